@@ -1,0 +1,6 @@
+// connect.begin(corpus :: STRING, graph :: STRING) :: (corpus :: STRING)
+// Marks one graph of a corpus (keywords, similarity) as unfinished until `connect.finish`.
+// mode: WRITE
+MATCH (c:Corpus {name: $corpus})
+SET c.connected = [g IN coalesce(c.connected, []) WHERE g <> $graph]
+RETURN c.name AS corpus

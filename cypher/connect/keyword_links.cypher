@@ -1,0 +1,9 @@
+// connect.keywordLinks(corpus :: STRING, rows :: LIST OF MAP) :: (written :: INT)
+// Links passages to keywords: each row has passage and its keywords (text, tfidf, owned).
+// mode: WRITE
+UNWIND $rows AS row
+MATCH (p:Passage {id: row.passage})
+UNWIND row.keywords AS keyword
+MATCH (k:Keyword {corpus: $corpus, text: keyword.text})
+CREATE (p)-[:HAS_KEYWORD {tfidf: keyword.tfidf, owned: keyword.owned}]->(k)
+RETURN count(*) AS written

@@ -1,0 +1,4 @@
+// install.awaitIndexes(seconds = 300 :: INT) :: ()
+// Waits until all indexes are online.
+// mode: READ
+CALL db.awaitIndexes($seconds)

@@ -1,0 +1,22 @@
+// load.deleteDocuments(corpus :: STRING, ids :: LIST OF STRING) :: (documents :: INT, passages :: INT)
+// Deletes documents with their passages, and keywords that no passage has any longer.
+// mode: WRITE
+UNWIND $ids AS id
+MATCH (d:Document {id: id, corpus: $corpus})
+CALL (d) {
+  OPTIONAL MATCH (d)-[:HAS_PASSAGE]->(p:Passage)
+  WITH d, collect(p) AS gone
+  CALL (gone) {
+    UNWIND gone AS p
+    MATCH (p)-[:HAS_KEYWORD]->(k:Keyword)
+    WITH k, count(*) AS lost
+    SET k.documentFrequency = k.documentFrequency - lost
+    WITH k, lost
+    WHERE COUNT { (k)<-[:HAS_KEYWORD]-() } = lost
+    DETACH DELETE k
+  }
+  FOREACH (p IN gone | DETACH DELETE p)
+  DETACH DELETE d
+  RETURN size(gone) AS passages
+} IN TRANSACTIONS OF 100 ROWS
+RETURN count(*) AS documents, coalesce(sum(passages), 0) AS passages

@@ -1,0 +1,17 @@
+// kgp.neighbours(passage :: STRING, edges = [] :: LIST OF STRING, limit = 10 :: INT) :: (neighbour :: NODE, edge :: STRING, weight :: FLOAT, reason :: STRING)
+// The neighbours of a passage over chosen edge types (all when the list is empty), with the reason.
+// mode: READ
+// example: MATCH (p:Passage {corpus: 'demo'}) WITH p.id AS id LIMIT 1 CALL custom.kgp.neighbours(id, ['SHARES_KEYWORD'], 5) YIELD neighbour, edge, weight, reason RETURN neighbour, edge, weight, reason
+MATCH (:Passage {id: $passage})-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(neighbour:Passage)
+WHERE size($edges) = 0 OR type(e) IN $edges
+WITH neighbour, e, coalesce(e.weight, e.score, 0.0) AS weight
+ORDER BY weight DESC, type(e)
+// Two passages may be joined by several edges: the weightiest one speaks for the pair.
+WITH neighbour, collect({edge: e, weight: weight})[0] AS best
+RETURN neighbour, type(best.edge) AS edge, best.weight AS weight,
+       CASE type(best.edge)
+         WHEN 'SHARES_KEYWORD' THEN apoc.text.join(best.edge.keywords[..5], ', ')
+         WHEN 'SIMILAR_ST' THEN 'cosine ' + toString(round(best.weight, 2))
+         ELSE 'next in the document' END AS reason
+ORDER BY weight DESC, neighbour.id
+LIMIT $limit

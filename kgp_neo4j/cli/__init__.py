@@ -1,0 +1,89 @@
+"""The command line `kgp-neo4j`: thin commands, each in a module of its own.
+
+Exit codes: 0 done, 1 failed (the message says why), 2 wrong use, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from kgp_neo4j.errors import KgpError
+
+__all__ = ["cli", "main"]
+
+_COMMANDS = (
+    "demo",
+    "load",
+    "connect",
+    "ask",
+    "retrieve",
+    "corpora",
+    "delete",
+    "server",
+    "install",
+    "doctor",
+)
+
+_EPILOG = """
+\b
+Start here:
+  kgp-neo4j demo
+  kgp-neo4j load docs/ --corpus mine
+  kgp-neo4j connect --corpus mine
+  kgp-neo4j ask "Who founded the company that built the bridge?" --corpus mine
+
+\b
+Environment:
+  NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE
+                         use this server instead of the embedded one
+  KGP_NEO4J_HOME         folder of the embedded database
+  KGP_NEO4J_CACHE        folder of what is fetched once
+
+\b
+Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
+Shell completion: eval "$(_KGP_NEO4J_COMPLETE=bash_source kgp-neo4j)"  (or zsh_source, fish_source)
+"""
+
+
+class _Commands(click.Group):
+    """Imports a command's module only when it is needed, so that `--help` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"kgp_neo4j.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+
+@click.group(
+    cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(package_name="kgp-neo4j")
+def cli(debug: bool) -> None:
+    """Ask questions over many documents in Neo4j, with evidence anyone can check."""
+
+
+def main() -> Any:
+    """Run the command line and leave with its exit code."""
+    debug = "--debug" in sys.argv[1:2]
+    try:
+        return cli(prog_name="kgp-neo4j")
+    except KgpError as error:
+        if debug:
+            traceback.print_exc()
+        click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; nothing is left to flush to.
+        sys.stderr.close()
+        sys.exit(0)

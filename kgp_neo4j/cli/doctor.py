@@ -1,0 +1,47 @@
+"""`kgp-neo4j doctor`: what the server at hand can and cannot do."""
+
+from __future__ import annotations
+
+import click
+
+from kgp_neo4j.cli._output import echo_json, json_option, say
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j doctor
+  kgp-neo4j doctor --json
+"""
+
+
+@click.command("doctor", epilog=_EPILOG)
+@json_option
+def command(as_json: bool) -> None:
+    """Show the server's version and plugins, and what is missing on it."""
+    from kgp_neo4j.installation import missing, open_database
+
+    with open_database(echo=say) as database:
+        found = database.capabilities()
+        connection = database.connection
+        installed = [row["name"] for row in database.read("install/listed")]
+    lacks = missing(found)
+    if as_json:
+        echo_json(
+            {
+                "uri": connection.uri,
+                "database": connection.database,
+                "embedded": connection.embedded,
+                "server": found,
+                "procedures": installed,
+                "missing": lacks,
+            }
+        )
+        return
+    kind = "embedded" if connection.embedded else "from NEO4J_URI"
+    click.echo(f"server      Neo4j {found.version} {found.edition} at {connection.uri} ({kind})")
+    click.echo(f"GDS         {'yes' if found.gds else 'missing'}")
+    click.echo(f"APOC Core   {'yes' if found.apoc else 'missing'}")
+    click.echo(f"APOC Ext.   {'yes' if found.apoc_extended else 'missing'}")
+    click.echo(f"procedures  {len(installed)} custom.kgp.* installed")
+    for sentence in lacks:
+        click.echo(click.style("! ", fg="yellow") + sentence)

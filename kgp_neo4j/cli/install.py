@@ -1,0 +1,45 @@
+"""`kgp-neo4j install`: the stored procedures for Cypher users."""
+
+from __future__ import annotations
+
+import click
+
+from kgp_neo4j.cli._output import echo_json, json_option, say
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j install
+  kgp-neo4j install --remove
+  NEO4J_URI=neo4j://db:7687 NEO4J_PASSWORD=... kgp-neo4j install
+
+Afterwards, in Neo4j Browser:  CALL custom.kgp.help()
+"""
+
+
+@click.command("install", epilog=_EPILOG)
+@click.option("--remove", is_flag=True, help="Remove the procedures; the graph stays.")
+@json_option
+def command(remove: bool, as_json: bool) -> None:
+    """Install the procedures custom.kgp.* so that Browser users can call them.
+
+    Running it again upgrades what has changed and removes what no longer exists.
+    """
+    from kgp_neo4j.installation import install, open_database, uninstall
+
+    with open_database(echo=say) as database:
+        done = uninstall(database) if remove else install(database)
+    if as_json:
+        echo_json(done)
+        return
+    for word, names in (
+        ("added", done.added),
+        ("upgraded", done.upgraded),
+        ("removed", done.removed),
+    ):
+        for name in names:
+            click.echo(f"{word:9s}{name}")
+    if remove:
+        click.echo(f"{len(done.removed)} procedures removed.")
+    else:
+        click.echo(f"{len(done.procedures)} procedures installed. Try: CALL custom.kgp.help()")

@@ -1,0 +1,89 @@
+"""`kgp-neo4j load`: files become documents and passages."""
+
+from __future__ import annotations
+
+import click
+
+from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
+from kgp_neo4j.records import Account
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j load report.md notes/ --corpus mine
+  kgp-neo4j load "papers/**/*.html" --corpus papers --keep-going
+  kgp-neo4j load hotpot_dev_distractor_v1.json --corpus hotpot
+  kgp-neo4j load records.jsonl.gz --corpus records --passage-size 500
+
+\b
+What is read, each also with .gz:
+  .txt .md .html         one document a file, in UTF-8 (or as its mark says)
+  .jsonl                 a {"title", "text"} record a line
+  .json .jsonl           questions of HotpotQA, 2WikiMultihopQA and MuSiQue;
+                         their contexts become documents
+
+\b
+Files are split at 1,000 characters; records and contexts of up to 10,000
+characters stay one passage, unless --passage-size is given. Loading again
+changes nothing, replaces what has changed, and finishes what was cut short.
+"""
+
+
+@click.command("load", epilog=_EPILOG)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@corpus_option
+@click.option(
+    "--passage-size",
+    type=click.IntRange(min=1),
+    metavar="CHARACTERS",
+    help="Split everything into passages of at most this many characters.",
+)
+@click.option("--keep-going", is_flag=True, help="Load the rest when a file or line is bad.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    corpus: str,
+    passage_size: int | None,
+    keep_going: bool,
+    as_json: bool,
+) -> None:
+    """Load files, folders and globs into a corpus and account for every character.
+
+    Each document is stored wholly or not at all. With --keep-going the account says what was not
+    loaded, and the exit code is still 1.
+    """
+    from kgp_neo4j.installation import open_database
+    from kgp_neo4j.load import ignored, load
+
+    with open_database(echo=say) as database:
+        account = load(database, paths, corpus, passage_size=passage_size, keep_going=keep_going)
+    passed_over = ignored(paths)
+    if as_json:
+        echo_json(account)
+    else:
+        _print(account)
+    if passed_over:
+        say(f"Ignored: {len(passed_over)} files of other kinds, {passed_over[0]} for one.")
+    if account.errors:
+        ctx.exit(1)
+
+
+def _print(account: Account) -> None:
+    lost = account.characters_in - account.characters_out
+    click.echo(f"corpus      {account.corpus}")
+    click.echo(f"files       {account.files:,}")
+    click.echo(
+        f"documents   {account.documents:,} ({account.new:,} new, {account.unchanged:,} unchanged, "
+        f"{account.replaced:,} replaced)"
+    )
+    click.echo(f"passages    {account.passages:,}")
+    click.echo(
+        f"characters  {account.characters_in:,} in, {account.characters_out:,} out, {lost:,} lost"
+    )
+    click.echo(f"time        {account.seconds:.1f} s")
+    if account.errors:
+        click.echo(f"not loaded  {len(account.errors):,}")
+        for error in account.errors:
+            click.echo(f"  {error}")

@@ -1,0 +1,203 @@
+"""`kgp-neo4j server`: the embedded database."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgp_neo4j.cli._output import echo_json, json_option, say
+
+if TYPE_CHECKING:
+    from kgp_neo4j.server import ServerStatus
+    from kgp_neo4j.settings import Folders
+
+_home = click.option(
+    "--home",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the data, logs and password (or KGP_NEO4J_HOME).",
+)
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j server start
+  kgp-neo4j server status --json
+  kgp-neo4j server stop
+
+\b
+Environment:
+  KGP_NEO4J_MAVEN_MIRROR  a Maven repository to fetch the jars from
+  JAVA_HOME               a Java 17 or 21 to use instead of the installed one
+"""
+
+
+@click.group("server", epilog=_EPILOG)
+def command() -> None:
+    """Start, stop and look at the embedded Neo4j database.
+
+    Other commands start it by themselves when they need it and NEO4J_URI is not set.
+    """
+
+
+def _folders(home: Path | None) -> Folders:
+    from kgp_neo4j.settings import Folders
+
+    return Folders.from_environment(home)
+
+
+def _record(status: ServerStatus) -> dict[str, Any]:
+    """Return a status as JSON can hold it."""
+    return {
+        name: str(value)
+        if isinstance(value, Path)
+        else value.isoformat()
+        if name == "since" and value
+        else value
+        for name, value in asdict(status).items()
+    }
+
+
+def _show(status: ServerStatus) -> None:
+    running = click.style("running", fg="green") if status.running else "not running"
+    if status.pid and not status.running:
+        running = click.style("starting, or not answering", fg="yellow")
+    click.echo(f"server    {running}")
+    if status.pid:
+        click.echo(f"version   Neo4j {status.version} on Java {status.java}, process {status.pid}")
+        click.echo(f"address   {status.uri}")
+        click.echo(f"browser   {status.browser}/browser/")
+        click.echo(f"memory    heap {status.heap} MiB, page cache {status.page_cache} MiB")
+    if status.since:
+        click.echo(f"since     {status.since.astimezone():%Y-%m-%d %H:%M:%S}")
+    click.echo(f"home      {status.home}")
+    click.echo(f"password  in {status.password_file}")
+
+
+@command.command(
+    "start", epilog="\b\nExample:\n  kgp-neo4j server start --home ~/graphs --memory 3g"
+)
+@_home
+@click.option("--memory", metavar="SIZE", help="Heap and page cache together, such as 3g.")
+@click.option("--verify", is_flag=True, help="Check the SHA-256 of every jar again.")
+@json_option
+def start_command(home: Path | None, memory: str | None, verify: bool, as_json: bool) -> None:
+    """Start the database, fetching it on first use (190 MB)."""
+    from kgp_neo4j import server
+
+    folders = _folders(home)
+    server.start(folders, memory=memory, verify=verify, echo=say)
+    status = server.status(folders)
+    if as_json:
+        echo_json(_record(status))
+    else:
+        _show(status)
+
+
+@command.command("stop", epilog="\b\nExample:\n  kgp-neo4j server stop")
+@_home
+@json_option
+def stop_command(home: Path | None, as_json: bool) -> None:
+    """Stop the database; the data stays."""
+    from kgp_neo4j import server
+
+    folders = _folders(home)
+    result = server.stop(folders, echo=say)
+    if as_json:
+        echo_json({"result": result, "home": str(folders.home)})
+    elif result == "killed":
+        click.echo(
+            "The server did not stop in time and was killed; its next start recovers the data."
+        )
+    else:
+        click.echo(f"The server is {result}." if result == "stopped" else "No server was running.")
+
+
+@command.command("status", epilog="\b\nExample:\n  kgp-neo4j server status --json")
+@_home
+@json_option
+def status_command(home: Path | None, as_json: bool) -> None:
+    """Show whether the database runs, where, and with how much memory."""
+    from kgp_neo4j import server
+
+    status = server.status(_folders(home))
+    if as_json:
+        echo_json(_record(status))
+    else:
+        _show(status)
+
+
+@command.command("logs", epilog="\b\nExample:\n  kgp-neo4j server logs -n 100 --follow")
+@_home
+@click.option("-n", "--lines", default=30, show_default=True, type=click.IntRange(0))
+@click.option("--follow", "-f", is_flag=True, help="Go on with what is written; end with Ctrl-C.")
+@click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
+def logs_command(home: Path | None, lines: int, follow: bool, debug: bool) -> None:
+    """Show the last lines of the database's log."""
+    from kgp_neo4j import server
+    from kgp_neo4j.errors import ServerError
+
+    folders = _folders(home)
+    name = "debug.log" if debug else "neo4j.log"
+    found = {path.name: path for path in server.log_files(folders.home)}
+    if name not in found:
+        raise ServerError(
+            "There is no log yet",
+            where=str(folders.home / "logs"),
+            hint="Start the server: kgp-neo4j server start.",
+        )
+    click.echo("\n".join(server.tail(found[name], lines)))
+    if follow:
+        _follow(found[name])
+
+
+def _follow(path: Path) -> None:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        file.seek(0, 2)
+        while True:
+            if text := file.read():
+                click.echo(text, nl=False)
+            elif path.stat().st_size < file.tell():
+                file.seek(0)  # begun anew by the server
+            else:
+                time.sleep(0.3)
+
+
+@command.command("open", epilog="\b\nExample:\n  kgp-neo4j server open")
+@_home
+@click.option("--show-password", is_flag=True, help="Print the password.")
+@json_option
+def open_command(home: Path | None, show_password: bool, as_json: bool) -> None:
+    """Open Neo4j Browser on the database, starting it if it does not run."""
+    import webbrowser
+    from urllib.parse import quote
+
+    from kgp_neo4j import server
+
+    folders = _folders(home)
+    connection = server.ensure(folders, echo=say)
+    where = server.password_file(folders.home)
+    target = connection.uri.replace("://", f"://{connection.username}@")
+    address = (
+        f"{connection.browser}/browser/?dbms={quote(target, safe='')}"
+        f"&db={connection.database}&preselectAuthMethod=NATIVE"
+    )
+    if as_json:
+        record = {
+            "browser": address,
+            "uri": connection.uri,
+            "username": connection.username,
+            "password_file": str(where),
+        }
+        if show_password:
+            record["password"] = connection.password
+        echo_json(record)
+        return
+    click.echo(f"browser   {address}")
+    click.echo(f"user      {connection.username}")
+    click.echo(f"password  {connection.password if show_password else f'in {where}'}")
+    if not webbrowser.open(address):
+        say("No web browser was found here: open the address above in yours.")

@@ -1,0 +1,155 @@
+"""The one door to Neo4j: runs the files of `cypher/` with parameters, reads routed as reads."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, LiteralString, Self, TypeAlias, cast
+
+from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, ManagedTransaction, Query, Result
+from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
+
+from kgp_neo4j.errors import CapabilityError, DatabaseError
+from kgp_neo4j.queries import Statement, statement
+from kgp_neo4j.records import Capabilities
+from kgp_neo4j.settings import Connection
+
+__all__ = ["Database", "Row"]
+
+Row: TypeAlias = dict[str, Any]
+
+_MISSING = ("ProcedureNotFound", "UnknownFunction")
+# Warnings of the server on our own statements are for us, not for the user's terminal.
+logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
+
+
+class Database:
+    """A connection to one database of a Neo4j server; close it, or use it with `with`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._driver: Driver = GraphDatabase.driver(
+            connection.uri,
+            auth=(connection.username, connection.password),
+            user_agent="kgp-neo4j",
+            connection_timeout=15,
+            keep_alive=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections to the server."""
+        self._driver.close()
+
+    def read(self, path: str, *, timeout: float | None = None, **values: Any) -> list[Row]:
+        """Run the statement `cypher/<path>.cypher` in read access mode; `timeout` in seconds."""
+        return self._managed(statement(path), values, READ_ACCESS, timeout)
+
+    def write(self, path: str, *, timeout: float | None = None, **values: Any) -> list[Row]:
+        """Run the statement in one write transaction, retried on passing failures."""
+        return self._managed(statement(path), values, WRITE_ACCESS, timeout)
+
+    def write_in_batches(self, path: str, **values: Any) -> Row:
+        """Run a statement that commits as it goes (`CALL { } IN TRANSACTIONS`)."""
+        made = statement(path)
+        with _explained(made), self._session(WRITE_ACCESS) as session:
+            rows = _rows(session.run(_text(made), made.bind(values)))
+        return rows[0] if rows else {}
+
+    def write_all(self, path: str, batches: Iterable[Mapping[str, Any]]) -> Iterator[list[Row]]:
+        """Run a write statement once for each batch of parameters, each in its own transaction."""
+        made = statement(path)
+        with _explained(made), self._session(WRITE_ACCESS) as session:
+            for values in batches:
+                yield session.execute_write(_work(made, made.bind(values)))
+
+    def define(self, made: Statement, values: Mapping[str, Any], *, system: bool = False) -> None:
+        """Run a schema statement, or an administrative one on the database `system`."""
+        with (
+            _explained(made),
+            self._session(WRITE_ACCESS, "system" if system else None) as session,
+        ):
+            session.run(_text(made), made.bind(values)).consume()
+
+    def capabilities(self) -> Capabilities:
+        """Return the server's version and which of GDS, APOC Core and APOC Extended it has."""
+        server = self.read("inspect/server")[0]
+        plugins = {row["name"] for row in self.read("inspect/plugins")}
+        return Capabilities(
+            version=server["version"],
+            edition=server["edition"],
+            gds="gds.knn.write" in plugins,
+            apoc="apoc.cypher.run" in plugins,
+            apoc_extended="apoc.custom.installProcedure" in plugins,
+        )
+
+    def _managed(
+        self, made: Statement, values: Mapping[str, Any], mode: str, timeout: float | None
+    ) -> list[Row]:
+        bound = made.bind(values)
+        with _explained(made), self._session(mode) as session:
+            run = session.execute_read if mode == READ_ACCESS else session.execute_write
+            if timeout is None:
+                return run(_work(made, bound))
+            # A time-out belongs to the transaction, so this one is opened by hand.
+            with session.begin_transaction(timeout=timeout) as transaction:
+                rows = _rows(transaction.run(_text(made), bound))
+                transaction.commit()
+                return rows
+
+    def _session(self, mode: str, database: str | None = None) -> Any:
+        return self._driver.session(
+            database=database or self.connection.database, default_access_mode=mode
+        )
+
+
+def _work(made: Statement, bound: Mapping[str, Any]) -> Callable[[ManagedTransaction], list[Row]]:
+    return lambda transaction: _rows(transaction.run(_text(made), dict(bound)))
+
+
+def _rows(result: Result) -> list[Row]:
+    return [dict(record) for record in result]
+
+
+def _text(made: Statement) -> LiteralString:
+    # The text comes from a file of this package, never from a user.
+    return cast(LiteralString, made.text)
+
+
+@contextmanager
+def _explained(made: Statement) -> Iterator[None]:
+    """Turn the driver's errors into ours, with the file that was running."""
+    try:
+        yield
+    except AuthError as error:
+        raise DatabaseError(
+            "the server refused the user name or password",
+            hint="Check NEO4J_USERNAME and NEO4J_PASSWORD.",
+        ) from error
+    except ServiceUnavailable as error:
+        raise DatabaseError(
+            f"the server does not answer ({error})",
+            hint="Check NEO4J_URI, or `kgp-neo4j server status` for the embedded one.",
+        ) from error
+    except ClientError as error:
+        if any(name in (error.code or "") for name in _MISSING):
+            raise CapabilityError(
+                f"the server lacks a plugin: {error.message}",
+                where=made.path,
+                hint="Install GDS and APOC on it, or unset NEO4J_URI to use the embedded server.",
+            ) from error
+        raise DatabaseError(f"the database refused it: {error.message}", where=made.path) from error
+    except (Neo4jError, DriverError) as error:
+        raise DatabaseError(f"the database failed: {error}", where=made.path) from error

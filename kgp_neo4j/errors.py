@@ -1,0 +1,77 @@
+"""Everything kgp-neo4j raises on purpose.
+
+KgpError
+├── ConfigurationError     settings or options that do not fit together
+├── DatabaseError          the database could not be reached, or refused a query
+│   └── CapabilityError    the database lacks a plugin that the command needs
+├── ServerError            the embedded database could not be fetched, started or stopped
+├── QueryFileError         a file under cypher/ breaks its own header
+├── InputError             a file, a line or a text that cannot be used
+├── CorpusError            a corpus or document that is not there, or is not ready
+└── EncoderError           an encoder that cannot be loaded, or does not fit the corpus
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CapabilityError",
+    "ConfigurationError",
+    "CorpusError",
+    "DatabaseError",
+    "EncoderError",
+    "InputError",
+    "KgpError",
+    "QueryFileError",
+    "ServerError",
+]
+
+
+class KgpError(Exception):
+    """The root of all errors: what happened, where, and what to do about it.
+
+    `where` is a file, a file and line, or a node; `hint` is one sentence that says what to do.
+    """
+
+    def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
+        self.what = what
+        self.where = where
+        self.hint = hint
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" if self.where else self.what
+        if not self.hint:
+            return text
+        return f"{text}{'' if text.endswith(('.', '!', '?')) else '.'} {self.hint}"
+
+
+class ConfigurationError(KgpError):
+    """Settings or options that do not fit together."""
+
+
+class DatabaseError(KgpError):
+    """The database could not be reached, or refused a query."""
+
+
+class CapabilityError(DatabaseError):
+    """The database lacks a plugin (GDS, APOC) that the command needs."""
+
+
+class ServerError(KgpError):
+    """The embedded database could not be fetched, started or stopped."""
+
+
+class QueryFileError(KgpError):
+    """A file under cypher/ breaks its own header."""
+
+
+class InputError(KgpError):
+    """A file, a line or a text that cannot be used."""
+
+
+class CorpusError(KgpError):
+    """A corpus or a document that is not there, or is not ready for the command."""
+
+
+class EncoderError(KgpError):
+    """An encoder that cannot be loaded, or does not fit the corpus."""

@@ -1,0 +1,111 @@
+"""The load itself: files, one after another, into one corpus."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from kgp_neo4j.database import Database
+from kgp_neo4j.errors import ConfigurationError, InputError
+from kgp_neo4j.load.files import find, shown
+from kgp_neo4j.load.formats import read
+from kgp_neo4j.load.ids import checked_corpus
+from kgp_neo4j.load.write import batches, write
+from kgp_neo4j.progress import Progress, bar
+from kgp_neo4j.records import Account, SourceDocument
+
+__all__ = ["ignored", "load"]
+
+
+def load(
+    database: Database,
+    paths: Iterable[str | Path],
+    corpus: str,
+    *,
+    passage_size: int | None = None,
+    keep_going: bool = False,
+) -> Account:
+    """Load files, folders and globs into a corpus and account for it.
+
+    `passage_size` is in characters; by default files are split at 1,000 and records of up to 10,000
+    stay one passage. Loading again changes nothing, and finishes a load that was cut short. The
+    first bad file or line raises InputError, after which what was committed stays; with
+    `keep_going` the rest is loaded and the account lists the errors.
+    """
+    began = time.monotonic()
+    checked_corpus(corpus)
+    if passage_size is not None and passage_size < 1:
+        raise ConfigurationError(
+            f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
+        )
+    found = find(paths)
+    if found.errors and not keep_going:
+        raise found.errors[0]
+    source = _Source(found.files, keep_going)
+    documents = passages = characters_out = new = unchanged = replaced = characters_in = 0
+    with bar("load", sum(path.stat().st_size for path in found.files), bytes_=True) as progress:
+        try:
+            for batch in batches(corpus, source.documents(progress)):
+                written = write(database, corpus, batch, passage_size)
+                characters_in += sum(len(d.text) for d in batch.documents.values())
+                documents += len(batch.documents)
+                passages += written.passages
+                characters_out += written.characters
+                new += written.new
+                unchanged += written.unchanged
+                replaced += written.replaced
+        except InputError as error:
+            raise _stopped(error, documents) from error
+    return Account(
+        corpus=corpus,
+        files=source.files,
+        documents=documents,
+        passages=passages,
+        characters_in=characters_in,
+        characters_out=characters_out,
+        new=new,
+        unchanged=unchanged,
+        replaced=replaced,
+        errors=(*map(str, found.errors), *source.errors),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def ignored(paths: Iterable[str | Path]) -> list[str]:
+    """Return the files that a load of these paths passes over: of kinds that it does not know."""
+    return [shown(path) for path in find(paths).ignored]
+
+
+class _Source:
+    """The documents of all files, with an account of what was not one."""
+
+    def __init__(self, files: list[Path], keep_going: bool) -> None:
+        self._paths = files
+        self._keep_going = keep_going
+        self.files = 0
+        self.errors: list[str] = []
+
+    def documents(self, progress: Progress) -> Iterator[SourceDocument]:
+        for path in self._paths:
+            faultless = True
+            for reading in read(path, progress):
+                if isinstance(reading, SourceDocument):
+                    yield reading
+                elif self._keep_going:
+                    self.errors.append(str(reading))
+                    faultless = False
+                else:
+                    raise reading
+            self.files += faultless
+
+
+def _stopped(error: InputError, documents: int) -> InputError:
+    """Return the error with what has been loaded before it and how to go on."""
+    hint = (
+        f"{documents:,} documents are loaded; loading again goes on from there, and --keep-going "
+        "loads the rest without this."
+    )
+    return InputError(
+        error.what, where=error.where, hint=f"{error.hint} {hint}" if error.hint else hint
+    )

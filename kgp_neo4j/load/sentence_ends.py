@@ -1,0 +1,99 @@
+"""Decides whether a full stop, question or exclamation mark ends a sentence."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["ends_sentence"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: These are followed by a name or a number; they do not end a sentence.
+_LEADING = _words(
+    "adm al approx brig bros ca capt cf cmdr col comm dept dr ed eds fig figs fr gen gov hon "
+    "lieut lt maj messrs mlle mm mme mr mrs ms mt op pp pres prof pvt rep rev rt sen sgt sr st "
+    "supt univ viz vol vols vs e.g i.e"
+)
+#: These are followed by a number where they do not end a sentence.
+_NUMBERED = _words("art ch chap eq no nos nr p par sec")
+#: These end a sentence only where the next word usually begins one.
+_DOUBTFUL = _words(
+    "ave blvd co corp etc hwy inc jr ltd plc rd dist al est "
+    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun"
+)
+_OPENERS = _words(
+    "a after although an and as at because before both but by during each for from he her his "
+    "however i if in it its later many most no on one other she since some such that the their "
+    "then there these they this those though to under until we what when where while who with "
+    "you"
+)
+_WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘«—–/]*\Z")
+_WORD_AFTER = re.compile(r"[\"'“‘«‹(\[{「『（*_`¿¡]*+(?P<word>\w*+)")
+_ACRONYM = re.compile(r"(?:\w\.)+\w")
+#: Longer words before a stop are not looked at as abbreviations.
+_LOOK_BACK = 32
+# Scripts that write no space after the mark.
+_NEEDS_NO_SPACE = frozenset("。！？｡．。")
+
+
+def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
+    """Return whether the mark at `stop` ends a sentence that the next begins at `end`.
+
+    `visible_end` is the offset after the mark and its closing quotes, `end` after the white space
+    that follows; `0 < end < len(text)`.
+    """
+    mark = text[stop]
+    if any(character in _NEEDS_NO_SPACE for character in text[stop : min(visible_end, stop + 3)]):
+        return True
+    found = _WORD_AFTER.match(text, end)
+    after = found["word"] if found else ""
+    before = _word_before(text, stop)
+    if visible_end == end:
+        return mark in ".!?" and _is_glued(before, after, text, stop, visible_end)
+    # "Yahoo! is", '"Why?" he asked' and "approx. five" go on.
+    if after[:1].islower():
+        return False
+    if mark != "." or visible_end - stop > 1:
+        return True
+    return _stop_ends(before, after, text, stop)
+
+
+def _word_before(text: str, stop: int) -> str:
+    found = _WORD_BEFORE.search(text[max(0, stop - _LOOK_BACK) : stop])
+    return found.group() if found else ""
+
+
+def _stop_ends(before: str, after: str, text: str, stop: int) -> bool:
+    """Decide for a single full stop between `before` and white space."""
+    word = before.lower()
+    opens = after.lower() in _OPENERS
+    if word in _LEADING:
+        return False
+    if word in _NUMBERED:
+        return not after[:1].isdigit()
+    if word in _DOUBTFUL or _ACRONYM.fullmatch(before):
+        return opens
+    if len(before) == 1 and before.isalpha() and before.isupper():
+        return opens  # an initial: "J. Smith", but "vitamin C. The"
+    if word.isdigit() and len(word) <= 3:
+        start = stop - len(word)
+        return not (start == 0 or text[start - 1] in "\n\r")  # "1. First" numbers an item
+    return True
+
+
+def _is_glued(before: str, after: str, text: str, stop: int, end: int) -> bool:
+    """Decide where no space follows: 2WikiMultihopQA writes "of Elmham.The date"."""
+    if end - stop > 3 or not before or "." in before or "/" in before or "@" in before:
+        return False
+    last = before[-1]
+    if not (last == ")" or last.isdigit() or (len(before) > 1 and last.islower())):
+        return False
+    begins = len(after) > 1 and after[0].isupper() and after[1:].islower()
+    if not begins and not (after in ("A", "I") and text[end : end + 2].endswith(" ")):
+        return False
+    # "Node.Js" and "example.Com" are names, not sentences: a name ends or goes on with a stop.
+    follows = text[end + len(after) : end + len(after) + 1]
+    return follows not in (".", "/", "@", "(", "_")

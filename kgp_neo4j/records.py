@@ -1,0 +1,214 @@
+"""The frozen types that pass from one stage to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+__all__ = [
+    "Account",
+    "Answer",
+    "Capabilities",
+    "ConnectReport",
+    "CorpusSummary",
+    "NextEvidence",
+    "Passage",
+    "PassageText",
+    "Question",
+    "ReasoningPath",
+    "Retrieval",
+    "SourceDocument",
+    "Step",
+    "SupportingSentence",
+]
+
+
+# --- load ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """One document as it was read, before it is split into passages.
+
+    `source` and `key` together name the document within its corpus: the file (or data set), and
+    which record of it. `whole` asks for one passage (a record that is a passage already).
+    """
+
+    title: str
+    text: str
+    source: str
+    key: str = ""
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PassageText:
+    """A slice `text == document[start:end]` of a document; offsets count characters."""
+
+    position: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a load did; characters are counted before splitting and as stored.
+
+    `files`, `documents`, `passages`, `characters_in`, `characters_out` count what was read without
+    fault; `new`, `unchanged` and `replaced` add up to `documents`; `errors` says what was not
+    loaded, each with file, line and reason.
+    """
+
+    corpus: str
+    files: int = 0
+    documents: int = 0
+    passages: int = 0
+    characters_in: int = 0
+    characters_out: int = 0
+    new: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    errors: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSummary:
+    """A corpus and what is in it."""
+
+    name: str
+    documents: int
+    passages: int
+    keywords: int
+    encoder: str | None
+    dimension: int | None
+    #: Passages that `connect` has not seen yet, per edge type.
+    unconnected: Mapping[str, int] = field(default_factory=dict)
+
+
+# --- connect ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectReport:
+    """What `connect` made: counts after the run, and seconds per step."""
+
+    corpus: str
+    keywords: int = 0
+    keyword_links: int = 0
+    shared_keyword_edges: int = 0
+    embedded: int = 0
+    similarity_edges: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a server offers: its version, and which plugins it has."""
+
+    version: str
+    edition: str
+    gds: bool
+    apoc: bool
+    apoc_extended: bool
+
+
+# --- seed, traverse, evidence, answer -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to be answered over a corpus."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage as evidence: where it stands in its document, its text and score."""
+
+    id: str
+    document: str
+    title: str
+    position: int
+    start: int
+    end: int
+    text: str
+    source: str = ""
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a reasoning path: the passage reached, over which edge, and how it scored.
+
+    `edge` is the relationship type that led here, `seed` for the first step; `reason` says what the
+    two passages share (a keyword, a similarity).
+    """
+
+    passage: str
+    edge: str
+    score: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPath:
+    """Passages visited one after another, from a seed on (KGP, Algorithm 1)."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def last(self) -> str:
+        """The id of the passage at the path's end."""
+        return self.steps[-1].passage
+
+    def then(self, step: Step) -> ReasoningPath:
+        """Return this path with one more step."""
+        return ReasoningPath((*self.steps, step))
+
+
+@dataclass(frozen=True, slots=True)
+class NextEvidence:
+    """What an agent says should come next on a path: words, a vector, or both (KGP, Eq. 1)."""
+
+    text: str = ""
+    vector: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The passages retrieved for one question, best first, and the paths that led to them."""
+
+    question: Question
+    passages: tuple[Passage, ...]
+    paths: tuple[ReasoningPath, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SupportingSentence:
+    """A sentence of a retrieved passage that speaks to the question; offsets within the passage."""
+
+    text: str
+    passage: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with everything needed to check it."""
+
+    question: str
+    corpus: str
+    agent: str
+    text: str
+    supporting: tuple[SupportingSentence, ...]
+    passages: tuple[Passage, ...]
+    paths: tuple[ReasoningPath, ...]
+    seconds: float
+    browser: str | None = None

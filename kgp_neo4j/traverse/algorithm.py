@@ -1,0 +1,144 @@
+"""Algorithm 1 of the KGP paper: traverse the graph from seeds to the context budget."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kgp_neo4j.database import Database, Row
+from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.records import Passage, ReasoningPath, Step
+from kgp_neo4j.seed import find_seeds
+from kgp_neo4j.traverse.agents import Agent
+from kgp_neo4j.traverse.passages import read_passages
+
+__all__ = ["EDGES", "TraversalSettings", "traverse"]
+
+#: The relationship types a traversal may go along.
+EDGES = ("SHARES_KEYWORD", "SIMILAR_ST", "NEXT")
+
+
+@dataclass(frozen=True, slots=True)
+class TraversalSettings:
+    """How far a traversal goes.
+
+    `budget` is the context budget in distinct passages, `seeds` the number of paths it starts with,
+    `branching` how many neighbours one path visits, `hops` how often the beam moves on; `edges`
+    restricts the edge types (all when empty). `outward` and `inward` are the shares of its score
+    that a path hands on over an edge that names a title, in the edge's direction and against it;
+    `named` is what a seed gains when the question names its title.
+    """
+
+    budget: int = 30
+    seeds: int = 8
+    branching: int = 5
+    hops: int = 2
+    edges: tuple[str, ...] = ()
+    outward: float = 0.3
+    inward: float = 0.2
+    named: float = 0.2
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("budget", 1, 1000),
+            ("seeds", 1, 1000),
+            ("branching", 1, 100),
+            ("hops", 0, 10),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ConfigurationError(
+                    f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
+                )
+        unknown = sorted(set(self.edges) - set(EDGES))
+        if unknown:
+            raise ConfigurationError(
+                f"there is no edge type {', '.join(unknown)}",
+                hint=f"Choose among {', '.join(EDGES)}.",
+            )
+
+
+def traverse(
+    database: Database, corpus: str, question: str, agent: Agent, settings: TraversalSettings
+) -> list[ReasoningPath]:
+    """Return one reasoning path to each retrieved passage, the best passage first.
+
+    The number of distinct passages never exceeds the budget. As in the paper, the queues of paths
+    and candidates are worked off first in, first out, and nothing is visited twice. Two things
+    differ: a whole generation of paths is ranked by one call of the database, and where the budget
+    cannot hold a generation, its best passages are visited instead of its first ones. What the
+    graph leaves of the budget is filled with further results of the seed search.
+    """
+    found = find_seeds(
+        database, corpus, agent.begin(question), settings.budget, named=settings.named
+    )
+    starts = found[: min(settings.seeds, settings.budget)]
+    visited = {step.passage: ReasoningPath((step,)) for step in starts}
+    frontier = list(visited.values())
+    for hop in range(settings.hops):
+        # The budget is shared out, so that the first hop leaves something for the later ones.
+        room = -(-(settings.budget - len(visited)) // (settings.hops - hop))
+        if not frontier or room <= 0:
+            break
+        rows = _candidates(database, corpus, question, agent, settings, frontier, visited)
+        frontier = _choose(rows, frontier, visited, settings.branching, room)
+        visited |= {path.last: path for path in frontier}
+    ranked = sorted(visited.values(), key=lambda path: -path.steps[-1].score)
+    rest = [ReasoningPath((step,)) for step in found if step.passage not in visited]
+    return [*ranked, *rest][: settings.budget]
+
+
+def _candidates(
+    database: Database,
+    corpus: str,
+    question: str,
+    agent: Agent,
+    settings: TraversalSettings,
+    frontier: Sequence[ReasoningPath],
+    visited: Mapping[str, ReasoningPath],
+) -> list[Row]:
+    """Ask the agent what it expects on each path, and the database for the best neighbours."""
+    passages: dict[str, Passage] = {}
+    if agent.reads_passages:
+        passages = read_passages(database, [s.passage for path in frontier for s in path.steps])
+    expected = agent.next_evidence(question, frontier, passages)
+    return database.read(
+        "procedures/next_evidence",
+        corpus=corpus,
+        frontier=[
+            {
+                "passage": path.last,
+                "score": path.steps[-1].score,
+                "text": evidence.text,
+                "vector": list(evidence.vector or ()),
+            }
+            for path, evidence in zip(frontier, expected, strict=True)
+        ],
+        visited=list(visited),
+        edges=list(settings.edges),
+        branching=settings.branching,
+        outward=settings.outward,
+        inward=settings.inward,
+    )
+
+
+def _choose(
+    rows: Sequence[Row],
+    frontier: Sequence[ReasoningPath],
+    visited: Mapping[str, ReasoningPath],
+    branching: int,
+    room: int,
+) -> list[ReasoningPath]:
+    """Let each path, first in first out, take its best unvisited neighbours; keep the best."""
+    ranked: dict[int, list[Step]] = defaultdict(list)
+    for row in rows:
+        step = Step(row["passage"], row["edge"], row["score"], row["reason"])
+        ranked[row["path"]].append(step)
+    taken: set[str] = set(visited)
+    chosen: list[ReasoningPath] = []
+    for index, path in enumerate(frontier):
+        free = [step for step in ranked[index] if step.passage not in taken][:branching]
+        taken.update(step.passage for step in free)
+        chosen += [path.then(step) for step in free]
+    return sorted(chosen, key=lambda path: -path.steps[-1].score)[:room]

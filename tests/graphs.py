@@ -1,0 +1,83 @@
+"""Looks at a whole graph, as tests compare it: everything but ids of the corpus and times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from neo4j import GraphDatabase
+
+from kgp_neo4j.database import Database
+
+__all__ = ["broken_documents", "rows", "snapshot"]
+
+
+def rows(database: Database, query: str, **values: Any) -> list[dict[str, Any]]:
+    """Run a query of a test's own."""
+    to = database.connection
+    with GraphDatabase.driver(to.uri, auth=(to.username, to.password)) as driver:
+        return [
+            r.data() for r in driver.execute_query(query, values, database_=to.database).records
+        ]
+
+
+def snapshot(database: Database, corpus: str) -> dict[str, Any]:
+    """Return all nodes and relationships of a corpus under names that do not depend on it."""
+    nodes = rows(
+        database,
+        "MATCH (n) WHERE n.corpus = $corpus OR (n:Corpus AND n.name = $corpus) "
+        "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties",
+        corpus=corpus,
+    )
+    ids = {n["properties"]["id"]: n["properties"] for n in nodes if "id" in n["properties"]}
+
+    def name(properties: dict[str, Any]) -> str:
+        if "name" in properties:
+            return "corpus"
+        if "document" in properties:
+            return f"{name(ids[properties['document']])} / {properties['position']}"
+        if "text" in properties:
+            return f"keyword {properties['text']}"
+        return f"{properties['source']} # {properties['key']}"
+
+    hidden = {"id", "corpus", "scope", "document", "fingerprint", "createdAt", "loadedAt", "name"}
+    made = [
+        (
+            name(n["properties"]),
+            tuple(n["labels"]),
+            tuple(sorted((k, v) for k, v in n["properties"].items() if k not in hidden)),
+        )
+        for n in nodes
+    ]
+    elements = {n["element"]: name(n["properties"]) for n in nodes}
+    edges = rows(
+        database,
+        "MATCH (a)-[r]->(b) WHERE a.corpus = $corpus OR b.corpus = $corpus "
+        "RETURN elementId(a) AS a, type(r) AS type, elementId(b) AS b",
+        corpus=corpus,
+    )
+    return {
+        "nodes": Counter(map(repr, made)),
+        "edges": Counter((elements[e["a"]], e["type"], elements[e["b"]]) for e in edges),
+    }
+
+
+def broken_documents(database: Database, corpus: str) -> list[dict[str, Any]]:
+    """Return the documents of which not every passage is there, in one row from first to last."""
+    return rows(
+        database,
+        """
+        MATCH (d:Document {corpus: $corpus})
+        OPTIONAL MATCH (d)-[:HAS_PASSAGE]->(p:Passage)
+        WITH d, p ORDER BY p.position
+        WITH d, collect(p) AS ps
+        WITH d, ps, reduce(at = 0, p IN ps | CASE WHEN p.start = at THEN p.end ELSE -1 END) AS last,
+             [p IN ps | COUNT { (p)-[:NEXT]->() }] AS next
+        WHERE last <> d.characters OR reduce(n = 0, x IN next | n + x) <> size(ps) - 1
+           OR any(i IN range(0, size(ps) - 1) WHERE ps[i].position <> i)
+           OR any(i IN range(1, size(ps) - 1) WHERE NOT EXISTS {
+                WITH ps[i - 1] AS a, ps[i] AS b MATCH (a)-[:NEXT]->(b) })
+        RETURN d.title AS title, last, d.characters AS characters, next
+        """,
+        corpus=corpus,
+    )
