@@ -1,15 +1,27 @@
-"""Looks at a whole graph, as tests compare it: everything but ids of the corpus and times."""
+"""Files to load, and looks at a whole graph as tests compare it: all but corpus and times."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from neo4j import GraphDatabase
 
 from kgp_neo4j.database import Database
 
-__all__ = ["broken_documents", "rows", "snapshot"]
+__all__ = [
+    "TEXT",
+    "broken_documents",
+    "connect_everything",
+    "rows",
+    "snapshot",
+    "stored_texts",
+    "write_folder",
+    "write_jsonl",
+    "wrong_frequencies",
+]
 
 
 def rows(database: Database, query: str, **values: Any) -> list[dict[str, Any]]:
@@ -79,5 +91,72 @@ def broken_documents(database: Database, corpus: str) -> list[dict[str, Any]]:
                 WITH ps[i - 1] AS a, ps[i] AS b MATCH (a)-[:NEXT]->(b) })
         RETURN d.title AS title, last, d.characters AS characters, next
         """,
+        corpus=corpus,
+    )
+
+
+TEXT = "".join(f"Sentence {n} tells of the number {n}. " for n in range(200))
+
+
+def write_jsonl(path: Path, *records: tuple[str, str]) -> Path:
+    lines = (json.dumps({"title": t, "text": x}, ensure_ascii=False) for t, x in records)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def write_folder(path: Path) -> Path:
+    (path / "notes").mkdir()
+    (path / "notes" / "long_text.txt").write_text(TEXT, encoding="utf-8")
+    (path / "notes" / "a.md").write_text("# Astral 👍🏽 title\n\n" + "𝔘𝔫𝔦 你好. " * 300)
+    (path / "notes" / "page.html").write_text("<title>Page</title><p>Some text.")
+    write_jsonl(
+        path / "notes" / "records.jsonl",
+        ("One", "First."),
+        ("One", "Second."),
+        ("Two", "T. " * 900),
+    )
+    return path / "notes"
+
+
+def stored_texts(database: Database, corpus: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for row in rows(
+        database,
+        "MATCH (p:Passage {corpus: $corpus}) RETURN p.document AS id, p.text AS text "
+        "ORDER BY p.document, p.position",
+        corpus=corpus,
+    ):
+        found[row["id"]] = found.get(row["id"], "") + row["text"]
+    return found
+
+
+def connect_everything(database: Database, corpus: str) -> None:
+    """Hang on every passage what `connect` would: keywords, an edge, an embedding."""
+    rows(
+        database,
+        """
+        MATCH (p:Passage {corpus: $corpus})
+        SET p.embedding = [1.0, 0.0]
+        MERGE (k:Keyword {corpus: $corpus, text: 'shared'})
+          ON CREATE SET k.documentFrequency = 0
+        MERGE (own:Keyword {corpus: $corpus, text: p.text})
+          ON CREATE SET own.documentFrequency = 0
+        SET k.documentFrequency = k.documentFrequency + 1,
+            own.documentFrequency = own.documentFrequency + 1
+        CREATE (p)-[:HAS_KEYWORD]->(k), (p)-[:HAS_KEYWORD]->(own)
+        WITH collect(p) AS ps
+        UNWIND range(1, size(ps) - 1) AS i
+        WITH ps[0] AS a, ps[i] AS b
+        CREATE (a)-[:SHARES_KEYWORD]->(b)
+        """,
+        corpus=corpus,
+    )
+
+
+def wrong_frequencies(database: Database, corpus: str) -> list[Any]:
+    return rows(
+        database,
+        "MATCH (k:Keyword {corpus: $corpus}) WITH k, COUNT { (k)<-[:HAS_KEYWORD]-() } AS links "
+        "WHERE links = 0 OR links <> k.documentFrequency RETURN k.text AS text, links",
         corpus=corpus,
     )

@@ -137,9 +137,21 @@ def test_stored(database: Database, two_documents: str) -> None:
     c = two_documents
     ids = [f"{c}/b", f"{c}/none", f"{c}/a"]
     assert sorted(database.read("load/stored", ids=ids), key=lambda row: row["id"]) == [
-        {"id": f"{c}/a", "fingerprint": "print of a", "passages": 3, "characters": 18, "whole": True},
-        {"id": f"{c}/b", "fingerprint": "print of b", "passages": 1, "characters": 5, "whole": True},
-    ]  # fmt: skip
+        {
+            "id": f"{c}/a",
+            "fingerprint": "print of a",
+            "passages": 3,
+            "characters": 18,
+            "whole": True,
+        },
+        {
+            "id": f"{c}/b",
+            "fingerprint": "print of b",
+            "passages": 1,
+            "characters": 5,
+            "whole": True,
+        },
+    ]
     rows(database, "MATCH (p:Passage {corpus: $c, text: 'One. '}) DETACH DELETE p", c=c)
     rows(database, "MATCH (p:Passage {corpus: $c, text: 'Four.'}) DETACH DELETE p", c=c)
     found = database.read("load/stored", ids=ids)
@@ -221,6 +233,20 @@ def test_inspect(database: Database, two_documents: str) -> None:
     ]
     assert {"name": c} in database.read("inspect/corpus_names")
     assert database.read("inspect/documents", corpus=c) == [
-        {"id": f"{c}/a", "title": "a", "source": "/a.txt", "key": "", "characters": 18, "passages": 3},
-        {"id": f"{c}/b", "title": "b", "source": "/b.txt", "key": "", "characters": 5, "passages": 1},
-    ]  # fmt: skip
+        {
+            "id": f"{c}/a",
+            "title": "a",
+            "source": "/a.txt",
+            "key": "",
+            "characters": 18,
+            "passages": 3,
+        },
+        {
+            "id": f"{c}/b",
+            "title": "b",
+            "source": "/b.txt",
+            "key": "",
+            "characters": 5,
+            "passages": 1,
+        },
+    ]

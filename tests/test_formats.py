@@ -221,6 +221,8 @@ def test_find_files(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / "link.txt").symlink_to(tmp_path / "b.txt")
+    (tmp_path / "zlink.md").symlink_to(tmp_path / "other.dat")
+    (tmp_path / "other.dat").write_text("# Linked")
     root = tmp_path.resolve()
 
     def names(*paths: str | Path) -> list[str]:
@@ -228,15 +230,17 @@ def test_find_files(tmp_path: Path) -> None:
         assert not found.errors
         return [path.relative_to(root).as_posix() for path in found.files]
 
-    everything = ["[1].txt", "a.md", "b.txt", "deep/er/z.html.gz"]
+    everything = ["[1].txt", "a.md", "b.txt", "deep/er/z.html.gz", "zlink.md"]
     assert names(tmp_path) == everything
     assert names(tmp_path, tmp_path / "b.txt", str(tmp_path)) == everything
     assert names(tmp_path / "b.txt", tmp_path)[0] == "b.txt"
-    assert names(f"{tmp_path}/*.md") == ["a.md"]
+    assert names(f"{tmp_path}/*.md") == ["a.md", "zlink.md"]
+    assert _read(tmp_path / "zlink.md")[0].title == "Linked"
     assert names(f"{tmp_path}/**/*.gz") == ["deep/er/z.html.gz"]
     assert names(tmp_path / "[1].txt") == ["[1].txt"]
-    assert [path.name for path in find([tmp_path]).ignored] == ["c.pdf"]
-    assert [path.name for path in find([f"{tmp_path}/*"]).ignored] == ["c.pdf"]
+    assert [path.name for path in find([tmp_path, tmp_path]).ignored] == ["c.pdf", "other.dat"]
+    assert [path.name for path in find([f"{tmp_path}/*"]).ignored] == ["c.pdf", "other.dat"]
+    assert "cannot be looked up" in str(find(["x" * 5_000]).errors[0])
     wrong = [tmp_path / "none", tmp_path / "c.pdf", f"{tmp_path}/*.xyz", tmp_path / ".git"]
     reasons = [str(error) for error in find([*wrong, tmp_path / "a.md"]).errors]
     assert "no such file or folder" in reasons[0]

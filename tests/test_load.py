@@ -1,97 +1,39 @@
-"""Loading into a real database: the account, loading again, changes, deletion, odd text."""
+"""Loading into a real database: the account, loading again, changes, odd text."""
 
 from __future__ import annotations
 
 import gzip
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from graphs import broken_documents, rows, snapshot
+from graphs import (
+    TEXT,
+    broken_documents,
+    connect_everything,
+    rows,
+    snapshot,
+    stored_texts,
+    write_folder,
+    write_jsonl,
+    wrong_frequencies,
+)
 
 from kgp_neo4j import load as stage
-from kgp_neo4j.cli import cli
 from kgp_neo4j.database import Database
-from kgp_neo4j.errors import ConfigurationError, CorpusError, InputError
+from kgp_neo4j.errors import ConfigurationError, InputError
 from kgp_neo4j.load import corpora, delete_corpus, delete_document, find_documents, load
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
-_TEXT = "".join(f"Sentence {n} tells of the number {n}. " for n in range(200))
-
-
-def _jsonl(path: Path, *records: tuple[str, str]) -> Path:
-    lines = (json.dumps({"title": t, "text": x}, ensure_ascii=False) for t, x in records)
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
-
-
-def _folder(path: Path) -> Path:
-    (path / "notes").mkdir()
-    (path / "notes" / "long_text.txt").write_text(_TEXT, encoding="utf-8")
-    (path / "notes" / "a.md").write_text("# Astral 👍🏽 title\n\n" + "𝔘𝔫𝔦 你好. " * 300)
-    (path / "notes" / "page.html").write_text("<title>Page</title><p>Some text.")
-    _jsonl(
-        path / "notes" / "records.jsonl",
-        ("One", "First."),
-        ("One", "Second."),
-        ("Two", "T. " * 900),
-    )
-    return path / "notes"
-
-
-def _texts(database: Database, corpus: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for row in rows(
-        database,
-        "MATCH (p:Passage {corpus: $corpus}) RETURN p.document AS id, p.text AS text "
-        "ORDER BY p.document, p.position",
-        corpus=corpus,
-    ):
-        found[row["id"]] = found.get(row["id"], "") + row["text"]
-    return found
-
-
-def _tag_everything(database: Database, corpus: str) -> None:
-    """Hang on every passage what `connect` would: keywords, an edge, an embedding."""
-    rows(
-        database,
-        """
-        MATCH (p:Passage {corpus: $corpus})
-        SET p.embedding = [1.0, 0.0]
-        MERGE (k:Keyword {corpus: $corpus, text: 'shared'})
-          ON CREATE SET k.documentFrequency = 0
-        MERGE (own:Keyword {corpus: $corpus, text: p.text})
-          ON CREATE SET own.documentFrequency = 0
-        SET k.documentFrequency = k.documentFrequency + 1,
-            own.documentFrequency = own.documentFrequency + 1
-        CREATE (p)-[:HAS_KEYWORD]->(k), (p)-[:HAS_KEYWORD]->(own)
-        WITH collect(p) AS ps
-        UNWIND range(1, size(ps) - 1) AS i
-        WITH ps[0] AS a, ps[i] AS b
-        CREATE (a)-[:SHARES_KEYWORD]->(b)
-        """,
-        corpus=corpus,
-    )
-
-
-def _wrong_frequencies(database: Database, corpus: str) -> list[Any]:
-    return rows(
-        database,
-        "MATCH (k:Keyword {corpus: $corpus}) WITH k, COUNT { (k)<-[:HAS_KEYWORD]-() } AS links "
-        "WHERE links = 0 OR links <> k.documentFrequency RETURN k.text AS text, links",
-        corpus=corpus,
-    )
 
 
 def test_the_account_and_loading_again(database: Database, corpus: str, tmp_path: Path) -> None:
-    folder = _folder(tmp_path)
+    folder = write_folder(tmp_path)
     first = load(database, [folder], corpus)
-    stored = _texts(database, corpus)
+    stored = stored_texts(database, corpus)
     assert (first.files, first.documents, first.new, first.unchanged) == (4, 6, 6, 0)
     assert first.characters_in == first.characters_out == sum(map(len, stored.values()))
-    assert _TEXT in stored.values()
+    assert TEXT in stored.values()
     assert first.passages == sum(
         row["n"]
         for row in rows(database, "MATCH (p:Passage {corpus: $c}) RETURN count(p) AS n", c=corpus)
@@ -119,7 +61,9 @@ def test_the_account_and_loading_again(database: Database, corpus: str, tmp_path
 
 
 def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:
-    path = _jsonl(tmp_path / "a.jsonl", ("Whole", "Ten words. " * 900), ("Long", "Word. " * 1_700))
+    path = write_jsonl(
+        tmp_path / "a.jsonl", ("Whole", "Ten words. " * 900), ("Long", "Word. " * 1_700)
+    )
     assert load(database, [path], corpus).passages == 1 + 11
     small = load(database, [path], corpus, passage_size=100)
     assert (small.replaced, small.unchanged) == (2, 0)
@@ -127,7 +71,7 @@ def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:
     assert load(database, [path], corpus, passage_size=100).unchanged == 2
     assert not broken_documents(database, corpus)
     assert load(database, [path], corpus).passages == 12
-    assert len(_texts(database, corpus)) == 2
+    assert len(stored_texts(database, corpus)) == 2
     with pytest.raises(ConfigurationError, match="at least 1"):
         load(database, [path], corpus, passage_size=0)
 
@@ -136,17 +80,17 @@ def test_a_changed_document_replaces_its_old_passages(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.md"
-    other = _jsonl(tmp_path / "b.jsonl", ("Other", "Stays as it is."))
-    path.write_text("# T\n\n" + _TEXT)
+    other = write_jsonl(tmp_path / "b.jsonl", ("Other", "Stays as it is."))
+    path.write_text("# T\n\n" + TEXT)
     load(database, [tmp_path], corpus)
-    _tag_everything(database, corpus)
-    changed = _TEXT.replace("Sentence 150 ", "Phrase 150, a changed one, ")
+    connect_everything(database, corpus)
+    changed = TEXT.replace("Sentence 150 ", "Phrase 150, a changed one, ")
     path.write_text("# T\n\n" + changed)
     account = load(database, [tmp_path], corpus)
     assert (account.new, account.unchanged, account.replaced) == (0, 1, 1)
-    assert "# T\n\n" + changed in _texts(database, corpus).values()
+    assert "# T\n\n" + changed in stored_texts(database, corpus).values()
     assert not broken_documents(database, corpus)
-    assert not _wrong_frequencies(database, corpus)
+    assert not wrong_frequencies(database, corpus)
     kept = rows(
         database,
         "MATCH (p:Passage {corpus: $c}) RETURN p.text AS text, p.embedding AS embedding, "
@@ -168,12 +112,12 @@ def test_a_changed_document_replaces_its_old_passages(
     )
     assert all(row["title"].startswith("Other title #") for row in found)
     assert all(row["embedding"] is None for row in found)
-    assert not _wrong_frequencies(database, corpus)
+    assert not wrong_frequencies(database, corpus)
     path.write_text("short")
     assert load(database, [path], corpus).passages == 1
-    _jsonl(other, ("Other", "Is changed."))
+    write_jsonl(other, ("Other", "Is changed."))
     load(database, [other], corpus)
-    assert sorted(_texts(database, corpus).values()) == ["Is changed.", "short"]
+    assert sorted(stored_texts(database, corpus).values()) == ["Is changed.", "short"]
     assert not rows(database, "MATCH (k:Keyword {corpus: $c}) RETURN k", c=corpus)
 
 
@@ -181,7 +125,7 @@ def test_a_damaged_graph_is_mended_by_loading_again(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.txt"
-    path.write_text(_TEXT)
+    path.write_text(TEXT)
     load(database, [path], corpus)
     before = snapshot(database, corpus)
     rows(database, "MATCH (p:Passage {corpus: $c, position: 3}) DETACH DELETE p", c=corpus)
@@ -199,7 +143,7 @@ def test_data_set_paragraphs_are_one_document_each(
         file.write("\n".join(map(json.dumps, questions)))
     account = load(database, [tmp_path], corpus)
     assert (account.files, account.documents, account.characters_in) == (2, 2, 15)
-    assert sorted(_texts(database, corpus).values()) == ["One. Two.", "Other."]
+    assert sorted(stored_texts(database, corpus).values()) == ["One. Two.", "Other."]
     assert load(database, [tmp_path / "x.json"], corpus).unchanged == 2
 
 
@@ -242,73 +186,19 @@ def test_errors_stop_or_are_accounted_for(database: Database, corpus: str, tmp_p
     ],
 )
 def test_odd_text_is_stored_never_run(database: Database, tmp_path: Path, odd: str) -> None:
-    path = _jsonl(tmp_path / "a.jsonl", (odd, odd), ("plain", "plain"))
+    path = write_jsonl(tmp_path / "a.jsonl", (odd, odd), ("plain", "plain"))
     try:
         account = load(database, [path], odd)
         assert (account.documents, account.errors) == (2, ())
-        assert sorted(_texts(database, odd).values()) == sorted((odd, "plain"))
+        assert sorted(stored_texts(database, odd).values()) == sorted((odd, "plain"))
         assert load(database, [path], odd).unchanged == 2
         assert [d.title for d in find_documents(database, odd, odd)] == [odd]
         assert odd in [summary.name for summary in corpora(database)]
         assert delete_document(database, odd, odd).documents == 1
-        assert list(_texts(database, odd).values()) == ["plain"]
+        assert list(stored_texts(database, odd).values()) == ["plain"]
     finally:
         delete_corpus(database, odd)
     assert odd not in [summary.name for summary in corpora(database)]
-
-
-def test_deletion_takes_everything_and_nothing_else(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    folder = _folder(tmp_path)
-    other = f"{corpus} beside"
-    load(database, [folder], corpus)
-    load(database, [folder], other)
-    _tag_everything(database, corpus)
-    _tag_everything(database, other)
-    beside = snapshot(database, other)
-    rows(
-        database,
-        "CREATE (:Question {corpus: $c}), (:Page {corpus: $c}), (:Row {corpus: $c})",
-        c=corpus,
-    )
-    try:
-        with pytest.raises(CorpusError, match="2 documents have the title 'One'") as raised:
-            delete_document(database, corpus, "One")
-        ids = [row["id"] for row in database.read("inspect/documents", corpus=corpus)
-               if row["title"] == "One"]  # fmt: skip
-        assert all(id_ in str(raised.value) for id_ in ids)
-        assert delete_document(database, corpus, ids[0]).documents == 1
-        assert delete_document(database, corpus, "Page").passages == 1
-        assert delete_document(database, corpus, str(folder / "long_text.txt")).passages > 5
-        assert delete_document(database, corpus, str(folder / "records.jsonl")).documents == 2
-        assert not _wrong_frequencies(database, corpus)
-        assert [row["title"] for row in database.read("inspect/documents", corpus=corpus)] == [
-            "Astral 👍🏽 title"
-        ]
-        with pytest.raises(CorpusError, match="no document"):
-            delete_document(database, corpus, "Page")
-        done = delete_corpus(database, corpus)
-        assert done.documents == 1
-        left = rows(database, "MATCH (n) WHERE $c IN [n.corpus, n.name] RETURN n", c=corpus)
-        assert left == []
-        assert snapshot(database, other) == beside
-        with pytest.raises(CorpusError, match="no corpus"):
-            delete_corpus(database, corpus)
-        with pytest.raises(CorpusError, match="no corpus"):
-            delete_document(database, corpus, "Page")
-    finally:
-        delete_corpus(database, other)
-
-
-def test_corpora(database: Database, corpus: str, tmp_path: Path) -> None:
-    load(database, [_folder(tmp_path)], corpus)
-    found = next(s for s in corpora(database) if s.name == corpus)
-    assert (found.documents, found.keywords, found.encoder) == (6, 0, None)
-    assert set(found.unconnected.values()) == {found.passages}
-    _tag_everything(database, corpus)
-    found = next(s for s in corpora(database) if s.name == corpus)
-    assert set(found.unconnected.values()) == {0}
 
 
 @pytest.mark.parametrize("name", ["2wiki", "musique"])
@@ -318,46 +208,6 @@ def test_a_published_corpus_is_one_passage_a_record(
     account = load(database, [_SHARED / name / "corpus.jsonl.gz"], corpus)
     assert account.passages == account.documents == {"2wiki": 4_209, "musique": 6_564}[name]
     assert account.characters_in == account.characters_out > 1_000_000
-
-
-def _run(database: Database, *args: str) -> Any:
-    to = database.connection
-    environment = {
-        "NEO4J_URI": to.uri,
-        "NEO4J_USERNAME": to.username,
-        "NEO4J_PASSWORD": to.password,
-        "NEO4J_DATABASE": to.database,
-    }
-    return CliRunner().invoke(cli, list(args), env=environment)
-
-
-def test_the_commands(database: Database, corpus: str, tmp_path: Path) -> None:
-    folder = _folder(tmp_path)
-    (folder / "picture.png").write_bytes(b"x")
-    done = _run(database, "load", str(folder), "--corpus", corpus)
-    assert done.exit_code == 0, done.output
-    assert "documents   6 (6 new, 0 unchanged, 0 replaced)" in done.stdout
-    assert ", 0 lost" in done.stdout
-    assert "Ignored: 1" in done.stderr
-    done = _run(database, "load", str(folder), "--corpus", corpus, "--json")
-    assert json.loads(done.stdout)["unchanged"] == 6
-    done = _run(database, "load", str(folder), "nowhere", "--corpus", corpus, "--keep-going")
-    assert done.exit_code == 1
-    assert "not loaded  1\n  nowhere: there is no such file" in done.stdout
-    done = _run(database, "load", "nowhere", "--corpus", corpus)
-    assert isinstance(done.exception, InputError)
-    assert _run(database, "load", "--corpus", corpus).exit_code == 2
-    assert f"{corpus}  " in _run(database, "corpora").stdout
-    listed = json.loads(_run(database, "corpora", "--json").stdout)
-    assert next(c for c in listed if c["name"] == corpus)["documents"] == 6
-    assert "Page" in _run(database, "corpora", "--documents", corpus).stdout
-    assert _run(database, "delete", "--corpus", corpus).exit_code == 2
-    done = _run(database, "delete", "--corpus", corpus, "--document", "Page", "--yes")
-    assert done.stdout == f"Deleted 1 documents and 1 passages from {corpus}.\n"
-    done = _run(database, "delete", "--corpus", corpus, "--yes", "--json")
-    assert json.loads(done.stdout)["documents"] == 5
-    for name in ("load", "delete", "corpora"):
-        assert f"kgp-neo4j {name}" in _run(database, name, "--help").stdout
 
 
 def test_all_is_sorted_and_complete() -> None:

@@ -390,9 +390,8 @@ def test_cut_off_download_is_resumed(part: Cache) -> None:
     part.mirror.cut = 2
     server.install(part.cache)
     assert part.good()
-    half = part.artifact.size // 2
-    asked = [wanted for _, wanted in part.mirror.asked]
-    assert asked[:2] == [None, f"bytes={half}-"]
+    asked = [int(wanted[6:-1]) if wanted else 0 for _, wanted in part.mirror.asked]
+    assert 0 == asked[0] < asked[1] < asked[2], "it did not go on where it was cut off"
     assert len(asked) == 3
 
 

@@ -37,7 +37,7 @@ def connect(
             f"there is no graph named {', '.join(unknown) or '(none)'}",
             hint=f"Choose among {', '.join(EDGES)}.",
         )
-    found = database.read("connect/corpus", corpus=corpus)
+    found = database.read("inspect/corpus", corpus=corpus)
     if not found:
         raise CorpusError(
             f"there is no corpus named {corpus!r}",

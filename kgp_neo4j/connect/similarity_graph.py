@@ -64,7 +64,7 @@ def _embed(
     database: Database, corpus: str, settings: SimilaritySettings, seconds: dict[str, float]
 ) -> int:
     with timed(seconds, "load encoder"):
-        known = database.read("connect/corpus", corpus=corpus)[0]
+        known = database.read("inspect/corpus", corpus=corpus)[0]
         encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
         kept = database.write(
             "connect/encoder", corpus=corpus, encoder=encoder.name, dimension=encoder.dimension

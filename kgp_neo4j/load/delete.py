@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import CorpusError
+from kgp_neo4j.load.files import absolute
 from kgp_neo4j.records import CorpusSummary
 
 __all__ = [
@@ -123,7 +124,7 @@ def find_documents(database: Database, corpus: str, document: str) -> list[Found
 
 def _absolute(document: str) -> str:
     try:
-        return Path(document).expanduser().resolve().as_posix()
+        return absolute(Path(document).expanduser()).as_posix()
     except (OSError, RuntimeError, ValueError):  # a title, not a path
         return document
 

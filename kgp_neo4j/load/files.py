@@ -17,7 +17,17 @@ from kgp_neo4j.errors import InputError
 from kgp_neo4j.load.ids import is_storable
 from kgp_neo4j.progress import Progress
 
-__all__ = ["EXTENSIONS", "Found", "extension", "find", "opened", "shown", "stem"]
+__all__ = [
+    "EXTENSIONS",
+    "Found",
+    "absolute",
+    "extension",
+    "find",
+    "opened",
+    "shown",
+    "size_on_disk",
+    "stem",
+]
 
 #: What `load` reads; each also with `.gz` after it.
 EXTENSIONS = (".txt", ".md", ".html", ".htm", ".jsonl", ".json")
@@ -28,7 +38,7 @@ class Found:
     """The files to load, in order; what a folder held besides; and paths that lead nowhere."""
 
     files: list[Path] = field(default_factory=list)
-    ignored: list[Path] = field(default_factory=list)
+    ignored: dict[Path, None] = field(default_factory=dict)
     errors: list[InputError] = field(default_factory=list)
 
 
@@ -42,45 +52,60 @@ def find(paths: Iterable[str | Path]) -> Found:
     found = Found()
     seen: set[str] = set()
     for given in paths:
-        path = Path(given).expanduser()
-        if path.is_dir():
-            members = _members(path)
-            if not any(extension(member) for member in members):
-                found.errors.append(
-                    InputError(
-                        "the folder holds no file that can be loaded",
-                        where=shown(path),
-                        hint=_known(),
-                    )
-                )
-        elif path.exists():
-            members = [path]
-            if not extension(path):
-                found.errors.append(
-                    InputError("an unknown kind of file", where=shown(path), hint=_known())
-                )
-                continue
-        elif glob.has_magic(str(given)):
-            members = _matches(path)
-            if not members:
-                found.errors.append(InputError("no file matches", where=shown(path)))
-        else:
-            found.errors.append(InputError("there is no such file or folder", where=shown(path)))
-            continue
-        for member in members:
-            real = os.path.realpath(member)
-            if real in seen:
-                continue
-            seen.add(real)
-            if not extension(member) or not member.is_file():
-                found.ignored.append(member)
-            elif not is_storable(real):
-                found.errors.append(
-                    InputError("the file's name is not valid Unicode", where=shown(member))
-                )
-            else:
-                found.files.append(Path(real))
+        try:
+            _add(found, seen, given)
+        except InputError as error:
+            found.errors.append(error)
+        except (OSError, RuntimeError, ValueError) as error:  # too long, no such user, no right
+            reason = f"cannot be looked up ({error})"
+            found.errors.append(InputError(reason, where=shown(Path(given))))
     return found
+
+
+def _add(found: Found, seen: set[str], given: str | Path) -> None:
+    """Add what one path stands for; `seen` holds the files met already, links followed."""
+    path = Path(given).expanduser()
+    if path.is_dir():
+        members = _members(path)
+        if not any(extension(member) for member in members):
+            what = "the folder holds no file that can be loaded"
+            raise InputError(what, where=shown(path), hint=_known())
+    elif path.exists():
+        members = [path]
+        if not extension(path):
+            raise InputError("an unknown kind of file", where=shown(path), hint=_known())
+    elif glob.has_magic(str(given)):
+        members = _matches(path)
+        if not members:
+            raise InputError("no file matches", where=shown(path))
+    else:
+        raise InputError("there is no such file or folder", where=shown(path))
+    for member in members:
+        if not extension(member) or not member.is_file():
+            found.ignored[member] = None
+            continue
+        real = os.path.realpath(member)
+        if real in seen:
+            continue
+        seen.add(real)
+        if not is_storable(str(member)):
+            what = "the file's name is not valid Unicode"
+            found.errors.append(InputError(what, where=shown(member)))
+        else:
+            found.files.append(absolute(member))
+
+
+def absolute(path: Path) -> Path:
+    """Return a path from the root, `..` taken out, links kept: a document's source."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - Path.resolve would follow links
+
+
+def size_on_disk(path: Path) -> int:
+    """Return the bytes of a file, 0 where it cannot be asked; reading it will say why."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def extension(path: Path) -> str:
@@ -147,10 +172,15 @@ class _Counted(io.RawIOBase):
 def _members(folder: Path) -> list[Path]:
     """Return all files under a folder that are not hidden, sorted by their path."""
     made: list[Path] = []
-    for place, folders, names in os.walk(folder):
+    for place, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         made += [Path(place, name) for name in names if not name.startswith(".")]
     return sorted(made, key=lambda path: path.as_posix())
+
+
+def _refuse(error: OSError) -> None:
+    # A folder that cannot be read must not pass for an empty one.
+    raise error
 
 
 def _matches(path: Path) -> list[Path]:

@@ -11,6 +11,7 @@ __all__ = [
     "corpus_scope",
     "document_id",
     "fingerprint",
+    "is_storable",
     "passage_id",
     "text_hash",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError, InputError
-from kgp_neo4j.load.files import find, shown
+from kgp_neo4j.load.files import find, shown, size_on_disk
 from kgp_neo4j.load.formats import read
 from kgp_neo4j.load.ids import checked_corpus
 from kgp_neo4j.load.write import batches, write
@@ -44,12 +44,12 @@ def load(
         raise found.errors[0]
     source = _Source(found.files, keep_going)
     documents = passages = characters_out = new = unchanged = replaced = characters_in = 0
-    with bar("load", sum(path.stat().st_size for path in found.files), bytes_=True) as progress:
+    with bar("load", sum(map(size_on_disk, found.files)), bytes_=True) as progress:
         try:
             for batch in batches(corpus, source.documents(progress)):
                 written = write(database, corpus, batch, passage_size)
-                characters_in += sum(len(d.text) for d in batch.documents.values())
-                documents += len(batch.documents)
+                characters_in += sum(len(d.text) for d in batch.values())
+                documents += len(batch)
                 passages += written.passages
                 characters_out += written.characters
                 new += written.new

@@ -12,7 +12,7 @@ from kgp_neo4j.load import split
 from kgp_neo4j.load.ids import corpus_scope, document_id, fingerprint, passage_id, text_hash
 from kgp_neo4j.records import SourceDocument
 
-__all__ = ["Batch", "Written", "batches", "write"]
+__all__ = ["Written", "batches", "write"]
 
 #: Documents looked up at once, and their characters: what a load holds in memory.
 _DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
@@ -32,15 +32,10 @@ class Written:
     replaced: int
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Documents by their ids, read but not yet written."""
-
-    documents: dict[str, SourceDocument]
-
-
-def batches(corpus: str, documents: Iterable[SourceDocument]) -> Iterator[Batch]:
-    """Gather documents into batches; one met again (a data set's paragraph) is left out."""
+def batches(
+    corpus: str, documents: Iterable[SourceDocument]
+) -> Iterator[dict[str, SourceDocument]]:
+    """Gather documents into batches by their ids; a paragraph met again is left out."""
     # Ids are kept as bytes: a data set has a million paragraphs.
     seen: set[bytes] = set()
     held: dict[str, SourceDocument] = {}
@@ -53,13 +48,15 @@ def batches(corpus: str, documents: Iterable[SourceDocument]) -> Iterator[Batch]
         held[id_] = document
         characters += len(document.text)
         if len(held) >= _DOCUMENTS or characters >= _CHARACTERS:
-            yield Batch(held)
+            yield held
             held, characters = {}, 0
     if held:
-        yield Batch(held)
+        yield held
 
 
-def write(database: Database, corpus: str, batch: Batch, passage_size: int | None) -> Written:
+def write(
+    database: Database, corpus: str, batch: dict[str, SourceDocument], passage_size: int | None
+) -> Written:
     """Store what is new or changed in a batch, and say what is stored of all of it.
 
     `passage_size` is in characters, None for the defaults. Raises DatabaseError when the database
@@ -67,16 +64,16 @@ def write(database: Database, corpus: str, batch: Batch, passage_size: int | Non
     """
     prints = {
         id_: fingerprint(document.title, document.text, _settings(document, passage_size))
-        for id_, document in batch.documents.items()
+        for id_, document in batch.items()
     }
-    stored = {row["id"]: row for row in database.read("load/stored", ids=list(batch.documents))}
+    stored = {row["id"]: row for row in database.read("load/stored", ids=list(batch))}
     unchanged = [
         row for id_, row in stored.items() if row["fingerprint"] == prints[id_] and row["whole"]
     ]
     same = {row["id"] for row in unchanged}
     changed = (
         _row(id_, document, prints[id_], passage_size)
-        for id_, document in batch.documents.items()
+        for id_, document in batch.items()
         if id_ not in same
     )
     scope = corpus_scope(corpus)
@@ -85,18 +82,18 @@ def write(database: Database, corpus: str, batch: Batch, passage_size: int | Non
     for rows in database.write_all("load/documents", values):
         results += rows
     for row in results:
-        expected = len(batch.documents[row["id"]].text)
+        expected = len(batch[row["id"]].text)
         if row["characters"] != expected:
             raise DatabaseError(
                 f"{row['characters']} of {expected} characters are stored",
-                where=batch.documents[row["id"]].source,
+                where=batch[row["id"]].source,
                 hint="Is another load of this corpus running? Load it again.",
             )
     return Written(
         documents=len(results),
         passages=sum(row["passages"] for row in results),
         characters=sum(row["characters"] for row in results),
-        new=len(batch.documents.keys() - stored.keys()),
+        new=len(batch.keys() - stored.keys()),
         unchanged=len(unchanged),
         replaced=len(stored) - len(unchanged),
     )

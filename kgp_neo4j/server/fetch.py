@@ -29,7 +29,7 @@ __all__ = ["fetch", "repositories"]
 _AT_ONCE = 12
 _ATTEMPTS = 4
 _TIMEOUT = (15, 60)  # seconds to connect, seconds between two pieces
-_PIECE = 256 * 1024
+_PIECE = 64 * 1024  # bytes; a cut connection loses one at most
 _MIRROR = "KGP_NEO4J_MAVEN_MIRROR"
 
 

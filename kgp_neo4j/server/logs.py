@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kgp_neo4j.errors import ServerError
 
-__all__ = ["failure", "log_files", "tail"]
+__all__ = ["disk_is_full", "failure", "log_files", "tail"]
 
 _LAST = 64 * 1024  # bytes read from a log's end, more than any wanted number of lines needs
 
@@ -73,27 +73,34 @@ def tail(path: Path, lines: int) -> list[str]:
     return found[-lines:] if lines > 0 else []
 
 
+def _said(home: Path, since: float) -> list[str]:
+    """Return what the logs say of the start at `since` (seconds since 1970)."""
+    said = []
+    for path in log_files(home):
+        if path.stat().st_mtime < since - 1:
+            continue
+        lines = tail(path, 200)
+        if path.name == "debug.log":  # it holds many starts: only what was said in this one counts
+            begin = [i for i, line in enumerate(lines) if "Starting..." in line]
+            lines = lines[begin[-1] :] if begin else lines[-40:]
+        said += [line.strip() for line in lines if line.strip()]
+    return said
+
+
+def disk_is_full(home: Path, since: float) -> bool:
+    """Say whether the logs of this start tell of a full disk: such a server may hang for ever."""
+    return any(re.search(_REASONS[0][0], line) for line in _said(home, since))
+
+
 def failure(home: Path, since: float, what: str) -> ServerError:
     """Return the error of a start that failed, with the reason the logs of this start give."""
-    texts = []
-    for path in log_files(home):
-        if path.stat().st_mtime >= since - 1:
-            texts.append((path, tail(path, 200)))
-    # debug.log holds many starts: only what was said in this one counts.
-    for number, (path, lines) in enumerate(texts):
-        if path.name == "debug.log":
-            begin = [
-                i for i, line in enumerate(lines) if "Starting..." in line or "[ System" in line
-            ]
-            texts[number] = (path, lines[begin[0] :] if begin else lines[-40:])
-    said = "\n".join(line for _, lines in texts for line in lines)
+    said = _said(home, since)
     where = str(home / "logs")
     for pattern, reason, hint in _REASONS:
-        if re.search(pattern, said):
+        if any(re.search(pattern, line) for line in said):
             return ServerError(f"{what}: {reason}", where=where, hint=hint)
-    told = [line.strip() for _, lines in texts for line in lines if line.strip()]
     # The line that names the exception says more than the last frames of its trace.
-    shown = [line for line in told if _BAD.search(line)][:2] or told[-3:]
+    shown = [line for line in said if _BAD.search(line)][:2] or said[-3:]
     text = "".join(f"\n  {line[:300]}" for line in shown)
     return ServerError(
         f"{what}. Its logs say:{text}\n" if text else what,

@@ -17,7 +17,7 @@ from kgp_neo4j.errors import ServerError
 from kgp_neo4j.server.disk import disk_error, write_private
 from kgp_neo4j.server.java import Java
 
-__all__ = ["State", "answers", "choose_ports", "end", "is_ours", "launch", "read_state"]
+__all__ = ["State", "answers", "choose_ports", "end", "is_ours", "launch", "listens", "read_state"]
 
 HOST = "127.0.0.1"
 _USUAL = (7687, 7474)
@@ -65,7 +65,8 @@ def write_state(home: Path, state: State) -> None:
 def forget_state(home: Path) -> None:
     """Remove the state file of a server that has ended, keeping its ports for the next start."""
     if (state := read_state(home)) is not None:
-        write_private(home / "run" / "ports.json", json.dumps([state.bolt, state.http]))
+        with contextlib.suppress(ServerError):  # a full disk must not hide why the server ended
+            write_private(home / "run" / "ports.json", json.dumps([state.bolt, state.http]))
     with contextlib.suppress(OSError):
         state_file(home).unlink(missing_ok=True)
 
@@ -173,6 +174,20 @@ def answers(state: State, patience: float = 1.0) -> bool:
             return http.recv(16).startswith(b"HTTP/1.")
     except OSError:
         return False
+
+
+def listens(state: State) -> bool:
+    """Say whether it is this very process that listens on both ports."""
+    import psutil
+
+    try:
+        found = psutil.Process(state.pid).net_connections("tcp")
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.Error:
+        return True  # the system does not tell
+    ports = {c.laddr.port for c in found if c.status == psutil.CONN_LISTEN}
+    return {state.bolt, state.http} <= ports
 
 
 def end(home: Path, state: State, patience: float) -> bool:

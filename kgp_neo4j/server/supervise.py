@@ -16,7 +16,7 @@ from kgp_neo4j.server.disk import private_folder, require_free
 from kgp_neo4j.server.install import Installation, install
 from kgp_neo4j.server.java import Java, find_java
 from kgp_neo4j.server.lock import locked
-from kgp_neo4j.server.logs import failure
+from kgp_neo4j.server.logs import disk_is_full, failure
 from kgp_neo4j.server.password import password_file, prepare_password, read_password
 from kgp_neo4j.server.process import (
     HOST,
@@ -27,6 +27,7 @@ from kgp_neo4j.server.process import (
     forget_state,
     is_ours,
     launch,
+    listens,
     read_state,
     write_state,
 )
@@ -168,12 +169,18 @@ def _start(
 
 def _wait(home: Path, state: State) -> None:
     """Wait until the server answers; raise ServerError when it ends before, or never does."""
-    until = time.monotonic() + _START
-    while not answers(state):
+    began = looked = time.monotonic()
+    # Two servers of different homes may have been given one port: ours must be the one listening.
+    while not (answers(state) and listens(state)):
+        now = time.monotonic()
         if not is_ours(home, state):
             raise failure(home, state.started, "The server ended while it was starting")
-        if time.monotonic() > until:
+        if now - began > _START:
             raise failure(home, state.started, f"The server has not answered for {_START:.0f} s")
+        if now - looked > 2:
+            looked = now
+            if disk_is_full(home, state.started):
+                raise failure(home, state.started, "The server can't start")
         time.sleep(0.05)
 
 

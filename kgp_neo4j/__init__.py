@@ -1,0 +1,81 @@
+"""kgp-neo4j: questions over many documents, answered from a graph in Neo4j with evidence.
+
+The names below are the public surface; each is imported when it is first used, so that importing
+the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kgp_neo4j.api import Corpus
+    from kgp_neo4j.connect import KeywordSettings, SimilaritySettings
+    from kgp_neo4j.database import Database
+    from kgp_neo4j.errors import KgpError
+    from kgp_neo4j.installation import install, open_database
+    from kgp_neo4j.records import (
+        Account,
+        Answer,
+        ConnectReport,
+        NextEvidence,
+        Passage,
+        ReasoningPath,
+        Retrieval,
+        Step,
+        SupportingSentence,
+    )
+    from kgp_neo4j.traverse import Agent, TraversalSettings
+
+_HOMES = {
+    "Account": "records",
+    "Agent": "traverse",
+    "Answer": "records",
+    "ConnectReport": "records",
+    "Corpus": "api",
+    "Database": "database",
+    "KeywordSettings": "connect",
+    "KgpError": "errors",
+    "NextEvidence": "records",
+    "Passage": "records",
+    "ReasoningPath": "records",
+    "Retrieval": "records",
+    "SimilaritySettings": "connect",
+    "Step": "records",
+    "SupportingSentence": "records",
+    "TraversalSettings": "traverse",
+    "install": "installation",
+    "open_database": "installation",
+}
+
+__all__ = [
+    "Account",
+    "Agent",
+    "Answer",
+    "ConnectReport",
+    "Corpus",
+    "Database",
+    "KeywordSettings",
+    "KgpError",
+    "NextEvidence",
+    "Passage",
+    "ReasoningPath",
+    "Retrieval",
+    "SimilaritySettings",
+    "Step",
+    "SupportingSentence",
+    "TraversalSettings",
+    "install",
+    "open_database",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,37 @@
+"""Links that open the evidence in Neo4j Browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from urllib.parse import quote, urlsplit
+
+from kgp_neo4j.errors import KgpError
+from kgp_neo4j.queries import statement
+from kgp_neo4j.settings import Connection
+
+__all__ = ["browser_link"]
+
+_MOST = 12
+
+
+def browser_link(connection: Connection, passages: Iterable[str]) -> str | None:
+    """Return a link that fills Browser's editor with a query showing these passages, by id.
+
+    None where the address of Browser is not known. The link holds no password and runs nothing by
+    itself; Browser asks for the password once.
+    """
+    if not connection.browser:
+        return None
+    ids = list(passages)[:_MOST]
+    if not all(i.isalnum() for i in ids):
+        raise KgpError("a passage id is not a hash", hint="Load the corpus again.")
+    query = statement("browser/show_evidence").text.split("\n")[-1]
+    query = query.replace("$passages", json.dumps(ids).replace('"', "'"))
+    address = urlsplit(connection.uri)
+    dbms = f"{address.scheme}://{connection.username}@{address.netloc}"
+    return (
+        f"{connection.browser}/browser/?dbms={quote(dbms, safe='')}"
+        f"&db={quote(connection.database, safe='')}&preselectAuthMethod=NATIVE"
+        f"&cmd=edit&arg={quote(query, safe='')}"
+    )

@@ -1,0 +1,69 @@
+"""`kgp-neo4j retrieve`: many questions, one run file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
+from kgp_neo4j.cli._traversal import traversal_options, traversal_settings
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j retrieve dev.jsonl.gz --corpus hotpotqa --out kgp.jsonl
+  kgp-neo4j retrieve dev.jsonl.gz --corpus hotpotqa --method bm25 --out bm25.jsonl
+
+\b
+QUESTIONS is a file of HotpotQA, 2WikiMultihopQA or MuSiQue, or of {"id", "question"}
+lines, also as .gz. A line of the run is
+  {"id": ..., "retrieved": [{"title", "text", "score"}, ...], "seconds": ...}
+"""
+
+
+@click.command("retrieve", epilog=_EPILOG)
+@click.argument("questions", type=click.Path(path_type=Path))
+@corpus_option
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Where the run is written."
+)
+@click.option(
+    "--method",
+    type=click.Choice(["bm25", "dense", "hybrid", "kgp"]),
+    default="kgp",
+    show_default=True,
+    help="Full text, vectors, both fused, or the graph traversal.",
+)
+@traversal_options
+@json_option
+def command(
+    questions: Path,
+    corpus: str,
+    out: Path,
+    method: str,
+    agent: str | None,
+    budget: int,
+    seeds: int,
+    branching: int,
+    hops: int,
+    edges: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Retrieve passages for every question of a file, with the same budget for every method."""
+    from kgp_neo4j.evaluate import read_questions, run_questions
+    from kgp_neo4j.evidence import Retriever
+    from kgp_neo4j.installation import open_database
+
+    settings = traversal_settings(budget, seeds, branching, hops, edges)
+    asked = read_questions(questions)
+    with open_database(echo=say) as database:
+        retriever = Retriever(database, corpus, method=method, agent=agent, settings=settings)
+        seconds = sorted(run_questions(retriever, asked, out))
+    p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
+    if as_json:
+        echo_json({"questions": len(asked), "out": str(out), "p50": p50, "p95": p95})
+    else:
+        click.echo(
+            f"{len(asked)} questions, {method}, p50 {p50:.3f} s, p95 {p95:.3f} s, written to {out}"
+        )

@@ -1,0 +1,45 @@
+"""Reads questions: files of HotpotQA, 2WikiMultihopQA, MuSiQue, or {id, question} lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgp_neo4j.errors import InputError
+from kgp_neo4j.load.files import extension, opened, shown
+from kgp_neo4j.load.json_files import read_array, read_lines
+from kgp_neo4j.progress import bar
+from kgp_neo4j.records import Question
+
+__all__ = ["read_questions"]
+
+_EXPECTED = 'Each line or array member needs "question" and an id ("id" or "_id").'
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Return the questions of a file (`.jsonl`, or `.json` with one array; also `.gz`), in order.
+
+    Raises InputError with file and line for a record that is no question, and for an id met twice.
+    """
+    name = shown(path)
+    if extension(path) not in (".json", ".jsonl"):
+        raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
+    found: list[Question] = []
+    seen: set[str] = set()
+    with bar("questions", None) as progress, opened(path, progress) as file:
+        start = file.peek(64).lstrip()  # type: ignore[attr-defined]
+        values = (read_array if start.startswith(b"[") else read_lines)(file, name)
+        for value, where in values:
+            if isinstance(value, InputError):
+                raise value
+            if not isinstance(value, dict) or not isinstance(value.get("question"), str):
+                raise InputError("not a question", where=where, hint=_EXPECTED)
+            key = value.get("id", value.get("_id"))
+            if key is None:
+                raise InputError("the question has no id", where=where, hint=_EXPECTED)
+            if str(key) in seen:
+                raise InputError(f"the id {key!r} stands twice", where=where)
+            seen.add(str(key))
+            found.append(Question(str(key), value["question"]))
+    if not found:
+        raise InputError("the file holds no question", where=name, hint=_EXPECTED)
+    return found
