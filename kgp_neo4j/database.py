@@ -8,7 +8,15 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, LiteralString, Self, TypeAlias, cast
 
-from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, ManagedTransaction, Query, Result
+from neo4j import (
+    READ_ACCESS,
+    WRITE_ACCESS,
+    Driver,
+    GraphDatabase,
+    ManagedTransaction,
+    Query,
+    Result,
+)
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
 
 from kgp_neo4j.errors import CapabilityError, DatabaseError

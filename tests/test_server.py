@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -302,7 +303,8 @@ class Mirror:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                mirror.answer(self)
+                with contextlib.suppress(ConnectionError):  # the client may leave early
+                    mirror.answer(self)
 
             def log_message(self, *_: object) -> None:
                 pass

@@ -60,7 +60,7 @@ OPTIONAL CALL (visited, beam, lexical, room, hops) {
     MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
     WHERE NOT n IN seen
     WITH n, max(CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
-                     WHEN startNode(e) = p THEN 0.3 ELSE 0.2 END) AS trust
+                     WHEN startNode(e) = p THEN 0.4 ELSE 0.2 END) AS trust
     RETURN n, trust * step.score + coalesce(lexical[n.id], 0.0) AS score
     ORDER BY score DESC, n.id
     LIMIT toInteger(coalesce($settings.branching, 5))
@@ -83,7 +83,7 @@ OPTIONAL CALL (visited, beam, lexical, room, hops) {
     MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
     WHERE NOT n IN seen
     WITH n, max(CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
-                     WHEN startNode(e) = p THEN 0.3 ELSE 0.2 END) AS trust
+                     WHEN startNode(e) = p THEN 0.4 ELSE 0.2 END) AS trust
     RETURN n, trust * step.score + coalesce(lexical[n.id], 0.0) AS score
     ORDER BY score DESC, n.id
     LIMIT toInteger(coalesce($settings.branching, 5))

@@ -56,6 +56,4 @@ def _cosines(question: str, texts: Sequence[str], encoder: Encoder) -> list[floa
 
 def _overlaps(question: str, texts: Sequence[str]) -> list[float]:
     wanted = {w.lower() for w in words(question)}
-    return [
-        len(wanted & {w.lower() for w in words(text)}) / max(len(wanted), 1) for text in texts
-    ]
+    return [len(wanted & {w.lower() for w in words(text)}) / max(len(wanted), 1) for text in texts]

@@ -209,7 +209,9 @@ def _pairs(grams: NDArray[np.int64], fits: NDArray[np.bool_]) -> NDArray[np.int6
     """Join the (n-1)-grams at neighbouring positions to n-grams, numbered afresh."""
     following = np.roll(grams, -1)
     joined = np.where(
-        (grams >= 0) & (following >= 0) & fits, grams * (int(grams.max(initial=0)) + 1) + following, -1
+        (grams >= 0) & (following >= 0) & fits,
+        grams * (int(grams.max(initial=0)) + 1) + following,
+        -1,
     )
     _, numbered = np.unique(joined, return_inverse=True)
     # `unique` sorts, so that the -1 of "no n-gram" has number 0 wherever it occurs.

@@ -94,9 +94,7 @@ def _embed(
                     for row, vector in zip(batch, vectors, strict=True)
                 )
                 with bar("", None) as silent:
-                    written += write_rows(
-                        database, "connect/embeddings", values, _BATCH, silent
-                    )
+                    written += write_rows(database, "connect/embeddings", values, _BATCH, silent)
     return written
 
 

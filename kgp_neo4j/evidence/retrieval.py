@@ -70,7 +70,9 @@ class Retriever:
         paths = self._paths(question.text) if question.text.strip() else []
         passages = read_passages(self._database, [path.last for path in paths])
         # A passage deleted since it was found is left out, with the paths that lead to it.
-        paths = [p for p in paths if all(s.passage in passages or s is not p.steps[-1] for s in p.steps)]
+        paths = [
+            p for p in paths if all(s.passage in passages or s is not p.steps[-1] for s in p.steps)
+        ]
         return Retrieval(
             question=question,
             passages=tuple(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,7 +34,7 @@ class TraversalSettings:
     branching: int = 5
     hops: int = 2
     edges: tuple[str, ...] = ()
-    outward: float = 0.3
+    outward: float = 0.4
     inward: float = 0.2
     named: float = 0.2
 
@@ -64,11 +63,12 @@ def traverse(
 ) -> list[ReasoningPath]:
     """Return one reasoning path to each retrieved passage, the best passage first.
 
-    The number of distinct passages never exceeds the budget. As in the paper, the queues of paths
-    and candidates are worked off first in, first out, and nothing is visited twice. Two things
-    differ: a whole generation of paths is ranked by one call of the database, and where the budget
-    cannot hold a generation, its best passages are visited instead of its first ones. What the
-    graph leaves of the budget is filled with further results of the seed search.
+    The number of distinct passages never exceeds the budget and nothing is visited twice. The
+    paper's queues are worked off generation by generation: one call of the database ranks the
+    neighbours of all paths of a generation, a neighbour goes to the path that scores it best, and
+    each path visits its best `branching`. Where the budget cannot hold a generation, its best
+    passages are visited rather than its first ones. What the graph leaves of the budget is filled
+    with further results of the seed search.
     """
     found = find_seeds(
         database, corpus, agent.begin(question), settings.budget, named=settings.named
@@ -82,7 +82,7 @@ def traverse(
         if not frontier or room <= 0:
             break
         rows = _candidates(database, corpus, question, agent, settings, frontier, visited)
-        frontier = _choose(rows, frontier, visited, settings.branching, room)
+        frontier = _choose(rows, frontier, room)
         visited |= {path.last: path for path in frontier}
     ranked = sorted(visited.values(), key=lambda path: -path.steps[-1].score)
     rest = [ReasoningPath((step,)) for step in found if step.passage not in visited]
@@ -124,21 +124,10 @@ def _candidates(
 
 
 def _choose(
-    rows: Sequence[Row],
-    frontier: Sequence[ReasoningPath],
-    visited: Mapping[str, ReasoningPath],
-    branching: int,
-    room: int,
+    rows: Sequence[Row], frontier: Sequence[ReasoningPath], room: int
 ) -> list[ReasoningPath]:
-    """Let each path, first in first out, take its best unvisited neighbours; keep the best."""
-    ranked: dict[int, list[Step]] = defaultdict(list)
-    for row in rows:
-        step = Step(row["passage"], row["edge"], row["score"], row["reason"])
-        ranked[row["path"]].append(step)
-    taken: set[str] = set(visited)
-    chosen: list[ReasoningPath] = []
-    for index, path in enumerate(frontier):
-        free = [step for step in ranked[index] if step.passage not in taken][:branching]
-        taken.update(step.passage for step in free)
-        chosen += [path.then(step) for step in free]
-    return sorted(chosen, key=lambda path: -path.steps[-1].score)[:room]
+    """Return the next generation: each path's best neighbours, the best of all where room ends."""
+    return [
+        frontier[row["path"]].then(Step(row["passage"], row["edge"], row["score"], row["reason"]))
+        for row in rows[:room]
+    ]

@@ -1,0 +1,71 @@
+"""`kgp-neo4j demo`: everything once, on documents that come with the package."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from kgp_neo4j.cli._output import echo_json, json_option, say
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j demo
+  kgp-neo4j demo --question "Who founded the yard that built the Sula Grey?"
+  kgp-neo4j demo --json
+
+The documents tell of an invented group of islands. Running it again is quick and changes
+nothing; `kgp-neo4j delete --corpus demo` removes it.
+"""
+
+
+@click.command("demo", epilog=_EPILOG)
+@click.option(
+    "--corpus", default="demo", show_default=True, metavar="NAME", help="Where it is loaded."
+)
+@click.option("--question", metavar="TEXT", help="Ask this instead of the demo's own question.")
+@json_option
+def command(corpus: str, question: str | None, as_json: bool) -> None:
+    """Load twenty short documents, connect them, and ask a question that needs two of them.
+
+    Starts the database where none runs; the first time, it is fetched (190 MB).
+    """
+    from kgp_neo4j.answer import ask
+    from kgp_neo4j.cli._answer import print_answer
+    from kgp_neo4j.demo import QUESTION, QUESTIONS, prepare
+    from kgp_neo4j.evidence import Retriever
+    from kgp_neo4j.installation import open_database
+
+    asked = QUESTION if question is None else question
+    with open_database(echo=say) as database:
+        prepared = prepare(database, corpus)
+        answer = ask(database, Retriever(database, corpus), asked)
+        embedded = database.connection.embedded
+    name = shlex.quote(corpus)
+    further = [f'kgp-neo4j ask "{each}" --corpus {name}' for each in QUESTIONS if each != asked]
+    if as_json:
+        echo_json(
+            {
+                "load": prepared.loaded,
+                "connect": prepared.connected,
+                "answer": answer,
+                "next": further,
+            }
+        )
+        return
+    _print_prepared(prepared.loaded.documents, prepared.connected is None, corpus)
+    click.echo(f"\n{click.style('Question', fg='cyan', bold=True)}\n  {asked}")
+    print_answer(answer, show=3)
+    click.echo("\n" + click.style("What to try next", fg="cyan", bold=True))
+    for line in further:
+        click.echo(f"  {line}")
+    if embedded:
+        click.echo("  kgp-neo4j server open --show-password   # Neo4j Browser; in it, run:")
+        click.echo("                                          #   CALL custom.kgp.help()")
+    click.echo("  kgp-neo4j load PATH... --corpus mine    # then: connect, ask")
+
+
+def _print_prepared(documents: int, was_there: bool, corpus: str) -> None:
+    done = "were connected already" if was_there else "loaded and connected"
+    click.echo(f"{documents} documents {done} in the corpus {corpus!r}.")

@@ -1,0 +1,73 @@
+"""The demo: twenty short documents on an invented group of islands, and questions over them.
+
+Each question needs two or three of the documents; the one with the answer shares hardly a word
+with the question and is found by way of the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from kgp_neo4j.connect import connect
+from kgp_neo4j.database import Database
+from kgp_neo4j.errors import CorpusError
+from kgp_neo4j.load import delete_document, list_documents, load
+from kgp_neo4j.records import Account, ConnectReport
+
+__all__ = ["DOCUMENTS", "QUESTION", "QUESTIONS", "Prepared", "prepare"]
+
+#: The folder of the documents.
+DOCUMENTS = Path(str(resources.files("kgp_neo4j.demo"))) / "documents"
+#: The question of the demo.
+QUESTION = "From whom did the designer of Ardfin Lighthouse learn her trade?"
+#: Further questions to try.
+QUESTIONS = (
+    "What was on board the ship whose wreck led to the building of Ardfin Lighthouse?",
+    "Which animals live in the quarry that the blocks of the Halse Breakwater came from?",
+    "Who founded the yard that built the ferry replaced by the Hesk Bridge?",
+)
+#: How the source of a demo document ends, wherever the package is installed.
+_PLACE = "/kgp_neo4j/demo/documents/"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What `prepare` did; `connected` is None where the graph was there already."""
+
+    loaded: Account
+    connected: ConnectReport | None
+
+
+def prepare(database: Database, corpus: str) -> Prepared:
+    """Load the demo's documents into a corpus and connect them; again, it changes nothing.
+
+    Raises CorpusError when the corpus holds documents of the user's own.
+    """
+    found = database.read("inspect/corpus", corpus=corpus)
+    removed = _clear(database, corpus) if found else False
+    account = load(database, [DOCUMENTS], corpus)
+    ready = (
+        bool(found)
+        and not (removed or account.new or account.replaced)
+        and {"keywords", "similarity"} <= set(found[0]["connected"])
+        and found[0]["unconnected"] == 0
+    )
+    return Prepared(account, None if ready else connect(database, corpus))
+
+
+def _clear(database: Database, corpus: str) -> bool:
+    """Remove the demo's documents that another installation of the package loaded."""
+    documents = list_documents(database, corpus)
+    own = next((d for d in documents if _PLACE not in d.source), None)
+    if own:
+        raise CorpusError(
+            f"the corpus {corpus!r} holds documents of your own, {own.title!r} for one",
+            hint="Choose another name for the demo: kgp-neo4j demo --corpus NAME.",
+        )
+    here = {path.as_posix() for path in DOCUMENTS.iterdir()}
+    old = [d.source for d in documents if d.source not in here]
+    for source in old:
+        delete_document(database, corpus, source)
+    return bool(old)
