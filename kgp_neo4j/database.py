@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, LiteralString, Self, TypeAlias, cast
+from typing import Any, LiteralString, Self, TypeAlias
 
 from neo4j import (
     READ_ACCESS,
@@ -14,7 +14,6 @@ from neo4j import (
     Driver,
     GraphDatabase,
     ManagedTransaction,
-    Query,
     Result,
 )
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
@@ -108,9 +107,10 @@ class Database:
     ) -> list[Row]:
         bound = made.bind(values)
         with _explained(made), self._session(mode) as session:
-            run = session.execute_read if mode == READ_ACCESS else session.execute_write
             if timeout is None:
-                return run(_work(made, bound))
+                run = session.execute_read if mode == READ_ACCESS else session.execute_write
+                found: list[Row] = run(_work(made, bound))
+                return found
             # A time-out belongs to the transaction, so this one is opened by hand.
             with session.begin_transaction(timeout=timeout) as transaction:
                 rows = _rows(transaction.run(_text(made), bound))
@@ -133,7 +133,7 @@ def _rows(result: Result) -> list[Row]:
 
 def _text(made: Statement) -> LiteralString:
     # The text comes from a file of this package, never from a user.
-    return cast(LiteralString, made.text)
+    return made.text
 
 
 @contextmanager

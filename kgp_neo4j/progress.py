@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import Protocol, Self
 
-__all__ = ["Progress", "bar"]
+__all__ = ["Progress", "bar", "is_shown"]
 
 
 class Progress(Protocol):
@@ -36,12 +36,17 @@ class _Silent:
         return None
 
 
+def is_shown() -> bool:
+    """Say whether bars are drawn: only where stderr is a terminal."""
+    return sys.stderr.isatty()
+
+
 def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) -> Progress:
     """Return a bar on stderr when that is a terminal, else one that prints nothing.
 
     `total` is in `unit`s (or bytes with `bytes_`), None when it is not known.
     """
-    if not sys.stderr.isatty():
+    if not is_shown():
         return _Silent()
     from tqdm import tqdm  # only where a bar is really drawn
 

@@ -84,7 +84,7 @@ class Statement:
                 where=self.path,
                 hint=f"The signature is {self.signature}.",
             )
-        return {p.name: given[p.name] if p.name in given else p.value for p in self.inputs}
+        return {p.name: given.get(p.name, p.value) for p in self.inputs}
 
 
 @cache

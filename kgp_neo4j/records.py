@@ -145,13 +145,20 @@ class Step:
     """One step of a reasoning path: the passage reached, over which edge, and how it scored.
 
     `edge` is the relationship type that led here, `seed` for the first step; `reason` says what the
-    two passages share (a keyword, a similarity).
+    two passages share (a keyword, a similarity). `match` is how well the passage is what the agent
+    expected; `inherited` is what the step before handed on to it.
     """
 
     passage: str
     edge: str
-    score: float
+    match: float
+    inherited: float = 0.0
     reason: str = ""
+
+    @property
+    def score(self) -> float:
+        """What passages are ranked by: the match and what was inherited."""
+        return self.match + self.inherited
 
 
 @dataclass(frozen=True, slots=True)

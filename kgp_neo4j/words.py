@@ -1,8 +1,8 @@
 """How text becomes words: the one rule that keyword extraction and the Cypher files share.
 
 A word is a run of letters, digits and their marks; a Chinese or Japanese character is a word of its
-own, since those scripts write no spaces. The files under `cypher/procedures/` use the same expression, so that
-a question is cut in the database exactly as the passages were.
+own, since those scripts write no spaces. The files under `cypher/procedures/` use the same
+expression, so that a question is cut in the database exactly as the passages were.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ MAX_WORD = 64
 _SINGLE = "[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]"
 #: One Chinese or Japanese character, or a run of letters, digits and combining marks.
 WORD = rf"{_SINGLE}|(?:(?!{_SINGLE})[\p{{L}}\p{{N}}\p{{M}}])+"
-_WORD = 64
-#: One Chinese or Japanese character, or a run of letters, digits and combining marks.
-WORD = r"[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]|(?:(?![々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿])[\p{L}\p{N}\p{M}])+"
 _WORD = regex.compile(WORD)
 _DISAMBIGUATOR = regex.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kgp_neo4j import server
+from kgp_neo4j.database import Database
+from kgp_neo4j.installation import install
+from kgp_neo4j.load import delete_corpus
+from kgp_neo4j.models import Encoder, load_encoder
 from kgp_neo4j.settings import Connection, Folders, connection_from_environment
 
 # --- The server -----------------------------------------------------------------------------------
@@ -49,3 +54,66 @@ def _container() -> Iterator[Connection]:
 
 
 # --- Data and models: further fixtures below this line --------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def database(connection: Connection) -> Iterator[Database]:
+    """The server with schema and procedures installed."""
+    with Database(connection) as made:
+        install(made)
+        yield made
+
+
+def _fresh_corpus(database: Database) -> Iterator[str]:
+    name = f"test {uuid.uuid4().hex[:12]}"
+    yield name
+    if {"name": name} in database.read("inspect/corpus_names"):
+        delete_corpus(database, name)
+
+
+@pytest.fixture
+def corpus(database: Database) -> Iterator[str]:
+    """The name of a corpus of the test's own; what is in it is deleted afterwards."""
+    yield from _fresh_corpus(database)
+
+
+@pytest.fixture
+def other_corpus(database: Database) -> Iterator[str]:
+    """A second one, for what must stay apart."""
+    yield from _fresh_corpus(database)
+
+
+@pytest.fixture(scope="session")
+def encoder() -> Encoder:
+    """The default encoder, with its real weights."""
+    return load_encoder()
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a real encoder of another dimension: a BERT of 32 with random weights."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("encoder")
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{x}" for x in letters)]
+    (folder / "vocab.txt").write_text("\n".join(tokens), encoding="utf-8")
+    torch.manual_seed(7)
+    config = BertConfig(
+        vocab_size=len(tokens),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+    )
+    BertModel(config).save_pretrained(folder / "bert", safe_serialization=True)
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder / "bert")
+    words = Transformer(str(folder / "bert"))
+    model = SentenceTransformer(
+        modules=[words, Pooling(words.get_word_embedding_dimension())], device="cpu"
+    )
+    model.save(str(folder / "model"), safe_serialization=True)
+    return str(folder / "model")

@@ -1,11 +1,11 @@
 // connect.removeEmbeddings(corpus :: STRING, batch = 2000 :: INT) :: (removed :: INT)
-// Forgets the encoder of a corpus and removes its embeddings, in batches that commit as they go.
+// Removes the embeddings of a corpus, in batches that commit as they go, then forgets its encoder.
 // mode: WRITE
-MATCH (c:Corpus {name: $corpus})
-REMOVE c.encoder, c.dimension
-WITH c
-MATCH (p:Passage {corpus: c.name})
+OPTIONAL MATCH (p:Passage {corpus: $corpus})
 CALL (p) {
   REMOVE p.embedding
 } IN TRANSACTIONS OF $batch ROWS
-RETURN count(*) AS removed
+WITH count(p) AS removed
+MATCH (c:Corpus {name: $corpus})
+REMOVE c.encoder, c.dimension
+RETURN removed

@@ -1,11 +1,12 @@
-// kgp.nextEvidence(frontier :: LIST OF MAP, corpus :: STRING, visited = [] :: LIST OF STRING, edges = [] :: LIST OF STRING, branching = 5 :: INT, outward = 0.4 :: FLOAT, inward = 0.2 :: FLOAT) :: (path :: INT, passage :: STRING, edge :: STRING, score :: FLOAT, reason :: STRING)
+// kgp.nextEvidence(frontier :: LIST OF MAP, corpus :: STRING, visited = [] :: LIST OF STRING, edges = [] :: LIST OF STRING, branching = 5 :: INT, outward = 0.4 :: FLOAT, inward = 0.2 :: FLOAT) :: (path :: INT, passage :: STRING, edge :: STRING, match :: FLOAT, inherited :: FLOAT, reason :: STRING)
 // One hop of KGP's Algorithm 1 for the whole beam: the neighbours of each path's last passage, ranked
-// against what the agent expects next. A step of `frontier` has passage, score and the expectation:
-// text, vector or both. A neighbour scores by cosine and a share of the relative BM25, and inherits
-// from the path over an edge that names a title (`outward` to the document named, `inward` back).
-// A neighbour of several paths goes to the one that scores it best; a path gets `branching` at most.
+// against what the agent expects next. A step of `frontier` has passage, match and the expectation:
+// text, vector or both. A neighbour's `match` is its cosine and a share of its relative BM25; it
+// inherits a share of the step's match over an edge that names a title (`outward` to the document
+// named, `inward` back). A neighbour of several paths goes to the one it scores best with; a path
+// gets `branching` new ones at most. A visited passage is named again where it inherits something.
 // mode: READ
-// example: MATCH (p:Passage {corpus: 'demo'}) WITH p.id AS id LIMIT 1 CALL custom.kgp.nextEvidence([{passage: id, text: 'Who built it?'}], 'demo') YIELD path, passage, edge, score, reason RETURN path, passage, edge, score, reason
+// example: MATCH (p:Passage {corpus: 'demo'}) WITH p.id AS id LIMIT 1 CALL custom.kgp.nextEvidence([{passage: id, match: 1.0, text: 'Who built it?'}], 'demo') YIELD path, passage, edge, match, inherited, reason RETURN path, passage, edge, match, inherited, reason
 MATCH (c:Corpus {name: $corpus})
 CALL (c) {
   UNWIND $frontier AS step
@@ -25,30 +26,31 @@ UNWIND range(0, size($frontier) - 1) AS path
 WITH lexical, path, $frontier[path] AS step
 WITH path, step, lexical[coalesce(step.text, '')] AS words, size(coalesce(step.vector, [])) > 0 AS near
 MATCH (p:Passage {id: step.passage})-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
-WHERE (size($edges) = 0 OR type(e) IN $edges) AND NOT n.id IN $visited
-WITH path, step, words, near, n, e,
+WHERE size($edges) = 0 OR type(e) IN $edges
+WITH path, step, words, near, n, e, n.id IN $visited AS seen,
      CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
           WHEN startNode(e) = p THEN $outward ELSE $inward END AS trust
+WHERE NOT seen OR trust > 0
 ORDER BY trust DESC, coalesce(e.weight, e.score, 0.0) DESC, type(e)
 // A pair may be joined by several edges; without this it would take several slots.
-WITH path, step, words, near, n, collect({edge: e, trust: trust})[0] AS best
-WITH path, n, best.edge AS e, near, step,
-     best.trust * CASE WHEN step.score > 0 THEN step.score ELSE 0.0 END AS inherited,
+WITH path, step, words, near, n, seen, collect({edge: e, trust: trust})[0] AS best
+WITH path, n, seen, best.edge AS e, near, step,
+     best.trust * CASE WHEN step.match > 0 THEN step.match ELSE 0.0 END AS inherited,
      coalesce(words.hits[n.id] / words.best, 0.0) AS lexical
-WITH path, n, e, inherited +
+WITH path, n, seen, e, inherited,
      CASE WHEN near AND n.embedding IS NOT NULL
           THEN 2 * vector.similarity.cosine(n.embedding, step.vector) - 1 + 0.3 * lexical
-          ELSE lexical END AS score
-ORDER BY score DESC, path
-WITH n, collect({path: path, edge: e, score: score})[0] AS best
-ORDER BY best.score DESC, n.id
-WITH best.path AS path, collect({passage: n.id, edge: best.edge, score: best.score})[..$branching]
-  AS ranked
-UNWIND ranked AS row
-WITH path, row, row.edge AS e
-RETURN path, row.passage AS passage, type(e) AS edge, row.score AS score,
+          ELSE lexical END AS match
+ORDER BY match + inherited DESC, path
+WITH n, seen, collect({path: path, edge: e, match: match, inherited: inherited})[0] AS best
+ORDER BY best.match + best.inherited DESC, n.id
+WITH best.path AS path, seen, collect({passage: n.id, best: best}) AS ranked
+UNWIND CASE WHEN seen THEN ranked ELSE ranked[..$branching] END AS row
+WITH path, row.passage AS passage, row.best.edge AS e, row.best.match AS match,
+     row.best.inherited AS inherited
+RETURN path, passage, type(e) AS edge, match, inherited,
        CASE type(e)
          WHEN 'SHARES_KEYWORD' THEN apoc.text.join(e.keywords[..3], ', ')
          WHEN 'SIMILAR_ST' THEN 'cosine ' + toString(round(e.score, 2))
          ELSE 'next in the document' END AS reason
-ORDER BY score DESC, passage
+ORDER BY match + inherited DESC, passage

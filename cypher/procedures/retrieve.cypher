@@ -36,8 +36,8 @@ CALL (c, words) {
   LIMIT 20
   RETURN collect(node) AS titled
 }
-CALL (found, titled, lexical) {
-  UNWIND range(0, size(found) - 1) AS rank
+CALL (found, titled) {
+  UNWIND range(0, size(found[..100]) - 1) AS rank
   RETURN found[rank].node AS node, 1.0 / (60 + rank) AS part
   UNION ALL
   UNWIND range(0, size(titled) - 1) AS rank
@@ -46,63 +46,87 @@ CALL (found, titled, lexical) {
 WITH budget, seeds, hops, lexical, titled, node, sum(part) AS fused
 ORDER BY fused DESC, node.id
 WITH budget, seeds, hops, lexical, collect({
-  node: node, path: [node.title],
-  score: coalesce(lexical[node.id], 0.0) + CASE WHEN node IN titled THEN 0.2 ELSE 0.0 END
+  node: node, nodes: [node], path: [node.title], inherited: 0.0,
+  match: coalesce(lexical[node.id], 0.0) + CASE WHEN node IN titled THEN 0.3 ELSE 0.0 END
 })[..budget] AS search
-WITH budget, hops, lexical, search, search[..seeds] AS visited, search[..seeds] AS beam,
-     // The first hop leaves half of the budget to the second.
-     (budget - size(search[..seeds]) + hops - 1) / CASE hops WHEN 0 THEN 1 ELSE hops END AS room
+WITH budget, hops, lexical, search, search[..seeds] AS visited, search[..seeds] AS beam
+// Each hop leaves the later ones their share of the budget.
+WITH budget, hops, lexical, search, visited, beam,
+     (budget - size(visited) + CASE WHEN hops > 1 THEN 1 ELSE 0 END)
+       / CASE WHEN hops > 1 THEN 2 ELSE 1 END AS room
 // Hop 1: the neighbours of the beam that share most words with the question are visited next.
 OPTIONAL CALL (visited, beam, lexical, room, hops) {
-  UNWIND CASE WHEN hops >= 1 THEN beam ELSE [] END AS step
-  WITH step, step.node AS p, [v IN visited | v.node] AS seen, lexical, room
-  CALL (step, p, seen, lexical) {
-    MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
-    WHERE NOT n IN seen
-    WITH n, max(CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
-                     WHEN startNode(e) = p THEN 0.4 ELSE 0.2 END) AS trust
-    RETURN n, trust * step.score + coalesce(lexical[n.id], 0.0) AS score
-    ORDER BY score DESC, n.id
-    LIMIT toInteger(coalesce($settings.branching, 5))
-  }
-  WITH room, n, score, step.path + [n.title] AS path
-  ORDER BY score DESC, n.id
-  WITH room, n, collect({node: n, score: score, path: path})[0] AS best
-  ORDER BY best.score DESC, n.id
-  WITH room, collect(best) AS ranked
-  RETURN ranked[..room] AS next
+  UNWIND range(0, CASE WHEN hops >= 1 THEN size(beam) ELSE 0 END - 1) AS path
+  WITH path, beam[path] AS step, lexical, room, [v IN visited | v.node] AS seen
+  WITH path, step, step.node AS p, lexical, room, seen
+  MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
+  WITH room, path, step, n, n IN seen AS known, coalesce(lexical[n.id], 0.0) AS match,
+       max(CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
+                WHEN startNode(e) = p THEN 0.4 ELSE 0.2 END) AS trust
+  WHERE NOT known OR (trust > 0 AND NOT n IN step.nodes)
+  WITH room, path, n, known, {
+    node: n, match: match, inherited: trust * step.match,
+    path: step.path + [n.title], nodes: step.nodes + [n]
+  } AS row
+  ORDER BY row.match + row.inherited DESC, path
+  WITH room, n, known, collect({path: path, row: row})[0] AS best
+  ORDER BY best.row.match + best.row.inherited DESC, n.id
+  WITH room, known, best.path AS path, collect(best.row) AS rows
+  UNWIND CASE WHEN known THEN rows
+              ELSE rows[..toInteger(coalesce($settings.branching, 5))] END AS row
+  WITH room, known, row
+  ORDER BY row.match + row.inherited DESC, row.node.id
+  WITH room, collect(CASE WHEN known THEN null ELSE row END) AS new,
+       collect(CASE WHEN known THEN row ELSE null END) AS better
+  RETURN new[..room] AS next, better
 }
-WITH budget, hops, lexical, search, visited + coalesce(next, []) AS visited,
-     coalesce(next, []) AS beam
+WITH budget, hops, lexical, search, coalesce(next, []) AS beam,
+  // A visited passage that another one names is better led to by that one.
+  [v IN visited | coalesce(head([b IN coalesce(better, [])
+     WHERE b.node = v.node AND b.inherited > v.inherited
+     | {node: v.node, match: v.match, inherited: b.inherited, path: b.path, nodes: b.nodes}]), v)]
+  + coalesce(next, []) AS visited
 WITH budget, hops, lexical, search, visited, beam, budget - size(visited) AS room
 // Hop 2: the neighbours of the beam that share most words with the question are visited next.
 OPTIONAL CALL (visited, beam, lexical, room, hops) {
-  UNWIND CASE WHEN hops >= 2 THEN beam ELSE [] END AS step
-  WITH step, step.node AS p, [v IN visited | v.node] AS seen, lexical, room
-  CALL (step, p, seen, lexical) {
-    MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
-    WHERE NOT n IN seen
-    WITH n, max(CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
-                     WHEN startNode(e) = p THEN 0.4 ELSE 0.2 END) AS trust
-    RETURN n, trust * step.score + coalesce(lexical[n.id], 0.0) AS score
-    ORDER BY score DESC, n.id
-    LIMIT toInteger(coalesce($settings.branching, 5))
-  }
-  WITH room, n, score, step.path + [n.title] AS path
-  ORDER BY score DESC, n.id
-  WITH room, n, collect({node: n, score: score, path: path})[0] AS best
-  ORDER BY best.score DESC, n.id
-  WITH room, collect(best) AS ranked
-  RETURN ranked[..room] AS next
+  UNWIND range(0, CASE WHEN hops >= 2 THEN size(beam) ELSE 0 END - 1) AS path
+  WITH path, beam[path] AS step, lexical, room, [v IN visited | v.node] AS seen
+  WITH path, step, step.node AS p, lexical, room, seen
+  MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
+  WITH room, path, step, n, n IN seen AS known, coalesce(lexical[n.id], 0.0) AS match,
+       max(CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
+                WHEN startNode(e) = p THEN 0.4 ELSE 0.2 END) AS trust
+  WHERE NOT known OR (trust > 0 AND NOT n IN step.nodes)
+  WITH room, path, n, known, {
+    node: n, match: match, inherited: trust * step.match,
+    path: step.path + [n.title], nodes: step.nodes + [n]
+  } AS row
+  ORDER BY row.match + row.inherited DESC, path
+  WITH room, n, known, collect({path: path, row: row})[0] AS best
+  ORDER BY best.row.match + best.row.inherited DESC, n.id
+  WITH room, known, best.path AS path, collect(best.row) AS rows
+  UNWIND CASE WHEN known THEN rows
+              ELSE rows[..toInteger(coalesce($settings.branching, 5))] END AS row
+  WITH room, known, row
+  ORDER BY row.match + row.inherited DESC, row.node.id
+  WITH room, collect(CASE WHEN known THEN null ELSE row END) AS new,
+       collect(CASE WHEN known THEN row ELSE null END) AS better
+  RETURN new[..room] AS next, better
 }
-WITH budget, search, visited + coalesce(next, []) AS visited
+WITH budget, hops, lexical, search, coalesce(next, []) AS beam,
+  // A visited passage that another one names is better led to by that one.
+  [v IN visited | coalesce(head([b IN coalesce(better, [])
+     WHERE b.node = v.node AND b.inherited > v.inherited
+     | {node: v.node, match: v.match, inherited: b.inherited, path: b.path, nodes: b.nodes}]), v)]
+  + coalesce(next, []) AS visited
 WITH budget, visited, [s IN search WHERE NOT s.node IN [v IN visited | v.node]] AS rest
 CALL (visited) {
   UNWIND visited AS row
-  WITH row ORDER BY row.score DESC, row.node.id
+  WITH row ORDER BY row.match + row.inherited DESC
   RETURN collect(row) AS ranked
 }
 // What the graph leaves of the budget is filled with further results of the search.
 WITH (ranked + rest)[..budget] AS rows
 UNWIND range(0, size(rows) - 1) AS at
-RETURN at + 1 AS rank, rows[at].node AS passage, rows[at].score AS score, rows[at].path AS path
+RETURN at + 1 AS rank, rows[at].node AS passage, rows[at].match + rows[at].inherited AS score,
+       rows[at].path AS path

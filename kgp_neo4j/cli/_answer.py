@@ -71,7 +71,6 @@ def _path(path: ReasoningPath, passages: dict[str, Passage], number: dict[str, i
             lines.append(f"  {name}  {click.style(f'found by {step.reason}', dim=True)}")
             continue
         reason = f"{_WORDS.get(step.edge, step.edge)} {step.reason}".strip()
-        lines.append(
-            f"  {'   ' * (depth - 1)}└─ {click.style(reason, fg='magenta')} ─▶ {name}  {step.score:.2f}"
-        )
+        edge = click.style(reason, fg="magenta")
+        lines.append(f"  {'   ' * (depth - 1)}└─ {edge} ─▶ {name}  {step.score:.2f}")
     return "\n".join(lines)

@@ -33,17 +33,17 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
     """
     from kgp_neo4j.answer import ask
     from kgp_neo4j.cli._answer import print_answer
-    from kgp_neo4j.demo import QUESTION, QUESTIONS, prepare
+    from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS, prepare
     from kgp_neo4j.evidence import Retriever
     from kgp_neo4j.installation import open_database
 
     asked = QUESTION if question is None else question
     with open_database(echo=say) as database:
         prepared = prepare(database, corpus)
-        answer = ask(database, Retriever(database, corpus), asked)
+        answer = ask(database, Retriever(database, corpus, settings=SETTINGS), asked)
         embedded = database.connection.embedded
-    name = shlex.quote(corpus)
-    further = [f'kgp-neo4j ask "{each}" --corpus {name}' for each in QUESTIONS if each != asked]
+    options = f"--corpus {shlex.quote(corpus)} --seeds {SETTINGS.seeds} --budget {SETTINGS.budget}"
+    further = [f'kgp-neo4j ask "{each}" {options}' for each in QUESTIONS if each != asked]
     if as_json:
         echo_json(
             {

@@ -172,7 +172,9 @@ class _Grams:
         sizes = np.array([len(ws) for ws in texts], dtype=np.int64)
         self._starts = np.concatenate(([0], np.cumsum(sizes)))
         passage = np.repeat(np.arange(len(texts)), sizes)
-        stop = np.array([w in _stop_words() or (len(w) < 2 and w.isascii()) for w in index] or [0])
+        stop = np.array(
+            [w in _stop_words() or (len(w) < 2 and w.isascii()) for w in index] or [False]
+        )
         stopped = stop.astype(bool)[flat] if flat.size else np.zeros(0, dtype=bool)
         room = np.concatenate(
             [np.arange(size, 0, -1, dtype=np.int64) for size in sizes] or [np.zeros(0, np.int64)]

@@ -7,10 +7,10 @@ import json
 import uuid
 from dataclasses import dataclass
 
-from kgp_neo4j.connect.steps import timed, write_rows
-from kgp_neo4j.database import Database
+from kgp_neo4j.connect.steps import timed, watched, write_rows
+from kgp_neo4j.database import Database, Row
 from kgp_neo4j.errors import CapabilityError, ConfigurationError, EncoderError
-from kgp_neo4j.models import DEFAULT_ENCODER, load_encoder
+from kgp_neo4j.models import DEFAULT_ENCODER, Encoder, load_encoder
 from kgp_neo4j.progress import bar
 
 __all__ = ["SimilaritySettings", "connect_similarity"]
@@ -46,10 +46,16 @@ def connect_similarity(
             "the server has no Graph Data Science, which makes the KNN graph",
             hint="Add its plugin, or make the keyword graph alone: --edges tfidf.",
         )
+    # Before anything is touched, so that a run that is refused leaves the corpus as it is.
+    with timed(seconds, "load encoder"):
+        known = database.read("inspect/corpus", corpus=corpus)[0]
+        encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
+    if known["encoder"] and not settings.replace:
+        _check(corpus, known, encoder)
     database.write("connect/begin", corpus=corpus, graph=_GRAPH)
     if settings.replace:
         database.write_in_batches("connect/remove_embeddings", corpus=corpus)
-    embedded = _embed(database, corpus, settings, seconds)
+    embedded = _embed(database, corpus, encoder, seconds)
     with timed(seconds, "similarity edges"):
         database.write_in_batches("connect/remove_similar", corpus=corpus)
         edges = _nearest(database, corpus, settings.neighbours)
@@ -60,15 +66,8 @@ def connect_similarity(
     return {"embedded": embedded, "similarity_edges": edges}
 
 
-def _embed(
-    database: Database, corpus: str, settings: SimilaritySettings, seconds: dict[str, float]
-) -> int:
-    with timed(seconds, "load encoder"):
-        known = database.read("inspect/corpus", corpus=corpus)[0]
-        encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
-        kept = database.write(
-            "connect/encoder", corpus=corpus, encoder=encoder.name, dimension=encoder.dimension
-        )[0]
+def _check(corpus: str, kept: Row, encoder: Encoder) -> None:
+    """Raise EncoderError where a corpus is embedded with another encoder than this one."""
     if (kept["encoder"], kept["dimension"]) != (encoder.name, encoder.dimension):
         raise EncoderError(
             f"the corpus {corpus!r} is embedded with {kept['encoder']} ({kept['dimension']} "
@@ -76,6 +75,13 @@ def _embed(
             hint="Vectors of two encoders cannot be compared: leave --encoder out, or embed "
             "everything anew with --replace-embeddings.",
         )
+
+
+def _embed(database: Database, corpus: str, encoder: Encoder, seconds: dict[str, float]) -> int:
+    kept = database.write(
+        "connect/encoder", corpus=corpus, encoder=encoder.name, dimension=encoder.dimension
+    )[0]
+    _check(corpus, kept, encoder)  # again: another run may have come first
     rows = database.read("connect/unembedded", corpus=corpus)
     # Longest first, so that a batch wastes no work on padding.
     rows.sort(key=lambda row: -len(row["text"]))
@@ -108,6 +114,7 @@ def _nearest(database: Database, corpus: str, neighbours: int) -> int:
             return 0
         # GDS wants k below the number of nodes.
         k = min(neighbours, nodes - 1)
-        return int(database.write("connect/similar", graph=graph, neighbours=k)[0]["edges"])
+        with watched(database, "Knn", "similarity edges"):
+            return int(database.write("connect/similar", graph=graph, neighbours=k)[0]["edges"])
     finally:
         database.read("connect/drop", graph=graph)

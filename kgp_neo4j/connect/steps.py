@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from kgp_neo4j.database import Database
-from kgp_neo4j.progress import Progress
+from kgp_neo4j.errors import DatabaseError
+from kgp_neo4j.progress import Progress, bar, is_shown
 
-__all__ = ["timed", "write_rows"]
+__all__ = ["timed", "watched", "write_rows"]
 
 
 @contextmanager
@@ -46,3 +48,31 @@ def write_rows(
             progress.update(len(batch))
 
     return sum(int(done[0]["written"]) for done in database.write_all(path, batches()) if done)
+
+
+@contextmanager
+def watched(database: Database, task: str, title: str) -> Iterator[None]:
+    """Draw the progress of a GDS job that runs meanwhile, as GDS itself reports it."""
+    if not is_shown():
+        yield
+        return
+    ended = threading.Event()
+
+    def watch() -> None:
+        done = 0
+        with bar(title, 100, "%") as progress:
+            while not ended.wait(0.5):
+                try:
+                    percent = database.read("inspect/gds_progress", task=task)[0]["percent"]
+                except DatabaseError:
+                    return  # the job goes on without its bar
+                progress.update(max(int(percent or 0) - done, 0))
+                done = max(int(percent or 0), done)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()

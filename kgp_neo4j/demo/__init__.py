@@ -15,19 +15,23 @@ from kgp_neo4j.database import Database
 from kgp_neo4j.errors import CorpusError
 from kgp_neo4j.load import delete_document, list_documents, load
 from kgp_neo4j.records import Account, ConnectReport
+from kgp_neo4j.traverse import TraversalSettings
 
-__all__ = ["DOCUMENTS", "QUESTION", "QUESTIONS", "Prepared", "prepare"]
+__all__ = ["DOCUMENTS", "QUESTION", "QUESTIONS", "SETTINGS", "Prepared", "prepare"]
 
 #: The folder of the documents.
 DOCUMENTS = Path(str(resources.files("kgp_neo4j.demo"))) / "documents"
 #: The question of the demo.
-QUESTION = "From whom did the designer of Ardfin Lighthouse learn her trade?"
+QUESTION = "Why did the designer of the Hesk Bridge become an engineer?"
 #: Further questions to try.
 QUESTIONS = (
-    "What was on board the ship whose wreck led to the building of Ardfin Lighthouse?",
     "Which animals live in the quarry that the blocks of the Halse Breakwater came from?",
+    "From whom did the designer of Ardfin Lighthouse learn her trade?",
     "Who founded the yard that built the ferry replaced by the Hesk Bridge?",
 )
+#: One start and a small budget: the usual ones would fetch most of so few documents, and the way
+#: from one to the next would not show.
+SETTINGS = TraversalSettings(seeds=1, budget=8)
 #: How the source of a demo document ends, wherever the package is installed.
 _PLACE = "/kgp_neo4j/demo/documents/"
 

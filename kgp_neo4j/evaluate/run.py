@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,8 +17,8 @@ __all__ = ["run_questions"]
 def run_questions(retriever: Retriever, questions: Sequence[Question], out: Path) -> list[float]:
     """Retrieve for every question, write a JSON line each, and return the seconds of each.
 
-    A line is {"id", "retrieved": [{"title", "text", "score"}, ...], "seconds"}, passages best first.
-    The file appears whole when all questions are done. Raises InputError when it can't be written.
+    A line is {"id", "retrieved": [{"title", "text", "score"}, ...], "seconds"}, best passage first.
+    The file appears whole, once all is done. Raises InputError when it can't be written.
     """
     seconds: list[float] = []
     part = out.with_name(out.name + ".part")
@@ -38,7 +37,7 @@ def run_questions(retriever: Retriever, questions: Sequence[Question], out: Path
                 }
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 progress.update()
-        os.replace(part, out)
+        part.replace(out)
     except OSError as error:
         raise InputError(
             f"cannot be written ({error.strerror})", where=str(out), hint="Choose another --out."

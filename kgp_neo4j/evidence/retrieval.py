@@ -102,7 +102,7 @@ class Retriever:
                 limit=budget,
             )
         return [
-            ReasoningPath((Step(row["passage"]["id"], "seed", row["score"], self.method),))
+            ReasoningPath((Step(row["passage"]["id"], "seed", row["score"], reason=self.method),))
             for row in rows
         ]
 

@@ -87,7 +87,7 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as chatter
 
-        chatter.disable_progress_bar()  # it would draw over our own bars
+        chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own bars
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         dtype = torch.bfloat16 if device == "cuda" or _native_bfloat16() else torch.float32

@@ -9,7 +9,7 @@ __all__ = ["find_seeds"]
 
 
 def find_seeds(
-    database: Database, corpus: str, begin: NextEvidence, limit: int, *, named: float = 0.2
+    database: Database, corpus: str, begin: NextEvidence, limit: int, *, named: float = 0.3
 ) -> list[Step]:
     """Return the seeds of a question, best first, as the first steps of reasoning paths.
 
@@ -25,6 +25,6 @@ def find_seeds(
         named=named,
     )
     return [
-        Step(passage=row["passage"]["id"], edge="seed", score=row["score"], reason=row["reason"])
+        Step(passage=row["passage"]["id"], edge="seed", match=row["score"], reason=row["reason"])
         for row in rows
     ]

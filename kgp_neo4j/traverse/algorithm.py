@@ -24,8 +24,8 @@ class TraversalSettings:
 
     `budget` is the context budget in distinct passages, `seeds` the number of paths it starts with,
     `branching` how many neighbours one path visits, `hops` how often the beam moves on; `edges`
-    restricts the edge types (all when empty). `outward` and `inward` are the shares of its score
-    that a path hands on over an edge that names a title, in the edge's direction and against it;
+    restricts the edge types (all when empty). `outward` and `inward` are the shares of its
+    match that a passage hands on over an edge that names a title, in its direction and against it;
     `named` is what a seed gains when the question names its title.
     """
 
@@ -36,7 +36,7 @@ class TraversalSettings:
     edges: tuple[str, ...] = ()
     outward: float = 0.4
     inward: float = 0.2
-    named: float = 0.2
+    named: float = 0.3
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -82,7 +82,8 @@ def traverse(
         if not frontier or room <= 0:
             break
         rows = _candidates(database, corpus, question, agent, settings, frontier, visited)
-        frontier = _choose(rows, frontier, room)
+        _improve(rows, frontier, visited)
+        frontier = _choose(rows, frontier, visited, room)
         visited |= {path.last: path for path in frontier}
     ranked = sorted(visited.values(), key=lambda path: -path.steps[-1].score)
     rest = [ReasoningPath((step,)) for step in found if step.passage not in visited]
@@ -109,7 +110,7 @@ def _candidates(
         frontier=[
             {
                 "passage": path.last,
-                "score": path.steps[-1].score,
+                "match": path.steps[-1].match,
                 "text": evidence.text,
                 "vector": list(evidence.vector or ()),
             }
@@ -124,10 +125,31 @@ def _candidates(
 
 
 def _choose(
-    rows: Sequence[Row], frontier: Sequence[ReasoningPath], room: int
+    rows: Sequence[Row],
+    frontier: Sequence[ReasoningPath],
+    visited: Mapping[str, ReasoningPath],
+    room: int,
 ) -> list[ReasoningPath]:
     """Return the next generation: each path's best neighbours, the best of all where room ends."""
-    return [
-        frontier[row["path"]].then(Step(row["passage"], row["edge"], row["score"], row["reason"]))
-        for row in rows[:room]
-    ]
+    new = [row for row in rows if row["passage"] not in visited]
+    return [frontier[row["path"]].then(_step(row, row["match"])) for row in new[:room]]
+
+
+def _improve(
+    rows: Sequence[Row],
+    frontier: Sequence[ReasoningPath],
+    visited: dict[str, ReasoningPath],
+) -> None:
+    """Lead to a visited passage by a better path, where another visited one names its title."""
+    for row in rows:
+        known = visited.get(row["passage"])
+        path = frontier[row["path"]]
+        if known is None or any(step.passage == known.last for step in path.steps):
+            continue
+        step = _step(row, known.steps[-1].match)
+        if step.score > known.steps[-1].score:
+            visited[known.last] = path.then(step)
+
+
+def _step(row: Row, match: float) -> Step:
+    return Step(row["passage"], row["edge"], match, row["inherited"], row["reason"])

@@ -1,0 +1,95 @@
+"""Load, connect and retrieve one multi-hop data set, with times, peak memory and scores.
+
+    python benchmarks/multihop.py ../shared/data/hotpotqa --score ../shared/score/score.py
+
+Runs the command line as a user would, each step as a process of its own, against the server that
+`kgp-neo4j` finds (NEO4J_URI, else the embedded one). Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+METHODS = ("bm25", "dense", "hybrid", "kgp")
+SHOWN = ("recall@2", "recall@5", "all@5", "recall@10", "all@10", "recall@30", "all@30")
+
+
+def kgp(*arguments: str) -> tuple[str, float]:
+    """Run one command; return what it printed and its seconds."""
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "kgp_neo4j.cli", *arguments], text=True, stdout=subprocess.PIPE
+    )
+    if done.returncode:
+        sys.exit(f"kgp-neo4j {' '.join(arguments)} failed with {done.returncode}")
+    return done.stdout, time.perf_counter() - began
+
+
+def server_peak() -> str:
+    """Return the peak resident memory of the embedded server's process, where Linux tells it."""
+    pid = json.loads(kgp("server", "status", "--json")[0]).get("pid")
+    status = Path(f"/proc/{pid}/status")
+    if not pid or not status.exists():
+        return "unknown"
+    line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM"))
+    return f"{int(line.split()[1]) / 1024:,.0f} MB"
+
+
+def main() -> None:
+    """Run the steps and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="holds corpus.jsonl.gz and the questions")
+    parser.add_argument("--split", default="dev")
+    parser.add_argument("--score", type=Path, help="a scorer: score.py GOLD RUN")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/runs"))
+    parser.add_argument("--only-retrieve", action="store_true", help="the corpus is connected")
+    given = parser.parse_args()
+    name = f"bench-{given.folder.name}"
+    given.out.mkdir(parents=True, exist_ok=True)
+    questions = str(given.folder / f"{given.split}.jsonl.gz")
+    kgp("doctor")  # the server's start is not part of what is measured
+    if not given.only_retrieve:
+        if any(c["name"] == name for c in json.loads(kgp("corpora", "--json")[0])):
+            kgp("delete", "--corpus", name, "--yes")
+        corpus = str(given.folder / "corpus.jsonl.gz")
+        _, load = kgp("load", corpus, "--corpus", name)
+        report, connect = kgp("connect", "--corpus", name, "--json")
+        print(f"\n{os.cpu_count()} cores; load {load:.0f} s, connect {connect:.0f} s\n")
+        print("| step of connect | seconds |\n|---|---|")
+        for step, seconds in json.loads(report)["seconds"].items():
+            print(f"| {step} | {seconds:.1f} |")
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        print(f"\npeak memory: Python {peak:,.0f} MB, server {server_peak()}")
+    print(f"\n| {given.folder.name} {given.split} | {' | '.join(SHOWN)} | p50 s | p95 s |")
+    print("|---" * (len(SHOWN) + 3) + "|")
+    for method, agent in [*((m, None) for m in METHODS), ("kgp", "tfidf")]:
+        label = f"{method} ({agent})" if agent else method
+        out = given.out / f"{given.folder.name}-{given.split}-{label.replace(' ', '')}.jsonl"
+        more = ["--agent", agent] if agent else []
+        told, _ = kgp(
+            *("retrieve", questions, "--corpus", name, "--method", method, "--json"),
+            *("--out", str(out), *more),
+        )
+        times = json.loads(told)
+        cells = ["" for _ in SHOWN]
+        if given.score:
+            scored = subprocess.run(
+                [sys.executable, str(given.score), questions, str(out)],
+                text=True,
+                capture_output=True,
+                check=True,
+            ).stdout
+            figures = dict(line.split()[:2] for line in scored.splitlines()[1:])
+            cells = [f"{float(figures[key]):.1f}" for key in SHOWN]
+        print(f"| {label} | {' | '.join(cells)} | {times['p50']:.3f} | {times['p95']:.3f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+"""Every statement of cypher/connect on a graph of six passages."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import pytest
+from graphs import rows
+from small_graphs import PASSAGES, edges, key, keywords, lighthouse, passages, short
+
+from kgp_neo4j.database import Database
+
+
+def _shared(database: Database, corpus: str) -> list[tuple[str, str, int, float, list[str], bool]]:
+    return [
+        (a, b, e["count"], e["weight"], sorted(e["keywords"]), e["namesTitle"])
+        for a, b, e in edges(database, corpus, "SHARES_KEYWORD")
+    ]
+
+
+def _state(database: Database, corpus: str) -> dict[str, Any]:
+    return database.read("inspect/corpus", corpus=corpus)[0]
+
+
+def test_begin_and_finish(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    for graph in ("keywords", "similarity"):
+        done = database.write("connect/finish", corpus=corpus, graph=graph, settings=f"of {graph}")
+        assert done == [{"corpus": corpus}]
+    assert _state(database, corpus)["connected"] == ["keywords", "similarity"]
+    assert _state(database, corpus)["unconnected"] == 0
+    query = "MATCH (c:Corpus {name: $c}) RETURN c.keywordSettings AS k, c.similaritySettings AS s"
+    assert rows(database, query, c=corpus) == [{"k": "of keywords", "s": "of similarity"}]
+    done = database.write("connect/begin", corpus=corpus, graph="keywords")
+    assert done == [{"corpus": corpus}]
+    assert _state(database, corpus)["connected"] == ["similarity"]
+    assert database.write("connect/begin", corpus="no such", graph="keywords") == []
+    assert database.write("connect/finish", corpus="no such", graph="g", settings="") == []
+
+
+def test_encoder(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    first = database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
+    assert first == [{"encoder": "e", "dimension": 2}]
+    second = database.write("connect/encoder", corpus=corpus, encoder="other", dimension=3)
+    assert second == first
+    assert database.write("connect/encoder", corpus="no such", encoder="e", dimension=2) == []
+
+
+def test_passages(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    found = database.read("connect/passages", corpus=corpus)
+    assert [(short(row["id"]), row["title"], row["text"]) for row in found] == [
+        (name, title if position == 0 else "", text)
+        for title, texts in PASSAGES.values()
+        for position, (name, (text, _)) in enumerate(texts.items())
+    ]
+
+
+def test_keywords(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    given = [
+        {"text": "harbour", "frequency": 2, "named": False},
+        {"text": "york", "frequency": 1, "named": True},
+    ]
+    for frequency in (2, 3):
+        given[0]["frequency"] = frequency
+        done = database.write("connect/keywords", corpus=corpus, rows=given)
+        assert done == [{"written": 2}]
+    query = "MATCH (k:Keyword {corpus: $c}) RETURN properties(k) AS k ORDER BY k.text"
+    assert [row["k"] for row in rows(database, query, c=corpus)] == [
+        {
+            "corpus": corpus,
+            "text": "harbour",
+            "title": "harbour",
+            "documentFrequency": 3,
+            "named": False,
+        },
+        {"corpus": corpus, "text": "york", "title": "york", "documentFrequency": 1, "named": True},
+    ]
+
+
+def test_keyword_links(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    words = [{"text": t, "frequency": 1, "named": True} for t in ("york", "harbour")]
+    database.write("connect/keywords", corpus=corpus, rows=words)
+    given = [
+        {
+            "passage": f"{corpus}/d1",
+            "keywords": [
+                {"text": "york", "tfidf": 0.8, "owned": True},
+                {"text": "harbour", "tfidf": 0.6, "owned": False},
+            ],
+        },
+        {"passage": f"{corpus}/c1", "keywords": [{"text": "york", "tfidf": 1.0, "owned": False}]},
+        {"passage": f"{corpus}/e1", "keywords": []},
+    ]
+    done = database.write("connect/keyword_links", corpus=corpus, rows=given)
+    assert done == [{"written": 3}]
+    query = (
+        "MATCH (p:Passage {corpus: $c})-[h:HAS_KEYWORD]->(k) "
+        "RETURN p.id AS id, k.text AS text, h.tfidf AS tfidf, h.owned AS owned ORDER BY id, text"
+    )
+    found = [(short(r["id"]), r["text"], r["tfidf"], r["owned"]) for r in rows(database, query,
+                                                                               c=corpus)]  # fmt: skip
+    assert found == [
+        ("c1", "york", 1.0, False),
+        ("d1", "harbour", 0.6, False),
+        ("d1", "york", 0.8, True),
+    ]
+
+
+def test_shared_keywords(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    keywords(database, corpus)
+    done = database.write_in_batches("connect/shared_keywords", corpus=corpus)
+    assert done == {"made": 3}
+    # One edge a pair, whichever of the two found the other first.
+    assert sorted((*sorted(row[:2]), *row[2:]) for row in _shared(database, corpus)) == [
+        ("a1", "b1", 1, 0.25, ["isobel tarn"], False),
+        ("b1", "c1", 1, 0.25, ["kettlehaven"], False),
+        ("c1", "d1", 1, 0.25, ["harbour"], False),
+    ]
+
+
+def test_shared_keywords_density(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    keywords(database, corpus)
+    # A second keyword makes c1 and d1 the weightiest pair of either; a third is too frequent.
+    rows(
+        database,
+        """
+        UNWIND [['coast', ['c1', 'd1']], ['it', ['a1', 'a2', 'b1', 'c1', 'd1', 'e1']]] AS row
+        CREATE (k:Keyword {corpus: $c, text: row[0], documentFrequency: size(row[1])})
+        WITH k, row UNWIND row[1] AS name
+        MATCH (p:Passage {id: $c + '/' + name})
+        CREATE (p)-[:HAS_KEYWORD {tfidf: 0.5, owned: false}]->(k)
+        """,
+        c=corpus,
+    )
+    done = database.write_in_batches(
+        "connect/shared_keywords", corpus=corpus, neighbours=1, maxFrequency=2
+    )
+    # a1 and b1 choose each other, c1 and d1 too; a2 and e1 have only the frequent word.
+    assert done == {"made": 2}
+    assert sorted((*sorted(row[:2]), *row[2:]) for row in _shared(database, corpus)) == [
+        ("a1", "b1", 1, 0.25, ["isobel tarn"], False),
+        ("c1", "d1", 2, 0.5, ["coast", "harbour"], False),
+    ]
+
+
+def test_title_edges(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    keywords(database, corpus)
+    assert database.write_in_batches("connect/title_edges", corpus=corpus) == {"made": 2}
+    made = [
+        ("a1", "b1", 1, 0.25, ["isobel tarn"], True),
+        ("b1", "c1", 1, 0.25, ["kettlehaven"], True),
+    ]
+    assert _shared(database, corpus) == made
+    # A pair that a title has joined is not joined again by the same keyword.
+    assert database.write_in_batches("connect/shared_keywords", corpus=corpus) == {"made": 1}
+    assert [row for row in _shared(database, corpus) if row[-1]] == made
+
+
+def test_title_edges_of_a_title_many_documents_have(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    keywords(database, corpus)
+    rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c, text: 'kettlehaven'}) MATCH (p:Passage {id: $c + '/e1'}) "
+        "CREATE (p)-[:HAS_KEYWORD {tfidf: 0.5, owned: true}]->(k)",
+        c=corpus,
+    )
+    done = database.write_in_batches("connect/title_edges", corpus=corpus, maxOwners=1)
+    assert done == {"made": 1}
+    assert [row[:2] for row in _shared(database, corpus)] == [("a1", "b1")]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "count"),
+    [
+        ("connect/remove_shared_keywords", "SHARES_KEYWORD", 3),
+        ("connect/remove_similar", "SIMILAR_ST", 3),
+    ],
+)
+def test_edges_are_removed(
+    database: Database, corpus: str, other_corpus: str, path: str, kind: str, count: int
+) -> None:
+    lighthouse(database, corpus)
+    lighthouse(database, other_corpus)
+    assert database.write_in_batches(path, corpus=corpus, batch=1) == {"removed": count}
+    assert edges(database, corpus, kind) == []
+    assert len(edges(database, other_corpus, kind)) == count
+    assert len(edges(database, corpus, "NEXT")) == 1
+    assert database.write_in_batches(path, corpus=corpus)["removed"] in (0, None)
+
+
+def test_remove_keywords(database: Database, corpus: str, other_corpus: str) -> None:
+    lighthouse(database, corpus)
+    lighthouse(database, other_corpus)
+    done = database.write_in_batches("connect/remove_keywords", corpus=corpus, batch=2)
+    assert done == {"removed": 6}
+    query = "MATCH (k:Keyword {corpus: $c}) RETURN count(k) AS n"
+    assert rows(database, query, c=corpus) == [{"n": 0}]
+    assert rows(database, query, c=other_corpus) == [{"n": 6}]
+    assert len(database.read("connect/passages", corpus=corpus)) == 6
+
+
+def test_embeddings(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    given = [
+        {"id": f"{corpus}/a1", "vector": [1.0, 0.0]},
+        {"id": f"{corpus}/none", "vector": [1.0, 0.0]},
+    ]
+    assert database.write("connect/embeddings", rows=given) == [{"written": 1}]
+    query = "MATCH (p:Passage {id: $c + '/a1'}) RETURN p.embedding AS v"
+    assert rows(database, query, c=corpus) == [{"v": [1.0, 0.0]}]
+
+
+def test_unembedded(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    found = database.read("connect/unembedded", corpus=corpus)
+    assert found == [{"id": f"{corpus}/e1", "title": "New York", "text": "It has a statue."}]
+
+
+def test_remove_embeddings(database: Database, corpus: str, other_corpus: str) -> None:
+    lighthouse(database, corpus)
+    lighthouse(database, other_corpus)
+    database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
+    done = database.write_in_batches("connect/remove_embeddings", corpus=corpus, batch=4)
+    assert done == {"removed": 6}
+    assert len(database.read("connect/unembedded", corpus=corpus)) == 6
+    assert len(database.read("connect/unembedded", corpus=other_corpus)) == 1
+    state = _state(database, corpus)
+    assert (state["encoder"], state["dimension"]) == (None, None)
+
+
+def test_project_similar_and_drop(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    database.write_in_batches("connect/remove_similar", corpus=corpus)
+    graph = f"graph of {corpus}"
+    assert database.read("connect/project", graph=graph, corpus=corpus) == [{"nodes": 5}]
+    made = database.write("connect/similar", graph=graph, neighbours=1)
+    assert made[0]["edges"] == 5
+    assert made[0]["seconds"] >= 0
+    assert database.read("connect/drop", graph=graph) == [{"graph": graph}]
+    assert database.read("connect/drop", graph=graph) == []
+    vectors = {
+        name: vector for _, texts in PASSAGES.values() for name, (_, vector) in texts.items()
+    }
+    found = edges(database, corpus, "SIMILAR_ST")
+    assert [(a, b) for a, b, _ in found] == [
+        ("a1", "a2"),
+        ("a2", "b1"),
+        ("b1", "a2"),
+        ("c1", "b1"),
+        ("d1", "c1"),
+    ]
+    for a, b, e in found:
+        assert math.isclose(e["score"], sum(map(operator.mul, vectors[a], vectors[b])), abs_tol=1e-6)
+
+
+def test_project_without_embeddings(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    graph = f"graph of {corpus}"
+    found = database.read("connect/project", graph=graph, corpus=corpus)
+    database.read("connect/drop", graph=graph)
+    assert found in ([], [{"nodes": 0}], [{"nodes": None}])
+
+
+def test_ids_are_of_this_corpus(corpus: str) -> None:
+    assert [short(i) for i in key(corpus, "a", "a1")] == ["a", "a1"]
