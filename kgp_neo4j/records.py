@@ -57,7 +57,7 @@ class Account:
 
     `files`, `documents`, `passages`, `characters_in`, `characters_out` count what was read without
     fault; `new`, `unchanged` and `replaced` add up to `documents`; `errors` says what was not
-    loaded, each with file, line and reason.
+    loaded, each with file, line and reason; `ignored` names files of other kinds met in folders.
     """
 
     corpus: str
@@ -70,6 +70,7 @@ class Account:
     unchanged: int = 0
     replaced: int = 0
     errors: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
     seconds: float = 0.0
 
 

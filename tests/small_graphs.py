@@ -1,7 +1,7 @@
 """A graph of six passages whose every row can be written down: two hops from a lighthouse.
 
-    a1 Ardfin Lighthouse --isobel tarn--> b1 Isobel Tarn --kettlehaven--> c1 Kettlehaven
-    a1 --next--> a2                       c1 --harbour--> d1 York,  e1 New York stands alone
+a1 Ardfin Lighthouse --isobel tarn--> b1 Isobel Tarn --kettlehaven--> c1 Kettlehaven
+a1 --next--> a2                       c1 --harbour--> d1 York,  e1 New York stands alone
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SHARED = [
     ("c1", "d1", 0.3, ["harbour"], False),
 ]
 #: a1 and a2 are each other's nearest, so that they are joined both ways.
-_SIMILAR = [("a1", "a2", 0.8), ("a2", "a1", 0.8), ("b1", "a2", 0.96)]
+_SIMILAR = [("a1", "a2", 0.9), ("a2", "a1", 0.9), ("b1", "a2", 0.98)]
 
 
 def key(corpus: str, *names: str) -> list[str]:

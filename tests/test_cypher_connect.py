@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from graphs import rows
-from small_graphs import PASSAGES, edges, key, keywords, lighthouse, passages, short
+from small_graphs import PASSAGES, edges, keywords, lighthouse, passages, short
 
 from kgp_neo4j.database import Database
 
@@ -103,9 +103,8 @@ def test_keyword_links(database: Database, corpus: str) -> None:
         "MATCH (p:Passage {corpus: $c})-[h:HAS_KEYWORD]->(k) "
         "RETURN p.id AS id, k.text AS text, h.tfidf AS tfidf, h.owned AS owned ORDER BY id, text"
     )
-    found = [(short(r["id"]), r["text"], r["tfidf"], r["owned"]) for r in rows(database, query,
-                                                                               c=corpus)]  # fmt: skip
-    assert found == [
+    found = rows(database, query, c=corpus)
+    assert [(short(r["id"]), r["text"], r["tfidf"], r["owned"]) for r in found] == [
         ("c1", "york", 1.0, False),
         ("d1", "harbour", 0.6, False),
         ("d1", "york", 0.8, True),
@@ -260,7 +259,8 @@ def test_project_similar_and_drop(database: Database, corpus: str) -> None:
         ("d1", "c1"),
     ]
     for a, b, e in found:
-        assert math.isclose(e["score"], sum(map(operator.mul, vectors[a], vectors[b])), abs_tol=1e-6)
+        cosine = sum(map(operator.mul, vectors[a], vectors[b]))
+        assert math.isclose(e["score"], (1 + cosine) / 2, abs_tol=1e-6)
 
 
 def test_project_without_embeddings(database: Database, corpus: str) -> None:
@@ -269,7 +269,3 @@ def test_project_without_embeddings(database: Database, corpus: str) -> None:
     found = database.read("connect/project", graph=graph, corpus=corpus)
     database.read("connect/drop", graph=graph)
     assert found in ([], [{"nodes": 0}], [{"nodes": None}])
-
-
-def test_ids_are_of_this_corpus(corpus: str) -> None:
-    assert [short(i) for i in key(corpus, "a", "a1")] == ["a", "a1"]

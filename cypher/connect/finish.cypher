@@ -6,8 +6,4 @@ SET c.connected = [g IN coalesce(c.connected, []) WHERE g <> $graph] + [$graph],
     c.keywordSettings = CASE $graph WHEN 'keywords' THEN $settings ELSE c.keywordSettings END,
     c.similaritySettings = CASE $graph WHEN 'similarity' THEN $settings ELSE c.similaritySettings END,
     c.connectedAt = datetime()
-WITH c
-OPTIONAL MATCH (p:Passage {corpus: c.name})
-WITH c, count(p) AS passages
-SET c.connectedPassages = passages
 RETURN c.name AS corpus

@@ -5,8 +5,8 @@
 MATCH (c:Corpus {name: $corpus})
 CALL (c) {
   MATCH (p:Passage {corpus: c.name})
-  RETURN count(p) AS passages
+  RETURN count(p) AS passages, count(p.connected) AS seen
 }
 RETURN passages, c.encoder AS encoder, c.dimension AS dimension,
        coalesce(c.connected, []) AS connected,
-       passages - coalesce(c.connectedPassages, 0) AS unconnected
+       passages - seen AS unconnected

@@ -15,6 +15,8 @@ CALL (c, depth, words) {
   CALL db.index.fulltext.queryNodes('kgp_passage_text',
     '+scope:' + c.scope + '^0 +(title:(' + terms + ') text:(' + terms + '))', {limit: depth})
   YIELD node, score
+  // Of a question of stop words alone nothing is left but the scope, which scores 0.
+  WHERE score > 0
   WITH node, score ORDER BY score DESC, node.id
   RETURN 'words' AS list, collect({node: node, score: score}) AS ranked
   UNION ALL

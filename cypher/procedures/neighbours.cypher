@@ -11,7 +11,7 @@ WITH neighbour, collect({edge: e, weight: weight})[0] AS best
 RETURN neighbour, type(best.edge) AS edge, best.weight AS weight,
        CASE type(best.edge)
          WHEN 'SHARES_KEYWORD' THEN apoc.text.join(best.edge.keywords[..5], ', ')
-         WHEN 'SIMILAR_ST' THEN 'cosine ' + toString(round(best.weight, 2))
+         WHEN 'SIMILAR_ST' THEN 'cosine ' + toString(round(2 * best.weight - 1, 2))
          ELSE 'next in the document' END AS reason
 ORDER BY weight DESC, neighbour.id
 LIMIT $limit

@@ -19,6 +19,7 @@ CALL (c) {
   CALL db.index.fulltext.queryNodes('kgp_passage_text',
     '+scope:' + c.scope + '^0 +(title:(' + terms + ') text:(' + terms + '))', {limit: 1000})
   YIELD node, score
+  WHERE score > 0
   WITH text, collect([node.id, score]) AS hits, max(score) AS best
   RETURN apoc.map.fromPairs(collect([text, {best: best, hits: apoc.map.fromPairs(hits)}])) AS lexical
 }
@@ -51,6 +52,6 @@ WITH path, row.passage AS passage, row.best.edge AS e, row.best.match AS match,
 RETURN path, passage, type(e) AS edge, match, inherited,
        CASE type(e)
          WHEN 'SHARES_KEYWORD' THEN apoc.text.join(e.keywords[..3], ', ')
-         WHEN 'SIMILAR_ST' THEN 'cosine ' + toString(round(e.score, 2))
+         WHEN 'SIMILAR_ST' THEN 'cosine ' + toString(round(2 * e.score - 1, 2))
          ELSE 'next in the document' END AS reason
 ORDER BY match + inherited DESC, passage

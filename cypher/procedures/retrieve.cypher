@@ -16,6 +16,7 @@ CALL (c, words) {
   CALL db.index.fulltext.queryNodes('kgp_passage_text',
     '+scope:' + c.scope + '^0 +(title:(' + terms + ') text:(' + terms + '))', {limit: 1000})
   YIELD node, score
+  WHERE score > 0
   WITH node, score ORDER BY score DESC, node.id
   WITH collect({node: node, score: score}) AS found
   RETURN found, apoc.map.fromPairs([f IN found | [f.node.id, f.score / found[0].score]]) AS lexical

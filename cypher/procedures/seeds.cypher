@@ -12,5 +12,7 @@ WITH c, apoc.text.join(words, ' ') AS terms
 CALL db.index.fulltext.queryNodes('kgp_passage_text',
   '+scope:' + c.scope + '^0 +(title:(' + terms + ') text:(' + terms + '))', {limit: $limit})
 YIELD node, score
+// Of a question of stop words alone nothing is left but the scope, which scores 0.
+WHERE score > 0
 RETURN node AS passage, score
 ORDER BY score DESC, passage.id

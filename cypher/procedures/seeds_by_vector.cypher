@@ -4,18 +4,20 @@
 // mode: READ
 // example: MATCH (p:Passage {corpus: 'demo'}) WITH p.embedding AS v LIMIT 1 CALL custom.kgp.seedsByVector(v, 'demo', 5) YIELD passage, score RETURN passage, score
 WITH 10 * $limit AS fetched
-CALL db.index.vector.queryNodes('kgp_passage_embedding', fetched, $vector) YIELD node, score
-WITH [found IN collect({passage: node, score: score}) WHERE found.passage.corpus = $corpus] AS near
+WHERE fetched > 0
+CALL db.index.vector.queryNodes('kgp_passage_embedding', fetched, $vector) YIELD node
+WITH [found IN collect(node) WHERE found.corpus = $corpus] AS near
 CALL (near) {
+  // The index holds vectors in fewer bits, so that its best are scored again below.
   WITH near WHERE size(near) >= $limit
-  UNWIND near AS found
-  RETURN found.passage AS passage, found.score AS score
+  UNWIND near[..2 * $limit] AS passage
+  RETURN passage
   UNION ALL
   WITH near WHERE size(near) < $limit
-  MATCH (p:Passage {corpus: $corpus})
-  WHERE p.embedding IS NOT NULL
-  RETURN p AS passage, vector.similarity.cosine(p.embedding, $vector) AS score
+  MATCH (passage:Passage {corpus: $corpus})
+  WHERE passage.embedding IS NOT NULL
+  RETURN passage
 }
-RETURN passage, 2 * score - 1 AS score
+RETURN passage, 2 * vector.similarity.cosine(passage.embedding, $vector) - 1 AS score
 ORDER BY score DESC, passage.id
 LIMIT $limit

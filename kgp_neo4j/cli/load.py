@@ -55,17 +55,16 @@ def command(
     loaded, and the exit code is still 1.
     """
     from kgp_neo4j.installation import open_database
-    from kgp_neo4j.load import ignored, load
+    from kgp_neo4j.load import load
 
     with open_database(echo=say) as database:
         account = load(database, paths, corpus, passage_size=passage_size, keep_going=keep_going)
-    passed_over = ignored(paths)
     if as_json:
         echo_json(account)
     else:
         _print(account)
-    if passed_over:
-        say(f"Ignored: {len(passed_over)} files of other kinds, {passed_over[0]} for one.")
+    if account.ignored:
+        say(f"Ignored: {len(account.ignored)} files of other kinds, {account.ignored[0]} for one.")
     if account.errors:
         ctx.exit(1)
 

@@ -9,7 +9,7 @@ from kgp_neo4j.load.delete import (
     find_documents,
     list_documents,
 )
-from kgp_neo4j.load.loading import ignored, load
+from kgp_neo4j.load.loading import load
 from kgp_neo4j.load.split import passages, sentences
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "delete_corpus",
     "delete_document",
     "find_documents",
-    "ignored",
     "list_documents",
     "load",
     "passages",

@@ -15,7 +15,7 @@ from kgp_neo4j.load.write import batches, write
 from kgp_neo4j.progress import Progress, bar
 from kgp_neo4j.records import Account, SourceDocument
 
-__all__ = ["ignored", "load"]
+__all__ = ["load"]
 
 
 def load(
@@ -68,13 +68,9 @@ def load(
         unchanged=unchanged,
         replaced=replaced,
         errors=(*map(str, found.errors), *source.errors),
+        ignored=tuple(shown(path) for path in found.ignored),
         seconds=round(time.monotonic() - began, 3),
     )
-
-
-def ignored(paths: Iterable[str | Path]) -> list[str]:
-    """Return the files that a load of these paths passes over: of kinds that it does not know."""
-    return [shown(path) for path in find(paths).ignored]
 
 
 class _Source:

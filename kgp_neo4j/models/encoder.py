@@ -60,7 +60,7 @@ class Encoder:
                 chunk = order[start : start + _CHUNK]
                 made = self._model.encode(
                     [texts[i] for i in chunk],
-                    batch_size=64 if self._device == "cpu" else 256,
+                    batch_size=32 if self._device == "cpu" else 256,
                     convert_to_numpy=True,
                     show_progress_bar=False,
                 )

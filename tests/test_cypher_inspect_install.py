@@ -1,0 +1,297 @@
+"""cypher/inspect, install and schema; and what holds for every file under cypher/."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import rows
+from neo4j import GraphDatabase
+from small_graphs import key, lighthouse, passages, short
+
+import kgp_neo4j
+from kgp_neo4j.database import Database
+from kgp_neo4j.queries import Statement, folder, statement
+from kgp_neo4j.words import WORD
+
+_FOLDERS = sorted(
+    place.name
+    for place in resources.files("kgp_neo4j.cypher").iterdir()
+    if place.is_dir() and not place.name.startswith("_")
+)
+_FILES = [made for name in _FOLDERS for made in folder(name)]
+#: They change the database `system`, and are explained there.
+_SYSTEM = ("cypher/install/drop.cypher", "cypher/install/procedure.cypher")
+_SAMPLES: dict[str, Any] = {
+    "STRING": "x",
+    "INT": 1,
+    "FLOAT": 1.0,
+    "BOOLEAN": True,
+    "MAP": {},
+    "LIST OF STRING": ["x"],
+    "LIST OF FLOAT": [1.0],
+    "LIST OF INT": [1],
+    "LIST OF MAP": [],
+}
+
+
+def _path(made: Statement) -> str:
+    return made.path.removeprefix("cypher/").removesuffix(".cypher")
+
+
+# --- Every file -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", _FILES, ids=_path)
+def test_explain(database: Database, made: Statement) -> None:
+    """Each plans, returns the columns it declares, and reads or writes as it says."""
+    to = database.connection
+    name = "system" if made.path in _SYSTEM else to.database
+    values = {p.name: _SAMPLES[p.type] for p in made.inputs}
+    with (
+        GraphDatabase.driver(to.uri, auth=(to.username, to.password)) as driver,
+        driver.session(database=name) as session,
+    ):
+        result = session.run(f"EXPLAIN {made.text}", values)
+        columns = result.keys()
+        summary = result.consume()
+    assert list(columns) == [column.name for column in made.outputs]
+    reads = summary.query_type == "r" or made.path in _SYSTEM
+    assert reads or made.mode != "READ", f"{made.path} writes"
+    assert not [
+        status.status_description
+        for status in summary.gql_status_objects
+        if "deprecated" in status.status_description.lower()
+    ]
+
+
+@pytest.mark.parametrize("made", _FILES, ids=_path)
+def test_header(made: Statement) -> None:
+    assert made.name.count(".") == 1
+    assert made.description.endswith(".")
+    # Files of procedures are installed under `custom.` with the name on their first line.
+    words = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", made.name.split(".")[1]).lower()
+    assert words == Path(made.path).stem
+    if made.path.startswith("cypher/procedures/"):
+        assert made.name.startswith("kgp.")
+        assert f"custom.{made.name}(" in made.example
+
+
+def test_every_file_has_a_test_of_its_rows() -> None:
+    tested = {
+        found for file in Path(__file__).parent.glob("test_*.py") for found in _statements_run(file)
+    }
+    assert {_path(made) for made in _FILES} - tested == set()
+
+
+def _statements_run(file: Path) -> Iterator[str]:
+    """Yield the statements that the tests of a file name outside of lists of many."""
+    for test in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(test, ast.FunctionDef):
+            for node in ast.walk(test):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    yield node.value
+
+
+def test_words_are_cut_by_one_rule() -> None:
+    """Every file that cuts text into words does it as `kgp_neo4j.words` does."""
+    cutting = [made for made in _FILES if "regexGroups" in made.text]
+    assert {"cypher/procedures/seeds.cypher", "cypher/procedures/retrieve.cypher"} <= {
+        made.path for made in cutting
+    }
+    for made in cutting:
+        found = re.findall(r"regexGroups\([^']*'((?:\\.|[^'])*)'\)", made.text)
+        assert len(found) == made.text.count("regexGroups")
+        assert {text.replace("\\\\", "\\") for text in found} == {WORD}, made.path
+
+
+_CLAUSE = re.compile(r"\b(?:MATCH|MERGE|CREATE|DELETE|UNWIND|RETURN|YIELD|CALL|REMOVE|DROP|WITH)\b")
+
+
+def test_no_cypher_in_python() -> None:
+    found = [
+        f"{file.name}:{node.lineno}: {node.value!r}"
+        for file in sorted(Path(kgp_neo4j.__file__).parent.rglob("*.py"))
+        for node in _strings(ast.parse(file.read_text(encoding="utf-8")))
+        if _CLAUSE.search(node.value)
+    ]
+    assert found == []
+
+
+def _strings(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Yield the string constants of a module that are not docstrings."""
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, described) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings
+        ):
+            yield node
+
+
+# --- inspect --------------------------------------------------------------------------------------
+
+
+def test_corpus(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    fresh = {"passages": 6, "encoder": None, "dimension": None, "connected": [], "unconnected": 6}
+    assert database.read("inspect/corpus", corpus=corpus) == [fresh]
+    database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
+    database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
+    assert database.read("inspect/corpus", corpus=corpus) == [
+        {
+            "passages": 6,
+            "encoder": "e",
+            "dimension": 2,
+            "connected": ["similarity"],
+            "unconnected": 0,
+        }
+    ]
+    assert database.read("inspect/corpus", corpus="no such") == []
+
+
+def test_passages(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    found = database.read("inspect/passages", ids=key(corpus, "a2", "e1", "none"))
+    assert sorted((row.pop("id"), *row.values()) for row in found) == [
+        (f"{corpus}/a2", f"{corpus}/a", "Ardfin Lighthouse", 1, 38, 75,
+         "It has run without a crew since 1988.", "/a.txt"),
+        (f"{corpus}/e1", f"{corpus}/e", "New York", 0, 0, 16, "It has a statue.", "/e.txt"),
+    ]  # fmt: skip
+    assert database.read("inspect/passages", ids=[]) == []
+    assert short(f"{corpus}/a2") == "a2"
+
+
+def test_plugins(database: Database) -> None:
+    found = {row["name"] for row in database.read("inspect/plugins")}
+    assert found == {"gds.knn.write", "apoc.cypher.run", "apoc.custom.installProcedure"}
+
+
+def test_server(database: Database) -> None:
+    (row,) = database.read("inspect/server")
+    assert re.fullmatch(r"5\.\d+\.\d+.*|20\d\d\..*", row["version"])
+    assert row["edition"] in ("community", "enterprise")
+
+
+def test_gds_progress(database: Database) -> None:
+    assert database.read("inspect/gds_progress", task="no such task") == [{"percent": None}]
+
+
+# --- install --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _own_procedure(database: Database) -> Iterator[str]:
+    """Install `custom.kgp.ofATest`, and drop it in the end."""
+    to = database.connection.database
+    values = {
+        "signature": "kgp.ofATest(x = 2 :: INT) :: (y :: INT)",
+        "statement": "RETURN 2 * $x AS y",
+        "database": to,
+        "mode": "READ",
+        "description": "Twice as much.",
+    }
+    database.define(statement("install/procedure"), values, system=True)
+    try:
+        yield "kgp.ofATest"
+    finally:
+        database.define(
+            statement("install/drop"), {"name": "kgp.ofATest", "database": to}, system=True
+        )
+
+
+def _eventually(database: Database, path: str, name: str) -> dict[str, Any] | None:
+    """Return the row of that name, once APOC has refreshed; None if it never comes."""
+    for _ in range(100):
+        found = [row for row in database.read(path) if row["name"] == name]
+        if found:
+            return found[0]
+        # The server itself waits, so that no test depends on this machine's clock.
+        rows(database, "CALL apoc.util.sleep(100)")
+    return None
+
+
+def test_procedure_listed_stored_and_drop(database: Database) -> None:
+    with _own_procedure(database) as name:
+        assert _eventually(database, "install/stored", name) == {
+            "name": name,
+            "statement": "RETURN 2 * $x AS y",
+        }
+        assert _eventually(database, "install/listed", f"custom.{name}") == {
+            "name": f"custom.{name}",
+            "signature": f"custom.{name}(x = 2 :: INTEGER) :: (y :: INTEGER)",
+            "description": "Twice as much.",
+            "mode": "READ",
+        }
+        assert rows(database, "CALL custom.kgp.ofATest(21)") == [{"y": 42}]
+    for _ in range(100):
+        if f"custom.{name}" not in {row["name"] for row in database.read("install/listed")}:
+            break
+        rows(database, "CALL apoc.util.sleep(100)")
+    assert name not in {row["name"] for row in database.read("install/stored")}
+    assert f"custom.{name}" not in {row["name"] for row in database.read("install/listed")}
+
+
+def test_remember_state_and_forget(database: Database) -> None:
+    (before,) = database.read("install/state")
+    assert database.write("install/forget") == [{"removed": 1}]
+    assert database.write("install/forget") == [{"removed": 0}]
+    assert database.read("install/state") == []
+    for value in ("1", "2"):
+        done = database.write("install/remember", schema="s", procedures="p", version=value)
+        assert done == [{"version": value}]
+    assert database.read("install/state") == [{"schema": "s", "procedures": "p", "version": "2"}]
+    database.write("install/remember", **before)
+    assert database.read("install/state") == [before]
+
+
+def test_await_indexes(database: Database) -> None:
+    assert database.read("install/await_indexes", seconds=60) == []
+    states = rows(database, "SHOW INDEXES YIELD state RETURN DISTINCT state")
+    assert states == [{"state": "ONLINE"}]
+
+
+# --- schema ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "label", "properties"),
+    [
+        ("schema/corpus_name", "RANGE", "Corpus", ["name"]),
+        ("schema/document_corpus", "RANGE", "Document", ["corpus"]),
+        ("schema/document_id", "RANGE", "Document", ["id"]),
+        ("schema/keyword_text", "RANGE", "Keyword", ["corpus", "text"]),
+        ("schema/passage_corpus", "RANGE", "Passage", ["corpus"]),
+        ("schema/passage_embedding", "VECTOR", "Passage", ["embedding"]),
+        ("schema/passage_id", "RANGE", "Passage", ["id"]),
+        ("schema/passage_text", "FULLTEXT", "Passage", ["title", "text", "scope"]),
+    ],
+)
+def test_schema(
+    database: Database, path: str, kind: str, label: str, properties: list[str]
+) -> None:
+    made = statement(path)
+    database.define(made, {})  # again: it changes nothing
+    name = f"kgp_{path.removeprefix('schema/')}"
+    found = rows(
+        database,
+        "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, owningConstraint "
+        "WHERE name = $name RETURN type, labelsOrTypes AS labels, properties, owningConstraint",
+        name=name,
+    )
+    unique = name if "CONSTRAINT" in made.text else None
+    assert found == [
+        {"type": kind, "labels": [label], "properties": properties, "owningConstraint": unique}
+    ]
