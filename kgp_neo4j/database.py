@@ -28,8 +28,9 @@ __all__ = ["Database", "Row"]
 Row: TypeAlias = dict[str, Any]
 
 _MISSING = ("ProcedureNotFound", "UnknownFunction")
-# Warnings of the server on our own statements are for us, not for the user's terminal.
-logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
+# Warnings on our own statements and on retries are for us, not for the user's terminal.
+for _name in ("neo4j", "neo4j.notifications"):
+    logging.getLogger(_name).setLevel(logging.ERROR)
 
 
 class Database:
@@ -59,6 +60,14 @@ class Database:
     def close(self) -> None:
         """Close all connections to the server."""
         self._driver.close()
+
+    def verify(self) -> None:
+        """Raise DatabaseError at once when the server does not answer or refuses the login.
+
+        Every later statement is retried for half a minute, in case the server comes back.
+        """
+        with _explained(statement("install/state")):
+            self._driver.verify_connectivity()
 
     def read(self, path: str, *, timeout: float | None = None, **values: Any) -> list[Row]:
         """Run the statement `cypher/<path>.cypher` in read access mode; `timeout` in seconds."""

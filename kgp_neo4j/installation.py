@@ -51,6 +51,7 @@ def open_database(
 def _ready(connection: Connection) -> Database:
     database = Database(connection)
     try:
+        database.verify()
         state = database.read("install/state")
         schema = state[0]["schema"] if state else None
         procedures = state[0]["procedures"] if state else None
