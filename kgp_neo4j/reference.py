@@ -93,7 +93,7 @@ def _command(path: str, command: click.Command) -> str:
     context = click.Context(command, info_name=path)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     lines = [f"## {path}\n", f"    {usage}\n", cleandoc(command.help or ""), ""]
-    options = [p for p in command.get_params(context) if isinstance(p, click.Option)]
+    options = [p for p in command.params if isinstance(p, click.Option)]
     rows = []
     for option in options:
         record = option.get_help_record(context)

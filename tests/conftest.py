@@ -11,6 +11,7 @@ import pytest
 
 from kgp_neo4j import server
 from kgp_neo4j.database import Database
+from kgp_neo4j.demo import prepare
 from kgp_neo4j.installation import install
 from kgp_neo4j.load import delete_corpus
 from kgp_neo4j.models import Encoder, load_encoder
@@ -81,6 +82,14 @@ def corpus(database: Database) -> Iterator[str]:
 def other_corpus(database: Database) -> Iterator[str]:
     """A second one, for what must stay apart."""
     yield from _fresh_corpus(database)
+
+
+@pytest.fixture(scope="session")
+def demo_corpus(database: Database) -> Iterator[str]:
+    """The demo's documents, loaded and connected both ways; to be read only."""
+    for name in _fresh_corpus(database):
+        prepare(database, name)
+        yield name
 
 
 @pytest.fixture(scope="session")

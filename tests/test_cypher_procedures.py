@@ -40,6 +40,7 @@ def test_help(database: Database) -> None:
     row = next(row for row in found if row["procedure"] == "custom.kgp.seeds")
     assert row["description"].startswith("The passages of a corpus nearest to a question")
     assert row["signature"].startswith("custom.kgp.seeds(question :: STRING, corpus :: STRING")
+    assert row["example"] == "CALL custom.kgp.seeds('Who built the lighthouse?', 'demo', 5)"
 
 
 def test_seeds(database: Database, corpus: str, other_corpus: str) -> None:

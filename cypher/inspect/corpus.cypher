@@ -1,12 +1,15 @@
 // inspect.corpus(corpus :: STRING) :: (passages :: INT, encoder :: STRING, dimension :: INT, connected :: LIST OF STRING, unconnected :: INT)
 // A corpus as the later stages find it: its passages, its encoder, which graphs it has (keywords,
-// similarity), and how many passages came after it was connected.
+// similarity), and how many passages are not in all of these (in none where there is no graph).
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
-CALL (c) {
+WITH c, coalesce(c.connected, []) AS connected
+CALL (c, connected) {
   MATCH (p:Passage {corpus: c.name})
-  RETURN count(p) AS passages, count(p.connected) AS seen
+  RETURN count(p) AS passages,
+         sum(CASE WHEN size(connected) = 0
+                    OR ('keywords' IN connected AND p.connected IS NULL)
+                    OR ('similarity' IN connected AND p.embedding IS NULL)
+                  THEN 1 ELSE 0 END) AS unconnected
 }
-RETURN passages, c.encoder AS encoder, c.dimension AS dimension,
-       coalesce(c.connected, []) AS connected,
-       passages - seen AS unconnected
+RETURN passages, c.encoder AS encoder, c.dimension AS dimension, connected, unconnected

@@ -1,4 +1,4 @@
-// kgp.nextEvidence(frontier :: LIST OF MAP, corpus :: STRING, visited = [] :: LIST OF STRING, edges = [] :: LIST OF STRING, branching = 5 :: INT, outward = 0.4 :: FLOAT, inward = 0.2 :: FLOAT) :: (path :: INT, passage :: STRING, edge :: STRING, match :: FLOAT, inherited :: FLOAT, reason :: STRING)
+// kgp.nextEvidence(frontier :: LIST OF MAP, corpus :: STRING, visited = [] :: LIST OF STRING, edges = null :: LIST OF STRING, branching = 5 :: INT, outward = 0.4 :: FLOAT, inward = 0.2 :: FLOAT) :: (path :: INT, passage :: STRING, edge :: STRING, match :: FLOAT, inherited :: FLOAT, reason :: STRING)
 // One hop of KGP's Algorithm 1 for the whole beam: the neighbours of each path's last passage, ranked
 // against what the agent expects next. A step of `frontier` has passage, match and the expectation:
 // text, vector or both. A neighbour's `match` is its cosine and a share of its relative BM25; it
@@ -27,7 +27,7 @@ UNWIND range(0, size($frontier) - 1) AS path
 WITH lexical, path, $frontier[path] AS step
 WITH path, step, lexical[coalesce(step.text, '')] AS words, size(coalesce(step.vector, [])) > 0 AS near
 MATCH (p:Passage {id: step.passage})-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
-WHERE size($edges) = 0 OR type(e) IN $edges
+WHERE size(coalesce($edges, [])) = 0 OR type(e) IN $edges
 WITH path, step, words, near, n, e, n.id IN $visited AS seen,
      CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
           WHEN startNode(e) = p THEN $outward ELSE $inward END AS trust

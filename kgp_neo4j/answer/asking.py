@@ -26,7 +26,7 @@ def ask(database: Database, retriever: Retriever, question: str) -> Answer:
         raise ConfigurationError("the question is empty", hint="Ask something.")
     began = time.perf_counter()
     retrieval = retriever.retrieve(Question(id=uuid.uuid4().hex, text=question))
-    supporting = supporting_sentences(question, retrieval.passages, retriever.encoder)
+    supporting = supporting_sentences(retrieval, retriever.encoder)
     return Answer(
         question=question,
         corpus=retriever.corpus,

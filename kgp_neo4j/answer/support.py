@@ -2,58 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kgp_neo4j.load import sentences
 from kgp_neo4j.models import Encoder
-from kgp_neo4j.records import Passage, SupportingSentence
-from kgp_neo4j.words import words
+from kgp_neo4j.records import Passage, Retrieval, SupportingSentence
+from kgp_neo4j.words import title_words, words
 
 __all__ = ["supporting_sentences"]
 
 _PASSAGES = 5
 _SENTENCES = 40
 _SHORTEST = 3
+# Chosen on questions of HotpotQA; benchmarks/README.md has the figures.
+_INHERITED = 0.6
+_MATCH = 0.2
 
 
 def supporting_sentences(
-    question: str, passages: Sequence[Passage], encoder: Encoder | None, limit: int = 3
+    retrieval: Retrieval, encoder: Encoder | None, limit: int = 3
 ) -> tuple[SupportingSentence, ...]:
     """Return the sentences of the best passages that speak most to a question, best first.
 
-    A sentence scores by its similarity to the question (cosine with an encoder, else the share of
-    the question's words in it) and half of its passage's score, so that a passage the traversal
-    trusts lends its sentences weight.
+    A sentence scores by its similarity to what the question asks beyond the titles it names (cosine
+    with an encoder, else the share of its words), and by its passage: what that inherited from the
+    path before it counts most, since the end of a path holds what the question does not name.
     """
     spans = [
-        (passage, start, end)
-        for passage in passages[:_PASSAGES]
+        (passage, path.steps[-1], start, end)
+        for passage, path in zip(
+            retrieval.passages[:_PASSAGES], retrieval.paths[:_PASSAGES], strict=True
+        )
         for start, end in sentences(passage.text)
         if len(words(passage.text[start:end])) >= _SHORTEST
     ][:_SENTENCES]
     if not spans:
         return ()
-    # The title stands before the sentence, since sentences speak of "he" and "the film".
-    texts = [f"{passage.title}. {passage.text[start:end]}" for passage, start, end in spans]
-    scores = _cosines(question, texts, encoder) if encoder else _overlaps(question, texts)
+    asked = _asked(retrieval.question.text, retrieval.passages[:_PASSAGES])
+    plain = [passage.text[start:end] for passage, _, start, end in spans]
+    # With the title too, since sentences speak of "he" and "the film".
+    titled = [f"{span[0].title}. {text}" for span, text in zip(spans, plain, strict=True)]
+    texts = [*plain, *titled]
+    scores = _cosines(asked, texts, encoder) if encoder else _overlaps(asked, texts)
     made = [
         SupportingSentence(
-            text=passage.text[start:end].strip(),
+            text=text.strip(),
             passage=passage.id,
             start=start,
             end=end,
-            score=score + 0.5 * passage.score,
+            score=(alone + under_title) / 2 + _INHERITED * step.inherited + _MATCH * step.match,
         )
-        for (passage, start, end), score in zip(spans, scores, strict=True)
+        for (passage, step, start, end), text, alone, under_title in zip(
+            spans, plain, scores[: len(spans)], scores[len(spans) :], strict=True
+        )
     ]
     return tuple(sorted(made, key=lambda s: -s.score)[:limit])
 
 
-def _cosines(question: str, texts: Sequence[str], encoder: Encoder) -> list[float]:
-    vectors = encoder.encode([question, *texts])
+def _asked(question: str, passages: Iterable[Passage]) -> str:
+    """Return the question without the titles it names: those say where to look, not for what."""
+    cased = words(question)
+    low = [w.lower() for w in cased]
+    named: set[int] = set()
+    for form in {form for passage in passages for form in title_words(passage.title)}:
+        title = [w.lower() for w in form]
+        for at in range(len(low) - len(title) + 1):
+            if low[at : at + len(title)] == title:
+                named.update(range(at, at + len(title)))
+    return " ".join(w for at, w in enumerate(cased) if at not in named) or question
+
+
+def _cosines(asked: str, texts: Sequence[str], encoder: Encoder) -> list[float]:
+    vectors = encoder.encode([asked, *texts])
     return [float(x) for x in vectors[1:] @ vectors[0]]
 
 
-def _overlaps(question: str, texts: Sequence[str]) -> list[float]:
-    wanted = {w.lower() for w in words(question)}
-    return [len(wanted & {w.lower() for w in words(text)}) / max(len(wanted), 1) for text in texts]
+def _overlaps(asked: str, texts: Sequence[str]) -> list[float]:
+    # Short words are mostly "the" and "who", which any sentence shares.
+    wanted = {w.lower() for w in words(asked) if len(w) > _SHORTEST} or {asked.lower()}
+    return [len(wanted & {w.lower() for w in words(text)}) / len(wanted) for text in texts]

@@ -1,0 +1,577 @@
+"""The keyword and similarity graphs: what is a keyword, density, running again, encoders."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import rows, write_jsonl
+
+from kgp_neo4j import connect as stage
+from kgp_neo4j.connect import KeywordSettings, SimilaritySettings, connect
+from kgp_neo4j.connect.keywords import KeywordLink, PassageWords, extract_keywords
+from kgp_neo4j.database import Database
+from kgp_neo4j.errors import ConfigurationError, CorpusError, DatabaseError, EncoderError
+from kgp_neo4j.evidence import Retriever
+from kgp_neo4j.load import delete_document, load
+from kgp_neo4j.models import DEFAULT_ENCODER
+from kgp_neo4j.records import Question
+
+_FILMS = (
+    ("Ed Wood (film)", "Ed Wood is a comedy directed by Tim Burton about a cult film maker."),
+    ("Tim Burton", "Tim Burton is a director, known for gothic comedy and Ed Wood."),
+    ("Burbank", "Burbank is a city in California; Tim Burton was born in Burbank, California."),
+    ("Cult film", "A cult film has a devoted audience. A gothic comedy may become one."),
+    ("It", "It is a novel by an author from Maine. It was filmed twice."),
+)
+
+
+def _links(*texts: str | tuple[str, str], **settings: int) -> list[dict[str, KeywordLink]]:
+    """Extract the keywords of passages given as text or (title, text)."""
+    pairs = [("", text) if isinstance(text, str) else text for text in texts]
+    passages = [
+        PassageWords(str(n), title, f"{title}. {text}") for n, (title, text) in enumerate(pairs)
+    ]
+    found = extract_keywords(passages, KeywordSettings(**settings))
+    return [{link.text: link for link in links} for links in found]
+
+
+def _store(database: Database, corpus: str, tmp_path: Path, *records: tuple[str, str]) -> None:
+    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+
+
+def _graph(database: Database, corpus: str) -> dict[str, list[Any]]:
+    """Return everything that `connect` makes, but when."""
+    keywords = rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c}) RETURN properties(k) AS k ORDER BY k.text",
+        c=corpus,
+    )
+    links = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[h:HAS_KEYWORD]->(k) "
+        "RETURN p.id AS p, k.text AS k, properties(h) AS h ORDER BY p, k",
+        c=corpus,
+    )
+    edges = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[e:SHARES_KEYWORD|SIMILAR_ST]->(q) "
+        "RETURN type(e) AS type, p.id AS p, q.id AS q, properties(e) AS e "
+        "ORDER BY type, p, q, e.namesTitle",
+        c=corpus,
+    )
+    for edge in edges:
+        edge["e"] = {k: sorted(v) if k == "keywords" else v for k, v in edge["e"].items()}
+        edge["e"].pop("weight", None)  # a sum, in no fixed order
+    return {"keywords": keywords, "links": links, "edges": edges}
+
+
+def _edges(database: Database, corpus: str, kind: str = "SHARES_KEYWORD") -> int:
+    query = (
+        "MATCH (p:Passage {corpus: $c})-[e]->(:Passage) WHERE type(e) = $kind RETURN count(e) AS n"
+    )
+    return int(rows(database, query, c=corpus, kind=kind)[0]["n"])
+
+
+def _named_edges(database: Database, corpus: str) -> set[tuple[str, str]]:
+    found = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[{namesTitle: true}]->(q) "
+        "RETURN p.title AS p, q.title AS q",
+        c=corpus,
+    )
+    return {(row["p"], row["q"]) for row in found}
+
+
+def _state(database: Database, corpus: str) -> dict[str, Any]:
+    return database.read("inspect/corpus", corpus=corpus)[0]
+
+
+# --- Keywords -------------------------------------------------------------------------------------
+
+
+def test_keywords_are_maximal_n_grams() -> None:
+    first, second, third = _links(
+        "They took the Ho Chi Minh trail south.",
+        "The Ho Chi Minh trail was a road.",
+        "The road went south.",
+    )
+    # "ho", "chi minh" and "minh trail" stand in the longer one only.
+    assert set(first) == {"ho chi minh trail", "south"}
+    assert set(second) == {"ho chi minh trail", "road"}
+    assert set(third) == {"road", "south"}
+    assert first["ho chi minh trail"].frequency == 2
+
+
+def test_a_shorter_n_gram_that_stands_alone_too_is_kept() -> None:
+    found = _links("Green tea house.", "Green tea house.", "Green tea.")
+    assert set(found[0]) == {"green tea house", "green tea"}
+    assert set(found[2]) == {"green tea"}
+
+
+def test_the_longest_keyword_has_as_many_words_as_allowed() -> None:
+    text = "alpha beta gamma delta epsilon"
+    assert set(_links(text, text, longest=2)[0]) == {
+        "alpha beta",
+        "beta gamma",
+        "gamma delta",
+        "delta epsilon",
+    }
+    assert set(_links(text, text, longest=1)[0]) == set(text.split())
+
+
+def test_keywords_neither_begin_nor_end_with_a_stop_word() -> None:
+    texts = ("The house of the rising sun is old.", "The house of the rising sun was new.")
+    assert set(_links(*texts, longest=5)[0]) == {"house of the rising sun"}
+    # What is left of it in four words begins or ends with one.
+    assert set(_links(*texts, longest=2)[0]) == {"house", "rising sun"}
+
+
+def test_a_word_of_one_passage_is_no_keyword() -> None:
+    assert _links("unique harbour", "other harbour")[0].keys() == {"harbour"}
+    assert _links("all alone here") == [{}]
+    assert _links() == []
+
+
+def test_weights_are_normalised_tf_idf() -> None:
+    found, *_ = _links("Whale and whale, one squid.", "A squid, no whale.", "The squid.", "Eel.")
+    # `whale` stands twice here and in two passages, `squid` once here and in three.
+    whale = (1 + math.log(2)) * (math.log(5 / 3) + 1)
+    squid = math.log(5 / 4) + 1
+    norm = math.hypot(whale, squid)
+    assert set(found) == {"whale", "squid"}
+    assert math.isclose(found["whale"].tfidf, whale / norm)
+    assert math.isclose(found["squid"].tfidf, squid / norm)
+
+
+def test_the_best_keywords_are_kept_and_titles_come_on_top() -> None:
+    texts = [("Zebra crossing", f"Zebra crossing, apple, pear{', plum' * n}.") for n in (1, 1)]
+    found = _links(*texts, ("", "apple"), keywords=1)[0]
+    assert len(found) == 2
+    assert "zebra crossing" in found
+
+
+def test_titles_are_in_the_vocabulary() -> None:
+    film, director, city, cult, _ = _links(*_FILMS)
+    # A title that one other passage names is a keyword of both, whatever its frequency.
+    assert film["ed wood"].owned
+    assert film["tim burton"].named
+    assert not film["tim burton"].owned
+    assert director["ed wood"].named
+    assert city["tim burton"].named
+    assert cult["cult film"].owned
+    # The whole title with its disambiguator names the film too.
+    assert film["ed wood film"].owned
+    # A title nobody else names is a keyword of its own passage.
+    assert city["burbank"].owned
+
+
+def test_a_disambiguator_is_no_part_of_the_name() -> None:
+    film, other = _links(("Heat (1995 film)", "A heist."), ("", "He starred in Heat."))
+    assert set(film) == {"heat", "heat 1995 film"}
+    assert set(other) == {"heat"}
+    assert other["heat"].named
+
+
+def test_a_common_word_is_a_title_only_as_it_is_written() -> None:
+    _, upper, lower = _links(("Heat", "A heist."), ("", "He saw Heat."), ("", "The heat was on."))
+    assert set(upper) == {"heat"}
+    assert lower == {}
+
+
+def test_a_title_of_a_stop_word_names_nothing() -> None:
+    *_, it = _links(*_FILMS)
+    assert "it" not in it
+    assert _links(("A", "The letter."), ("", "A letter."))[1].get("a") is None
+
+
+def test_the_longest_title_is_meant() -> None:
+    *_, text = _links(("York", "A city."), ("New York", "A state."), ("", "He left New York."))
+    assert {name for name, link in text.items() if link.named} == {"new york"}
+
+
+def test_chinese_and_japanese_titles_are_found_in_running_text() -> None:
+    _, _, chinese, japanese = _links(
+        ("长城", "A wall."),
+        ("東京タワー", "A tower."),
+        ("", "他们参观了长城和故宫。"),
+        ("", "昨日、東京タワーへ行った。"),
+    )
+    assert "长 城" in chinese
+    assert "東 京 タ ワ ー" in japanese
+
+
+def test_words_are_compared_normalised() -> None:
+    _, other = _links(("Ｆｕｌｌ Width", "x"), ("", "The full width and the ﬁne print."))
+    assert "full width" in other
+
+
+def test_accents_and_other_scripts_make_words() -> None:
+    _, greek, hindi = _links(
+        ("Αθήνα Πόλη", "x"), ("", "Η Αθήνα Πόλη είναι μεγάλη."), ("", "दिल्ली नगर")
+    )
+    assert "αθήνα πόλη" in greek
+    assert hindi == {}
+
+
+def test_data_is_no_word() -> None:
+    blob = "A" * 5000
+    assert _links(f"{blob} harbour", f"{blob} harbour")[0].keys() == {"harbour"}
+
+
+# --- The keyword graph ----------------------------------------------------------------------------
+
+
+def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
+    _store(database, corpus, tmp_path, *_FILMS)
+    report = connect(database, corpus, edges=["tfidf"])
+    assert _named_edges(database, corpus) == {
+        ("Ed Wood (film)", "Tim Burton"),
+        ("Ed Wood (film)", "Cult film"),
+        ("Tim Burton", "Ed Wood (film)"),
+        ("Burbank", "Tim Burton"),
+    }
+    assert report.shared_keyword_edges == _edges(database, corpus)
+    made = _graph(database, corpus)
+    assert report.keywords == len(made["keywords"])
+    assert report.keyword_links == len(made["links"])
+    assert {row["k"]["title"] for row in made["keywords"]} >= {"tim burton", "gothic comedy"}
+    frequency = rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c}) WHERE COUNT { (k)<-[:HAS_KEYWORD]-() } > "
+        "k.documentFrequency RETURN k.text AS text",
+        c=corpus,
+    )
+    assert frequency == []
+    assert _state(database, corpus)["connected"] == ["keywords"]
+    assert _state(database, corpus)["unconnected"] == 0
+
+
+def test_running_again_makes_the_same_graph(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _store(database, corpus, tmp_path, *_FILMS)
+    first = connect(database, corpus)
+    before = _graph(database, corpus)
+    again = connect(database, corpus)
+    assert _graph(database, corpus) == before
+    assert (first.embedded, again.embedded) == (5, 0)
+    assert first.similarity_edges == again.similarity_edges == 20
+
+
+def test_other_settings_leave_no_stale_edges(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+) -> None:
+    for name in (corpus, other_corpus):
+        _store(database, name, tmp_path, *_FILMS)
+    dense = KeywordSettings(keywords=60, neighbours=20, max_frequency=100)
+    sparse = KeywordSettings(keywords=1, neighbours=1, longest=2, max_frequency=2)
+    connect(database, corpus, keywords=dense, similarity=SimilaritySettings(neighbours=4))
+    connect(database, corpus, keywords=sparse, similarity=SimilaritySettings(neighbours=2))
+    connect(database, other_corpus, keywords=sparse, similarity=SimilaritySettings(neighbours=2))
+
+    def anonymous(name: str) -> dict[str, list[Any]]:
+        titles = {
+            row["id"]: row["title"]
+            for row in rows(
+                database,
+                "MATCH (p:Passage {corpus: $c}) RETURN p.id AS id, p.title AS title",
+                c=name,
+            )
+        }
+        made = _graph(database, name)
+        return {
+            "keywords": [{**row["k"], "corpus": ""} for row in made["keywords"]],
+            "links": sorted((titles[row["p"]], row["k"]) for row in made["links"]),
+            "shared": sorted(
+                sorted((titles[r["p"]], titles[r["q"]]))
+                for r in made["edges"]
+                if r["type"] == "SHARES_KEYWORD"
+            ),
+            "similar": [sum(r["type"] == "SIMILAR_ST" for r in made["edges"])],
+        }
+
+    assert anonymous(corpus) == anonymous(other_corpus)
+
+
+def test_deleted_and_new_documents_leave_no_stale_edges(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+) -> None:
+    _store(database, corpus, tmp_path, *_FILMS)
+    connect(database, corpus)
+    delete_document(database, corpus, "Tim Burton")
+    _store(database, corpus, tmp_path, *_FILMS[2:], ("Maine", "An author from Maine wrote It."))
+    assert _state(database, corpus)["unconnected"] == 1
+    report = connect(database, corpus)
+    # Only the new passage is embedded.
+    assert report.embedded == 1
+    assert _state(database, corpus)["unconnected"] == 0
+    named = {k["text"]: k["named"] for k in (r["k"] for r in _graph(database, corpus)["keywords"])}
+    assert named["tim burton"] is False  # two others speak of him, but he has no document
+    assert ("It", "Maine") in _named_edges(database, corpus)
+    dangling = rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c}) WHERE NOT EXISTS { (k)<-[:HAS_KEYWORD]-() } RETURN k",
+        c=corpus,
+    )
+    assert dangling == []
+
+
+def test_the_knobs_change_the_density(database: Database, corpus: str, tmp_path: Path) -> None:
+    words = [f"word{n}" for n in range(12)]
+    # Each passage shares one word with the next ones.
+    texts = [(f"Doc {n} of it", " and ".join(words[n : n + 6])) for n in range(7)]
+    _store(database, corpus, tmp_path, *texts)
+
+    def edges(**settings: int) -> int:
+        given = KeywordSettings(**settings)
+        connect(database, corpus, edges=["tfidf"], keywords=given)
+        return _edges(database, corpus)
+
+    full = edges()
+    assert edges(neighbours=1) < full
+    assert edges(neighbours=0) == 0
+    assert edges(keywords=1) < full
+    assert edges(longest=1, keywords=1) <= edges(longest=1)
+    assert edges(max_frequency=2) < full
+    assert edges() == full
+
+
+def test_a_frequent_word_does_not_flood_the_graph(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    texts = [(f"Number {n}", f"Every passage speaks of whales, item{n // 2}.") for n in range(60)]
+    _store(database, corpus, tmp_path, *texts)
+    connect(
+        database, corpus, edges=["tfidf"], keywords=KeywordSettings(max_frequency=10, neighbours=3)
+    )
+    # `whales` stands in all 60 passages, which would be 1,770 pairs; `item` pairs two each.
+    assert _edges(database, corpus) == 30
+    query = "MATCH (k:Keyword {corpus: $c, text: 'whales'}) RETURN k.documentFrequency AS n"
+    found = rows(database, query, c=corpus) or rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c}) WHERE k.text CONTAINS 'whales' "
+        "RETURN max(k.documentFrequency) AS n",
+        c=corpus,
+    )
+    assert found == [{"n": 60}]
+    connect(
+        database, corpus, edges=["tfidf"], keywords=KeywordSettings(max_frequency=100, neighbours=3)
+    )
+    assert _edges(database, corpus) <= 60 * 3
+
+
+def test_a_passage_many_others_name_is_joined_to_each(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    hub = ("Grand Hub", "The hub of all.")
+    spokes = [(f"Spoke {n}", f"This one, {n}, points to Grand Hub.") for n in range(40)]
+    _store(database, corpus, tmp_path, hub, *spokes)
+    given = KeywordSettings(max_frequency=5, neighbours=2)
+    connect(database, corpus, edges=["tfidf"], keywords=given)
+    assert len(_named_edges(database, corpus)) == 40
+    assert {to for _, to in _named_edges(database, corpus)} == {"Grand Hub"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"keywords": 0}, {"longest": 9}, {"max_frequency": 1}, {"neighbours": -1}],
+    ids=str,
+)
+def test_settings_out_of_range(database: Database, corpus: str, wrong: dict[str, int]) -> None:
+    _empty(database, corpus)
+    with pytest.raises(ConfigurationError, match=f"{next(iter(wrong))} is"):
+        connect(database, corpus, edges=["tfidf"], keywords=KeywordSettings(**wrong))
+    with pytest.raises(ConfigurationError, match="neighbours is 0"):
+        connect(database, corpus, edges=["knn-st"], similarity=SimilaritySettings(neighbours=0))
+
+
+@pytest.mark.parametrize("edges", [[], ["mdr"], ["tfidf", "x"]], ids=str)
+def test_no_such_graph(database: Database, corpus: str, edges: Sequence[str]) -> None:
+    _empty(database, corpus)
+    with pytest.raises(ConfigurationError, match="there is no graph named"):
+        connect(database, corpus, edges=edges)
+
+
+# --- Corpora of odd sizes -------------------------------------------------------------------------
+
+
+def _empty(database: Database, corpus: str) -> None:
+    rows(database, "CREATE (:Corpus {name: $c, scope: 'cnone'})", c=corpus)
+
+
+def test_a_corpus_that_is_not_there(database: Database) -> None:
+    with pytest.raises(CorpusError, match="there is no corpus named 'no such'"):
+        connect(database, "no such")
+    with pytest.raises(CorpusError, match="there is no corpus named 'no such'"):
+        Retriever(database, "no such")
+    assert database.read("inspect/corpus", corpus="no such") == []
+
+
+def test_an_empty_corpus(database: Database, corpus: str) -> None:
+    _empty(database, corpus)
+    report = connect(database, corpus)
+    assert (report.keywords, report.embedded, report.similarity_edges) == (0, 0, 0)
+    retriever = Retriever(database, corpus)
+    assert retriever.retrieve(Question("", "Is anyone there?")).passages == ()
+
+
+def test_a_corpus_of_one_passage(database: Database, corpus: str, tmp_path: Path) -> None:
+    _store(database, corpus, tmp_path, ("Only One", "The only passage there is."))
+    report = connect(database, corpus)
+    assert (report.embedded, report.similarity_edges, report.shared_keyword_edges) == (1, 0, 0)
+    (passage,) = Retriever(database, corpus).retrieve(Question("", "Only one?")).passages
+    assert passage.title == "Only One"
+
+
+# --- Embeddings -----------------------------------------------------------------------------------
+
+
+def test_embeddings_are_unit_vectors_of_the_encoder(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _store(database, corpus, tmp_path, *_FILMS)
+    connect(database, corpus, edges=["knn-st"])
+    found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=corpus)
+    assert {len(row["v"]) for row in found} == {384}
+    assert all(math.isclose(math.hypot(*row["v"]), 1.0, abs_tol=1e-4) for row in found)
+    assert _state(database, corpus) == {
+        "passages": 5,
+        "encoder": DEFAULT_ENCODER,
+        "dimension": 384,
+        "connected": ["similarity"],
+        "unconnected": 0,
+    }
+
+
+def test_another_encoder_is_refused_and_harms_nothing(
+    database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
+) -> None:
+    _store(database, corpus, tmp_path, *_FILMS)
+    connect(database, corpus)
+    before = _graph(database, corpus)
+    given = SimilaritySettings(encoder=tiny_encoder)
+    with pytest.raises(EncoderError) as raised:
+        connect(database, corpus, edges=["knn-st"], similarity=given)
+    said = str(raised.value)
+    assert f"{DEFAULT_ENCODER} (384 dimensions)" in said
+    assert "(32)" in said
+    assert "--replace-embeddings" in said
+    assert _graph(database, corpus) == before
+    assert sorted(_state(database, corpus)["connected"]) == ["keywords", "similarity"]
+
+
+def test_an_encoder_that_is_not_there(database: Database, corpus: str, tmp_path: Path) -> None:
+    _store(database, corpus, tmp_path, *_FILMS)
+    connect(database, corpus)
+    before = _graph(database, corpus)
+    (tmp_path / "nothing").mkdir()
+    given = SimilaritySettings(encoder=str(tmp_path / "nothing"), replace=True)
+    with pytest.raises(EncoderError, match="could not be loaded"):
+        connect(database, corpus, edges=["knn-st"], similarity=given)
+    # The old embeddings are not given up for an encoder that cannot be had.
+    assert _graph(database, corpus) == before
+    assert _state(database, corpus)["encoder"] == DEFAULT_ENCODER
+
+
+def test_replacing_embeddings(
+    database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
+) -> None:
+    _store(database, corpus, tmp_path, *_FILMS)
+    connect(database, corpus)
+    given = SimilaritySettings(encoder=tiny_encoder, neighbours=2, replace=True)
+    report = connect(database, corpus, edges=["knn-st"], similarity=given)
+    assert (report.embedded, report.similarity_edges) == (5, 10)
+    assert _edges(database, corpus, "SIMILAR_ST") == 10
+    state = _state(database, corpus)
+    assert (state["encoder"], state["dimension"]) == (tiny_encoder, 32)
+    found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=corpus)
+    assert {len(row["v"]) for row in found} == {32}
+    # The corpus keeps its encoder from now on.
+    assert connect(database, corpus, edges=["knn-st"]).embedded == 0
+
+
+def test_two_encoders_side_by_side(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path, tiny_encoder: str
+) -> None:
+    for name in (corpus, other_corpus):
+        _store(database, name, tmp_path, *_FILMS)
+    connect(database, corpus)
+    connect(database, other_corpus, similarity=SimilaritySettings(encoder=tiny_encoder))
+    for name, dimension in ((corpus, 384), (other_corpus, 32)):
+        for method in ("dense", "hybrid", "kgp"):
+            retriever = Retriever(database, name, method=method)
+            assert retriever.encoder is not None
+            assert retriever.encoder.dimension == dimension
+            found = retriever.retrieve(Question("", "Where was Tim Burton born?")).passages
+            assert {p.title for p in found} == {title for title, _ in _FILMS}
+            owners = rows(
+                database,
+                "MATCH (p:Passage) WHERE p.id IN $ids RETURN DISTINCT p.corpus AS c",
+                ids=[p.id for p in found],
+            )
+            assert owners == [{"c": name}]
+
+
+@pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "kgp"])
+def test_retrieval_keeps_to_its_corpus(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path, method: str
+) -> None:
+    _store(database, corpus, tmp_path, *_FILMS[:2])
+    _store(database, other_corpus, tmp_path, *_FILMS)
+    connect(database, corpus)
+    connect(database, other_corpus)
+    found = Retriever(database, corpus, method=method).retrieve(
+        Question("", "In which city in California was Tim Burton born?")
+    )
+    assert {p.title for p in found.passages} <= {"Ed Wood (film)", "Tim Burton"}
+    assert found.passages
+
+
+# --- A run that is cut short ----------------------------------------------------------------------
+
+
+class _CutShort(Database):
+    """A real database whose connection fails before one statement, as when it is unplugged."""
+
+    def __init__(self, database: Database, path: str) -> None:
+        super().__init__(database.connection)
+        self._path = path
+
+    def write_in_batches(self, path: str, **values: Any) -> dict[str, Any]:
+        if path == self._path:
+            raise DatabaseError("the server does not answer")
+        return super().write_in_batches(path, **values)
+
+
+@pytest.mark.parametrize(
+    ("path", "edges", "lost"),
+    [
+        ("connect/remove_keywords", "tfidf", "keywords"),
+        ("connect/shared_keywords", "tfidf", "keywords"),
+        ("connect/remove_similar", "knn-st", "similarity"),
+    ],
+)
+def test_a_run_that_is_cut_short_is_mended_by_another(
+    database: Database, corpus: str, tmp_path: Path, path: str, edges: str, lost: str
+) -> None:
+    _store(database, corpus, tmp_path, *_FILMS)
+    connect(database, corpus)
+    before = _graph(database, corpus)
+    with _CutShort(database, path) as failing, pytest.raises(DatabaseError):
+        connect(failing, corpus, edges=[edges])
+    assert lost not in _state(database, corpus)["connected"]
+    wanted = "kgp" if lost == "keywords" else "dense"
+    agent = "tfidf" if lost == "keywords" else None
+    with pytest.raises(CorpusError, match=f"has no {lost} graph yet"):
+        Retriever(database, corpus, method=wanted, agent=agent)
+    connect(database, corpus, edges=[edges])
+    assert _graph(database, corpus) == before
+    assert sorted(_state(database, corpus)["connected"]) == ["keywords", "similarity"]
+
+
+def test_the_names_of_the_stage() -> None:
+    assert stage.EDGES == ("tfidf", "knn-st")

@@ -1,0 +1,298 @@
+"""Every command, query and example of the README and of docs/ is run as it stands there.
+
+Corpora get names of the test's own in place of those on the page, so that nobody's are touched.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from commands import environment
+from graphs import rows
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.connect import connect
+from kgp_neo4j.database import Database
+from kgp_neo4j.demo import DOCUMENTS
+from kgp_neo4j.installation import install
+from kgp_neo4j.load import delete_corpus, load
+from kgp_neo4j.reference import PAGES, page
+from kgp_neo4j.settings import Connection
+
+_ROOT = Path(__file__).parents[1]
+_PAGES = [_ROOT / "README.md", _ROOT / "docker" / "README.md", *sorted(_ROOT.glob("docs/*.md"))]
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_INDENTED = re.compile(r"(?:^    \S.*\n)+", re.MULTILINE)
+_INLINE = re.compile(r"`(kgp-neo4j [a-z][^`]*)`")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_TEXT = "The bridge was designed by Ada Stone. It replaced the ferry.\n"
+
+#: What each corpus of the pages is loaded from.
+_FILES = {
+    "mine": ["report.md", "notes"],
+    "papers": ["papers"],
+    "hotpot": ["hotpot_dev_distractor_v1.json"],
+    "hotpotqa": ["hotpot_dev_distractor_v1.json"],
+    "records": ["records.jsonl.gz"],
+    "demo": [str(DOCUMENTS)],
+}
+#: Commands that are checked but not run: they would stop the server of this test run, start a
+#: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
+#: a hub. tests/test_server.py runs `server` with a home of its own.
+_NOT_RUN = re.compile(
+    r"kgp-neo4j server (start|stop|logs|open)|NEO4J_URI=|--encoder sentence-transformers/"
+)
+
+
+class _Workplace:
+    """A folder with the files that the pages speak of, and corpora under names of its own."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._database = database
+        self._prefix = f"test docs {folder.name}"
+        self._ready: set[str] = set()
+        shutil.copytree(DOCUMENTS, folder / "notes")
+        (folder / "notes" / "monday.md").write_text(f"# Monday\n\n{_TEXT}", encoding="utf-8")
+        (folder / "report.md").write_text(f"# Annual report\n\n{_TEXT}", encoding="utf-8")
+        for name in ("docs", "papers"):
+            (folder / name).mkdir()
+            (folder / name / "a.html").write_text(f"<title>A</title><p>{_TEXT}", encoding="utf-8")
+        question = {
+            "_id": "1",
+            "question": "Who designed the bridge?",
+            "context": [["Bridge", [_TEXT]], ["Ada Stone", ["She was born in a mill."]]],
+        }
+        (folder / "hotpot_dev_distractor_v1.json").write_text(json.dumps([question]))
+        asked = json.dumps({"id": "1", "question": "Who designed the bridge?"}) + "\n"
+        (folder / "questions.jsonl").write_text(asked)
+        (folder / "dev.jsonl.gz").write_bytes(gzip.compress(asked.encode()))
+        record = json.dumps({"title": "Bridge", "text": _TEXT}) + "\n"
+        (folder / "records.jsonl.gz").write_bytes(gzip.compress(record.encode()))
+
+    def name(self, corpus: str) -> str:
+        """Return the name that stands for a corpus of the pages."""
+        return f"{self._prefix} {corpus}"
+
+    def prepare(self, corpus: str) -> str:
+        """Load and connect a corpus of the pages, unless it is there; return its name."""
+        name = self.name(corpus)
+        there = {"name": name} in self._database.read("inspect/corpus_names")
+        if not there or name not in self._ready:
+            load(self._database, _FILES[corpus], name)
+            connect(self._database, name)
+            self._ready.add(name)
+        return name
+
+    def delete(self) -> None:
+        """Delete what the pages made."""
+        for row in self._database.read("inspect/corpus_names"):
+            if row["name"].startswith(self._prefix):
+                delete_corpus(self._database, row["name"])
+        # A page has removed the procedures, as it says.
+        install(self._database)
+
+
+@pytest.fixture(scope="module")
+def workplace(
+    database: Database, connection: Connection, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[_Workplace]:
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("docs")
+        patch.chdir(folder)
+        for name, value in environment(connection).items():
+            patch.setenv(name, value)
+        patch.setenv("KGP_NEO4J_HOME", str(folder / "home"))
+        made = _Workplace(database, folder)
+        yield made
+        made.delete()
+
+
+def _blocks(path: Path, *languages: str) -> list[str]:
+    found = _FENCE.findall(path.read_text(encoding="utf-8"))
+    return [body for language, body in found if language in languages]
+
+
+def _commands(path: Path) -> list[str]:
+    """Return the lines of a page's blocks that run kgp-neo4j, in order."""
+    text = path.read_text(encoding="utf-8")
+    blocks = [body for _, body in _FENCE.findall(text)]
+    if path.parent.name == "docker":
+        blocks += _INDENTED.findall(text)
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    return [x for x in lines if re.match(r"(?:[A-Z0-9_]+=\S+ )*kgp-neo4j ", x)]
+
+
+def _arguments(line: str) -> list[str]:
+    """Return the arguments of a command line, without variables, pipe and comment."""
+    words = shlex.split(line.split(" | ")[0], comments=True)
+    return words[words.index("kgp-neo4j") + 1 :]
+
+
+def _parse(arguments: list[str]) -> None:
+    """Let click read a command line without running it; raises UsageError for a wrong one."""
+    command: click.Command = cli
+    context = cli.make_context("kgp-neo4j", list(arguments), resilient_parsing=True)
+    rest = [*context._protected_args, *context.args]
+    while isinstance(command, click.Group):
+        name, found, rest = command.resolve_command(context, rest)
+        assert found is not None
+        command = found
+        if isinstance(command, click.Group) and not rest:
+            return
+    command.make_context(name, rest, parent=context)
+
+
+@pytest.mark.parametrize("path", _PAGES, ids=lambda p: p.relative_to(_ROOT).as_posix())
+def test_every_command_runs(path: Path, workplace: _Workplace, database: Database) -> None:
+    for line in _commands(path):
+        arguments = _arguments(line)
+        if _NOT_RUN.search(line):
+            _parse(arguments)
+            continue
+        for option in ("--corpus", "--documents"):
+            if option in arguments:
+                at = arguments.index(option) + 1
+                load_itself = arguments[0] in ("load", "demo")
+                corpus = arguments[at]
+                arguments[at] = (workplace.name if load_itself else workplace.prepare)(corpus)
+        if arguments[0] == "demo" and "--corpus" not in arguments:
+            arguments += ["--corpus", workplace.name("demo")]
+        if arguments[0] == "delete" and "--yes" not in arguments:
+            arguments.append("--yes")  # nobody can be asked here
+        try:
+            status = cli.main(arguments, "kgp-neo4j", standalone_mode=False)
+        except click.exceptions.Exit as done:
+            status = done.exit_code
+        assert not status, line
+        if "--remove" in arguments:
+            install(database)
+
+
+def test_commands_within_sentences_can_be_given() -> None:
+    for path in _PAGES:
+        for line in _INLINE.findall(path.read_text(encoding="utf-8")):
+            if "COMMAND" not in line:
+                words = _arguments(line)
+                _parse([*words, "--corpus", "x"] if words[-1] in ("load", "connect") else words)
+
+
+@pytest.mark.parametrize("path", _PAGES, ids=lambda p: p.relative_to(_ROOT).as_posix())
+def test_every_query_runs(path: Path, workplace: _Workplace, database: Database) -> None:
+    for query in _blocks(path, "cypher"):
+        for corpus in _FILES:
+            if f"'{corpus}'" in query:
+                query = query.replace(f"'{corpus}'", f"'{workplace.prepare(corpus)}'")
+        # Without YIELD, a procedure call alone gives all its columns.
+        assert rows(database, query), query
+
+
+@pytest.mark.parametrize("path", _PAGES, ids=lambda p: p.relative_to(_ROOT).as_posix())
+def test_every_python_example_runs(
+    path: Path, workplace: _Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examples = _blocks(path, "python")
+    names: dict[str, object] = {}
+    for example in examples:
+        code = example.replace('"mine"', repr(workplace.name("mine")))
+        exec(compile(code, str(path), "exec"), names)
+    assert not examples or capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_generated_pages_are_up_to_date(name: str) -> None:
+    path = _ROOT / "docs" / name
+    assert path.read_text(encoding="utf-8") == page(path), "run python -m kgp_neo4j.reference docs"
+
+
+def test_links_lead_to_files() -> None:
+    for path in [*_PAGES, _ROOT / "CHANGELOG.md"]:
+        for link in _LINK.findall(path.read_text(encoding="utf-8")):
+            if not link.startswith(("http://", "https://")):
+                target, _, heading = link.partition("#")
+                file = path.parent / target if target else path
+                assert file.exists(), f"{path.name}: {link}"
+                if heading:
+                    titles = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.M)
+                    assert heading in {t.lower().replace(" ", "-") for t in titles}
+
+
+def test_the_readme_begins_with_the_demo_and_ci_runs_its_test_command() -> None:
+    text = (_ROOT / "README.md").read_text(encoding="utf-8")
+    for mark in ("demo-command", "test-command"):
+        block = re.search(rf"<!-- {mark} -->\n```sh\n(.+)\n```\n", text)
+        assert block, f"README.md has no {mark} of one line"
+        # A virtual environment, an installation, and then the command itself.
+        venv, installation, command = block[1].split(" && ")
+        assert venv.endswith(" -m venv .venv")
+        assert installation.startswith(".venv/bin/pip install ")
+        assert command in (".venv/bin/kgp-neo4j demo", ".venv/bin/pytest")
+        if mark == "test-command":
+            script = (_ROOT / ".ci" / "run").read_text(encoding="utf-8")
+            line = next(x for x in script.splitlines() if x.startswith("command="))
+            done = subprocess.run(
+                ["bash", "-c", f'{line}; printf %s "$command"'],
+                cwd=_ROOT,
+                capture_output=True,
+                text=True,
+                timeout=30,
+            )
+            assert done.stdout == block[1]
+    assert Path(sys.executable).with_name("kgp-neo4j").exists()
+
+
+def test_the_completion_line_defines_a_completion(tmp_path: Path) -> None:
+    (line,) = (b.strip() for b in _blocks(_ROOT / "docs" / "cli.md", "sh"))
+    script = f'PATH="{Path(sys.executable).parent}:$PATH"; {line}; complete -p kgp-neo4j'
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "_completion" in done.stdout
+
+
+def test_the_page_of_the_graph_names_what_is_there(
+    workplace: _Workplace, database: Database
+) -> None:
+    """Every label, relationship type and property of a real corpus, and no other."""
+    name = workplace.prepare("demo")
+    text = (_ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
+    nodes, relationships = text.split("## Relationships")
+    assert _table(nodes) == _found(
+        database,
+        "MATCH (n) WHERE n.corpus = $c OR (n:Corpus AND n.name = $c) OR n:KgpInstallation "
+        "UNWIND keys(n) AS key RETURN DISTINCT labels(n)[0] AS kind, key",
+        name,
+    )
+    listed = _table(relationships.split("## Indexes")[0])
+    assert {row for row in listed if row[1]} == _found(
+        database,
+        "MATCH (n)-[r]->() WHERE n.corpus = $c UNWIND keys(r) AS key "
+        "RETURN DISTINCT type(r) AS kind, key",
+        name,
+    )
+
+
+def _found(database: Database, query: str, corpus: str) -> set[tuple[str, str]]:
+    return {(row["kind"], row["key"]) for row in rows(database, query, c=corpus)}
+
+
+def _table(text: str) -> set[tuple[str, str]]:
+    """Return (kind, property) of a table whose first column is filled once for several rows."""
+    made: set[tuple[str, str]] = set()
+    kind = ""
+    for first, second in re.findall(r"^\| *(.*?) *\| *(.*?) *\|", text, re.MULTILINE):
+        names = re.findall(r"`(\w+)`", second)
+        kind = (re.findall(r"`(\w+)`", first) or [kind])[0]
+        if kind:
+            made |= {(kind, name) for name in names or [""]}
+    return made
