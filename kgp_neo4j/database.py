@@ -27,7 +27,7 @@ __all__ = ["Database", "Row"]
 
 Row: TypeAlias = dict[str, Any]
 
-_MISSING = ("ProcedureNotFound", "UnknownFunction")
+_MISSING = ("There is no procedure", "Unknown function")
 # Warnings on our own statements and on retries are for us, not for the user's terminal.
 for _name in ("neo4j", "neo4j.notifications"):
     logging.getLogger(_name).setLevel(logging.ERROR)
@@ -150,6 +150,12 @@ def _explained(made: Statement) -> Iterator[None]:
     """Turn the driver's errors into ours, with the file that was running."""
     try:
         yield
+    except UnicodeEncodeError as error:
+        raise DatabaseError(
+            "a text holds half a character (a lone surrogate), which no database can hold",
+            where=made.path,
+            hint="Use UTF-8.",
+        ) from error
     except AuthError as error:
         raise DatabaseError(
             "the server refused the user name or password",
@@ -161,7 +167,7 @@ def _explained(made: Statement) -> Iterator[None]:
             hint="Check NEO4J_URI, or `kgp-neo4j server status` for the embedded one.",
         ) from error
     except ClientError as error:
-        if any(name in (error.code or "") for name in _MISSING):
+        if (error.message or "").startswith(_MISSING):
             raise CapabilityError(
                 f"the server lacks a plugin: {error.message}",
                 where=made.path,

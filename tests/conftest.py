@@ -122,7 +122,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
     BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder / "bert")
     words = Transformer(str(folder / "bert"))
     model = SentenceTransformer(
-        modules=[words, Pooling(words.get_word_embedding_dimension())], device="cpu"
+        modules=[words, Pooling(words.get_embedding_dimension())], device="cpu"
     )
     model.save(str(folder / "model"), safe_serialization=True)
     return str(folder / "model")

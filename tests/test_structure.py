@@ -15,7 +15,7 @@ _ORDER = (
     {"errors"},
     {"settings", "records", "queries", "words", "progress", "cypher"},
     {"database", "server", "models"},
-    {"installation"},
+    {"installation", "procedures"},
     {"load"},
     {"connect"},
     {"seed"},

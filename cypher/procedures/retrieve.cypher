@@ -57,7 +57,7 @@ WITH budget, hops, lexical, search, visited, beam,
        / CASE WHEN hops > 1 THEN 2 ELSE 1 END AS room
 // Hop 1: the neighbours of the beam that share most words with the question are visited next.
 OPTIONAL CALL (visited, beam, lexical, room, hops) {
-  UNWIND range(0, CASE WHEN hops >= 1 THEN size(beam) ELSE 0 END - 1) AS path
+  UNWIND range(0, CASE WHEN hops >= 1 AND room > 0 THEN size(beam) ELSE 0 END - 1) AS path
   WITH path, beam[path] AS step, lexical, room, [v IN visited | v.node] AS seen
   WITH path, step, step.node AS p, lexical, room, seen
   MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
@@ -90,7 +90,7 @@ WITH budget, hops, lexical, search, coalesce(next, []) AS beam,
 WITH budget, hops, lexical, search, visited, beam, budget - size(visited) AS room
 // Hop 2: the neighbours of the beam that share most words with the question are visited next.
 OPTIONAL CALL (visited, beam, lexical, room, hops) {
-  UNWIND range(0, CASE WHEN hops >= 2 THEN size(beam) ELSE 0 END - 1) AS path
+  UNWIND range(0, CASE WHEN hops >= 2 AND room > 0 THEN size(beam) ELSE 0 END - 1) AS path
   WITH path, beam[path] AS step, lexical, room, [v IN visited | v.node] AS seen
   WITH path, step, step.node AS p, lexical, room, seen
   MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)

@@ -10,9 +10,11 @@ from kgp_neo4j.answer.support import supporting_sentences
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError
 from kgp_neo4j.evidence import Retriever
-from kgp_neo4j.records import Answer, Question
+from kgp_neo4j.records import Answer, Question, Retrieval
 
 __all__ = ["ask"]
+
+_PATHS = 4
 
 
 def ask(database: Database, retriever: Retriever, question: str) -> Answer:
@@ -36,5 +38,11 @@ def ask(database: Database, retriever: Retriever, question: str) -> Answer:
         passages=retrieval.passages,
         paths=retrieval.paths,
         seconds=time.perf_counter() - began,
-        browser=browser_link(database.connection, (p.id for p in retrieval.passages)),
+        browser=browser_link(database.connection, _shown(retrieval)),
     )
+
+
+def _shown(retrieval: Retrieval) -> list[str]:
+    """Return the passages of the best paths: few enough for a picture that can be read."""
+    steps = [step.passage for path in retrieval.paths[:_PATHS] for step in path.steps]
+    return list(dict.fromkeys(steps))

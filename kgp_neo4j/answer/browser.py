@@ -12,18 +12,16 @@ from kgp_neo4j.settings import Connection
 
 __all__ = ["browser_link"]
 
-_MOST = 12
-
 
 def browser_link(connection: Connection, passages: Iterable[str]) -> str | None:
     """Return a link that fills Browser's editor with a query showing these passages, by id.
 
-    None where the address of Browser is not known. The link holds no password and runs nothing by
+    None where the address of Browser is not known, or there is nothing to show. The link holds no password and runs nothing by
     itself; Browser asks for the password once.
     """
     if not connection.browser:
         return None
-    ids = list(passages)[:_MOST]
+    ids = list(passages)
     if not all(i.isalnum() for i in ids):
         raise KgpError("a passage id is not a hash", hint="Load the corpus again.")
     query = statement("browser/show_evidence").text.split("\n")[-1]

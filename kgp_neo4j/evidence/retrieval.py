@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError, CorpusError
+from kgp_neo4j.load.ids import is_storable
 from kgp_neo4j.models import Encoder, load_encoder
 from kgp_neo4j.records import NextEvidence, Question, ReasoningPath, Retrieval, Step
 from kgp_neo4j.seed import find_seeds
@@ -64,8 +65,11 @@ class Retriever:
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages for a question, best first, at most the budget, and their paths.
 
-        `seconds` is the time from question to passages, text included.
+        `seconds` is the time from question to passages, text included. Raises ConfigurationError
+        for a question that is not Unicode text.
         """
+        if not is_storable(question.text):
+            raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
         began = time.perf_counter()
         paths = self._paths(question.text) if question.text.strip() else []
         passages = read_passages(self._database, [path.last for path in paths])
