@@ -16,13 +16,13 @@ __all__ = ["browser_link"]
 def browser_link(connection: Connection, passages: Iterable[str]) -> str | None:
     """Return a link that fills Browser's editor with a query showing these passages, by id.
 
-    None where the address of Browser is not known, or there is nothing to show. The link holds no password and runs nothing by
-    itself; Browser asks for the password once.
+    None where the address of Browser is not known, or there is nothing to show. The link holds no
+    password and runs nothing by itself; Browser asks for the password once.
     """
-    if not connection.browser:
-        return None
     ids = list(passages)
-    if not all(i.isalnum() for i in ids):
+    if not connection.browser or not ids:
+        return None
+    if not all(i.isalnum() and i.isascii() for i in ids):
         raise KgpError("a passage id is not a hash", hint="Load the corpus again.")
     query = statement("browser/show_evidence").text.split("\n")[-1]
     query = query.replace("$passages", json.dumps(ids).replace('"', "'"))

@@ -50,7 +50,8 @@ def prepare_password(home: Path, installed: Installation, java: Java) -> str:
     if known.exists() or (waiting.exists() and path.exists()):
         return read_password(home)
     if not path.exists():
-        write_private(path, secrets.token_urlsafe(24) + "\n")
+        # Hex digits: a password that began with "-" would be an option to the admin tool.
+        write_private(path, secrets.token_hex(24) + "\n")
     password = read_password(home)
     _set_initial(home, installed, java, password)
     return password
