@@ -17,6 +17,8 @@ __all__ = ["Installed", "install", "missing", "open_database", "uninstall"]
 
 _PROCEDURES = "procedures"
 _SCHEMA = "schema"
+#: What stands for the fingerprint once the user has removed the procedures: they stay away.
+_REMOVED = "removed"
 #: Seconds to wait until the server lists what was installed; APOC refreshes once a second.
 _PATIENCE = 30.0
 #: Within this many seconds APOC runs a changed statement (apoc.custom.procedures.refresh is 1 s).
@@ -60,7 +62,7 @@ def _ready(connection: Connection) -> Database:
         if schema != fingerprint(_SCHEMA):
             _make_schema(database)
             _remember(database, procedures or "")
-        if connection.embedded and procedures != fingerprint(_PROCEDURES):
+        if connection.embedded and procedures not in (fingerprint(_PROCEDURES), _REMOVED):
             install(database)
     except BaseException:
         database.close()
@@ -119,7 +121,7 @@ def uninstall(database: Database) -> Installed:
     for gone in names:
         database.define(statement("install/drop"), {"name": gone, "database": name}, system=True)
     _await(database, {}, changed=bool(names))
-    database.write("install/forget")
+    _remember(database, _REMOVED)
     return Installed(procedures=(), removed=tuple(f"custom.{n}" for n in names))
 
 

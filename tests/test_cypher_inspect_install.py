@@ -251,11 +251,8 @@ def test_procedure_listed_stored_and_drop(database: Database) -> None:
     _run_until(database, "There is no procedure with the name")
 
 
-def test_remember_state_and_forget(database: Database) -> None:
+def test_state_and_remember(database: Database) -> None:
     (before,) = database.read("install/state")
-    assert database.write("install/forget") == [{"removed": 1}]
-    assert database.write("install/forget") == [{"removed": 0}]
-    assert database.read("install/state") == []
     for value in ("1", "2"):
         done = database.write("install/remember", schema="s", procedures="p", version=value)
         assert done == [{"version": value}]

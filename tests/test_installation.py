@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ from neo4j.exceptions import Neo4jError
 from small_graphs import key, lighthouse
 
 from kgp_neo4j.database import Database
-from kgp_neo4j.installation import install, missing, uninstall
+from kgp_neo4j.installation import _ready, install, missing, uninstall
 from kgp_neo4j.queries import Statement, fingerprint, folder, statement
 from kgp_neo4j.records import Capabilities
 
@@ -24,6 +25,11 @@ def installed(database: Database) -> Iterator[Database]:
     """The database as it should be, whatever a test of installing left behind."""
     yield database
     install(database)
+
+
+def open_database_again(database: Database) -> Database:
+    """Open the database as the embedded one, as the next command would."""
+    return _ready(dataclasses.replace(database.connection, embedded=True))
 
 
 def _define(database: Database, signature: str, text: str) -> None:
@@ -69,7 +75,9 @@ def test_removing_and_installing_again(installed: Database, corpus: str) -> None
     assert tuple(sorted(gone.removed)) == _NAMES
     assert gone.procedures == ()
     assert _stored(installed) == {}
-    assert installed.read("install/state") == []
+    # Opening the database again respects that they were removed.
+    open_database_again(installed).close()
+    assert _stored(installed) == {}
     with pytest.raises(Neo4jError):
         rows(installed, "CALL custom.kgp.help()")
     # The graph, its indexes and the statements that the driver runs are still there.
