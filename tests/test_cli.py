@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -238,3 +240,38 @@ def test_version_is_printed() -> None:
     done = kgp("--version")
     assert done.returncode == 0
     assert metadata.version("kgp-neo4j") in done.stdout
+
+
+def test_an_interrupt_leaves_with_130() -> None:
+    # A server that takes the connection and never says a word: the command waits for it.
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        uri = f"bolt://127.0.0.1:{silent.getsockname()[1]}"
+        waiting = subprocess.Popen(
+            [sys.executable, "-m", "kgp_neo4j.cli", "corpora"],
+            env=os.environ | {"NEO4J_URI": uri, "NEO4J_PASSWORD": "none"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with silent.accept()[0]:
+            waiting.send_signal(signal.SIGINT)
+            told = waiting.communicate(timeout=60)
+    assert waiting.returncode == 130
+    assert told[0] == ""
+    assert told[1].strip() == "Interrupted."
+
+
+def test_a_closed_pipe_is_no_error(connection: Connection) -> None:
+    command = [sys.executable, "-m", "kgp_neo4j.cli", "doctor", "--json"]
+    with subprocess.Popen(
+        command,
+        env=os.environ | environment(connection),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0

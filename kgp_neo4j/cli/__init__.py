@@ -6,10 +6,9 @@ Exit codes: 0 done, 1 failed (the message says why), 2 wrong use, 130 interrupte
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import traceback
-from typing import Any
-
 import click
 
 from kgp_neo4j.errors import KgpError
@@ -43,6 +42,7 @@ Environment:
                          use this server instead of the embedded one
   KGP_NEO4J_HOME         folder of the embedded database
   KGP_NEO4J_CACHE        folder of what is fetched once
+  KGP_NEO4J_MAVEN_MIRROR a Maven repository to fetch the database from
 
 \b
 Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
@@ -73,17 +73,25 @@ def cli(debug: bool) -> None:
     """Ask questions over many documents in Neo4j, with evidence anyone can check."""
 
 
-def main() -> Any:
+def main() -> None:
     """Run the command line and leave with its exit code."""
     debug = "--debug" in sys.argv[1:2]
     try:
-        return cli(prog_name="kgp-neo4j")
+        code = cli.main(prog_name="kgp-neo4j", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort as error:
+        interrupted = isinstance(error.__cause__, KeyboardInterrupt)
+        click.echo("Interrupted." if interrupted else "Nothing was done.", err=True)
+        code = 130 if interrupted else 1
     except KgpError as error:
         if debug:
             traceback.print_exc()
         click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
-        sys.exit(1)
+        code = 1
     except BrokenPipeError:
-        # The reader (head, less) has seen enough; nothing is left to flush to.
-        sys.stderr.close()
-        sys.exit(0)
+        # The reader (head, less) has seen enough; what is left must not fail at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
