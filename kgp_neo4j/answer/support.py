@@ -12,7 +12,7 @@ from kgp_neo4j.words import title_words, words
 __all__ = ["supporting_sentences"]
 
 _PASSAGES = 5
-_SENTENCES = 40
+_SENTENCES = 20
 _SHORTEST = 3
 # Chosen on questions of HotpotQA; benchmarks/README.md has the figures.
 _INHERITED = 0.6
@@ -40,10 +40,7 @@ def supporting_sentences(
     if not spans:
         return ()
     asked = _asked(retrieval.question.text, retrieval.passages[:_PASSAGES])
-    plain = [passage.text[start:end] for passage, _, start, end in spans]
-    # With the title too, since sentences speak of "he" and "the film".
-    titled = [f"{span[0].title}. {text}" for span, text in zip(spans, plain, strict=True)]
-    texts = [*plain, *titled]
+    texts = [passage.text[start:end] for passage, _, start, end in spans]
     scores = _cosines(asked, texts, encoder) if encoder else _overlaps(asked, texts)
     made = [
         SupportingSentence(
@@ -51,11 +48,9 @@ def supporting_sentences(
             passage=passage.id,
             start=start,
             end=end,
-            score=(alone + under_title) / 2 + _INHERITED * step.inherited + _MATCH * step.match,
+            score=score + _INHERITED * step.inherited + _MATCH * step.match,
         )
-        for (passage, step, start, end), text, alone, under_title in zip(
-            spans, plain, scores[: len(spans)], scores[len(spans) :], strict=True
-        )
+        for (passage, step, start, end), text, score in zip(spans, texts, scores, strict=True)
     ]
     return tuple(sorted(made, key=lambda s: -s.score)[:limit])
 
