@@ -9,6 +9,7 @@ import importlib
 import os
 import sys
 import traceback
+
 import click
 
 from kgp_neo4j.errors import KgpError
