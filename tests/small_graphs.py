@@ -13,7 +13,7 @@ from graphs import rows
 from kgp_neo4j.database import Database
 from kgp_neo4j.load.ids import corpus_scope
 
-__all__ = ["PASSAGES", "edges", "key", "keywords", "lighthouse", "passages", "short"]
+__all__ = ["FILMS", "PASSAGES", "edges", "key", "keywords", "lighthouse", "passages", "short"]
 
 #: Document, its title, and its passages: name, text, embedding.
 PASSAGES: dict[str, tuple[str, dict[str, tuple[str, list[float] | None]]]] = {
@@ -170,3 +170,13 @@ def _documents(corpus: str) -> list[dict[str, Any]]:
             }
         )
     return made
+
+
+#: Passages that name one another's titles.
+FILMS = (
+    ("Ed Wood (film)", "Ed Wood is a comedy directed by Tim Burton about a cult film maker."),
+    ("Tim Burton", "Tim Burton is a director, known for gothic comedy and Ed Wood."),
+    ("Burbank", "Burbank is a city in California; Tim Burton was born in Burbank, California."),
+    ("Cult film", "A cult film has a devoted audience. A gothic comedy may become one."),
+    ("It", "It is a novel by an author from Maine. It was filmed twice."),
+)

@@ -9,34 +9,16 @@ from typing import Any
 
 import pytest
 from graphs import rows, write_jsonl
+from small_graphs import FILMS
 
 from kgp_neo4j import connect as stage
 from kgp_neo4j.connect import KeywordSettings, SimilaritySettings, connect
-from kgp_neo4j.connect.keywords import KeywordLink, PassageWords, extract_keywords
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError, CorpusError, DatabaseError, EncoderError
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.load import delete_document, load
 from kgp_neo4j.models import DEFAULT_ENCODER
 from kgp_neo4j.records import Question
-
-_FILMS = (
-    ("Ed Wood (film)", "Ed Wood is a comedy directed by Tim Burton about a cult film maker."),
-    ("Tim Burton", "Tim Burton is a director, known for gothic comedy and Ed Wood."),
-    ("Burbank", "Burbank is a city in California; Tim Burton was born in Burbank, California."),
-    ("Cult film", "A cult film has a devoted audience. A gothic comedy may become one."),
-    ("It", "It is a novel by an author from Maine. It was filmed twice."),
-)
-
-
-def _links(*texts: str | tuple[str, str], **settings: int) -> list[dict[str, KeywordLink]]:
-    """Extract the keywords of passages given as text or (title, text)."""
-    pairs = [("", text) if isinstance(text, str) else text for text in texts]
-    passages = [
-        PassageWords(str(n), title, f"{title}. {text}") for n, (title, text) in enumerate(pairs)
-    ]
-    found = extract_keywords(passages, KeywordSettings(**settings))
-    return [{link.text: link for link in links} for links in found]
 
 
 def _store(database: Database, corpus: str, tmp_path: Path, *records: tuple[str, str]) -> None:
@@ -90,142 +72,11 @@ def _state(database: Database, corpus: str) -> dict[str, Any]:
     return database.read("inspect/corpus", corpus=corpus)[0]
 
 
-# --- Keywords -------------------------------------------------------------------------------------
-
-
-def test_keywords_are_maximal_n_grams() -> None:
-    first, second, third = _links(
-        "They took the Ho Chi Minh trail south.",
-        "The Ho Chi Minh trail was a road.",
-        "The road went south.",
-    )
-    # "ho", "chi minh" and "minh trail" stand in the longer one only.
-    assert set(first) == {"ho chi minh trail", "south"}
-    assert set(second) == {"ho chi minh trail", "road"}
-    assert set(third) == {"road", "south"}
-    assert first["ho chi minh trail"].frequency == 2
-
-
-def test_a_shorter_n_gram_that_stands_alone_too_is_kept() -> None:
-    found = _links("Green tea house.", "Green tea house.", "Green tea.")
-    assert set(found[0]) == {"green tea house", "green tea"}
-    assert set(found[2]) == {"green tea"}
-
-
-def test_the_longest_keyword_has_as_many_words_as_allowed() -> None:
-    text = "alpha beta gamma delta epsilon"
-    assert set(_links(text, text, longest=2)[0]) == {
-        "alpha beta",
-        "beta gamma",
-        "gamma delta",
-        "delta epsilon",
-    }
-    assert set(_links(text, text, longest=1)[0]) == set(text.split())
-
-
-def test_keywords_neither_begin_nor_end_with_a_stop_word() -> None:
-    texts = ("The house of the rising sun is old.", "The house of the rising sun was new.")
-    assert set(_links(*texts, longest=2)[0]) == {"house", "rising sun"}
-    assert set(_links(*texts, longest=5)[0]) == {"house", "rising sun", "house of the rising sun"}
-
-
-def test_a_word_of_one_passage_is_no_keyword() -> None:
-    assert _links("unique harbour", "other harbour")[0].keys() == {"harbour"}
-    assert _links("all alone here") == [{}]
-    assert _links() == []
-
-
-def test_weights_are_normalised_tf_idf() -> None:
-    found, *_ = _links("Whale and whale, one squid.", "A squid, no whale.", "The squid.", "Eel.")
-    # `whale` stands twice here and in two passages, `squid` once here and in three.
-    whale = (1 + math.log(2)) * (math.log(5 / 3) + 1)
-    squid = math.log(5 / 4) + 1
-    norm = math.hypot(whale, squid)
-    assert set(found) == {"whale", "squid"}
-    assert math.isclose(found["whale"].tfidf, whale / norm)
-    assert math.isclose(found["squid"].tfidf, squid / norm)
-
-
-def test_the_best_keywords_are_kept_and_titles_come_on_top() -> None:
-    texts = [("Zebra crossing", f"Zebra crossing, apple, pear{', plum' * n}.") for n in (1, 1)]
-    found = _links(*texts, ("", "apple"), keywords=1)[0]
-    assert len(found) == 2
-    assert "zebra crossing" in found
-
-
-def test_titles_are_in_the_vocabulary() -> None:
-    film, director, city, cult, _ = _links(*_FILMS)
-    # A title that one other passage names is a keyword of both, whatever its frequency.
-    assert film["ed wood"].owned
-    assert film["tim burton"].named
-    assert not film["tim burton"].owned
-    assert director["ed wood"].named
-    assert city["tim burton"].named
-    assert cult["cult film"].owned
-    # The whole title with its disambiguator names the film too.
-    assert film["ed wood film"].owned
-    # A title nobody else names is a keyword of its own passage.
-    assert city["burbank"].owned
-
-
-def test_a_disambiguator_is_no_part_of_the_name() -> None:
-    film, other = _links(("Heat (1995 film)", "A heist."), ("", "He starred in Heat."))
-    assert set(film) == {"heat", "heat 1995 film"}
-    assert set(other) == {"heat"}
-    assert other["heat"].named
-
-
-def test_a_common_word_is_a_title_only_as_it_is_written() -> None:
-    _, upper, lower = _links(("Heat", "A heist."), ("", "He saw Heat."), ("", "The heat was on."))
-    assert set(upper) == {"heat"}
-    assert lower == {}
-
-
-def test_a_title_of_a_stop_word_names_nothing() -> None:
-    *_, it = _links(*_FILMS)
-    assert "it" not in it
-    assert _links(("A", "The letter."), ("", "A letter."))[1].get("a") is None
-
-
-def test_the_longest_title_is_meant() -> None:
-    *_, text = _links(("York", "A city."), ("New York", "A state."), ("", "He left New York."))
-    assert {name for name, link in text.items() if link.named} == {"new york"}
-
-
-def test_chinese_and_japanese_titles_are_found_in_running_text() -> None:
-    _, _, chinese, japanese = _links(
-        ("长城", "A wall."),
-        ("東京タワー", "A tower."),
-        ("", "他们参观了长城和故宫。"),
-        ("", "昨日、東京タワーへ行った。"),
-    )
-    assert "长 城" in chinese
-    assert "東 京 タ ワ ー" in japanese
-
-
-def test_words_are_compared_normalised() -> None:
-    _, other = _links(("Ｆｕｌｌ Width", "x"), ("", "The full width and the ﬁne print."))
-    assert "full width" in other
-
-
-def test_accents_and_other_scripts_make_words() -> None:
-    _, greek, hindi = _links(
-        ("Αθήνα Πόλη", "x"), ("", "Η Αθήνα Πόλη είναι μεγάλη."), ("", "दिल्ली नगर")
-    )
-    assert "αθήνα πόλη" in greek
-    assert hindi == {}
-
-
-def test_data_is_no_word() -> None:
-    blob = "A" * 5000
-    assert _links(f"{blob} harbour", f"{blob} harbour")[0].keys() == {"harbour"}
-
-
 # --- The keyword graph ----------------------------------------------------------------------------
 
 
 def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
-    _store(database, corpus, tmp_path, *_FILMS)
+    _store(database, corpus, tmp_path, *FILMS)
     report = connect(database, corpus, edges=["tfidf"])
     assert _named_edges(database, corpus) == {
         ("Ed Wood (film)", "Tim Burton"),
@@ -252,7 +103,7 @@ def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
 def test_running_again_makes_the_same_graph(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    _store(database, corpus, tmp_path, *_FILMS)
+    _store(database, corpus, tmp_path, *FILMS)
     first = connect(database, corpus)
     before = _graph(database, corpus)
     again = connect(database, corpus)
@@ -265,7 +116,7 @@ def test_other_settings_leave_no_stale_edges(
     database: Database, corpus: str, other_corpus: str, tmp_path: Path
 ) -> None:
     for name in (corpus, other_corpus):
-        _store(database, name, tmp_path, *_FILMS)
+        _store(database, name, tmp_path, *FILMS)
     dense = KeywordSettings(keywords=60, neighbours=20, max_frequency=100)
     sparse = KeywordSettings(keywords=1, neighbours=1, longest=2, max_frequency=2)
     connect(database, corpus, keywords=dense, similarity=SimilaritySettings(neighbours=4))
@@ -299,10 +150,10 @@ def test_other_settings_leave_no_stale_edges(
 def test_deleted_and_new_documents_leave_no_stale_edges(
     database: Database, corpus: str, other_corpus: str, tmp_path: Path
 ) -> None:
-    _store(database, corpus, tmp_path, *_FILMS)
+    _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     delete_document(database, corpus, "Tim Burton")
-    _store(database, corpus, tmp_path, *_FILMS[2:], ("Maine", "An author from Maine wrote It."))
+    _store(database, corpus, tmp_path, *FILMS[2:], ("Maine", "An author from Maine wrote It."))
     assert _state(database, corpus)["unconnected"] == 1
     report = connect(database, corpus)
     # Only the new passage is embedded.
@@ -432,7 +283,7 @@ def test_a_corpus_of_one_passage(database: Database, corpus: str, tmp_path: Path
 def test_embeddings_are_unit_vectors_of_the_encoder(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    _store(database, corpus, tmp_path, *_FILMS)
+    _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus, edges=["knn-st"])
     found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=corpus)
     assert {len(row["v"]) for row in found} == {384}
@@ -449,7 +300,7 @@ def test_embeddings_are_unit_vectors_of_the_encoder(
 def test_another_encoder_is_refused_and_harms_nothing(
     database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
 ) -> None:
-    _store(database, corpus, tmp_path, *_FILMS)
+    _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     before = _graph(database, corpus)
     given = SimilaritySettings(encoder=tiny_encoder)
@@ -464,7 +315,7 @@ def test_another_encoder_is_refused_and_harms_nothing(
 
 
 def test_an_encoder_that_is_not_there(database: Database, corpus: str, tmp_path: Path) -> None:
-    _store(database, corpus, tmp_path, *_FILMS)
+    _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     before = _graph(database, corpus)
     (tmp_path / "nothing").mkdir()
@@ -479,7 +330,7 @@ def test_an_encoder_that_is_not_there(database: Database, corpus: str, tmp_path:
 def test_replacing_embeddings(
     database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
 ) -> None:
-    _store(database, corpus, tmp_path, *_FILMS)
+    _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     given = SimilaritySettings(encoder=tiny_encoder, neighbours=2, replace=True)
     report = connect(database, corpus, edges=["knn-st"], similarity=given)
@@ -497,7 +348,7 @@ def test_two_encoders_side_by_side(
     database: Database, corpus: str, other_corpus: str, tmp_path: Path, tiny_encoder: str
 ) -> None:
     for name in (corpus, other_corpus):
-        _store(database, name, tmp_path, *_FILMS)
+        _store(database, name, tmp_path, *FILMS)
     connect(database, corpus)
     connect(database, other_corpus, similarity=SimilaritySettings(encoder=tiny_encoder))
     for name, dimension in ((corpus, 384), (other_corpus, 32)):
@@ -506,7 +357,7 @@ def test_two_encoders_side_by_side(
             assert retriever.encoder is not None
             assert retriever.encoder.dimension == dimension
             found = retriever.retrieve(Question("", "Where was Tim Burton born?")).passages
-            assert {p.title for p in found} == {title for title, _ in _FILMS}
+            assert {p.title for p in found} == {title for title, _ in FILMS}
             owners = rows(
                 database,
                 "MATCH (p:Passage) WHERE p.id IN $ids RETURN DISTINCT p.corpus AS c",
@@ -519,8 +370,8 @@ def test_two_encoders_side_by_side(
 def test_retrieval_keeps_to_its_corpus(
     database: Database, corpus: str, other_corpus: str, tmp_path: Path, method: str
 ) -> None:
-    _store(database, corpus, tmp_path, *_FILMS[:2])
-    _store(database, other_corpus, tmp_path, *_FILMS)
+    _store(database, corpus, tmp_path, *FILMS[:2])
+    _store(database, other_corpus, tmp_path, *FILMS)
     connect(database, corpus)
     connect(database, other_corpus)
     found = Retriever(database, corpus, method=method).retrieve(
@@ -557,7 +408,7 @@ class _CutShort(Database):
 def test_a_run_that_is_cut_short_is_mended_by_another(
     database: Database, corpus: str, tmp_path: Path, path: str, edges: str, lost: str
 ) -> None:
-    _store(database, corpus, tmp_path, *_FILMS)
+    _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
     before = _graph(database, corpus)
     with _CutShort(database, path) as failing, pytest.raises(DatabaseError):

@@ -6,7 +6,6 @@ Exit codes: 0 done, 1 failed (the message says why), 2 wrong use, 130 interrupte
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import traceback
 
@@ -91,8 +90,4 @@ def main() -> None:
             traceback.print_exc()
         click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
         code = 1
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; what is left must not fail at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     sys.exit(code if isinstance(code, int) else 0)
