@@ -10,7 +10,7 @@ from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError, CorpusError
 from kgp_neo4j.load.ids import is_storable
 from kgp_neo4j.models import Encoder, load_encoder
-from kgp_neo4j.records import NextEvidence, Question, ReasoningPath, Retrieval, Step
+from kgp_neo4j.records import Question, ReasoningPath, Retrieval, Step
 from kgp_neo4j.seed import find_seeds
 from kgp_neo4j.traverse import Agent, TraversalSettings, make_agent, read_passages, traverse
 
@@ -73,10 +73,8 @@ class Retriever:
         began = time.perf_counter()
         paths = self._paths(question.text) if question.text.strip() else []
         passages = read_passages(self._database, [path.last for path in paths])
-        # A passage deleted since it was found is left out, with the paths that lead to it.
-        paths = [
-            p for p in paths if all(s.passage in passages or s is not p.steps[-1] for s in p.steps)
-        ]
+        # A passage deleted since it was found is left out, with the path that leads to it.
+        paths = [path for path in paths if path.last in passages]
         return Retrieval(
             question=question,
             passages=tuple(
@@ -91,7 +89,7 @@ class Retriever:
             return traverse(self._database, self.corpus, question, self.agent, self.settings)
         budget = self.settings.budget
         if self.method == "hybrid":
-            begin = self._begin(question)
+            begin = self.agent.begin(question)
             steps = find_seeds(self._database, self.corpus, begin, budget, named=0.0)
             return [ReasoningPath((step,)) for step in steps]
         if self.method == "bm25":
@@ -101,7 +99,7 @@ class Retriever:
         else:
             rows = self._database.read(
                 "procedures/seeds_by_vector",
-                vector=list(self._begin(question).vector or ()),
+                vector=list(self.agent.begin(question).vector or ()),
                 corpus=self.corpus,
                 limit=budget,
             )
@@ -109,9 +107,6 @@ class Retriever:
             ReasoningPath((Step(row["passage"]["id"], "seed", row["score"], reason=self.method),))
             for row in rows
         ]
-
-    def _begin(self, question: str) -> NextEvidence:
-        return self.agent.begin(question)
 
     def _require(self, method: str, agent: str | None, connected: Sequence[str]) -> None:
         wanted = {"kgp": "keywords", "dense": "similarity", "hybrid": "similarity"}.get(method)
