@@ -99,8 +99,8 @@ def _embed(database: Database, corpus: str, encoder: Encoder, seconds: dict[str,
                     {"id": row["id"], "vector": vector.tolist()}
                     for row, vector in zip(batch, vectors, strict=True)
                 )
-                with bar("", None) as silent:
-                    written += write_rows(database, "connect/embeddings", values, _BATCH, silent)
+                # The bar of the passages embedded is the only one: these are the same passages.
+                written += write_rows(database, "connect/embeddings", values, _BATCH, None)
     return written
 
 

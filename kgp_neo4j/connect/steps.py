@@ -30,7 +30,7 @@ def write_rows(
     path: str,
     rows: Iterable[dict[str, Any]],
     size: int,
-    progress: Progress,
+    progress: Progress | None,
     **values: Any,
 ) -> int:
     """Write rows in batches of `size`, one transaction each, and return how many were written."""
@@ -41,11 +41,13 @@ def write_rows(
             batch.append(row)
             if len(batch) == size:
                 yield {"rows": batch, **values}
-                progress.update(len(batch))
+                if progress:
+                    progress.update(len(batch))
                 batch = []
         if batch:
             yield {"rows": batch, **values}
-            progress.update(len(batch))
+            if progress:
+                progress.update(len(batch))
 
     return sum(int(done[0]["written"]) for done in database.write_all(path, batches()) if done)
 
