@@ -69,13 +69,13 @@ class Database:
         with _explained(statement("install/state")):
             self._driver.verify_connectivity()
 
-    def read(self, path: str, *, timeout: float | None = None, **values: Any) -> list[Row]:
-        """Run the statement `cypher/<path>.cypher` in read access mode; `timeout` in seconds."""
-        return self._managed(statement(path), values, READ_ACCESS, timeout)
+    def read(self, path: str, **values: Any) -> list[Row]:
+        """Run the statement `cypher/<path>.cypher` in read access mode."""
+        return self._managed(statement(path), values, READ_ACCESS)
 
-    def write(self, path: str, *, timeout: float | None = None, **values: Any) -> list[Row]:
+    def write(self, path: str, **values: Any) -> list[Row]:
         """Run the statement in one write transaction, retried on passing failures."""
-        return self._managed(statement(path), values, WRITE_ACCESS, timeout)
+        return self._managed(statement(path), values, WRITE_ACCESS)
 
     def write_in_batches(self, path: str, **values: Any) -> Row:
         """Run a statement that commits as it goes (`CALL { } IN TRANSACTIONS`)."""
@@ -111,20 +111,12 @@ class Database:
             apoc_extended="apoc.custom.installProcedure" in plugins,
         )
 
-    def _managed(
-        self, made: Statement, values: Mapping[str, Any], mode: str, timeout: float | None
-    ) -> list[Row]:
+    def _managed(self, made: Statement, values: Mapping[str, Any], mode: str) -> list[Row]:
         bound = made.bind(values)
         with _explained(made), self._session(mode) as session:
-            if timeout is None:
-                run = session.execute_read if mode == READ_ACCESS else session.execute_write
-                found: list[Row] = run(_work(made, bound))
-                return found
-            # A time-out belongs to the transaction, so this one is opened by hand.
-            with session.begin_transaction(timeout=timeout) as transaction:
-                rows = _rows(transaction.run(_text(made), bound))
-                transaction.commit()
-                return rows
+            run = session.execute_read if mode == READ_ACCESS else session.execute_write
+            found: list[Row] = run(_work(made, bound))
+            return found
 
     def _session(self, mode: str, database: str | None = None) -> Any:
         return self._driver.session(
