@@ -180,10 +180,17 @@ class ReasoningPath:
 
 @dataclass(frozen=True, slots=True)
 class NextEvidence:
-    """What an agent says should come next on a path: words, a vector, or both (KGP, Eq. 1)."""
+    """What an agent says should come next on a path: words, a vector, or both (KGP, Eq. 1).
+
+    `space` names the embeddings that the vector is compared with: `st` (the corpus's sentence
+    encoder) or `mdr` (the encoder of its KNN-MDR graph). `draw` asks for neighbours at random: the
+    same draw brings the same ones.
+    """
 
     text: str = ""
     vector: Sequence[float] | None = None
+    space: str = "st"
+    draw: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,9 @@ _ORDER = (
     {"traverse"},
     {"evidence"},
     {"answer"},
-    {"api", "demo", "evaluate"},
+    {"evaluate"},
+    {"train"},
+    {"api", "demo"},
     {"cli"},
     {"reference"},
 )

@@ -2,7 +2,7 @@
 // The neighbours of a passage over chosen edge types (all when the list is empty), with the reason.
 // mode: READ
 // example: MATCH (p:Passage {corpus: 'demo'}) WITH p.id AS id LIMIT 1 CALL custom.kgp.neighbours(id, ['SHARES_KEYWORD'], 5) YIELD neighbour, edge, weight, reason RETURN neighbour, edge, weight, reason
-MATCH (:Passage {id: $passage})-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(neighbour:Passage)
+MATCH (:Passage {id: $passage})-[e:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST|SIMILAR_MDR|NEXT]-(neighbour:Passage)
 WHERE size($edges) = 0 OR type(e) IN $edges
 WITH neighbour, e, coalesce(e.weight, e.score, 0.0) AS weight
 ORDER BY weight DESC, type(e)
@@ -11,7 +11,8 @@ WITH neighbour, collect({edge: e, weight: weight})[0] AS best
 RETURN neighbour, type(best.edge) AS edge, best.weight AS weight,
        CASE type(best.edge)
          WHEN 'SHARES_KEYWORD' THEN apoc.text.join(best.edge.keywords[..5], ', ')
-         WHEN 'SIMILAR_ST' THEN 'cosine ' + toString(round(2 * best.weight - 1, 2))
-         ELSE 'next in the document' END AS reason
+         WHEN 'SHARES_ENTITY' THEN apoc.text.join(best.edge.entities[..5], ', ')
+         WHEN 'NEXT' THEN 'next in the document'
+         ELSE 'cosine ' + toString(round(2 * best.weight - 1, 2)) END AS reason
 ORDER BY weight DESC, neighbour.id
 LIMIT $limit

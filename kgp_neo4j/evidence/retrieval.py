@@ -12,7 +12,14 @@ from kgp_neo4j.load.ids import is_storable
 from kgp_neo4j.models import Encoder, load_encoder
 from kgp_neo4j.records import Question, ReasoningPath, Retrieval, Step
 from kgp_neo4j.seed import find_seeds
-from kgp_neo4j.traverse import Agent, TraversalSettings, make_agent, read_passages, traverse
+from kgp_neo4j.traverse import (
+    Agent,
+    AgentSettings,
+    TraversalSettings,
+    make_agent,
+    read_passages,
+    traverse,
+)
 
 __all__ = ["METHODS", "Retriever"]
 
@@ -36,6 +43,7 @@ class Retriever:
         method: str = "kgp",
         agent: str | None = None,
         settings: TraversalSettings | None = None,
+        agent_settings: AgentSettings | None = None,
     ) -> None:
         if method not in METHODS:
             raise ConfigurationError(
@@ -60,7 +68,9 @@ class Retriever:
         self.encoder: Encoder | None = None
         if embedded and not lexical:
             self.encoder = load_encoder(found[0]["encoder"])
-        self.agent: Agent = make_agent(agent or ("knn" if self.encoder else "tfidf"), self.encoder)
+        self.agent: Agent = make_agent(
+            agent or ("knn" if self.encoder else "tfidf"), self.encoder, agent_settings
+        )
 
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages for a question, best first, at most the budget, and their paths.

@@ -15,7 +15,7 @@ from kgp_neo4j.traverse.passages import read_passages
 __all__ = ["EDGES", "TraversalSettings", "traverse"]
 
 #: The relationship types a traversal may go along.
-EDGES = ("SHARES_KEYWORD", "SIMILAR_ST", "NEXT")
+EDGES = ("SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "SIMILAR_MDR", "NEXT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,8 @@ def _candidates(
                 "match": path.steps[-1].match,
                 "text": evidence.text,
                 "vector": list(evidence.vector or ()),
+                "space": evidence.space,
+                "draw": evidence.draw,
             }
             for path, evidence in zip(frontier, expected, strict=True)
         ],
