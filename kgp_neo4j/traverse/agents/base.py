@@ -17,7 +17,7 @@ class AgentSettings:
 
     `model` is a checkpoint's folder or hub name (`mdr`, `t5`, `llama`), or the name of a
     server's model (`chat`); `adapter` a folder of LoRA weights; `url` the chat server's address.
-    `temperature` 0 writes the likeliest evidence; above it, `seed` makes runs repeat (as it does for
+    `temperature` 0 writes the likeliest evidence; above it, `seed` makes runs repeat (also those of
     `random`).
     """
 
