@@ -28,11 +28,12 @@ if TYPE_CHECKING:
         Step,
         SupportingSentence,
     )
-    from kgp_neo4j.traverse import Agent, TraversalSettings
+    from kgp_neo4j.traverse import Agent, AgentSettings, TraversalSettings
 
 _HOMES = {
     "Account": "records",
     "Agent": "traverse",
+    "AgentSettings": "traverse",
     "Answer": "records",
     "Capabilities": "records",
     "ConnectReport": "records",
@@ -57,6 +58,7 @@ _HOMES = {
 __all__ = [
     "Account",
     "Agent",
+    "AgentSettings",
     "Answer",
     "Capabilities",
     "ConnectReport",

@@ -8,13 +8,13 @@ from types import TracebackType
 from typing import Self
 
 from kgp_neo4j.answer import ask
-from kgp_neo4j.connect import EDGES, KeywordSettings, SimilaritySettings, connect
+from kgp_neo4j.connect import EDGES, EntitySettings, KeywordSettings, SimilaritySettings, connect
 from kgp_neo4j.database import Database
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.installation import open_database
 from kgp_neo4j.load import delete_corpus, load
 from kgp_neo4j.records import Account, Answer, ConnectReport, Question, Retrieval
-from kgp_neo4j.traverse import TraversalSettings
+from kgp_neo4j.traverse import AgentSettings, TraversalSettings
 
 __all__ = ["Corpus"]
 
@@ -32,7 +32,9 @@ class Corpus:
         self.name = name
         self._own = database is None
         self.database = database or open_database()
-        self._retrievers: dict[tuple[str, str | None, TraversalSettings], Retriever] = {}
+        self._retrievers: dict[
+            tuple[str, str | None, TraversalSettings, AgentSettings], Retriever
+        ] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -71,19 +73,31 @@ class Corpus:
         *,
         edges: Sequence[str] = EDGES,
         keywords: KeywordSettings | None = None,
+        entities: EntitySettings | None = None,
         similarity: SimilaritySettings | None = None,
     ) -> ConnectReport:
-        """Make the keyword and similarity graphs, replacing those that were there."""
+        """Make the keyword, entity and similarity graphs, replacing those that were there."""
         self._retrievers.clear()
         return connect(
-            self.database, self.name, edges=edges, keywords=keywords, similarity=similarity
+            self.database,
+            self.name,
+            edges=edges,
+            keywords=keywords,
+            entities=entities,
+            similarity=similarity,
         )
 
     def ask(
-        self, question: str, *, agent: str | None = None, settings: TraversalSettings | None = None
+        self,
+        question: str,
+        *,
+        agent: str | None = None,
+        settings: TraversalSettings | None = None,
+        agent_settings: AgentSettings | None = None,
     ) -> Answer:
         """Answer a question, with reasoning paths, passages and supporting sentences."""
-        return ask(self.database, self._retriever("kgp", agent, settings), question)
+        retriever = self._retriever("kgp", agent, settings, agent_settings)
+        return ask(self.database, retriever, question)
 
     def retrieve(
         self,
@@ -92,9 +106,11 @@ class Corpus:
         method: str = "kgp",
         agent: str | None = None,
         settings: TraversalSettings | None = None,
+        agent_settings: AgentSettings | None = None,
     ) -> Retrieval:
         """Return the passages for a question, best first (`bm25`, `dense`, `hybrid` or `kgp`)."""
-        return self._retriever(method, agent, settings).retrieve(Question("", question))
+        retriever = self._retriever(method, agent, settings, agent_settings)
+        return retriever.retrieve(Question("", question))
 
     def delete(self) -> None:
         """Delete the corpus with everything that hangs on it."""
@@ -102,11 +118,20 @@ class Corpus:
         delete_corpus(self.database, self.name)
 
     def _retriever(
-        self, method: str, agent: str | None, settings: TraversalSettings | None
+        self,
+        method: str,
+        agent: str | None,
+        settings: TraversalSettings | None,
+        agent_settings: AgentSettings | None,
     ) -> Retriever:
-        key = (method, agent, settings or TraversalSettings())
+        key = (method, agent, settings or TraversalSettings(), agent_settings or AgentSettings())
         if key not in self._retrievers:
             self._retrievers[key] = Retriever(
-                self.database, self.name, method=method, agent=agent, settings=key[2]
+                self.database,
+                self.name,
+                method=method,
+                agent=agent,
+                settings=key[2],
+                agent_settings=key[3],
             )
         return self._retrievers[key]

@@ -8,7 +8,9 @@ KgpError
 ├── QueryFileError         a file under cypher/ breaks its own header
 ├── InputError             a file, a line or a text that cannot be used
 ├── CorpusError            a corpus or document that is not there, or is not ready
-└── EncoderError           an encoder that cannot be loaded, or does not fit the corpus
+├── LinkerError            an entity-linking service that refuses, fails or is out of reach
+├── EncoderError           an encoder that cannot be loaded, or does not fit the corpus
+└── ModelError             a language model that cannot be loaded, trained or reached
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ __all__ = [
     "EncoderError",
     "InputError",
     "KgpError",
+    "LinkerError",
+    "ModelError",
     "QueryFileError",
     "ServerError",
 ]
@@ -73,5 +77,13 @@ class CorpusError(KgpError):
     """A corpus or a document that is not there, or is not ready for the command."""
 
 
+class LinkerError(KgpError):
+    """An entity-linking service that refuses, fails or is out of reach."""
+
+
 class EncoderError(KgpError):
     """An encoder that cannot be loaded, or does not fit the corpus."""
+
+
+class ModelError(KgpError):
+    """A language model that cannot be loaded, trained or reached."""

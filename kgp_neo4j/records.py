@@ -99,8 +99,13 @@ class ConnectReport:
     keywords: int = 0
     keyword_links: int = 0
     shared_keyword_edges: int = 0
+    mentions: int = 0
+    entities: int = 0
+    shared_entity_edges: int = 0
     embedded: int = 0
     similarity_edges: int = 0
+    mdr_embedded: int = 0
+    mdr_edges: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -147,7 +152,9 @@ class Step:
 
     `edge` is the relationship type that led here, `seed` for the first step; `reason` says what the
     two passages share (a keyword, a similarity). `match` is how well the passage is what the agent
-    expected; `inherited` is what the step before handed on to it.
+    expected; `inherited` is what the step before handed on to it. An agent that judges passages by
+    all signals at once (the learned one) says so in `judged`, from 0 to 1, and in `signals` which
+    of them spoke for it.
     """
 
     passage: str
@@ -155,11 +162,13 @@ class Step:
     match: float
     inherited: float = 0.0
     reason: str = ""
+    judged: float | None = None
+    signals: str = ""
 
     @property
     def score(self) -> float:
-        """What passages are ranked by: the match and what was inherited."""
-        return self.match + self.inherited
+        """What passages are ranked by: the judgement, or the match and what was inherited."""
+        return self.match + self.inherited if self.judged is None else self.judged
 
 
 @dataclass(frozen=True, slots=True)

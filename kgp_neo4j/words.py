@@ -11,7 +11,7 @@ import unicodedata
 
 import regex
 
-__all__ = ["MAX_WORD", "WORD", "title_words", "words"]
+__all__ = ["MAX_WORD", "WORD", "content_words", "title_words", "words"]
 
 #: Longer runs are data (base64, hashes), not words that a question would name.
 MAX_WORD = 64
@@ -19,6 +19,18 @@ _SINGLE = "[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]"
 #: One Chinese or Japanese character, or a run of letters, digits and combining marks.
 WORD = rf"{_SINGLE}|(?:(?!{_SINGLE})[\p{{L}}\p{{N}}\p{{M}}])+"
 _WORD = regex.compile(WORD)
+#: English words that say nothing of what a question is about.
+_FUNCTION_WORDS = frozenset(
+    word
+    for line in (
+        "a an the of in on at by for with to from and or is are was were be been being it its",
+        "this that these those as who whom whose what which when where why how did does do",
+        "has have had he she they his her their him them not no also but if than then there",
+        "after before during between about into over under out up down i you we me my our",
+        "your s t",
+    )
+    for word in line.split()
+)
 _DISAMBIGUATOR = regex.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 
 
@@ -32,3 +44,9 @@ def title_words(title: str) -> list[tuple[str, ...]]:
     whole = tuple(words(title))
     bare = tuple(words(_DISAMBIGUATOR.sub("", title)))
     return [form for form in dict.fromkeys((whole, bare)) if form]
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words of `text` that are not function words, in lower case, each once."""
+    low = (word.lower() for word in words(text))
+    return [word for word in dict.fromkeys(low) if word not in _FUNCTION_WORDS]

@@ -44,6 +44,8 @@ def snapshot(database: Database, corpus: str) -> dict[str, Any]:
     ids = {n["properties"]["id"]: n["properties"] for n in nodes if "id" in n["properties"]}
 
     def name(properties: dict[str, Any]) -> str:
+        if "type" in properties:
+            return f"entity {properties['name']}"
         if "name" in properties:
             return "corpus"
         if "document" in properties:
@@ -131,12 +133,12 @@ def stored_texts(database: Database, corpus: str) -> dict[str, str]:
 
 
 def connect_everything(database: Database, corpus: str) -> None:
-    """Hang on every passage what `connect` would: keywords, an edge, an embedding."""
+    """Hang on every passage what `connect` would: keywords, entities, an edge, an embedding."""
     rows(
         database,
         """
         MATCH (p:Passage {corpus: $corpus})
-        SET p.embedding = [1.0, 0.0]
+        SET p.embedding = [1.0, 0.0], p.linkedBy = 'titles'
         MERGE (k:Keyword {corpus: $corpus, text: 'shared'})
           ON CREATE SET k.documentFrequency = 0
         MERGE (own:Keyword {corpus: $corpus, text: p.text})
@@ -144,6 +146,8 @@ def connect_everything(database: Database, corpus: str) -> None:
         SET k.documentFrequency = k.documentFrequency + 1,
             own.documentFrequency = own.documentFrequency + 1
         CREATE (p)-[:HAS_KEYWORD]->(k), (p)-[:HAS_KEYWORD]->(own)
+        MERGE (e:Entity {corpus: $corpus, name: p.text}) SET e.title = p.text, e.type = 'Phrase'
+        CREATE (p)-[:MENTIONS]->(e)
         WITH collect(p) AS ps
         UNWIND range(1, size(ps) - 1) AS i
         WITH ps[0] AS a, ps[i] AS b
@@ -157,6 +161,8 @@ def wrong_frequencies(database: Database, corpus: str) -> list[Any]:
     return rows(
         database,
         "MATCH (k:Keyword {corpus: $corpus}) WITH k, COUNT { (k)<-[:HAS_KEYWORD]-() } AS links "
-        "WHERE links = 0 OR links <> k.documentFrequency RETURN k.text AS text, links",
+        "WHERE links = 0 OR links <> k.documentFrequency RETURN k.text AS text, links "
+        "UNION MATCH (e:Entity {corpus: $corpus}) WHERE NOT EXISTS { (e)<-[:MENTIONS]-() } "
+        "RETURN e.name AS text, 0 AS links",
         corpus=corpus,
     )

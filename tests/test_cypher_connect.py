@@ -279,3 +279,155 @@ def test_project_without_embeddings(database: Database, corpus: str) -> None:
     found = database.read("connect/project", graph=graph, corpus=corpus)
     database.read("connect/drop", graph=graph)
     assert found in ([], [{"nodes": 0}], [{"nodes": None}])
+
+
+# --- Entities -------------------------------------------------------------------------------------
+
+
+def _mentioned(corpus: str, document: str, score: float) -> dict[str, Any]:
+    return {
+        "document": f"{corpus}/{document}",
+        "surface": document,
+        "start": 1,
+        "end": 5,
+        "commonness": 0.9,
+        "coherence": 0.5,
+        "score": score,
+        "offsets": [1, 5, 7, 9],
+    }
+
+
+def _named(name: str) -> dict[str, Any]:
+    places = {"surface": name.title(), "start": 0, "end": len(name), "offsets": [0, len(name)]}
+    return {"name": name, **places, "commonness": None, "coherence": None, "score": None}
+
+
+def _mentions(database: Database, corpus: str) -> None:
+    """Let a1 mention documents b and c, b1 c; a1, c1, d1 "moe", c1 and d1 "the harbour fair"."""
+    passages(database, corpus)
+    kinds = {"moe": "Phrase", "the harbour fair": "EVENT"}
+    given = [{"name": n, "title": n.title(), "type": t} for n, t in kinds.items()]
+    for _ in range(2):  # the second time changes nothing
+        done = database.write("connect/entities", corpus=corpus, rows=given)
+        assert done == [{"written": 2}]
+    others = {"a1": ["moe"], "c1": ["moe", "the harbour fair"], "d1": ["moe", "the harbour fair"]}
+    given = [
+        {"passage": f"{corpus}/{p}", "mentions": [_named(n) for n in names]}
+        for p, names in others.items()
+    ]
+    done = database.write("connect/entity_mentions", corpus=corpus, rows=given)
+    assert done == [{"written": 5}]
+    documents: dict[str, list[tuple[str, float]]] = {"a1": [("b", 0.8), ("c", 0.4)]}
+    documents |= {"b1": [("c", 0.6)], "c1": [], "d1": [], "e1": []}
+    given = [
+        {"passage": f"{corpus}/{p}", "mentions": [_mentioned(corpus, d, s) for d, s in found]}
+        for p, found in documents.items()
+    ]
+    done = database.write("connect/mentions", rows=given, linker="titles")
+    assert done == [{"written": 3}]
+
+
+def _entity_edges(database: Database, corpus: str) -> list[tuple[Any, ...]]:
+    return [
+        (a, b, e["count"], round(e["weight"], 6), e["entities"], e["namesTitle"])
+        for a, b, e in edges(database, corpus, "SHARES_ENTITY")
+    ]
+
+
+def test_mentions_and_entities(database: Database, corpus: str, other_corpus: str) -> None:
+    _mentions(database, corpus)
+    found = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(e) RETURN p.id AS id, "
+        "coalesce(e.name, e.id) AS to, properties(m) AS m ORDER BY id, to",
+        c=corpus,
+    )
+    found.sort(key=lambda r: (short(r["id"]), short(r["to"])))
+    assert [(short(r["id"]), short(r["to"])) for r in found] == [
+        ("a1", "b"), ("a1", "c"), ("a1", "moe"), ("b1", "c"), ("c1", "moe"),
+        ("c1", "the harbour fair"), ("d1", "moe"), ("d1", "the harbour fair"),
+    ]  # fmt: skip
+    expected = _mentioned(corpus, "b", 0.8)
+    assert found[0]["m"] == {k: v for k, v in expected.items() if k != "document"}
+    assert found[2]["m"] == {"surface": "Moe", "start": 0, "end": 3, "offsets": [0, 3]}
+    made = database.read("connect/entity_passages", corpus=corpus)
+    assert [(short(r["id"]), short(r["document"]), r["title"], r["linkedBy"]) for r in made] == [
+        ("a1", "a", "Ardfin Lighthouse", "titles"),
+        ("a2", "a", "Ardfin Lighthouse", None),
+        ("b1", "b", "Isobel Tarn", "titles"),
+        ("c1", "c", "Kettlehaven", "titles"),
+        ("d1", "d", "York", "titles"),
+        ("e1", "e", "New York", "titles"),
+    ]
+    assert made[1]["text"] == "It has run without a crew since 1988."
+    counts = database.read("connect/entity_counts", corpus=corpus)
+    assert counts == [{"mentions": 8, "entities": 2}]
+    passages(database, other_corpus)
+    counts = database.read("connect/entity_counts", corpus=other_corpus)
+    assert counts == [{"mentions": 0, "entities": 0}]
+
+
+def test_mention_edges(database: Database, corpus: str) -> None:
+    _mentions(database, corpus)
+    done = database.write_in_batches("connect/mention_edges", corpus=corpus, passages=6)
+    assert done == {"made": 3}
+    twice = math.log(4) / math.log(7)  # two of six passages mention it
+    assert _entity_edges(database, corpus) == [
+        ("a1", "b1", 1, 0.8, ["Isobel Tarn"], True),
+        ("a1", "c1", 1, round(0.4 * twice, 6), ["Kettlehaven"], True),
+        ("b1", "c1", 1, round(0.6 * twice, 6), ["Kettlehaven"], True),
+    ]
+
+
+def test_shared_entities(database: Database, corpus: str) -> None:
+    _mentions(database, corpus)
+    database.write_in_batches("connect/mention_edges", corpus=corpus, passages=6)
+    done = database.write_in_batches("connect/shared_entities", corpus=corpus, passages=6)
+    # a1 and c1 share "moe", but are joined by the document; a1 and b1 the same.
+    assert done == {"made": 2}
+    moe = 0.5 * math.log(3) / math.log(7)
+    fair = math.log(4) / math.log(7)
+    found = [row for row in _entity_edges(database, corpus) if not row[-1]]
+    assert [(*sorted(row[:2]), *row[2:]) for row in found] == [
+        ("a1", "d1", 1, round(moe, 6), ["Moe"], False),
+        ("c1", "d1", 2, round(moe + fair, 6), ["The Harbour Fair", "Moe"], False),
+    ]
+
+
+def test_shared_entities_density(database: Database, corpus: str) -> None:
+    _mentions(database, corpus)
+    done = database.write_in_batches(
+        "connect/shared_entities", corpus=corpus, passages=6, neighbours=1, maxFrequency=2
+    )
+    # "moe" is in three passages: too frequent.
+    assert done == {"made": 2}
+    found = [(*sorted(row[:2]), row[4]) for row in _entity_edges(database, corpus)]
+    assert sorted(found) == [
+        ("a1", "b1", ["Kettlehaven"]),
+        ("c1", "d1", ["The Harbour Fair"]),
+    ]
+
+
+def test_remove_mentions_entities_and_shared_entities(
+    database: Database, corpus: str, other_corpus: str
+) -> None:
+    for name in (corpus, other_corpus):
+        _mentions(database, name)
+        database.write_in_batches("connect/mention_edges", corpus=name, passages=6)
+    done = database.write_in_batches("connect/remove_shared_entities", corpus=corpus, batch=2)
+    assert done == {"removed": 3}
+    assert _entity_edges(database, corpus) == []
+    # A passage that the linker is not done with loses what was written of it.
+    rows(database, "MATCH (p:Passage {id: $c + '/b1'}) REMOVE p.linkedBy", c=corpus)
+    kept = database.write_in_batches("connect/remove_mentions", corpus=corpus, linker="titles")
+    assert kept == {"removed": 1}
+    assert database.write_in_batches("connect/remove_entities", corpus=corpus) == {"removed": 0}
+    done = database.write_in_batches("connect/remove_mentions", corpus=corpus, batch=2)
+    assert done == {"removed": 7}
+    assert {r["linkedBy"] for r in database.read("connect/entity_passages", corpus=corpus)} == {
+        None
+    }
+    assert database.write_in_batches("connect/remove_entities", corpus=corpus) == {"removed": 2}
+    counts = database.read("connect/entity_counts", corpus=other_corpus)
+    assert counts == [{"mentions": 8, "entities": 2}]
+    assert len(_entity_edges(database, other_corpus)) == 3

@@ -165,6 +165,10 @@ def test_corpus(database: Database, corpus: str) -> None:
     assert database.read("inspect/corpus", corpus=corpus) == [
         {**made, "connected": ["similarity", "keywords"], "unconnected": 5}
     ]
+    # The entity graph has seen none.
+    database.write("connect/finish", corpus=corpus, graph="entities", settings="{}")
+    (state,) = database.read("inspect/corpus", corpus=corpus)
+    assert state["unconnected"] == 6
     assert database.read("inspect/corpus", corpus="no such") == []
 
 
@@ -276,10 +280,12 @@ def test_await_indexes(database: Database) -> None:
         ("schema/corpus_name", "RANGE", "Corpus", ["name"]),
         ("schema/document_corpus", "RANGE", "Document", ["corpus"]),
         ("schema/document_id", "RANGE", "Document", ["id"]),
+        ("schema/entity_name", "RANGE", "Entity", ["corpus", "name"]),
         ("schema/keyword_text", "RANGE", "Keyword", ["corpus", "text"]),
         ("schema/passage_corpus", "RANGE", "Passage", ["corpus"]),
         ("schema/passage_embedding", "VECTOR", "Passage", ["embedding"]),
         ("schema/passage_id", "RANGE", "Passage", ["id"]),
+        ("schema/passage_mdr_embedding", "VECTOR", "Passage", ["mdrEmbedding"]),
         ("schema/passage_text", "FULLTEXT", "Passage", ["title", "text", "scope"]),
     ],
 )

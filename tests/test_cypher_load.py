@@ -187,6 +187,35 @@ def test_delete_documents(database: Database, two_documents: str) -> None:
     assert rows(database, "MATCH (n {corpus: $c}) RETURN n", c=c) == []
 
 
+def _mention(database: Database, corpus: str, *pairs: tuple[str, str]) -> None:
+    """Let passages, by their text, mention entities."""
+    rows(
+        database,
+        """
+        UNWIND $pairs AS pair
+        MATCH (p:Passage {corpus: $c, text: pair[0]})
+        MERGE (e:Entity {corpus: $c, name: pair[1]})
+        CREATE (p)-[:MENTIONS]->(e)
+        """,
+        c=corpus,
+        pairs=[list(pair) for pair in pairs],
+    )
+
+
+def _entities(database: Database, corpus: str) -> list[str]:
+    query = "MATCH (e:Entity {corpus: $c}) RETURN e.name AS name ORDER BY name"
+    return [row["name"] for row in rows(database, query, c=corpus)]
+
+
+def test_entities_go_with_their_last_passage(database: Database, two_documents: str) -> None:
+    c = two_documents
+    _mention(database, c, ("One. ", "alone"), ("One. ", "both"), ("Four.", "both"), ("Four.", "b"))
+    _store(database, c, _document(c, "a", "Other.", "Two 😀. ", "Three."))
+    assert _entities(database, c) == ["b", "both"]
+    database.write_in_batches("load/delete_documents", corpus=c, ids=[f"{c}/b"])
+    assert _entities(database, c) == []
+
+
 def test_delete_keywords(database: Database, two_documents: str) -> None:
     done = database.write_in_batches("load/delete_keywords", corpus=two_documents)
     assert done == {"keywords": 3}
@@ -201,7 +230,11 @@ def test_delete_corpus_documents(database: Database, two_documents: str) -> None
 
 def test_delete_rest(database: Database, two_documents: str) -> None:
     c = two_documents
-    rows(database, "CREATE (:Page {corpus: $c}), (:Cell {corpus: $c}), (:Page {corpus: '-x'})", c=c)
+    rows(
+        database,
+        "CREATE (:Page {corpus: $c}), (:Entity {corpus: $c, name: 'e'}), (:Page {corpus: '-x'})",
+        c=c,
+    )
     rows(database, "MATCH (d:Document {corpus: $c}) DETACH DELETE d", c=c)
     assert database.write_in_batches("load/delete_rest", corpus=c) == {"nodes": 6}
     left = rows(database, "MATCH (p:Page {corpus: '-x'}) DELETE p RETURN count(p) AS n")
@@ -228,6 +261,7 @@ def test_inspect(database: Database, two_documents: str) -> None:
             "encoder": "e",
             "dimension": 1,
             "withoutKeywords": 1,
+            "withoutEntities": 4,
             "withoutEmbedding": 3,
         }
     ]

@@ -21,13 +21,15 @@ from commands import environment
 from graphs import rows
 
 from kgp_neo4j.cli import cli
-from kgp_neo4j.connect import connect
+from kgp_neo4j.connect import MdrSettings, connect
 from kgp_neo4j.database import Database
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.installation import install
 from kgp_neo4j.load import delete_corpus, load
 from kgp_neo4j.reference import PAGES, page
 from kgp_neo4j.settings import Connection
+from kgp_neo4j.train.mdr import MdrTraining, train_mdr
+from kgp_neo4j.train.mdr_pairs import gather_pairs
 
 _ROOT = Path(__file__).parents[1]
 _PAGES = [_ROOT / "README.md", _ROOT / "docker" / "README.md", *sorted(_ROOT.glob("docs/*.md"))]
@@ -48,9 +50,11 @@ _FILES = {
 }
 #: Commands that are checked but not run: they would stop the server of this test run, start a
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
-#: a hub. tests/test_server.py runs `server` with a home of its own.
+#: a hub. tests/test_server.py runs `server` with a home of its own, tests/test_generating_agents.py
+#: and tests/test_chat_agent.py train and ask with tiny models.
 _NOT_RUN = re.compile(
     r"kgp-neo4j server (start|stop|logs|open)|NEO4J_URI=|--encoder sentence-transformers/"
+    r"|kgp-neo4j train (t5|llama) |kgp-neo4j train mdr \S+\.gz|--agent (t5|llama|chat)"
 )
 
 
@@ -169,6 +173,8 @@ def test_every_command_runs(path: Path, workplace: _Workplace, database: Databas
             arguments += ["--corpus", workplace.name("demo")]
         if arguments[0] == "delete" and "--yes" not in arguments:
             arguments.append("--yes")  # nobody can be asked here
+        if arguments[:2] == ["train", "mdr"]:
+            arguments += ["--max-steps", "1", "--batch", "2"]
         try:
             status = cli.main(arguments, "kgp-neo4j", standalone_mode=False)
         except click.exceptions.Exit as done:
@@ -261,10 +267,15 @@ def test_the_completion_line_defines_a_completion(tmp_path: Path) -> None:
 
 
 def test_the_page_of_the_graph_names_what_is_there(
-    workplace: _Workplace, database: Database
+    workplace: _Workplace, database: Database, tiny_encoder: str, tmp_path: Path
 ) -> None:
     """Every label, relationship type and property of a real corpus, and no other."""
     name = workplace.prepare("demo")
+    model = tmp_path / "mdr"
+    train_mdr(
+        gather_pairs([], database, name)[0], model, MdrTraining(encoder=tiny_encoder, steps=1)
+    )
+    connect(database, name, edges=["knn-mdr"], mdr=MdrSettings(str(model)))
     text = (_ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
     nodes, relationships = text.split("## Relationships")
     assert _table(nodes) == _found(

@@ -4,6 +4,8 @@
 MATCH (c:Corpus {name: $corpus})
 SET c.connected = [g IN coalesce(c.connected, []) WHERE g <> $graph] + [$graph],
     c.keywordSettings = CASE $graph WHEN 'keywords' THEN $settings ELSE c.keywordSettings END,
+    c.entitySettings = CASE $graph WHEN 'entities' THEN $settings ELSE c.entitySettings END,
     c.similaritySettings = CASE $graph WHEN 'similarity' THEN $settings ELSE c.similaritySettings END,
+    c.mdrSettings = CASE $graph WHEN 'mdr' THEN $settings ELSE c.mdrSettings END,
     c.connectedAt = datetime()
 RETURN c.name AS corpus

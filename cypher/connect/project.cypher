@@ -1,8 +1,10 @@
-// connect.project(graph :: STRING, corpus :: STRING) :: (nodes :: INT)
-// Projects the embedded passages of a corpus into an in-memory graph of GDS.
+// connect.project(graph :: STRING, corpus :: STRING, space = 'st' :: STRING) :: (nodes :: INT)
+// Projects the passages of a corpus with their embeddings of a space ('st' or 'mdr') into an in-memory
+// graph of GDS.
 // mode: READ
 MATCH (p:Passage {corpus: $corpus})
-WHERE p.embedding IS NOT NULL
+WITH p, CASE $space WHEN 'mdr' THEN p.mdrEmbedding ELSE p.embedding END AS embedding
+WHERE embedding IS NOT NULL
 WITH gds.graph.project($graph, p, null,
-  {sourceNodeProperties: {embedding: p.embedding}, targetNodeProperties: null}) AS g
+  {sourceNodeProperties: {embedding: embedding}, targetNodeProperties: null}) AS g
 RETURN g.nodeCount AS nodes

@@ -1,9 +1,10 @@
-// connect.removeSimilar(corpus :: STRING, batch = 2000 :: INT) :: (removed :: INT)
-// Removes the similarity edges of a corpus, in batches that commit as they go.
+// connect.removeSimilar(corpus :: STRING, type = 'SIMILAR_ST' :: STRING, batch = 2000 :: INT) :: (removed :: INT)
+// Removes the similarity edges of a type (SIMILAR_ST, SIMILAR_MDR) from a corpus, in batches that commit as they go.
 // mode: WRITE
 MATCH (p:Passage {corpus: $corpus})
 CALL (p) {
-  MATCH (p)-[s:SIMILAR_ST]->()
+  MATCH (p)-[s:SIMILAR_ST|SIMILAR_MDR]->()
+  WHERE type(s) = $type
   DELETE s
   RETURN count(s) AS gone
 } IN TRANSACTIONS OF $batch ROWS

@@ -1,7 +1,7 @@
-// connect.unembedded(corpus :: STRING) :: (id :: STRING, title :: STRING, text :: STRING)
-// The passages that have no embedding yet, with the title of their document.
+// connect.unembedded(corpus :: STRING, space = 'st' :: STRING) :: (id :: STRING, title :: STRING, text :: STRING)
+// The passages that have no embedding of a space ('st' or 'mdr') yet, with the title of their document.
 // mode: READ
 MATCH (d:Document {corpus: $corpus})-[:HAS_PASSAGE]->(p:Passage)
-WHERE p.embedding IS NULL
+WHERE CASE $space WHEN 'mdr' THEN p.mdrEmbedding ELSE p.embedding END IS NULL
 RETURN p.id AS id, d.title AS title, p.text AS text
 ORDER BY id

@@ -1,4 +1,4 @@
-// inspect.corpora() :: (name :: STRING, documents :: INT, passages :: INT, keywords :: INT, encoder :: STRING, dimension :: INT, withoutKeywords :: INT, withoutEmbedding :: INT)
+// inspect.corpora() :: (name :: STRING, documents :: INT, passages :: INT, keywords :: INT, encoder :: STRING, dimension :: INT, withoutKeywords :: INT, withoutEntities :: INT, withoutEmbedding :: INT)
 // All corpora by name, what is in them, and how many passages `connect` has not seen.
 // mode: READ
 MATCH (c:Corpus)
@@ -6,9 +6,10 @@ CALL (c) {
   MATCH (p:Passage {corpus: c.name})
   RETURN count(p) AS passages,
          sum(CASE WHEN NOT EXISTS { (p)-[:HAS_KEYWORD]->() } THEN 1 ELSE 0 END) AS withoutKeywords,
+         sum(CASE WHEN p.linkedBy IS NULL THEN 1 ELSE 0 END) AS withoutEntities,
          sum(CASE WHEN p.embedding IS NULL THEN 1 ELSE 0 END) AS withoutEmbedding
 }
 RETURN c.name AS name, COUNT { MATCH (:Document {corpus: c.name}) } AS documents, passages,
        COUNT { MATCH (:Keyword {corpus: c.name}) } AS keywords, c.encoder AS encoder,
-       c.dimension AS dimension, withoutKeywords, withoutEmbedding
+       c.dimension AS dimension, withoutKeywords, withoutEntities, withoutEmbedding
 ORDER BY name

@@ -1,6 +1,7 @@
 // inspect.corpus(corpus :: STRING) :: (passages :: INT, encoder :: STRING, dimension :: INT, connected :: LIST OF STRING, unconnected :: INT)
 // A corpus as the later stages find it: its passages, its encoder, which graphs it has (keywords,
-// similarity), and how many passages are not in all of these (in none where there is no graph).
+// entities, similarity, mdr), and how many passages are not in all of these (in none where there is
+// no graph).
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, coalesce(c.connected, []) AS connected
@@ -9,7 +10,9 @@ CALL (c, connected) {
   RETURN count(p) AS passages,
          sum(CASE WHEN size(connected) = 0
                     OR ('keywords' IN connected AND p.connected IS NULL)
+                    OR ('entities' IN connected AND p.linkedBy IS NULL)
                     OR ('similarity' IN connected AND p.embedding IS NULL)
+                    OR ('mdr' IN connected AND p.mdrEmbedding IS NULL)
                   THEN 1 ELSE 0 END) AS unconnected
 }
 RETURN passages, c.encoder AS encoder, c.dimension AS dimension, connected, unconnected

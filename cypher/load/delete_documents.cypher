@@ -1,5 +1,6 @@
 // load.deleteDocuments(corpus :: STRING, ids :: LIST OF STRING) :: (documents :: INT, passages :: INT)
-// Deletes documents with their passages, and keywords that no passage has any longer.
+// Deletes documents with their passages, and keywords and entities that no passage
+// has any longer.
 // mode: WRITE
 UNWIND $ids AS id
 MATCH (d:Document {id: id, corpus: $corpus})
@@ -14,6 +15,13 @@ CALL (d) {
     WITH k, lost
     WHERE COUNT { (k)<-[:HAS_KEYWORD]-() } = lost
     DETACH DELETE k
+  }
+  CALL (gone) {
+    UNWIND gone AS p
+    MATCH (p)-[:MENTIONS]->(e:Entity)
+    WITH e, count(*) AS lost
+    WHERE COUNT { (e)<-[:MENTIONS]-() } = lost
+    DETACH DELETE e
   }
   FOREACH (p IN gone | DETACH DELETE p)
   DETACH DELETE d

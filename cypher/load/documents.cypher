@@ -28,6 +28,13 @@ CALL (d, row) {
     WHERE COUNT { (k)<-[:HAS_KEYWORD]-() } = lost
     DETACH DELETE k
   }
+  CALL (gone) {
+    UNWIND gone AS p
+    MATCH (p)-[:MENTIONS]->(e:Entity)
+    WITH e, count(*) AS lost
+    WHERE COUNT { (e)<-[:MENTIONS]-() } = lost
+    DETACH DELETE e
+  }
   FOREACH (p IN gone | DETACH DELETE p)
 }
 CALL (c, d, row) {

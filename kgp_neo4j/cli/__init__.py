@@ -21,6 +21,7 @@ _COMMANDS = (
     "connect",
     "ask",
     "retrieve",
+    "train",
     "corpora",
     "delete",
     "server",

@@ -11,7 +11,12 @@ from kgp_neo4j.records import Answer, Passage, ReasoningPath
 
 __all__ = ["print_answer"]
 
-_WORDS = {"SHARES_KEYWORD": "shares", "SIMILAR_ST": "is near", "NEXT": "then"}
+_WORDS = {
+    "SHARES_KEYWORD": "shares",
+    "SIMILAR_ST": "is near",
+    "SIMILAR_MDR": "is near",
+    "NEXT": "then",
+}
 
 
 def print_answer(answer: Answer, show: int) -> None:

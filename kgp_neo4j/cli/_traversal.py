@@ -7,15 +7,38 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["traversal_options", "traversal_settings"]
+__all__ = ["retriever_settings", "traversal_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option(
         "--agent",
-        type=click.Choice(["tfidf", "knn"]),
+        type=click.Choice(["random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]),
         help="Who chooses the next evidence (default: knn where there are embeddings).",
+    ),
+    click.option(
+        "--model",
+        metavar="NAME",
+        help="The agent's model: a folder or hub name (mdr, t5, llama), or as the chat server "
+        "calls it.",
+    ),
+    click.option("--adapter", metavar="FOLDER", help="LoRA weights on the model (t5, llama)."),
+    click.option(
+        "--chat-url",
+        metavar="URL",
+        envvar="OPENAI_BASE_URL",
+        help="The chat server, with the OpenAI protocol (or OPENAI_BASE_URL).",
+    ),
+    click.option(
+        "--temperature",
+        type=float,
+        default=0.0,
+        show_default=True,
+        help="Above 0, t5, llama and chat draw what they write.",
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="The same seed, the same draw."
     ),
     click.option(
         "--budget", type=int, default=30, show_default=True, help="Distinct passages at most."
@@ -30,7 +53,7 @@ _OPTIONS = (
     click.option(
         "--edges",
         multiple=True,
-        type=click.Choice(["SHARES_KEYWORD", "SIMILAR_ST", "NEXT"]),
+        type=click.Choice(["SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "SIMILAR_MDR", "NEXT"]),
         help="Edge types to go along; give it once for each (default: all).",
     ),
 )
@@ -43,12 +66,28 @@ def traversal_options(command: F) -> F:
     return command
 
 
-def traversal_settings(
-    budget: int, seeds: int, branching: int, hops: int, edges: tuple[str, ...]
-) -> Any:
-    """Return TraversalSettings; imported here, so that `--help` need not."""
-    from kgp_neo4j.traverse import TraversalSettings
+def retriever_settings(
+    agent: str | None,
+    model: str | None,
+    adapter: str | None,
+    chat_url: str | None,
+    temperature: float,
+    seed: int,
+    budget: int,
+    seeds: int,
+    branching: int,
+    hops: int,
+    edges: tuple[str, ...],
+) -> dict[str, Any]:
+    """Return what a Retriever is made with; imported here, so that `--help` need not."""
+    from kgp_neo4j.traverse import AgentSettings, TraversalSettings
 
-    return TraversalSettings(
-        budget=budget, seeds=seeds, branching=branching, hops=hops, edges=edges
-    )
+    return {
+        "agent": agent,
+        "settings": TraversalSettings(
+            budget=budget, seeds=seeds, branching=branching, hops=hops, edges=edges
+        ),
+        "agent_settings": AgentSettings(
+            model=model, adapter=adapter, url=chat_url, temperature=temperature, seed=seed
+        ),
+    }

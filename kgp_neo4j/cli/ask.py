@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
-from kgp_neo4j.cli._traversal import traversal_options, traversal_settings
+from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
 
 _EPILOG = """
 \b
 Examples:
   kgp-neo4j ask "Who designed the bridge that replaced the ferry?" --corpus mine
   kgp-neo4j ask "..." --corpus mine --agent tfidf --budget 10
+  kgp-neo4j ask "..." --corpus mine --agent t5 --model trained/t5
   kgp-neo4j ask "..." --corpus mine --json | jq .passages[0].title
 """
 
@@ -27,14 +30,9 @@ Examples:
 def command(
     question: str,
     corpus: str,
-    agent: str | None,
-    budget: int,
-    seeds: int,
-    branching: int,
-    hops: int,
-    edges: tuple[str, ...],
     show: int,
     as_json: bool,
+    **traversal: Any,
 ) -> None:
     """Answer QUESTION over a corpus: reasoning paths, passages with citations, and a Browser link.
 
@@ -45,9 +43,9 @@ def command(
     from kgp_neo4j.evidence import Retriever
     from kgp_neo4j.installation import open_database
 
-    settings = traversal_settings(budget, seeds, branching, hops, edges)
+    settings = retriever_settings(**traversal)
     with open_database(echo=say) as database:
-        retriever = Retriever(database, corpus, agent=agent, settings=settings)
+        retriever = Retriever(database, corpus, **settings)
         answer = ask(database, retriever, question)
     if retriever.unconnected > 0:
         say(

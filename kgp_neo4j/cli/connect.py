@@ -11,6 +11,7 @@ _EPILOG = """
 Examples:
   kgp-neo4j connect --corpus mine
   kgp-neo4j connect --corpus mine --edges tfidf --keywords 60
+  kgp-neo4j connect --corpus mine --edges entity --aliases redirects.tsv
   kgp-neo4j connect --corpus mine --encoder sentence-transformers/all-mpnet-base-v2
 
 Running it again replaces the edges; passages are embedded only once. More --keywords,
@@ -23,8 +24,8 @@ Running it again replaces the edges; passages are embedded only once. More --key
 @click.option(
     "--edges",
     multiple=True,
-    type=click.Choice(["tfidf", "knn-st"]),
-    help="Which graphs to make; give it once for each (default: both).",
+    type=click.Choice(["tfidf", "entity", "knn-st", "knn-mdr"]),
+    help="Which graphs to make; give it once for each (default: tfidf, entity and knn-st).",
 )
 @click.option(
     "--keywords", type=int, default=30, show_default=True, help="Keywords kept for a passage."
@@ -44,12 +45,33 @@ Running it again replaces the edges; passages are embedded only once. More --key
     type=int,
     default=10,
     show_default=True,
-    help="Passages that each is joined to, by keywords and by similarity.",
+    help="Passages that each is joined to, by keywords, by entities and by similarity.",
 )
+@click.option(
+    "--linker",
+    type=click.Choice(["titles", "spacy", "wat", "tagme"]),
+    default="titles",
+    show_default=True,
+    help="What finds entities: the corpus's titles, these and a spaCy model, or a web service "
+    "(its token in GCUBE_TOKEN).",
+)
+@click.option(
+    "--aliases",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Further names of documents: lines of alias, tab, title.",
+)
+@click.option("--spacy-model", metavar="NAME", help="A spaCy model or folder, for --linker spacy.")
+@click.option("--linker-url", metavar="URL", help="Where the service of --linker listens.")
 @click.option(
     "--encoder",
     metavar="NAME",
     help="A sentence-transformers name or folder (default: all-MiniLM-L6-v2, offline).",
+)
+@click.option(
+    "--mdr-model",
+    metavar="FOLDER",
+    help="The MDR encoder of --edges knn-mdr, as train mdr makes it.",
 )
 @click.option(
     "--replace-embeddings", is_flag=True, help="Embed every passage anew, with another encoder."
@@ -62,12 +84,24 @@ def command(
     longest: int,
     max_frequency: int,
     neighbours: int,
+    linker: str,
+    aliases: str | None,
+    spacy_model: str | None,
+    linker_url: str | None,
     encoder: str | None,
+    mdr_model: str | None,
     replace_embeddings: bool,
     as_json: bool,
 ) -> None:
-    """Make the keyword (TF-IDF) graph and the similarity (KNN) graph of a corpus."""
-    from kgp_neo4j.connect import EDGES, KeywordSettings, SimilaritySettings, connect
+    """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
+    from kgp_neo4j.connect import (
+        EDGES,
+        EntitySettings,
+        KeywordSettings,
+        MdrSettings,
+        SimilaritySettings,
+        connect,
+    )
     from kgp_neo4j.installation import open_database
 
     with open_database(echo=say) as database:
@@ -76,7 +110,16 @@ def command(
             corpus,
             edges=edges or EDGES,
             keywords=KeywordSettings(keywords, longest, max_frequency, neighbours),
+            entities=EntitySettings(
+                linker=linker,
+                aliases=aliases,
+                max_frequency=max_frequency,
+                neighbours=neighbours,
+                spacy_model=spacy_model,
+                url=linker_url,
+            ),
             similarity=SimilaritySettings(encoder, neighbours, replace_embeddings),
+            mdr=MdrSettings(mdr_model, neighbours, replace_embeddings),
         )
     if as_json:
         echo_json(report)
@@ -85,6 +128,13 @@ def command(
     if not edges or "tfidf" in edges:
         click.echo(f"  keywords              {report.keywords:>10,}")
         click.echo(f"  shared-keyword edges  {report.shared_keyword_edges:>10,}")
+    if not edges or "entity" in edges:
+        click.echo(f"  mentions              {report.mentions:>10,}")
+        click.echo(f"  entities              {report.entities:>10,}")
+        click.echo(f"  shared-entity edges   {report.shared_entity_edges:>10,}")
     if not edges or "knn-st" in edges:
         click.echo(f"  passages embedded     {report.embedded:>10,}")
         click.echo(f"  similarity edges      {report.similarity_edges:>10,}")
+    if "knn-mdr" in edges:
+        click.echo(f"  embedded by MDR       {report.mdr_embedded:>10,}")
+        click.echo(f"  MDR edges             {report.mdr_edges:>10,}")

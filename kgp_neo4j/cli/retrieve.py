@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
-from kgp_neo4j.cli._traversal import traversal_options, traversal_settings
+from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
 
 _EPILOG = """
 \b
@@ -42,23 +43,18 @@ def command(
     corpus: str,
     out: Path,
     method: str,
-    agent: str | None,
-    budget: int,
-    seeds: int,
-    branching: int,
-    hops: int,
-    edges: tuple[str, ...],
     as_json: bool,
+    **traversal: Any,
 ) -> None:
     """Retrieve passages for every question of a file, with the same budget for every method."""
     from kgp_neo4j.evaluate import read_questions, run_questions
     from kgp_neo4j.evidence import Retriever
     from kgp_neo4j.installation import open_database
 
-    settings = traversal_settings(budget, seeds, branching, hops, edges)
+    settings = retriever_settings(**traversal)
     asked = read_questions(questions)
     with open_database(echo=say) as database:
-        retriever = Retriever(database, corpus, method=method, agent=agent, settings=settings)
+        retriever = Retriever(database, corpus, method=method, **settings)
         seconds = sorted(run_questions(retriever, asked, out))
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
     if as_json:

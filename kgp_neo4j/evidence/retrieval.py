@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kgp_neo4j.database import Database
-from kgp_neo4j.errors import ConfigurationError, CorpusError
+from kgp_neo4j.errors import ConfigurationError, CorpusError, EncoderError
 from kgp_neo4j.load.ids import is_storable
-from kgp_neo4j.models import Encoder, load_encoder
+from kgp_neo4j.models import Encoder, load_encoder, load_mdr
 from kgp_neo4j.records import Question, ReasoningPath, Retrieval, Step
 from kgp_neo4j.seed import find_seeds
 from kgp_neo4j.traverse import (
@@ -68,6 +68,8 @@ class Retriever:
         self.encoder: Encoder | None = None
         if embedded and not lexical:
             self.encoder = load_encoder(found[0]["encoder"])
+        if agent == "mdr":
+            agent_settings = self._with_mdr(agent_settings or AgentSettings())
         self.agent: Agent = make_agent(
             agent or ("knn" if self.encoder else "tfidf"), self.encoder, agent_settings
         )
@@ -122,10 +124,28 @@ class Retriever:
         wanted = {"kgp": "keywords", "dense": "similarity", "hybrid": "similarity"}.get(method)
         if method == "kgp" and agent == "knn":
             wanted = "similarity"
+        if method == "kgp" and agent == "mdr":
+            wanted = "mdr"
         if method == "kgp" and agent is None and "similarity" in connected:
             return
         if wanted and wanted not in connected:
             raise CorpusError(
                 f"the corpus {self.corpus!r} has no {wanted} graph yet",
-                hint=f"Run `kgp-neo4j connect --corpus {self.corpus}`.",
+                hint=f"Run `kgp-neo4j connect --corpus {self.corpus}"
+                f"{' --edges knn-mdr --mdr-model FOLDER' if wanted == 'mdr' else ''}`.",
             )
+
+    def _with_mdr(self, settings: AgentSettings) -> AgentSettings:
+        """Return the settings with the corpus's MDR encoder, which no other may stand in for."""
+        known = self._database.read("inspect/mdr_encoder", corpus=self.corpus)
+        if not known:
+            return settings
+        model = settings.model or known[0]["encoder"]
+        if load_mdr(model).fingerprint != known[0]["fingerprint"]:
+            raise EncoderError(
+                f"the KNN-MDR graph of the corpus {self.corpus!r} was made with other weights",
+                where=model,
+                hint="Make it anew: `kgp-neo4j connect --edges knn-mdr --mdr-model FOLDER "
+                "--replace-embeddings`.",
+            )
+        return replace(settings, model=model)

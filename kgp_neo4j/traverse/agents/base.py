@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from kgp_neo4j.errors import ConfigurationError
 from kgp_neo4j.records import NextEvidence, Passage, ReasoningPath
 
 __all__ = ["Agent", "AgentSettings"]
@@ -26,6 +27,16 @@ class AgentSettings:
     url: str | None = None
     temperature: float = 0.0
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.temperature <= 2.0:
+            raise ConfigurationError(
+                f"temperature is {self.temperature}", hint="Choose a number from 0 to 2."
+            )
+        if not 0 <= self.seed < 2**31:
+            raise ConfigurationError(
+                f"seed is {self.seed}", hint="Choose a number from 0 to 2147483647."
+            )
 
 
 class Agent(Protocol):

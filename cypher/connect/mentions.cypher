@@ -1,0 +1,15 @@
+// connect.mentions(rows :: LIST OF MAP, linker :: STRING) :: (written :: INT)
+// Writes which documents passages mention: each row has passage and its mentions (document, surface,
+// start, end, commonness, coherence, score, offsets). A passage is marked as linked even where it
+// mentions nothing.
+// mode: WRITE
+UNWIND $rows AS row
+MATCH (p:Passage {id: row.passage})
+SET p.linkedBy = $linker
+WITH p, row
+UNWIND row.mentions AS mention
+MATCH (d:Document {id: mention.document})
+CREATE (p)-[:MENTIONS {surface: mention.surface, start: mention.start, end: mention.end,
+  commonness: mention.commonness, coherence: mention.coherence, score: mention.score,
+  offsets: mention.offsets}]->(d)
+RETURN count(*) AS written

@@ -1,0 +1,103 @@
+"""What `train t5` and `train llama` share: their options, and what they print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kgp_neo4j.cli._output import echo_json, json_option
+
+if TYPE_CHECKING:
+    from kgp_neo4j.train.generation import GenerationSettings
+
+__all__ = ["run_training", "training_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def training_options(model: str, rate: float) -> Callable[[F], F]:
+    """Return what adds the arguments and options of a training, with that model's defaults."""
+    parts = (
+        click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.option(
+            "--out",
+            required=True,
+            type=click.Path(path_type=Path),
+            help="Folder of the checkpoints and of what comes out.",
+        ),
+        click.option(
+            "--model",
+            default=model,
+            show_default=True,
+            help="The checkpoint to begin with: a folder or a hub name.",
+        ),
+        click.option(
+            "--dev", type=click.Path(path_type=Path), help="Questions to report the loss on."
+        ),
+        click.option("--epochs", type=int, default=3, show_default=True, help="Passes over FILES."),
+        click.option("--batch", type=int, default=4, show_default=True, help="Pairs a step."),
+        click.option(
+            "--rate", type=float, default=rate, show_default=True, help="Learning rate at first."
+        ),
+        click.option("--seed", type=int, default=0, show_default=True, help="Makes runs repeat."),
+        click.option(
+            "--save-every",
+            type=click.IntRange(min=1),
+            default=500,
+            show_default=True,
+            help="Steps between two checkpoints.",
+        ),
+        click.option(
+            "--overwrite", is_flag=True, help="Train anew where --out holds another training."
+        ),
+        json_option,
+    )
+
+    def add(command: F) -> F:
+        for part in reversed(parts):
+            command = part(command)
+        return command
+
+    return add
+
+
+def run_training(
+    files: tuple[Path, ...],
+    out: Path,
+    settings: GenerationSettings,
+    agent: str,
+    *,
+    dev: Path | None,
+    save_every: int,
+    overwrite: bool,
+    as_json: bool,
+    **changes: Any,
+) -> None:
+    """Train with the settings, changed by what was given, and say what came of it."""
+    from kgp_neo4j.train.generation import train_generator
+
+    report = train_generator(
+        files,
+        out,
+        replace(settings, **changes),
+        dev=dev,
+        save_every=save_every,
+        overwrite=overwrite,
+    )
+    if as_json:
+        echo_json(report)
+        return
+    if report.done_before:
+        click.echo(f"{out} is trained already with these settings; nothing was left to do.")
+    elif report.resumed:
+        click.echo(f"Went on from step {report.resumed}.")
+    dev_loss = "" if report.dev_loss is None else f", {report.dev_loss:.4f} on {dev}"
+    click.echo(
+        f"{report.pairs} pairs of {report.questions} questions, {report.steps} steps on "
+        f"{report.device}, loss {report.loss:.4f}{dev_loss}, {report.seconds:.0f} s"
+    )
+    click.echo(f'Ask with it: kgp-neo4j ask "..." --corpus NAME --agent {agent} --model {out}')

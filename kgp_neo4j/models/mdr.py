@@ -1,0 +1,113 @@
+"""MDR encoders: from a question and the passages before, to the passage that comes next.
+
+Multi-hop dense retrieval (Xiong et al., ICLR 2021), which KGP makes its KNN-MDR graph and one of
+its agents from (section 3 and Table 2). `kgp-neo4j train mdr` writes the folders read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.errors import EncoderError
+from kgp_neo4j.models.encoder import Encoder, load_encoder
+from kgp_neo4j.models.mdr_folder import Lengths
+
+__all__ = ["MdrEncoder", "QueryForm", "load_mdr", "passage_text"]
+
+#: What the model adds at both ends of a text.
+_ENDS = 2
+
+
+def passage_text(title: str, text: str) -> str:
+    """Return a passage as encoders read it: its document's title, then its text."""
+    return f"{title}. {text}"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryForm:
+    """Writes what an MDR encoder reads, in training and in use alike."""
+
+    tokenizer: Any
+    lengths: Lengths
+
+    def passages(self, passages: Sequence[tuple[str, str]]) -> list[str]:
+        """Return passages, given as (title, text), cut to the passage length."""
+        return self._cut([passage_text(*p) for p in passages], self.lengths.passage)
+
+    def queries(self, queries: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[str]:
+        """Return queries, each a question and the passages before, in the order of the path.
+
+        The question comes first, cut to its length; the passages share what is left of the query
+        evenly, so that the last one is never cut off by those before it.
+        """
+        questions = self._cut([question for question, _ in queries], self.lengths.question)
+        separator = self.tokenizer.sep_token or "\n"
+        made = []
+        for question, (_, before) in zip(questions, queries, strict=True):
+            # Each passage comes with a separator of its own.
+            room = self.lengths.query - self.lengths.question - _ENDS - len(before)
+            share = max(room // max(len(before), 1), 1)
+            texts = self._cut([passage_text(*p) for p in before], share)
+            made.append(f" {separator} ".join([question, *texts]))
+        return made
+
+    def _cut(self, texts: Sequence[str], tokens: int) -> list[str]:
+        if not texts:
+            return []
+        found = self.tokenizer(
+            list(texts),
+            add_special_tokens=False,
+            truncation=True,
+            max_length=tokens,
+            return_offsets_mapping=True,
+        )["offset_mapping"]
+        return [
+            text[: spans[-1][1]] if spans else "" for text, spans in zip(texts, found, strict=True)
+        ]
+
+
+class MdrEncoder:
+    """An encoder of passages and of queries (a question with the passages before) in one space."""
+
+    def __init__(self, encoder: Encoder, lengths: Lengths) -> None:
+        self.name = encoder.name
+        self.dimension = encoder.dimension
+        #: The first figures of its weights' SHA-256: the folder's name may stay, these change.
+        self.fingerprint = encoder.fingerprint
+        self.form = QueryForm(encoder.tokenizer, lengths)
+        self._encoder = encoder
+
+    def encode_passages(
+        self,
+        passages: Sequence[tuple[str, str]],
+        *,
+        done: Callable[[int], object] | None = None,
+    ) -> NDArray[np.float32]:
+        """Return unit vectors, shape (passages, dimension), of passages given as (title, text)."""
+        return self._encoder.encode(self.form.passages(passages), done=done)
+
+    def encode_queries(
+        self, queries: Sequence[tuple[str, Sequence[tuple[str, str]]]]
+    ) -> NDArray[np.float32]:
+        """Return unit vectors, shape (queries, dimension); a passage near one should come next."""
+        return self._encoder.encode(self.form.queries(queries))
+
+
+def load_mdr(folder: str) -> MdrEncoder:
+    """Load the MDR encoder that `kgp-neo4j train mdr` wrote to a folder.
+
+    Raises EncoderError when the folder is not there, holds something else, or was damaged.
+    """
+    encoder = load_encoder(folder)
+    if encoder.lengths is None:
+        raise EncoderError(
+            "this encoder was not trained to predict the next passage",
+            where=folder,
+            hint="Make one with `kgp-neo4j train mdr`, and give its folder.",
+        )
+    return MdrEncoder(encoder, encoder.lengths)

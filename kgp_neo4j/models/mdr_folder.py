@@ -1,0 +1,96 @@
+"""The folder of an MDR encoder: what it is made of, and whether its weights are whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.errors import EncoderError
+
+__all__ = [
+    "MDR_FILE",
+    "Lengths",
+    "MdrFolder",
+    "read_mdr_folder",
+    "weights_folder",
+    "write_mdr_folder",
+]
+
+MDR_FILE = "kgp-mdr.json"
+_ADAPTER = "adapter"
+_MODEL = "model"
+_HINT = "Train it again with `kgp-neo4j train mdr`, or copy the whole folder anew."
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Word pieces at most of a question, a passage, and a query with passages (MDR's settings)."""
+
+    question: int = 70
+    passage: int = 300
+    query: int = 350
+
+
+@dataclass(frozen=True, slots=True)
+class MdrFolder:
+    """What `kgp-mdr.json` says: the encoder it starts from, LoRA's rank (0: a whole model),
+    lengths, the SHA-256 of the weights, and how it was trained."""
+
+    encoder: str
+    lora_rank: int
+    lengths: Lengths
+    sha256: str = ""
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+
+def weights_folder(folder: Path, lora_rank: int) -> Path:
+    """Return where the weights lie: an adapter's, or a whole model's."""
+    return folder / (_ADAPTER if lora_rank else _MODEL)
+
+
+def write_mdr_folder(folder: Path, made: MdrFolder) -> None:
+    """Write `kgp-mdr.json` over weights that are there; a folder without it is unfinished."""
+    text = json.dumps(
+        dataclasses.asdict(dataclasses.replace(made, sha256=_sum(folder, made.lora_rank))),
+        indent=2,
+        ensure_ascii=False,
+    )
+    part = folder / f"{MDR_FILE}.part"
+    part.write_text(text + "\n", encoding="utf-8")
+    part.replace(folder / MDR_FILE)
+
+
+def read_mdr_folder(folder: Path) -> MdrFolder:
+    """Return what a folder holds; raises EncoderError where it is damaged or was changed."""
+    where = str(folder / MDR_FILE)
+    try:
+        value = json.loads((folder / MDR_FILE).read_text(encoding="utf-8"))
+        made = MdrFolder(
+            encoder=str(value["encoder"]),
+            lora_rank=int(value["lora_rank"]),
+            lengths=Lengths(**{name: int(n) for name, n in value["lengths"].items()}),
+            sha256=str(value["sha256"]),
+            training=dict(value.get("training", {})),
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise EncoderError(f"cannot be read ({error!r})", where=where, hint=_HINT) from error
+    if _sum(folder, made.lora_rank) != made.sha256:
+        raise EncoderError("the weights are not those it was saved with", where=where, hint=_HINT)
+    return made
+
+
+def _sum(folder: Path, lora_rank: int) -> str:
+    name = "adapter_model.safetensors" if lora_rank else "model.safetensors"
+    path = weights_folder(folder, lora_rank) / name
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise EncoderError(
+            f"the weights cannot be read ({error.strerror})", where=str(path), hint=_HINT
+        ) from error

@@ -1,0 +1,125 @@
+"""Boosted regression trees from a readable file: what the learned agent judges passages with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.errors import ModelError
+
+__all__ = ["Scorer", "Trees"]
+
+#: A tree has at most so many leaves, so that a set of them fits into 16 bits.
+LEAVES = 16
+_ALL = (1 << LEAVES) - 1
+#: The lowest bit set of each set of leaves.
+_LOWEST = np.array(
+    [(bits & -bits).bit_length() - 1 if bits else 0 for bits in range(1 << LEAVES)], dtype=np.uint8
+)
+
+
+class Trees:
+    """An ensemble of trees over named features; a tree is {"leaf": x} or a split of two trees.
+
+    A split is {"feature": name, "threshold": x, "value": mean, "low": tree, "high": tree}; `low` is
+    taken where the feature is at most the threshold. `value` is what the tree would say if it ended
+    there, so that each split's share of a score can be told.
+    """
+
+    def __init__(self, features: Sequence[str], trees: Sequence[Mapping[str, Any]]) -> None:
+        self.features = tuple(features)
+        self._place = {name: at for at, name in enumerate(self.features)}
+        count = len(trees)
+        # Each tree as its splits and the leaves that each rules out (Lucchese et al. 2015,
+        # QuickScorer): no walk from node to node, so that numpy does all trees and rows at once.
+        self._feature = np.zeros((count, LEAVES - 1), dtype=np.int64)
+        self._threshold = np.full((count, LEAVES - 1), np.inf, dtype=np.float32)
+        self._kept = np.full((count, LEAVES - 1), _ALL, dtype=np.uint16)
+        self._leaf = np.zeros((count, LEAVES), dtype=np.float64)
+        #: What the features on the way to a leaf added, by tree, leaf and feature.
+        self._shares = np.zeros((count, LEAVES, len(self.features)), dtype=np.float32)
+        for at, tree in enumerate(trees):
+            self._add(at, tree)
+        self._numbers = np.arange(count)
+
+    def _add(self, number: int, tree: Mapping[str, Any]) -> None:
+        leaves = splits = 0
+
+        def walk(node: Mapping[str, Any], shares: dict[int, float]) -> None:
+            nonlocal leaves, splits
+            if "leaf" in node:
+                if leaves == LEAVES:
+                    raise ModelError(f"tree {number} has over {LEAVES} leaves", hint="Use fewer.")
+                self._leaf[number, leaves] = node["leaf"]
+                for feature, share in shares.items():
+                    self._shares[number, leaves, feature] = share
+                leaves += 1
+                return
+            feature = self._place[node["feature"]]
+            first = leaves
+            for side in ("low", "high"):
+                ends = node[side].get("leaf", node[side].get("value"))
+                share = shares.get(feature, 0.0) + ends - node["value"]
+                walk(node[side], {**shares, feature: share})
+                if side == "low":  # above the threshold, the leaves so far are ruled out
+                    self._feature[number, splits] = feature
+                    self._threshold[number, splits] = node["threshold"]
+                    self._kept[number, splits] = _ALL & ~((1 << leaves) - (1 << first))
+                    splits += 1
+
+        walk(tree, {})
+
+    def _leaves(self, rows: NDArray[np.float32]) -> NDArray[np.uint8]:
+        """Return which leaf of each tree a row ends in: the lowest that no split ruled out."""
+        above = rows[:, self._feature] > self._threshold
+        kept = np.bitwise_and.reduce(np.where(above, self._kept, np.uint16(_ALL)), axis=2)
+        return np.asarray(_LOWEST[kept])
+
+    def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return one score for each row of an array of shape (rows, features)."""
+        return np.asarray(self._leaf[self._numbers, self._leaves(rows)].sum(axis=1))
+
+    def contributions(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return what each feature added to each row's score: (rows, features) (Saabas 2014)."""
+        made = [self._shares[self._numbers, leaves].sum(axis=0) for leaves in self._leaves(rows)]
+        return np.stack(made) if made else np.zeros((0, len(self.features)), np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """A learned scorer: trees for the first hop and for the later ones, and where they come from.
+
+    `description` is kept as it was written: training data, settings, licence.
+    """
+
+    first: Trees
+    later: Trees
+    description: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, path: Path) -> Scorer:
+        """Read a scorer from its JSON file; raises ModelError where that is none."""
+        try:
+            made = json.loads(path.read_text(encoding="utf-8"))
+            features = made["features"]
+            return cls(
+                Trees(features, made["first"]), Trees(features, made["later"]), made["description"]
+            )
+        except OSError as error:
+            raise ModelError(
+                "the scorer cannot be read",
+                where=str(path),
+                hint="Give a folder that `kgp-neo4j train scorer` made.",
+            ) from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise ModelError(
+                f"this is no scorer ({error!r})",
+                where=str(path),
+                hint="Give a folder that `kgp-neo4j train scorer` made.",
+            ) from error

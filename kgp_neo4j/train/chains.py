@@ -1,0 +1,99 @@
+"""The order in which supporting facts lead from a question to its answer.
+
+HotpotQA lists the supporting facts of a question in no particular order; an agent that is to say
+which evidence comes next has to learn from them in the order of the reasoning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgp_neo4j.words import title_words, words
+
+__all__ = ["SupportingFact", "chained", "is_named"]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportingFact:
+    """What a question needs from one passage.
+
+    `text` is the passage's supporting sentences, `passage_text` all of it (the same where a data
+    set gives only the sentences); `title` is empty where it is not known.
+    """
+
+    title: str
+    text: str
+    passage_text: str
+
+
+def chained(question: str, answer: str, facts: Sequence[SupportingFact]) -> list[SupportingFact]:
+    """Return the facts of a bridge question in the order of its reasoning.
+
+    First comes what the question speaks of, next what the facts before name, and last what holds
+    the answer: the order in which HotpotQA's bridge questions were written (Yang et al., 2018,
+    section 2). Facts that none of this tells apart keep their order.
+    """
+    asked = _lowered(question)
+    left = list(facts)
+    made: list[SupportingFact] = []
+    while left:
+        scores = [_leads(fact, made, left, asked, _lowered(answer)) for fact in left]
+        made.append(left.pop(scores.index(max(scores))))
+    return made
+
+
+def is_named(title: str, text: str) -> bool:
+    """Say whether a text names a title, whole or without its "(disambiguator)"."""
+    return _names(_lowered(text), title)
+
+
+def _leads(
+    fact: SupportingFact,
+    before: Sequence[SupportingFact],
+    left: Sequence[SupportingFact],
+    asked: Sequence[str],
+    answer: Sequence[str],
+) -> float:
+    """Return how much speaks for a fact to come next, before the others of `left`."""
+    others = [other for other in left if other is not fact]
+    score = 2.0 * _share(fact.title or fact.text, asked)
+    if any(_names(_lowered(other.text), fact.title) for other in before):
+        score += 2.0
+    # A fact that another one names comes after it, unless they name each other.
+    score += sum(_names(_lowered(fact.text), other.title) for other in others)
+    score -= sum(_names(_lowered(other.text), fact.title) for other in others)
+    text = _lowered(fact.text)
+    if _contains(text, answer) and not all(
+        _contains(_lowered(other.text), answer) for other in others
+    ):
+        score -= 1.0
+    if answer and any(answer == [w.lower() for w in form] for form in title_words(fact.title)):
+        score -= 2.0
+    return score
+
+
+def _share(title: str, asked: Sequence[str]) -> float:
+    """Return the share of a title's words that the question holds; 1 where it names it."""
+    if _names(asked, title):
+        return 1.0
+    forms = title_words(title)
+    if not forms:
+        return 0.0
+    wanted = {word.lower() for word in forms[-1]}
+    return 0.5 * len(wanted & set(asked)) / len(wanted)
+
+
+def _names(text: Sequence[str], title: str) -> bool:
+    return any(_contains(text, [w.lower() for w in form]) for form in title_words(title))
+
+
+def _contains(text: Sequence[str], wanted: Sequence[str]) -> bool:
+    size = len(wanted)
+    return size > 0 and any(
+        list(text[at : at + size]) == list(wanted) for at in range(len(text) - size + 1)
+    )
+
+
+def _lowered(text: str) -> list[str]:
+    return [word.lower() for word in words(text)]

@@ -1,0 +1,277 @@
+"""Reads the supporting facts of question files, in the order of the reasoning, to train from.
+
+Known are the training and development files of HotpotQA and 2WikiMultihopQA ("supporting_facts"
+and "context"), MuSiQue ("paragraphs"), and HotpotQA's gold sentences alone ("evidence").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.errors import InputError
+from kgp_neo4j.load.files import extension, opened, shown
+from kgp_neo4j.load.ids import is_storable, text_hash
+from kgp_neo4j.load.json_files import read_array, read_lines
+from kgp_neo4j.progress import bar
+from kgp_neo4j.train.chains import SupportingFact, chained, is_named
+
+__all__ = [
+    "SupportingFact",
+    "TrainingPair",
+    "TrainingQuestion",
+    "read_training_questions",
+    "training_pairs",
+]
+
+_EXPECTED = (
+    "Expected are the training or development files of HotpotQA, 2WikiMultihopQA "
+    '("supporting_facts" and "context") or MuSiQue ("paragraphs"), or lines with "question" and '
+    '"evidence".'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingQuestion:
+    """A question with its supporting facts in the order of the reasoning, one fact a passage.
+
+    Where a data set gives sentences without their titles, each of them is a fact.
+
+    `starts` are the places in `facts` where a line of reasoning begins that needs nothing of the
+    lines before it: (0,) for a bridge question, (0, 1) for a comparison of two things.
+    `distractors` are title and text of the other passages that the data set gives.
+    """
+
+    id: str
+    question: str
+    answer: str
+    facts: tuple[SupportingFact, ...]
+    distractors: tuple[tuple[str, str], ...] = ()
+    starts: tuple[int, ...] = (0,)
+
+    def orders(self) -> list[tuple[SupportingFact, ...]]:
+        """Return the orders in which the facts can be found: each line of reasoning first once."""
+        ends = (*self.starts[1:], len(self.facts))
+        lines = [self.facts[a:b] for a, b in zip(self.starts, ends, strict=True)]
+        return [sum(lines[at:] + lines[:at], ()) for at in range(len(lines))]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPair:
+    """One step of reasoning: the question, the passages found so far, and the fact to find next."""
+
+    question: str
+    found: tuple[SupportingFact, ...]
+    expected: SupportingFact
+
+
+def training_pairs(questions: Sequence[TrainingQuestion]) -> list[TrainingPair]:
+    """Return what the generating agents learn from (KGP, section 4.1: instruction fine-tuning).
+
+    The first fact is to be found from the question alone, each next one from those before it too; a
+    comparison is learnt from either side. No pair stands twice.
+    """
+    pairs = (
+        TrainingPair(question.question, order[:at], fact)
+        for question in questions
+        for order in question.orders()
+        for at, fact in enumerate(order)
+    )
+    return list(dict.fromkeys(pairs))
+
+
+def read_training_questions(paths: Sequence[str | Path]) -> list[TrainingQuestion]:
+    """Return the questions of some files (`.jsonl`, or `.json` with one array; also `.gz`).
+
+    A question that stands in several files is kept once, as the first of them has it; MuSiQue's
+    unanswerable questions, which lack a fact, are left out. Raises InputError with file and line
+    for what is no question, has no supporting facts or lacks a passage that holds one.
+    """
+    found: dict[str, TrainingQuestion] = {}
+    for path in map(Path, paths):
+        name = shown(path)
+        if extension(path) not in (".json", ".jsonl"):
+            raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
+        empty = True
+        for value, where in _values(path, name):
+            empty = False
+            for made in _question(value, where):
+                found.setdefault(made.question.strip(), made)
+        if empty:
+            raise InputError("the file holds no question", where=name, hint=_EXPECTED)
+    return list(found.values())
+
+
+def _values(path: Path, name: str) -> Iterator[tuple[dict[str, Any], str]]:
+    with bar("questions", None) as progress, opened(path, progress) as file:
+        start = file.peek(64).lstrip()  # type: ignore[attr-defined]
+        for value, where in (read_array if start.startswith(b"[") else read_lines)(file, name):
+            if isinstance(value, InputError):
+                raise value
+            if not isinstance(value, dict) or not isinstance(value.get("question"), str):
+                raise InputError("not a question", where=where, hint=_EXPECTED)
+            if not value["question"].strip():
+                raise InputError("the question is empty", where=where)
+            yield value, where
+
+
+def _question(value: dict[str, Any], where: str) -> Iterator[TrainingQuestion]:
+    """Yield the question of a record; nothing where the data set says it has no answer."""
+    if value.get("answerable") is False:
+        return
+    question = value["question"]
+    answer = value.get("answer")
+    if not isinstance(answer, str):
+        raise InputError('the question\'s "answer" is not a text', where=where, hint=_EXPECTED)
+    starts: tuple[int, ...] = (0,)
+    distractors: list[tuple[str, str]] = []
+    if "paragraphs" in value:
+        facts, distractors = _musique(value, where)
+    else:
+        if "supporting_facts" in value and "context" in value:
+            facts, distractors = _hotpotqa(value, where)
+        elif "evidence" in value:
+            facts = _evidence(value["evidence"], where)
+        else:
+            raise InputError("the question has no supporting facts", where=where, hint=_EXPECTED)
+        if "comparison" in str(value.get("type", "")):
+            facts, starts = _side_by_side(facts)
+        else:
+            facts = chained(question, answer, facts)
+    said = (text for fact in facts for text in (fact.title, fact.passage_text))
+    if not is_storable("".join([question, answer, *said, *sum(distractors, ())])):
+        what = "a text holds half a surrogate pair"
+        raise InputError(what, where=where, hint="Mend the escape.")
+    key = value.get("id", value.get("_id"))
+    name = text_hash(question)[:24] if key is None else str(key)
+    yield TrainingQuestion(name, question, answer, tuple(facts), tuple(distractors), starts)
+
+
+def _hotpotqa(
+    value: dict[str, Any], where: str
+) -> tuple[list[SupportingFact], list[tuple[str, str]]]:
+    """Return facts and distractors of HotpotQA and 2WikiMultihopQA, which share their form."""
+    context = _pairs(value["context"], "title", "sentences", where)
+    passages: dict[str, list[str]] = {}
+    for title, sentences in context:
+        if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
+            raise InputError('the question\'s "context" is not as published', where=where)
+        passages.setdefault(title, sentences)
+    wanted: dict[str, list[int]] = {}
+    for title, number in _pairs(value["supporting_facts"], "title", "sent_id", where):
+        if not isinstance(number, int):
+            raise InputError('the question\'s "supporting_facts" are not as published', where=where)
+        wanted.setdefault(title, []).append(number)
+    if not wanted:
+        raise InputError("the question has no supporting facts", where=where, hint=_EXPECTED)
+    facts = []
+    for title, numbers in wanted.items():
+        if title not in passages or not "".join(passages[title]).strip():
+            raise InputError(
+                f"the supporting passage {title!r} is not in the context",
+                where=where,
+                hint='Use the files whose contexts hold it ("distractor" for HotpotQA).',
+            )
+        sentences = passages[title]
+        # Published files point past the end of a few passages: then all of it supports the answer.
+        said = [sentences[n] for n in sorted(set(numbers)) if 0 <= n < len(sentences)] or sentences
+        facts.append(SupportingFact(title, _joined(said), _joined(sentences)))
+    others = [
+        (title, _joined(sentences))
+        for title, sentences in context
+        if title not in wanted and "".join(sentences).strip()
+    ]
+    return facts, others
+
+
+def _pairs(value: Any, first: str, second: str, where: str) -> list[tuple[str, Any]]:
+    """Return [[a, b], ...], or the {first: [...], second: [...]} of the Hugging Face copies."""
+    if isinstance(value, dict):
+        firsts, seconds = value.get(first), value.get(second)
+        if isinstance(firsts, list) and isinstance(seconds, list) and len(firsts) == len(seconds):
+            value = [list(pair) for pair in zip(firsts, seconds, strict=True)]
+    if not isinstance(value, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in value
+    ):
+        raise InputError(f'[["{first}", {second}], ...] expected', where=where, hint=_EXPECTED)
+    return [(pair[0], pair[1]) for pair in value]
+
+
+def _musique(
+    value: dict[str, Any], where: str
+) -> tuple[list[SupportingFact], list[tuple[str, str]]]:
+    """Return MuSiQue's facts in the order of its decomposition: each is a whole paragraph."""
+    paragraphs = value["paragraphs"]
+    if not isinstance(paragraphs, list) or not all(
+        isinstance(p, dict)
+        and isinstance(p.get("title"), str)
+        and isinstance(p.get("paragraph_text"), str)
+        and isinstance(p.get("idx", 0), int)
+        for p in paragraphs
+    ):
+        raise InputError('the question\'s "paragraphs" are not as published', where=where)
+    numbered = {p.get("idx", at): p for at, p in enumerate(paragraphs)}
+    steps = value.get("question_decomposition")
+    order = [
+        step.get("paragraph_support_idx")
+        for step in (steps if isinstance(steps, list) else [])
+        if isinstance(step, dict)
+    ] or [at for at, p in numbered.items() if p.get("is_supporting")]
+    if not order or any(not isinstance(at, int) or at not in numbered for at in order):
+        raise InputError(
+            "the question's supporting paragraphs are not told",
+            where=where,
+            hint="Use MuSiQue's training or development files of answerable questions.",
+        )
+    order = list(dict.fromkeys(order))
+    texts = [(numbered[at]["title"], numbered[at]["paragraph_text"]) for at in order]
+    others = [(p["title"], p["paragraph_text"]) for at, p in numbered.items() if at not in order]
+    return [SupportingFact(title, text, text) for title, text in texts], others
+
+
+def _evidence(value: Any, where: str) -> list[SupportingFact]:
+    """Return the facts of gold sentences alone: "title | sentence", or bare.
+
+    Which of the bare sentences stand in one passage is not told, so each is a fact of its own.
+    """
+    if (
+        not isinstance(value, list)
+        or not value
+        or not all(isinstance(sentence, str) and sentence.strip() for sentence in value)
+    ):
+        raise InputError('the question\'s "evidence" is no list of sentences', where=where)
+    said: dict[tuple[str, int], list[str]] = {}
+    for at, sentence in enumerate(value):
+        title, titled, text = sentence.partition(" | ")
+        key = (title.strip(), -1) if titled else ("", at)
+        said.setdefault(key, []).append(text if titled else sentence)
+    texts = [(title, _joined(sentences)) for (title, _), sentences in said.items()]
+    return [SupportingFact(title, text, text) for title, text in texts]
+
+
+def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tuple[int, ...]]:
+    """Return the facts of a comparison, and where each of the things compared begins.
+
+    A fact that another one names (the director of a film) follows it.
+    """
+    lines: list[list[SupportingFact]] = []
+    later = []
+    for fact in facts:
+        named = any(is_named(fact.title, other.text) for other in facts if other is not fact)
+        if named and len(facts) > 2:
+            later.append(fact)
+        else:
+            lines.append([fact])
+    if not lines:
+        return facts, (0,)
+    for fact in later:
+        naming = [line for line in lines if any(is_named(fact.title, f.text) for f in line)]
+        min(naming or lines, key=len).append(fact)
+    starts = [sum(map(len, lines[:at])) for at in range(len(lines))]
+    return [fact for line in lines for fact in line], tuple(starts)
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    return " ".join(" ".join(sentences).split())

@@ -1,0 +1,242 @@
+"""Fine-tunes the generating agents to write the next supporting fact (KGP, Eq. 1).
+
+The paper's instruction fine-tuning: T5-large with all its weights, LLaMA-7B with LoRA adapters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import math
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.errors import ConfigurationError, InputError, ModelError
+from kgp_neo4j.models.generators import INPUT_TOKENS, Kind, input_limit, load_checkpoint
+from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
+from kgp_neo4j.train.features import Feature, features
+from kgp_neo4j.train.fine_tuning import fine_tune
+from kgp_neo4j.train.folder import Folder
+
+__all__ = ["LLAMA", "T5", "GenerationReport", "GenerationSettings", "train_generator"]
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationSettings:
+    """How a generating agent is trained; T5 and LLAMA hold the paper's settings.
+
+    Prompts have `input_tokens` at most, what is written `output_tokens`. With `lora`, adapters of
+    `rank`, `alpha` and `dropout` are trained instead of all weights.
+    """
+
+    kind: Kind
+    model: str
+    rate: float
+    lora: bool
+    epochs: int = 3
+    batch: int = 4
+    input_tokens: int = INPUT_TOKENS
+    output_tokens: int = 512
+    rank: int = 8
+    alpha: int = 16
+    dropout: float = 0.05
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("rate", 1e-9, 1.0),
+            ("epochs", 1, 1000),
+            ("batch", 1, 4096),
+            ("rank", 1, 1024),
+            ("seed", 0, 2**31 - 1),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ConfigurationError(
+                    f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
+                )
+
+
+#: KGP's T5 agent.
+T5 = GenerationSettings(kind="seq2seq", model="google-t5/t5-large", rate=1e-4, lora=False)
+#: KGP's LLaMA agent.
+LLAMA = GenerationSettings(kind="causal", model="huggyllama/llama-7b", rate=3e-4, lora=True)
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationReport:
+    """What a training did: losses are cross-entropies a token.
+
+    `loss` is the mean over the last epoch, `dev_loss` that of the development questions at the end;
+    `resumed` is the step it went on from, and `done_before` true where nothing was left to do.
+    """
+
+    out: str
+    questions: int
+    pairs: int
+    steps: int
+    loss: float
+    dev_loss: float | None
+    resumed: int
+    seconds: float
+    device: str
+    done_before: bool = False
+
+
+def train_generator(
+    files: Sequence[Path],
+    out: Path,
+    settings: GenerationSettings,
+    *,
+    dev: Path | None = None,
+    save_every: int = 500,
+    overwrite: bool = False,
+) -> GenerationReport:
+    """Fine-tune a checkpoint on the supporting facts of question files, and save it in a folder.
+
+    Goes on where a run with the same settings and data was stopped; checkpoints are written every
+    `save_every` steps. Runs on a GPU when one is there. Raises InputError for bad lines,
+    ConfigurationError for a folder that holds something else, ModelError where it cannot go on.
+    """
+    began = time.perf_counter()
+    questions = read_training_questions(files)
+    pairs = training_pairs(questions)
+    held_out = training_pairs(read_training_questions([dev])) if dev else []
+    if not pairs or (dev and not held_out):
+        raise InputError("the files hold no question to train from")
+    kept = dataclasses.asdict(settings) | {"data": _digest(pairs), "dev": _digest(held_out)}
+    folder = Folder(out, kept, overwrite=overwrite)
+    if folder.result is not None:
+        return GenerationReport(**folder.result | {"out": str(out), "done_before": True})
+    model, tokenizer, device = _model(settings)
+    limit = min(settings.input_tokens, input_limit(model, settings.kind))
+
+    def tokens(some: Sequence[TrainingPair]) -> list[Feature]:
+        return features(settings.kind, tokenizer, some, limit, settings.output_tokens)
+
+    last = folder.last_checkpoint()
+    try:
+        losses, dev_loss, steps = fine_tune(
+            model,
+            tokenizer,
+            tokens(pairs),
+            tokens(held_out),
+            folder.checkpoints,
+            resume=last,
+            epochs=settings.epochs,
+            batch=settings.batch,
+            rate=settings.rate,
+            save_every=save_every,
+            seed=settings.seed,
+        )
+        if not losses or not all(map(math.isfinite, losses)):
+            raise ModelError(
+                "the training diverged: its loss is no number",
+                where=str(out),
+                hint="Train anew with a lower --rate and --overwrite.",
+            )
+        report = GenerationReport(
+            out=str(out),
+            questions=len(questions),
+            pairs=len(pairs),
+            steps=steps,
+            loss=sum(losses) / len(losses),
+            dev_loss=dev_loss,
+            resumed=int(last.name.rpartition("-")[2]) if last else 0,
+            seconds=time.perf_counter() - began,
+            device=device,
+        )
+        model.save_pretrained(out)
+        tokenizer.save_pretrained(out)
+        folder.finish(dataclasses.asdict(report), _card(settings, files, report))
+    except OSError as error:
+        raise ModelError(
+            f"the training cannot be saved ({error.strerror or error})",
+            where=str(out),
+            hint="See that there is room; the same command goes on from the last checkpoint.",
+        ) from error
+    return report
+
+
+def _model(settings: GenerationSettings) -> tuple[Any, Any, str]:
+    """Return the model to train, its tokenizer and its device."""
+    import torch
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    # All weights are trained in full precision; under adapters they only stand by.
+    frozen = settings.lora and device == "cuda"
+    dtype = torch.bfloat16 if frozen else torch.float32
+    model, tokenizer = load_checkpoint(settings.kind, settings.model, None, dtype)
+    tokenizer.padding_side = "right"
+    if settings.lora:
+        model = _with_lora(model, settings)
+    return model, tokenizer, device
+
+
+def _with_lora(model: Any, settings: GenerationSettings) -> Any:
+    try:
+        from peft import LoraConfig, TaskType, get_peft_model
+        from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
+    except ImportError as error:
+        raise ModelError(
+            "LoRA adapters need the package peft",
+            hint='Install it: pip install "kgp-neo4j[train]".',
+        ) from error
+    seq2seq = settings.kind == "seq2seq"
+    config = LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        # Query and value projections, as for LLaMA; all layers of a kind that peft does not know.
+        target_modules=None if model.config.model_type in KNOWN else "all-linear",
+        task_type=TaskType.SEQ_2_SEQ_LM if seq2seq else TaskType.CAUSAL_LM,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # the libraries' own, about one another
+        return get_peft_model(model, config)
+
+
+def _digest(pairs: Sequence[TrainingPair]) -> str:
+    made = hashlib.sha256()
+    for pair in pairs:
+        made.update(repr(pair).encode())
+    return made.hexdigest()[:16]
+
+
+def _card(settings: GenerationSettings, files: Sequence[Path], report: GenerationReport) -> str:
+    """Return the model card, a README.md beside the weights."""
+    agent = "t5" if settings.kind == "seq2seq" else "llama"
+    # A folder's place is nobody else's business.
+    base = Path(settings.model)
+    name = base.name if base.expanduser().is_dir() else settings.model
+    given = dataclasses.asdict(settings) | {"model": name}
+    if not settings.lora:
+        given = {k: v for k, v in given.items() if k not in ("rank", "alpha", "dropout")}
+    rows = [f"| {key} | {value} |" for key, value in given.items()]
+    dev = "" if report.dev_loss is None else f", {report.dev_loss:.4f} on the development questions"
+    return "\n".join(
+        [
+            f"# A traversal agent `{agent}` of kgp-neo4j",
+            "",
+            "Given a question and the evidence found so far, it writes the evidence needed next",
+            "(Knowledge Graph Prompting, Wang et al., AAAI 2024).",
+            "",
+            f"- Base model: {name}" + (" (LoRA adapters)" if settings.lora else ""),
+            f"- Data: {', '.join(path.name for path in files)}: {report.questions} questions, "
+            f"{report.pairs} pairs",
+            f"- Trained: {datetime.datetime.now(datetime.UTC).date().isoformat()}, "
+            f"{report.steps} steps; loss {report.loss:.4f}{dev}",
+            "- Licence: to be chosen by whoever passes it on, within those of the base model and "
+            "the data",
+            "",
+            "| setting | |",
+            "|---|---|",
+            *rows,
+            "",
+        ]
+    )

@@ -1,0 +1,220 @@
+"""Trains an MDR encoder: to predict the next supporting passage from those before it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.errors import ConfigurationError, ModelError
+from kgp_neo4j.models import DEFAULT_ENCODER
+from kgp_neo4j.models.encoder import load_encoder, load_model, native_bfloat16
+from kgp_neo4j.models.mdr import QueryForm
+from kgp_neo4j.models.mdr_folder import (
+    Lengths,
+    MdrFolder,
+    weights_folder,
+    write_mdr_folder,
+)
+from kgp_neo4j.train.folder import Folder
+from kgp_neo4j.train.mdr_card import model_card
+from kgp_neo4j.train.mdr_pairs import MdrPair, filled
+from kgp_neo4j.train.mdr_trainer import train_encoder
+
+__all__ = ["MdrReport", "MdrTraining", "train_mdr"]
+
+
+@dataclass(frozen=True, slots=True)
+class MdrTraining:
+    """How an MDR encoder is trained; what the papers say is the default where there is a choice.
+
+    `lora_rank` 0 trains every weight. `learning_rate` None is the paper's 2e-5 for that, and 2e-4
+    for LoRA; `steps` None is `epochs` over the pairs. `warm_up` is a share of the steps, `clip` the
+    largest norm of a gradient, `negatives` the hard ones of a pair, beside those of the batch.
+    """
+
+    encoder: str = DEFAULT_ENCODER
+    lora_rank: int = 8
+    negatives: int = 2
+    batch: int = 16
+    epochs: int = 3
+    steps: int | None = None
+    learning_rate: float | None = None
+    warm_up: float = 0.1
+    clip: float = 2.0
+    seed: int = 0
+    lengths: Lengths = dataclasses.field(default_factory=Lengths)
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("lora_rank", 0, 256),
+            ("negatives", 1, 16),
+            ("batch", 2, 4096),
+            ("epochs", 1, 1000),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ConfigurationError(
+                    f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
+                )
+        if self.steps is not None and self.steps < 1:
+            raise ConfigurationError(f"steps is {self.steps}", hint="Choose 1 or more.")
+        if self.learning_rate is not None and not 0 < self.learning_rate < 1:
+            raise ConfigurationError(
+                f"learning_rate is {self.learning_rate}", hint="Choose one between 0 and 1."
+            )
+
+    @property
+    def rate(self) -> float:
+        """The learning rate that is used."""
+        return self.learning_rate or (2e-4 if self.lora_rank else 2e-5)
+
+
+@dataclass(frozen=True, slots=True)
+class MdrReport:
+    """What a training made: where, from how many pairs, in how many steps, and how the loss fell.
+
+    `first_loss` and `last_loss` are means over the first and the last tenth of the steps. `resumed`
+    is the step that an earlier run was taken up at; with `done_before` there was nothing to do.
+    """
+
+    folder: str
+    pairs: int
+    steps: int
+    first_loss: float
+    last_loss: float
+    seconds: float
+    resumed: int = 0
+    done_before: bool = False
+
+
+def train_mdr(
+    pairs: Sequence[MdrPair],
+    out: Path,
+    settings: MdrTraining | None = None,
+    *,
+    sources: Mapping[str, int] | None = None,
+    save_every: int = 100,
+    overwrite: bool = False,
+) -> MdrReport:
+    """Train an MDR encoder on pairs and write it to the folder `out`.
+
+    A run that was stopped goes on from its last checkpoint, one every `save_every` steps.
+    The loss is the cross-entropy of the right passage among all passages of a batch, hard negatives
+    included, by cosine similarity (MDR takes the inner product; here all vectors are unit ones).
+    `sources` says where the pairs are from, for the model card. Raises ConfigurationError where
+    `out` holds something else and there is no `overwrite`, or there are fewer than two pairs, and
+    ModelError where it can't be written or a package is missing.
+    """
+    settings = settings or MdrTraining()
+    began = time.perf_counter()
+    made = filled(pairs, settings.negatives, settings.seed)
+    if len(made) < 2:
+        raise ConfigurationError(
+            f"there are {len(made)} training pairs, which is too few",
+            hint="Give more labelled questions, or a corpus of more than a few passages.",
+        )
+    steps = settings.steps or settings.epochs * math.ceil(len(made) / settings.batch)
+    model, _ = load_model(settings.encoder, _float32())
+    model.max_seq_length = settings.lengths.query
+    digest = hashlib.sha256(repr([dataclasses.astuple(pair) for pair in made]).encode())
+    plan = dataclasses.asdict(settings) | {"steps": steps, "data": digest.hexdigest()[:16]}
+    folder = Folder(out, plan, overwrite=overwrite)
+    if folder.result is not None:
+        return MdrReport(**(folder.result | {"folder": str(out), "done_before": True}))
+    last = folder.last_checkpoint()
+    try:
+        losses = train_encoder(
+            model,
+            _columns(made, QueryForm(model.tokenizer, settings.lengths), settings.negatives),
+            folder.checkpoints,
+            resume=last,
+            steps=steps,
+            lora_rank=settings.lora_rank,
+            batch=settings.batch,
+            rate=settings.rate,
+            warm_up=settings.warm_up,
+            clip=settings.clip,
+            save_every=save_every,
+            seed=settings.seed,
+            bfloat16=native_bfloat16(training=True),
+        )
+        tenth = max(len(losses) // 10, 1)
+        report = MdrReport(
+            folder=str(out),
+            pairs=len(made),
+            steps=steps,
+            first_loss=sum(losses[:tenth]) / tenth,
+            last_loss=sum(losses[-tenth:]) / tenth,
+            seconds=time.perf_counter() - began,
+            resumed=int(last.name.rpartition("-")[2]) if last else 0,
+        )
+        card = _save(model, out, settings, report, dict(sources or {}))
+        folder.finish(dataclasses.asdict(report), card)
+    except OSError as error:
+        raise ModelError(
+            f"the folder cannot be written ({error.strerror or error})",
+            where=str(out),
+            hint="Choose another --out.",
+        ) from error
+    load_encoder.cache_clear()  # the same folder may have held another encoder
+    return report
+
+
+def _float32() -> Any:
+    import torch
+
+    return torch.float32
+
+
+def _columns(pairs: Sequence[MdrPair], form: QueryForm, negatives: int) -> dict[str, list[str]]:
+    """Return the texts of the pairs as the columns the loss expects, cut to their lengths."""
+    columns = {
+        "anchor": form.queries([(pair.question, pair.before) for pair in pairs]),
+        "positive": form.passages([pair.positive for pair in pairs]),
+    }
+    for at in range(negatives):
+        columns[f"negative_{at + 1}"] = form.passages([pair.negatives[at] for pair in pairs])
+    return columns
+
+
+def _save(
+    model: Any, out: Path, settings: MdrTraining, report: MdrReport, sources: dict[str, int]
+) -> str:
+    """Write the weights and the description that makes them an encoder; return the model card."""
+    weights = weights_folder(out, settings.lora_rank)
+    if settings.lora_rank:
+        with warnings.catch_warnings():
+            # peft asks transformers for something by its old name.
+            warnings.simplefilter("ignore", FutureWarning)
+            model[0].auto_model.save_pretrained(weights)
+        # It names a folder of this machine there; ours is said in kgp-mdr.json.
+        file = weights / "adapter_config.json"
+        configuration = json.loads(file.read_text(encoding="utf-8"))
+        configuration["base_model_name_or_path"] = settings.encoder
+        file.write_text(json.dumps(configuration, indent=2, sort_keys=True), encoding="utf-8")
+    else:
+        model.save_pretrained(str(weights), create_model_card=False)
+    training = {
+        "pairs": report.pairs,
+        "sources": sources,
+        "steps": report.steps,
+        "batch": settings.batch,
+        "negatives": settings.negatives,
+        "learning_rate": settings.rate,
+        "warm_up": settings.warm_up,
+        "clip": settings.clip,
+        "seed": settings.seed,
+        "first_loss": round(report.first_loss, 4),
+        "last_loss": round(report.last_loss, 4),
+    }
+    made = MdrFolder(settings.encoder, settings.lora_rank, settings.lengths, training=training)
+    write_mdr_folder(out, made)
+    return model_card(made)

@@ -1,0 +1,250 @@
+"""What an MDR encoder learns from: queries, the passage that comes next, and hard negatives.
+
+From labelled questions as in MDR (Xiong et al., ICLR 2021): each supporting passage is to be found
+from the question and those before it. From a corpus without labels: a sentence that names another
+document leads to that document, and a sentence leads to the passage it was taken from.
+"""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import regex
+
+from kgp_neo4j.database import Database, Row
+from kgp_neo4j.errors import ConfigurationError, CorpusError
+from kgp_neo4j.evidence import Retriever
+from kgp_neo4j.load import sentences
+from kgp_neo4j.progress import bar
+from kgp_neo4j.records import Question
+from kgp_neo4j.train.examples import SupportingFact, TrainingQuestion, read_training_questions
+from kgp_neo4j.words import WORD, words
+
+__all__ = [
+    "MdrPair",
+    "corpus_pairs",
+    "filled",
+    "gather_pairs",
+    "labelled_pairs",
+    "retrieved_negatives",
+]
+
+#: Title and text of a passage.
+Text = tuple[str, str]
+#: What stands for a title that is left out of a sentence.
+_MASK = "…"
+#: A sentence of fewer words says too little to stand for a question.
+_SHORTEST = 4
+_WORD = regex.compile(WORD)
+
+
+@dataclass(frozen=True, slots=True)
+class MdrPair:
+    """A question with the passages before, the passage that comes next, and some that do not."""
+
+    question: str
+    before: tuple[Text, ...]
+    positive: Text
+    negatives: tuple[Text, ...] = ()
+
+
+def gather_pairs(
+    files: Sequence[str | Path],
+    database: Database | None = None,
+    corpus: str | None = None,
+    *,
+    pairs: int = 10_000,
+    negatives: int = 2,
+    seed: int = 0,
+) -> tuple[list[MdrPair], dict[str, int]]:
+    """Return training pairs and how many came from where.
+
+    Labelled files give the pairs where there are any, and the corpus hard negatives for them; a
+    corpus alone gives at most `pairs` of its own. Raises ConfigurationError where there is neither,
+    and CorpusError where the corpus is not there or has nothing to learn from.
+    """
+    if database is None or corpus is None:
+        if not files:
+            raise ConfigurationError(
+                "there is nothing to train from",
+                hint="Give files of labelled questions, a --corpus, or both.",
+            )
+        made = labelled_pairs(read_training_questions(files), negatives=negatives, seed=seed)
+        return made, {_names(files): len(made)}
+    if files:
+        questions = read_training_questions(files)
+        found = retrieved_negatives(database, corpus, questions)
+        made = labelled_pairs(questions, negatives=negatives, seed=seed, retrieved=found)
+        return made, {f"{_names(files)}, with negatives from the corpus {corpus}": len(made)}
+    if not database.read("inspect/corpus", corpus=corpus):
+        raise CorpusError(
+            f"there is no corpus named {corpus!r}",
+            hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
+        )
+    made = corpus_pairs(database, corpus, pairs=pairs, negatives=negatives, seed=seed)
+    if not made:
+        raise CorpusError(
+            f"the corpus {corpus!r} has nothing to learn from: no passage names another document, "
+            "and none has two sentences",
+            hint="Connect it first (`kgp-neo4j connect`), or give files of labelled questions.",
+        )
+    return made, {f"the corpus {corpus}, without labels": len(made)}
+
+
+def labelled_pairs(
+    questions: Sequence[TrainingQuestion],
+    *,
+    negatives: int = 2,
+    seed: int = 0,
+    retrieved: Sequence[Sequence[Text]] | None = None,
+) -> list[MdrPair]:
+    """Return the steps of labelled questions, the first hop and every later one.
+
+    Hard negatives are drawn from the question's own distractors, and from what was `retrieved` for
+    it (see `retrieved_negatives`) where that is given: half from each.
+    """
+    made: dict[MdrPair, None] = {}
+    for at, question in enumerate(questions):
+        draw = random.Random(f"{seed} {question.id}")
+        found = list(retrieved[at]) if retrieved else []
+        for order in question.orders():
+            for step, fact in enumerate(order):
+                near = draw.sample(found, min(len(found), (negatives + 1) // 2))
+                others = [text for text in question.distractors if text not in near]
+                near += draw.sample(others, min(len(others), negatives - len(near)))
+                before = tuple(_passage(f) for f in order[:step])
+                made[MdrPair(question.question, before, _passage(fact), tuple(near))] = None
+    return list(made)
+
+
+def retrieved_negatives(
+    database: Database, corpus: str, questions: Sequence[TrainingQuestion], limit: int = 8
+) -> list[list[Text]]:
+    """Return for each question what full-text search finds in a corpus and is none of its facts.
+
+    At most `limit` passages each. A passage with the title or the text of a fact is none.
+    """
+    retriever = Retriever(database, corpus, method="bm25")
+    made: list[list[Text]] = []
+    with bar("negatives", len(questions), "questions") as progress:
+        for question in questions:
+            titles = {fact.title for fact in question.facts if fact.title}
+            texts = [_plain(fact.text) for fact in question.facts]
+            found = retriever.retrieve(Question(question.id, question.question)).passages
+            made.append(
+                [
+                    (passage.title, passage.text)
+                    for passage in found
+                    if passage.title not in titles
+                    and not any(text in _plain(passage.text) for text in texts)
+                ][:limit]
+            )
+            progress.update()
+    return made
+
+
+def corpus_pairs(
+    database: Database,
+    corpus: str,
+    *,
+    pairs: int,
+    negatives: int = 2,
+    masked: float = 0.5,
+    seed: int = 0,
+) -> list[MdrPair]:
+    """Return at most `pairs` steps made from a corpus without labels, the same for the same seed.
+
+    Half of them, where the corpus has as many, lead from a passage to the document whose title it
+    names: the query is the naming sentence, the title left out of a share `masked` of them, with
+    the passage before. The others lead from a sentence to its passage without that sentence (the
+    inverse cloze task of Lee et al., ACL 2019). Hard negatives are similar passages that no title
+    joins.
+    """
+    draw = random.Random(seed)
+    asked = {"corpus": corpus, "seed": seed, "negatives": negatives}
+    rows = database.read("train/named_passages", limit=pairs // 2, **asked)
+    made = [pair for row in rows if (pair := _named(row, draw, masked))]
+    rows = database.read("train/drawn_passages", limit=pairs - len(made), **asked)
+    made += [pair for row in rows if (pair := _cloze(row, draw))]
+    return made
+
+
+def filled(pairs: Sequence[MdrPair], negatives: int, seed: int = 0) -> list[MdrPair]:
+    """Return the pairs with `negatives` each; what one lacks is drawn from the others' passages."""
+    draw = random.Random(seed)
+    pool = list(dict.fromkeys(text for pair in pairs for text in (pair.positive, *pair.negatives)))
+    made = []
+    for pair in pairs:
+        near = [text for text in pair.negatives if text != pair.positive][:negatives]
+        taken = {pair.positive, *pair.before, *near}
+        # Three times as many as are wanted, since some of them may be taken.
+        for text in draw.sample(pool, min(len(pool), 3 * negatives + len(taken))):
+            if len(near) < negatives and text not in taken:
+                near.append(text)
+        # Of very few passages, one stands twice: the loss only counts it twice.
+        while near and len(near) < negatives:
+            near.append(near[-1])
+        if len(near) == negatives:
+            made.append(replace(pair, negatives=tuple(near)))
+    return made
+
+
+def _names(files: Sequence[str | Path]) -> str:
+    return ", ".join(Path(file).name for file in files)
+
+
+def _passage(fact: SupportingFact) -> Text:
+    return fact.title, fact.passage_text
+
+
+def _plain(text: str) -> str:
+    """Return a text without case and white space, in which corpora of one source differ."""
+    return "".join(text.split()).casefold()
+
+
+def _named(row: Row, draw: random.Random, masked: float) -> MdrPair | None:
+    """Make a pair of a passage and the document it names; None where no sentence names it."""
+    hide = draw.random() < masked
+    for start, end in sentences(row["text"]):
+        sentence = row["text"][start:end].strip()
+        span = _span(sentence, row["names"])
+        if span and len(words(sentence)) >= _SHORTEST:
+            query = sentence[: span[0]] + _MASK + sentence[span[1] :] if hide else sentence
+            return MdrPair(
+                query,
+                ((row["title"], row["text"]),),
+                (row["nextTitle"], row["nextText"]),
+                _texts(row),
+            )
+    return None
+
+
+def _cloze(row: Row, draw: random.Random) -> MdrPair | None:
+    """Make a pair of a sentence and its passage without it; None for a passage of one sentence."""
+    text: str = row["text"]
+    spans = [span for span in sentences(text) if len(words(text[slice(*span)])) >= _SHORTEST]
+    if len(spans) < 2:
+        return None
+    start, end = draw.choice(spans)
+    rest = (text[:start] + text[end:]).strip()
+    return MdrPair(text[start:end].strip(), (), (row["title"], rest), _texts(row))
+
+
+def _texts(row: Row) -> tuple[Text, ...]:
+    return tuple((n["title"], n["text"]) for n in row["negatives"])
+
+
+def _span(sentence: str, names: Iterable[str]) -> tuple[int, int] | None:
+    """Return where a sentence holds one of some keywords, words cut as for the graph."""
+    found = [(m.start(), m.end()) for m in _WORD.finditer(sentence)]
+    low = [unicodedata.normalize("NFKC", sentence[a:b]).lower() for a, b in found]
+    for name in names:
+        wanted = name.split()
+        for at in range(len(low) - len(wanted) + 1):
+            if low[at : at + len(wanted)] == wanted:
+                return found[at][0], found[at + len(wanted) - 1][1]
+    return None

@@ -1,0 +1,154 @@
+"""Algorithm 1 with an agent that judges: each hop's passages are scored by all their signals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kgp_neo4j.database import Database
+from kgp_neo4j.records import ReasoningPath, Step
+from kgp_neo4j.traverse.agents.learned import LearnedAgent, likelihood
+from kgp_neo4j.traverse.edges import with_edges
+from kgp_neo4j.traverse.settings import TraversalSettings
+from kgp_neo4j.traverse.signals import (
+    NAMED_BY,
+    NAMES,
+    Candidates,
+    QuestionSignals,
+    candidates,
+    question_signals,
+)
+
+__all__ = ["candidates_of", "judged_traverse", "search", "seeds_of"]
+
+#: So many passages of the search are judged at each hop beside the neighbours.
+_OTHERS = 60
+#: So many passages whose titles the question names are seeds whatever the search says of them.
+_NAMED = 8
+_FRONTIER = 12
+# On the scale of the other agents, so that an answer can weigh the steps of all of them alike.
+_LEXICAL_SHARE = 0.3
+_OUTWARD = 0.4
+_INWARD = 0.2
+
+
+def judged_traverse(
+    database: Database, corpus: str, question: str, agent: LearnedAgent, settings: TraversalSettings
+) -> list[ReasoningPath]:
+    """Return one reasoning path to each retrieved passage, the best passage first.
+
+    Each hop starts from the best passages of the hop before (from the seeds at first), judges them
+    anew together with their neighbours, and its order replaces the one before; so a passage that
+    only a later hop can explain still comes first. The budget counts distinct passages. The
+    database is called once for the question, once a hop, and once for the edges of the paths; no
+    text is fetched.
+    """
+    begin = agent.begin(question)
+    asked = search(database, corpus, question, list(begin.vector or ()))
+    frontier = seeds_of(asked, settings.seeds)
+    paths = {p: ReasoningPath((_step(asked, p),)) for p in asked.order}
+    ranked = list(asked.order)
+    before: Mapping[str, float] | None = None
+    for hop in range(settings.hops):
+        if not frontier:
+            break
+        found = candidates_of(database, corpus, asked, frontier, settings, before)
+        scores = agent.judge(found, hop).tolist()
+        order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
+        best = order[: max(settings.budget, settings.seeds)]
+        reasons = agent.reasons(found, best, hop)
+        judged: dict[str, ReasoningPath] = {}
+        for at, signals in zip(best, reasons, strict=True):
+            step = _step(asked, found.ids[at], float(found.cosine[at]), scores[at], signals)
+            judged[step.passage] = _path(step, found.origin[at], frontier, judged, paths)
+        paths |= judged
+        ranked = [found.ids[at] for at in order]
+        before = dict(zip(found.ids, scores, strict=True))
+        frontier = ranked[: settings.seeds]
+    # What the graph leaves of the budget is filled with further results of the search.
+    ranked = list(dict.fromkeys((*ranked[: settings.budget], *asked.order)))
+    return with_edges(database, [paths[p] for p in ranked[: settings.budget]], settings)
+
+
+def search(database: Database, corpus: str, question: str, vector: list[float]) -> QuestionSignals:
+    """Return what speaks for passages before anything was visited: one call of the database."""
+    rows = database.read(
+        "procedures/question_signals", question=question, vector=vector, corpus=corpus
+    )
+    return question_signals(question, vector, rows)
+
+
+def seeds_of(asked: QuestionSignals, seeds: int) -> list[str]:
+    """Return the seeds: the best of the search, and passages whose titles the question names."""
+    named = sorted(asked.named, key=lambda p: (-asked.named[p], p))[:_NAMED]
+    return list(dict.fromkeys((*asked.order[:seeds], *named)))[: max(_FRONTIER, seeds)]
+
+
+def candidates_of(
+    database: Database,
+    corpus: str,
+    asked: QuestionSignals,
+    frontier: Sequence[str],
+    settings: TraversalSettings,
+    before: Mapping[str, float] | None,
+) -> Candidates:
+    """Return the candidates of one hop with their features: one call of the database."""
+    rows = database.read(
+        "procedures/candidate_signals",
+        frontier=list(frontier),
+        others=list(asked.order[:_OTHERS]),
+        corpus=corpus,
+        vector=asked.vector,
+        words=asked.words,
+        phrases=asked.phrases,
+        named=list(asked.named),
+        hits=dict(asked.lexical),
+        edges=list(settings.edges),
+    )
+    return candidates(asked, frontier, rows, before)
+
+
+def _step(
+    asked: QuestionSignals,
+    passage: str,
+    cosine: float = 0.0,
+    score: float | None = None,
+    signals: str = "",
+) -> Step:
+    """Return the step to a passage as a seed; without a score it is what the search left over."""
+    return Step(
+        passage,
+        "seed",
+        match=cosine + _LEXICAL_SHARE * asked.lexical.get(passage, 0.0),
+        judged=0.0 if score is None else likelihood(score),
+        signals=signals,
+    )
+
+
+def _path(
+    step: Step,
+    origin: tuple[int, int],
+    frontier: Sequence[str],
+    judged: Mapping[str, ReasoningPath],
+    paths: Mapping[str, ReasoningPath],
+) -> ReasoningPath:
+    """Return the path to a passage: from one that is judged better where it is linked with one.
+
+    Otherwise its path of the hop before, or itself as a seed. A passage found over a link alone
+    keeps that link.
+    """
+    place, kind = origin
+    parent = frontier[place] if place >= 0 else None
+    known = paths.get(step.passage)
+    before = judged.get(parent) if parent else None
+    if before is None and known is None and parent:
+        before = paths.get(parent)
+    if before and all(s.passage != step.passage for s in before.steps):
+        share = {NAMES: _OUTWARD, NAMED_BY: _INWARD}.get(kind, 0.0)
+        inherited = share * max(before.steps[-1].match, 0.0)
+        return before.then(replace(step, edge="", inherited=inherited))
+    if known and len(known.steps) > 1:
+        last = known.steps[-1]
+        again = replace(step, edge=last.edge, inherited=last.inherited, reason=last.reason)
+        return ReasoningPath((*known.steps[:-1], again))
+    return ReasoningPath((step,))

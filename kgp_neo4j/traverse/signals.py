@@ -1,0 +1,311 @@
+"""What speaks for a passage: signals counted in the database, as features of a learned scorer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.connect.entities.text import cut, fold
+from kgp_neo4j.database import Row
+from kgp_neo4j.words import content_words
+
+__all__ = ["FEATURES", "Candidates", "QuestionSignals", "candidates", "question_signals"]
+
+_RRF = 60
+_DEPTH = 100
+_TITLES = 20
+#: Kinds of links, as `procedures/candidate_signals` numbers them.
+NAMES, NAMED_BY, SHARES, SIMILAR, NEXT, BRIDGE, ASKED = range(7)
+_KINDS = (("names", NAMES), ("named_by", NAMED_BY), ("shares", SHARES), ("similar", SIMILAR))
+_FAR = 50.0
+
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSignals:
+    """What is known of a question before anything was visited.
+
+    `order` ranks passages by reciprocal rank fusion of words, meaning and named titles.
+    """
+
+    text: str
+    vector: list[float]
+    words: list[str]
+    phrases: list[str]
+    lexical: Mapping[str, float]
+    best_lexical: float
+    best_cosine: float
+    lexical_rank: Mapping[str, int]
+    cosine_rank: Mapping[str, int]
+    named: Mapping[str, float]
+    fused: Mapping[str, float]
+    order: Sequence[str]
+    rank: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The passages of one hop and what speaks for them.
+
+    `features` has the shape (passages, len(FEATURES)). `origin` says for each passage from which
+    place in the frontier and over which kind of link it is best reached, (-1, -1) for none.
+    """
+
+    ids: list[str]
+    features: Matrix
+    cosine: Matrix
+    origin: list[tuple[int, int]]
+
+
+def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) -> QuestionSignals:
+    """Return a question's signals from the rows of `procedures/question_signals`."""
+    lexical = {r["passage"]: float(r["lexical"]) for r in rows if r["lexical"] is not None}
+    cosine = {r["passage"]: float(r["cosine"]) for r in rows if r["cosine"] is not None}
+    named = {r["passage"]: float(r["named"]) for r in rows if r["named"] is not None}
+    ranked = [_ranked(lexical)[:_DEPTH], _ranked(cosine)[:_DEPTH], _ranked(named)[:_TITLES]]
+    fused: dict[str, float] = defaultdict(float)
+    for found in ranked:
+        for rank, passage in enumerate(found):
+            fused[passage] += 1.0 / (_RRF + rank)
+    order = _ranked(fused)
+    best = max(lexical.values(), default=1.0)
+    return QuestionSignals(
+        text=text,
+        vector=list(vector),
+        words=[_stem(word) for word in content_words(text)],
+        phrases=_phrases(text),
+        lexical={passage: score / best for passage, score in lexical.items()},
+        best_lexical=best,
+        best_cosine=max(cosine.values(), default=0.0),
+        lexical_rank={passage: rank for rank, passage in enumerate(ranked[0])},
+        cosine_rank={passage: rank for rank, passage in enumerate(ranked[1])},
+        named=named,
+        fused=fused,
+        order=order,
+        rank={passage: rank for rank, passage in enumerate(order)},
+    )
+
+
+def _ranked(scores: Mapping[str, float]) -> list[str]:
+    return sorted(scores, key=lambda passage: (-scores[passage], passage))
+
+
+def _stem(word: str) -> str:
+    """Return what a word's forms have in common, roughly: it is looked for inside of words."""
+    if len(word) <= 4 or not word.isascii():
+        return word
+    for end, rest in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", "")):
+        if word.endswith(end) and len(word) > len(end) + 3:
+            return word[: -len(end)] + rest
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def _phrases(text: str, longest: int = 5) -> list[str]:
+    """Return the n-grams of a question that could be entities, as entities are named."""
+    low = cut(text).keys
+    content = {fold(word) for word in content_words(text)}
+    return list(
+        dict.fromkeys(
+            " ".join(low[first:last])
+            for first in range(len(low))
+            for last in range(first + 1, min(len(low), first + longest) + 1)
+            if low[first] in content and low[last - 1] in content
+        )
+    )
+
+
+def candidates(
+    question: QuestionSignals,
+    frontier: Sequence[str],
+    rows: Sequence[Row],
+    before: Mapping[str, float] | None,
+) -> Candidates:
+    """Return the candidates of one hop from the rows of `procedures/candidate_signals`.
+
+    `before` holds the scores of the hop before by passage, and is None at the first hop.
+    """
+    table = _Table(question, frontier, rows, before)
+    made = table.features()
+    return Candidates(
+        ids=[row["passage"] for row in rows],
+        features=np.stack([np.asarray(made[name], np.float32) for name in FEATURES], axis=1),
+        cosine=table.cosine,
+        origin=table.origin(),
+    )
+
+
+class _Table:
+    """The links of one hop as matrices of shape (candidates, frontier), one for each kind."""
+
+    def __init__(
+        self,
+        question: QuestionSignals,
+        frontier: Sequence[str],
+        rows: Sequence[Row],
+        before: Mapping[str, float] | None,
+    ) -> None:
+        self.question = question
+        self.ids = [row["passage"] for row in rows]
+        self.rows = rows
+        self.frontier = frontier
+        self.before = before
+        size, width = len(rows), max(len(frontier), 1)
+        place = {passage: at for at, passage in enumerate(self.ids)}
+        self.cosine = np.array([row["cosine"] or 0.0 for row in rows], np.float32)
+        self.links = np.zeros((6, size, width), np.float32)
+        self.asked = np.zeros((2, size), np.float32)  # the rarest, and all of them
+        covered = np.zeros((size, max(len(question.words), 1)), bool)
+        for at, row in enumerate(rows):
+            covered[at, row["covered"]] = True
+            for kind, parent, weight in row["links"]:
+                if kind == ASKED:
+                    self.asked[0, at] = max(self.asked[0, at], weight)
+                    self.asked[1, at] += weight
+                else:
+                    cell = self.links[int(kind), at]
+                    cell[int(parent)] = max(cell[int(parent)], weight)
+        parents = [place.get(passage, -1) for passage in frontier] or [-1]
+        known = np.array([parent >= 0 for parent in parents])
+        self.parent_cosine = np.where(known, self.cosine[parents], 0.0).astype(np.float32)
+        self.itself = np.zeros((size, width), bool)
+        for at, parent in enumerate(parents):
+            if parent >= 0:
+                self.itself[parent, at] = True
+        self.links[:, self.itself] = 0.0
+        # How rare a word is among these passages stands in for how rare it is in the corpus.
+        weight = np.log1p(size / (1.0 + covered.sum(0)))
+        total = max(float(weight.sum()), 1e-6)
+        self.coverage = (covered * weight).sum(1) / total
+        parent_covered = covered[parents] & known[:, None]
+        self.parent_coverage = (parent_covered * weight).sum(1) / total
+        #: The share of the question's words that a candidate has and the parent lacks.
+        self.gain = ((covered * weight) @ (~parent_covered).T) / total
+        self.before_parent = np.array(
+            [(before or {}).get(passage, -9.0) for passage in frontier] or [-9.0], np.float32
+        )
+
+    def features(self) -> dict[str, Sequence[float] | NDArray[Any]]:
+        """Return the features by name, in no order."""
+        made = self._alone() | self._linked() | self._bridged() | self._before()
+        return {name: made[name] for name in FEATURES}
+
+    def _alone(self) -> dict[str, Sequence[float] | NDArray[Any]]:
+        """What speaks for a passage whatever it is linked with."""
+        question, ids = self.question, self.ids
+        lexical = np.array([question.lexical.get(p, 0.0) for p in ids])
+        return {
+            "cosine": self.cosine,
+            "cosine_gap": question.best_cosine - self.cosine,
+            "lexical": lexical,
+            "lexical_score": lexical * question.best_lexical,
+            "lexical_rank": [question.lexical_rank.get(p, 100) for p in ids],
+            "cosine_rank": [question.cosine_rank.get(p, 100) for p in ids],
+            "fused": [question.fused.get(p, 0.0) * _RRF for p in ids],
+            "fused_rank": [question.rank.get(p, 200) for p in ids],
+            "title_named": [question.named.get(p, 0.0) for p in ids],
+            "out_degree": [row["outDegree"] for row in self.rows],
+            "in_degree": [row["inDegree"] for row in self.rows],
+            "length": [row["length"] for row in self.rows],
+            "asked_entity": self.asked[0],
+            "asked_entities": self.asked[1],
+            "coverage": self.coverage,
+        }
+
+    def _linked(self) -> dict[str, Sequence[float] | NDArray[Any]]:
+        """What speaks for a passage by the edges that lead to it."""
+        width = self.links.shape[2]
+        rank = np.arange(width, dtype=np.float32)[None, :]
+        named = np.array([p in self.question.named for p in self.frontier] or [False])[None, :]
+        cosine = self.parent_cosine[None, :]
+        union = self.gain + self.parent_coverage[None, :]
+        made: dict[str, Sequence[float] | NDArray[Any]] = {}
+        every = self.links[:SIMILAR] > 0
+        made["links"] = every.any(0).sum(1)
+        made["links_rank"] = np.where(every.any(0), rank, _FAR).min(1)
+        for name, kind in _KINDS:
+            weight = self.links[kind]
+            there = weight > 0
+            made[f"{name}_links"] = there.sum(1)
+            made[f"{name}_rank"] = np.where(there, rank, _FAR).min(1)
+            made[f"{name}_cosine"] = np.where(there, cosine, -1.0).max(1)
+            made[f"{name}_weight"] = weight.max(1)
+            made[f"{name}_asked"] = (there & named).sum(1)
+            made[f"{name}_gain"] = np.where(there, self.gain, 0.0).max(1)
+            made[f"{name}_union"] = np.where(there, union, 0.0).max(1)
+        return made
+
+    def _bridged(self) -> dict[str, Sequence[float] | NDArray[Any]]:
+        """What speaks for a passage by an entity it shares that the question does not name."""
+        bridge = self.links[BRIDGE]
+        rank = np.arange(bridge.shape[1], dtype=np.float32)[None, :]
+        covered = self.parent_coverage[None, :]
+        return {
+            "bridge": bridge.max(1),
+            "bridge_gain": (bridge * self.gain).max(1),
+            "bridge_union": (bridge * (self.gain + covered)).max(1),
+            "bridge_coverage": (bridge * covered).max(1),
+            "bridge_rank": (bridge / (2.0 + rank)).max(1),
+            "bridge_first": bridge[:, :3].max(1),
+            "first_gain": self.gain[:, 0],
+        }
+
+    def _before(self) -> dict[str, Any]:
+        """What the hop before said of a passage, and of those that lead to it."""
+        score = self.before_parent[None, :]
+        likely = 1.0 / (1.0 + np.exp(-score))
+        bridge = self.links[BRIDGE]
+        made: dict[str, Any] = {
+            "before": [(self.before or {}).get(p, -9.0) for p in self.ids],
+            "visited": self.itself.any(1),
+            "bridge_likely": (bridge * likely).max(1),
+            "bridge_likely_gain": (bridge * likely * self.gain).max(1),
+        }
+        for name, kind in _KINDS:
+            there = self.links[kind] > 0
+            made[f"{name}_before"] = np.where(there, score, -12.0).max(1)
+            made[f"{name}_likely_gain"] = (there * likely * self.gain).max(1)
+        return made
+
+    def origin(self) -> list[tuple[int, int]]:
+        """Return for each candidate the parent and the kind of link that best account for it."""
+        likely: NDArray[Any] = 1.0 / (1.0 + np.exp(-self.before_parent))
+        if not self.before:
+            likely = 0.5 + 0.5 * self.parent_cosine
+        # An edge that names a title says more than one that shares a word.
+        trust = np.array([1.0, 0.8, 0.5, 0.4, 0.3, 0.5], np.float32)[:, None, None]
+        strength = (self.links > 0) * trust * likely[None, None, :]
+        strength[BRIDGE] *= self.links[BRIDGE]
+        kinds, size, width = strength.shape
+        flat = strength.transpose(1, 0, 2).reshape(size, kinds * width)
+        best = flat.argmax(1)
+        return [
+            (int(at % width), int(at // width)) if flat[row, at] > 0 else (-1, -1)
+            for row, at in enumerate(best)
+        ]
+
+
+def _names() -> tuple[str, ...]:
+    alone = (
+        "cosine cosine_gap lexical lexical_score lexical_rank cosine_rank fused fused_rank "
+        "title_named out_degree in_degree length asked_entity asked_entities coverage"
+    )
+    bridge = (
+        "bridge bridge_gain bridge_union bridge_coverage bridge_rank bridge_first first_gain "
+        "before visited bridge_likely bridge_likely_gain links links_rank"
+    )
+    parts = (
+        *("links", "rank", "cosine", "weight", "asked", "gain", "union"),
+        *("before", "likely_gain"),
+    )
+    linked = [f"{name}_{part}" for name, _ in _KINDS for part in parts]
+    return (*alone.split(), *bridge.split(), *linked)
+
+
+#: The features of a candidate, in the order of the columns.
+FEATURES: tuple[str, ...] = _names()
