@@ -49,6 +49,8 @@ def main() -> None:
     parser.add_argument("--split", default="dev")
     parser.add_argument("--score", type=Path, help="a scorer: score.py GOLD RUN")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/runs"))
+    parser.add_argument("--model", help="a scorer other than the one that is shipped")
+    parser.add_argument("--only-connect", action="store_true", help="retrieve nothing")
     parser.add_argument("--only-retrieve", action="store_true", help="the corpus is connected")
     given = parser.parse_args()
     name = f"bench-{given.folder.name}"
@@ -69,10 +71,13 @@ def main() -> None:
         print(f"\npeak memory: Python {peak:,.0f} MB, server {server_peak()}")
     print(f"\n| {given.folder.name} {given.split} | {' | '.join(SHOWN)} | p50 s | p95 s |")
     print("|---" * (len(SHOWN) + 3) + "|")
-    for method, agent in [*((m, None) for m in METHODS), ("kgp", "tfidf")]:
+    runs = [*((m, None) for m in METHODS), ("kgp", "knn"), ("kgp", "tfidf")]
+    for method, agent in [] if given.only_connect else runs:
         label = f"{method} ({agent})" if agent else method
         out = given.out / f"{given.folder.name}-{given.split}-{label.replace(' ', '')}.jsonl"
         more = ["--agent", agent] if agent else []
+        if given.model and label == "kgp":
+            more = ["--agent", "learned", "--model", given.model]
         told, _ = kgp(
             *("retrieve", questions, "--corpus", name, "--method", method, "--json"),
             *("--out", str(out), *more),

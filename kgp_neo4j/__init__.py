@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kgp_neo4j.api import Corpus
-    from kgp_neo4j.connect import KeywordSettings, SimilaritySettings
+    from kgp_neo4j.connect import (
+        EntitySettings,
+        KeywordSettings,
+        MdrSettings,
+        SimilaritySettings,
+    )
     from kgp_neo4j.database import Database
     from kgp_neo4j.errors import KgpError
     from kgp_neo4j.installation import Installed, install, open_database
@@ -39,9 +44,11 @@ _HOMES = {
     "ConnectReport": "records",
     "Corpus": "api",
     "Database": "database",
+    "EntitySettings": "connect",
     "Installed": "installation",
     "KeywordSettings": "connect",
     "KgpError": "errors",
+    "MdrSettings": "connect",
     "NextEvidence": "records",
     "Passage": "records",
     "Question": "records",
@@ -64,9 +71,11 @@ __all__ = [
     "ConnectReport",
     "Corpus",
     "Database",
+    "EntitySettings",
     "Installed",
     "KeywordSettings",
     "KgpError",
+    "MdrSettings",
     "NextEvidence",
     "Passage",
     "Question",

@@ -8,7 +8,14 @@ from types import TracebackType
 from typing import Self
 
 from kgp_neo4j.answer import ask
-from kgp_neo4j.connect import EDGES, EntitySettings, KeywordSettings, SimilaritySettings, connect
+from kgp_neo4j.connect import (
+    EDGES,
+    EntitySettings,
+    KeywordSettings,
+    MdrSettings,
+    SimilaritySettings,
+    connect,
+)
 from kgp_neo4j.database import Database
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.installation import open_database
@@ -75,8 +82,12 @@ class Corpus:
         keywords: KeywordSettings | None = None,
         entities: EntitySettings | None = None,
         similarity: SimilaritySettings | None = None,
+        mdr: MdrSettings | None = None,
     ) -> ConnectReport:
-        """Make the keyword, entity and similarity graphs, replacing those that were there."""
+        """Make the graphs named, replacing those of the same name that were there.
+
+        `knn-mdr` needs an encoder of your training, named in `mdr`; the others are made by default.
+        """
         self._retrievers.clear()
         return connect(
             self.database,
@@ -85,6 +96,7 @@ class Corpus:
             keywords=keywords,
             entities=entities,
             similarity=similarity,
+            mdr=mdr,
         )
 
     def ask(

@@ -1,4 +1,4 @@
-"""The keyword and similarity graphs: what is a keyword, density, running again, encoders."""
+"""The graphs of `connect`: what is a keyword, density, running again, encoders."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from kgp_neo4j.load import delete_document, load
 from kgp_neo4j.models import DEFAULT_ENCODER
 from kgp_neo4j.records import Question
 
+#: The graphs that `connect` makes, as the corpus names them.
+_ALL = ["entities", "keywords", "similarity"]
+
 
 def _store(database: Database, corpus: str, tmp_path: Path, *records: tuple[str, str]) -> None:
     load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
@@ -40,7 +43,7 @@ def _graph(database: Database, corpus: str) -> dict[str, list[Any]]:
     )
     edges = rows(
         database,
-        "MATCH (p:Passage {corpus: $c})-[e:SHARES_KEYWORD|SIMILAR_ST]->(q) "
+        "MATCH (p:Passage {corpus: $c})-[e:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST]->(q) "
         "RETURN type(e) AS type, p.id AS p, q.id AS q, properties(e) AS e "
         "ORDER BY type, p, q, e.namesTitle",
         c=corpus,
@@ -48,7 +51,14 @@ def _graph(database: Database, corpus: str) -> dict[str, list[Any]]:
     for edge in edges:
         edge["e"] = {k: sorted(v) if k == "keywords" else v for k, v in edge["e"].items()}
         edge["e"].pop("weight", None)  # a sum, in no fixed order
-    return {"keywords": keywords, "links": links, "edges": edges}
+    mentions = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(e) "
+        "RETURN p.id AS p, coalesce(e.id, e.name) AS e, e.type AS type, properties(m) AS m "
+        "ORDER BY p, e",
+        c=corpus,
+    )
+    return {"keywords": keywords, "links": links, "edges": edges, "mentions": mentions}
 
 
 def _edges(database: Database, corpus: str, kind: str = "SHARES_KEYWORD") -> int:
@@ -311,7 +321,7 @@ def test_another_encoder_is_refused_and_harms_nothing(
     assert "(32)" in said
     assert "--replace-embeddings" in said
     assert _graph(database, corpus) == before
-    assert sorted(_state(database, corpus)["connected"]) == ["keywords", "similarity"]
+    assert sorted(_state(database, corpus)["connected"]) == _ALL
 
 
 def test_an_encoder_that_is_not_there(database: Database, corpus: str, tmp_path: Path) -> None:
@@ -402,6 +412,8 @@ class _CutShort(Database):
     [
         ("connect/remove_keywords", "tfidf", "keywords"),
         ("connect/shared_keywords", "tfidf", "keywords"),
+        ("connect/remove_mentions", "entity", "entities"),
+        ("connect/shared_entities", "entity", "entities"),
         ("connect/remove_similar", "knn-st", "similarity"),
     ],
 )
@@ -414,14 +426,18 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
     with _CutShort(database, path) as failing, pytest.raises(DatabaseError):
         connect(failing, corpus, edges=[edges])
     assert lost not in _state(database, corpus)["connected"]
-    wanted = "kgp" if lost == "keywords" else "dense"
-    agent = "tfidf" if lost == "keywords" else None
+    method, agent = {
+        "keywords": ("kgp", "tfidf"),
+        "entities": ("kgp", "learned"),
+        "similarity": ("dense", None),
+    }[lost]
     with pytest.raises(CorpusError, match=f"has no {lost} graph yet"):
-        Retriever(database, corpus, method=wanted, agent=agent)
+        Retriever(database, corpus, method=method, agent=agent)
     connect(database, corpus, edges=[edges])
     assert _graph(database, corpus) == before
-    assert sorted(_state(database, corpus)["connected"]) == ["keywords", "similarity"]
+    assert sorted(_state(database, corpus)["connected"]) == _ALL
 
 
 def test_the_names_of_the_stage() -> None:
-    assert stage.EDGES == ("tfidf", "knn-st")
+    assert stage.EDGES == ("tfidf", "entity", "knn-st")
+    assert set(stage.GRAPHS) == {*stage.EDGES, "knn-mdr"}

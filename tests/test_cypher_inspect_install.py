@@ -39,6 +39,7 @@ _SAMPLES: dict[str, Any] = {
     "LIST OF FLOAT": [1.0],
     "LIST OF INT": [1],
     "LIST OF MAP": [],
+    "LIST OF ANY": [],
 }
 
 

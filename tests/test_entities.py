@@ -9,6 +9,7 @@ import pytest
 from kgp_neo4j.connect.entities import EntityLinker, EntitySettings, LinkerSettings, Mention
 from kgp_neo4j.connect.entities.aliases import read_aliases
 from kgp_neo4j.connect.entities.coherence import Links
+from kgp_neo4j.connect.entities.linked import TextOfDocument, link_texts
 from kgp_neo4j.connect.entities.names import lead_names, names_of
 from kgp_neo4j.connect.entities.phrases import shared_phrases
 from kgp_neo4j.connect.entities.spacy_entities import load_spacy, spacy_entities
@@ -290,20 +291,69 @@ def test_phrases_that_texts_share() -> None:
         "Bank of Eden closed, and Ann Lee came. Rain fell on Rainer.",
         "Ann Lee went.",
     ]
-    taken = [[], [], [], [(25, 32)], []]
-    assert texts[3][25:32] == "Ann Lee"
-    found = list(shared_phrases(texts, taken))
+    found = list(shared_phrases(texts))
     said = [[text[p.start : p.end] for p in row] for text, row in zip(texts, found, strict=True)]
+    # Every part that begins and ends with a name or a number; "Rain" only ever begins a sentence.
+    kelp = ["Mary Jane Kelp", "Mary Jane", "Mary", "Jane Kelp", "Jane", "Kelp"]
+    day = ["12 May 1950", "12", "1950"]
     assert said == [
-        ["Mary Jane Kelp", "Kelp", "Oldtown"],
-        ["Oldtown", "Mary Jane Kelp", "Kelp", "12 May 1950"],
-        ["Kelp", "12 May 1950", "Bank of Eden"],
-        ["Bank of Eden"],
-        [],
+        [*kelp, "Oldtown"],
+        ["Oldtown", *kelp, *day],
+        ["Kelp", *day, "Bank of Eden", "Eden"],
+        ["Bank of Eden", "Eden", "Ann Lee", "Ann", "Lee"],
+        ["Ann Lee", "Ann", "Lee"],
     ]
-    most = list(shared_phrases(texts, [[]] * 5, most=2))
-    assert "kelp" not in {p.key for row in most for p in row}
-    assert list(shared_phrases(["北京 北京", "北京"], [[], []])) == [[], []]
+    keys = [[p.key for p in row] for row in found]
+    assert keys == [[surface.lower() for surface in row] for row in said]
+    rare = list(shared_phrases(texts, most=2))
+    assert {p.key for row in found for p in row} - {p.key for row in rare for p in row} == {"kelp"}
+    assert list(shared_phrases(["北京 北京", "北京"])) == [[], []]
+
+
+def test_phrases_are_compared_without_accents_and_stand_where_they_come_first() -> None:
+    first, second = shared_phrases(["He saw Zoë, and Zoe's cat.", "It was Zoe."])
+    assert [(p.key, p.start, p.end) for p in first] == [("zoe", 7, 10)]
+    assert [(p.key, p.start, p.end) for p in second] == [("zoe", 7, 10)]
+
+
+def test_what_passages_mention_by_their_titles_and_of_documents_of_one_title() -> None:
+    passages = [
+        TextOfDocument("1", "a", "Ann Lee", "He sang in Oldtown, the town."),
+        TextOfDocument("2", "b", "Oldtown", "Ann Lee came to Oldtown once."),
+        TextOfDocument("3", "c", "Oldtown", "Two."),
+    ]
+    titles = [(p.document, p.title) for p in passages]
+    first, second, third = link_texts(passages, titles, {}, EntitySettings())
+    # A name can't tell two documents apart that share it: both are meant, each with half of it.
+    assert [(row["document"], row["offsets"]) for row in first.documents] == [
+        ("b", [11, 18]),
+        ("c", [11, 18]),
+    ]
+    assert {row["commonness"] for row in first.documents} == {0.5}
+    # To those two their own name is no mention of the other.
+    assert [row["document"] for row in second.documents] == ["a"]
+    assert third.documents == []
+    # A phrase of the title is mentioned too; where the text lacks it, it has no place there. "Ann"
+    # by itself begins sentences only.
+    places = {row["name"]: (row["start"], row["end"], row["offsets"]) for row in first.others}
+    assert places == {
+        "ann lee": (None, None, []),
+        "lee": (None, None, []),
+        "oldtown": (11, 18, [11, 18]),
+    }
+    assert [(row["name"], row["surface"], row["start"]) for row in third.others] == [
+        ("oldtown", "Oldtown", None)
+    ]
+
+
+def test_a_title_that_many_documents_share_means_none_of_them() -> None:
+    passages = [TextOfDocument(str(n), str(n), "Oldtown", "A town.") for n in range(21)]
+    passages.append(TextOfDocument("x", "x", "Ann Lee", "She left Oldtown."))
+    titles = [(p.document, p.title) for p in passages]
+    *_, last = link_texts(passages, titles, {}, EntitySettings())
+    assert last.documents == []
+    *_, last = link_texts(passages[1:], titles[1:], {}, EntitySettings())
+    assert len(last.documents) == 20
 
 
 @pytest.fixture(scope="module")

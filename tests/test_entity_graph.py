@@ -24,6 +24,8 @@ _PEOPLE = (
     ("Weaver's Guild", "The guild was led by Mary Jane Kelp after the war."),
     ("Wool", "It is warm."),
 )
+#: The name that two of them share, and its parts.
+_KELP = ("Jane", "Jane Kelp", "Kelp", "Mary", "Mary Jane", "Mary Jane Kelp")
 
 
 def _load(database: Database, corpus: str, tmp_path: Path, *records: tuple[str, str]) -> None:
@@ -34,15 +36,20 @@ def _mentions(database: Database, corpus: str) -> list[tuple[str, str, str, str]
     found = rows(
         database,
         "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(e) RETURN p.title AS p, p.text AS text, "
-        "labels(e)[0] AS label, e.title AS title, m AS m, properties(m) AS values "
-        "ORDER BY p, title",
+        "labels(e)[0] AS label, e.title AS title, properties(m) AS values",
         c=corpus,
     )
     for row in found:
         values = row["values"]
-        assert row["text"][values["start"] : values["end"]] == values["surface"]
-        assert len(values["offsets"]) % 2 == 0
-    return [(r["p"], r["label"], r["title"], r["values"]["surface"]) for r in found]
+        places = list(zip(values["offsets"][::2], values["offsets"][1::2], strict=True))
+        assert len(set(places)) == len(places)
+        if "start" in values:
+            assert row["text"][values["start"] : values["end"]] == values["surface"]
+            assert (values["start"], values["end"]) in places
+        else:  # a phrase of the title, which the text lacks
+            assert values["surface"] in row["p"]
+            assert (row["label"], places) == ("Entity", [])
+    return sorted((r["p"], r["label"], r["title"], r["values"]["surface"]) for r in found)
 
 
 def _edges(database: Database, corpus: str) -> list[dict[str, Any]]:
@@ -59,14 +66,17 @@ def test_entity_graph(database: Database, corpus: str, tmp_path: Path) -> None:
     _load(database, corpus, tmp_path, *_PEOPLE)
     report = connect(database, corpus, edges=["entity"])
     assert _mentions(database, corpus) == [
-        ("Harp Festival", "Entity", "Mary Jane Kelp", "Mary Jane Kelp"),
         ("Harp Festival", "Document", "Oldtown", "Oldtown"),
-        ("Weaver's Guild", "Entity", "Mary Jane Kelp", "Mary Jane Kelp"),
+        *(("Harp Festival", "Entity", name, name) for name in (*_KELP, "Oldtown")),
+        ("Oldtown", "Entity", "Oldtown", "Oldtown"),
+        *(("Weaver's Guild", "Entity", name, name) for name in _KELP),
     ]
-    assert (report.mentions, report.entities, report.shared_entity_edges) == (3, 1, 2)
+    assert (report.mentions, report.entities, report.shared_entity_edges) == (15, 7, 2)
     (shared, named) = _edges(database, corpus)
     assert {shared["p"], shared["q"]} == {"Harp Festival", "Weaver's Guild"}
-    assert (shared["entities"], shared["names"]) == (["Mary Jane Kelp"], False)
+    # Five of the six at most, single words last.
+    entities = ["Jane Kelp", "Mary Jane", "Mary Jane Kelp", "Jane", "Kelp"]
+    assert (shared["entities"], shared["names"]) == (entities, False)
     assert (named["p"], named["q"], named["names"]) == ("Harp Festival", "Oldtown", True)
     assert 0 < named["weight"] <= 1
     (state,) = database.read("inspect/corpus", corpus=corpus)
@@ -109,26 +119,46 @@ def test_a_document_deleted_or_changed_takes_its_mentions_along(
     connect(database, corpus, edges=["entity"])
     changed = [("Harp Festival", "It ended."), *_PEOPLE[1:]]
     _load(database, corpus, tmp_path, *changed)
-    assert [row[0] for row in _mentions(database, corpus)] == ["Weaver's Guild"]
+    assert {row[0] for row in _mentions(database, corpus)} == {"Oldtown", "Weaver's Guild"}
     assert _edges(database, corpus) == []
     (state,) = database.read("inspect/corpus", corpus=corpus)
     assert state["unconnected"] == 1
     delete_document(database, corpus, "Weaver's Guild")
     left = rows(database, "MATCH (e:Entity {corpus: $c}) RETURN e.name AS name", c=corpus)
-    assert left == []
+    # Its own title is what Oldtown still mentions.
+    assert left == [{"name": "oldtown"}]
 
 
 def test_several_passages_and_one_title_twice(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
     long = "Ann Lee sang. " + "The sea was calm that day. " * 60 + "Ann Lee and Oldtown."
-    _load(
-        database, corpus, tmp_path, ("Ann Lee", long), ("Oldtown", "A town."), ("Oldtown", "Two.")
-    )
+    records = (("Ann Lee", long), ("Oldtown", "A town."), ("Oldtown", "Two."))
+    load(database, [write_jsonl(tmp_path / "r.jsonl", *records)], corpus, passage_size=1000)
+    settings = EntitySettings(phrases=False)
+    connect(database, corpus, edges=["entity"], entities=settings)
+    # A document mentions itself nowhere; both that share a title are meant.
+    mentioned = [("Ann Lee #2", "Document", "Oldtown", "Oldtown")] * 2
+    assert _mentions(database, corpus) == mentioned
+    assert [(e["p"], e["q"], e["names"]) for e in _edges(database, corpus)] == [
+        ("Ann Lee #2", "Oldtown", True)
+    ] * 2
     connect(database, corpus, edges=["entity"])
-    # A document mentions itself nowhere; one of two that share a title is meant.
-    assert [row[1:3] for row in _mentions(database, corpus)] == [("Document", "Oldtown")]
-    assert len(_edges(database, corpus)) == 1
+    # Every passage of a document is about what its title says, in its text or not.
+    names = ("Ann Lee", "Lee")  # "Ann" by itself begins sentences only
+    assert _mentions(database, corpus) == [
+        *(("Ann Lee #1", "Entity", name, name) for name in names),
+        *mentioned,
+        *(("Ann Lee #2", "Entity", name, name) for name in (*names, "Oldtown")),
+        *[("Oldtown", "Entity", "Oldtown", "Oldtown")] * 2,
+    ]
+    pairs = [(*sorted((e["p"], e["q"])), e["names"]) for e in _edges(database, corpus)]
+    assert sorted(pairs) == [
+        ("Ann Lee #1", "Ann Lee #2", False),
+        ("Ann Lee #2", "Oldtown", True),
+        ("Ann Lee #2", "Oldtown", True),
+        ("Oldtown", "Oldtown", False),
+    ]
 
 
 def test_spacy_and_aliases(database: Database, corpus: str, tmp_path: Path) -> None:
@@ -153,7 +183,8 @@ def test_spacy_and_aliases(database: Database, corpus: str, tmp_path: Path) -> N
     kinds = rows(
         database, "MATCH (e:Entity {corpus: $c}) RETURN e.title AS t, e.type AS k", c=corpus
     )
-    assert kinds == [{"t": "Mary Jane Kelp", "k": "PERSON"}]
+    parts = dict.fromkeys((*_KELP, "Oldtown"), "Phrase")
+    assert {row["t"]: row["k"] for row in kinds} == {**parts, "Mary Jane Kelp": "PERSON"}
 
 
 def test_what_cannot_be_used_leaves_the_graph_alone(
@@ -192,9 +223,9 @@ def test_command_and_api(
     command = ["connect", "--corpus", corpus, "--edges", "entity"]
     done = CliRunner().invoke(cli, [*command, "--json"])
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["mentions"] == 3
+    assert json.loads(done.stdout)["mentions"] == 15
     done = CliRunner().invoke(cli, command)
-    assert "mentions                       3" in done.stdout
+    assert "mentions                      15" in done.stdout
     done = CliRunner().invoke(cli, [*command, "--linker", "wat"])
     assert isinstance(done.exception, ConfigurationError)
     assert "GCUBE_TOKEN" in str(done.exception)

@@ -1,17 +1,18 @@
-// kgp.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, passages = 1000 :: INT, inbound = 40 :: INT, sharing = 20 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, links :: LIST OF ANY)
+// kgp.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 40 :: INT, sharing = 20 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, links :: LIST OF ANY)
 // One hop for the learned agent, for the whole beam: the passages one edge away from `frontier`, with
 // `frontier` itself and `others`, and the signals that speak for each. `covered` are the places of the
-// `words` its title or text holds, `outDegree` and `inDegree` how many titles it names and how many passages name
-// its own. A link is [kind, place in the frontier, weight]: 0 the passage of the frontier names its
-// title, 1 the other way round, 2 they share entities or keywords, 3 they mean nearly the same, 4 they
-// are next to each other, 5 they share an entity the question does not name, weighed by its rarity;
-// 6 it mentions one of `phrases` (the question's n-grams) or a document of the passages `named`. Of many
-// passages that name one title only `inbound` are taken, those with the best `hits` (BM25 by passage);
-// rarity is 0 to 1, by how many of the corpus's `passages` mention the entity.
+// `words` that its title or text holds, `outDegree` how many entities it mentions, `inDegree` how many
+// passages mention its document. A link is [kind, place in the frontier, weight]: 0 the passage of the
+// frontier names its title, 1 the other way round, 2 they share entities or keywords, 3 they mean
+// nearly the same, 4 they are next to each other, 5 they share an entity that the question does not
+// name, weighed by its rarity from 0 to 1; 6 it mentions one of `phrases` (the question's n-grams) or
+// a document of the passages `named`, weighed likewise. An entity of over 100 passages links none. Of
+// many passages that name one title only `inbound` are taken, those with the best `hits` (BM25 by
+// passage), and of many that share something the `sharing` weightiest.
 // mode: READ
 // example: MATCH (p:Passage {corpus: 'demo'}) WITH p.id AS id LIMIT 1 CALL custom.kgp.candidateSignals([id], [], 'demo', [], ['built']) YIELD passage, cosine, links RETURN passage, cosine, links
 MATCH (c:Corpus {name: $corpus})
-WITH c, coalesce($edges, []) AS chosen, log(1.0 + $passages) AS most
+WITH c, coalesce($edges, []) AS chosen, log(1001.0) AS most
 CALL (c, most) {
   CALL (c) {
     UNWIND coalesce($phrases, []) AS name
@@ -81,20 +82,21 @@ CALL (c, chosen, most, asked) {
   RETURN n, [5.0, at, 1.0 - log(1.0 + frequency) / most] AS link
   UNION ALL
   UNWIND asked AS a
+  WITH a.entity AS e, a.rarity AS rarity
   MATCH (e)<-[:MENTIONS]-(n:Passage)
-  WHERE e = a.entity
-  RETURN n, [6.0, 0.0, a.rarity] AS link
+  RETURN n, [6.0, 0.0, rarity] AS link
 }
 WITH n, collect(link) AS links, count(*) AS lines
 // A passage that only shares an entity is known by its edges where those are near enough.
 WHERE size(links) < lines OR any(link IN links WHERE link[0] < 5.0)
-WITH n, links, toLower(n.title + ' ' + n.text) AS text
+MATCH (n)<-[:HAS_PASSAGE]-(d:Document)
+WITH n, links, toLower(n.title + ' ' + n.text) AS text, COUNT { (d)<-[:MENTIONS]-() } AS inDegree
 RETURN n.id AS passage,
        CASE WHEN size($vector) = 0 OR n.embedding IS NULL THEN null
             ELSE 2 * vector.similarity.cosine(n.embedding, $vector) - 1 END AS cosine,
        size(text) AS length,
-       COUNT { (n)-[:MENTIONS]->(:Document) } AS outDegree,
-       COUNT { (n)<-[:SHARES_ENTITY {namesTitle: true}]-() } AS inDegree,
+       COUNT { (n)-[:MENTIONS]->() } AS outDegree,
+       inDegree,
        [at IN range(0, size($words) - 1) WHERE text CONTAINS $words[at]] AS covered,
        links
 ORDER BY passage

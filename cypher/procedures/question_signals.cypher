@@ -1,4 +1,4 @@
-// kgp.questionSignals(question :: STRING, vector :: LIST OF FLOAT, corpus :: STRING, depth = 100 :: INT, hits = 300 :: INT) :: (passage :: STRING, lexical :: FLOAT, cosine :: FLOAT, named :: FLOAT)
+// kgp.questionSignals(question :: STRING, vector :: LIST OF FLOAT, corpus :: STRING, depth = 60 :: INT, hits = 300 :: INT) :: (passage :: STRING, lexical :: FLOAT, cosine :: FLOAT, named :: FLOAT)
 // What speaks for a passage before anything was visited, for the learned agent: its BM25 score (the
 // best `hits`), its cosine to the question (the best `depth`), and how much of a title the question
 // names belongs to it. What a passage is not among the best of is null.
@@ -22,15 +22,29 @@ CALL (c, depth, words) {
   WITH c, depth
   WHERE size($vector) > 0
   CALL (c, depth) {
-    CALL db.index.vector.queryNodes('kgp_passage_embedding', 10 * depth, $vector) YIELD node, score
+    CALL db.index.vector.queryNodes('kgp_passage_embedding', 2 * depth, $vector) YIELD node, score
     WITH c, depth, [f IN collect({node: node, score: score}) WHERE f.node.corpus = c.name] AS near
     CALL (c, depth, near) {
-      // The index serves all corpora; where others crowd this one out, this one is scanned.
+      // The index serves all corpora; where others crowd this one out, more of it is asked for.
       WITH near, depth WHERE size(near) >= depth
-      UNWIND near[..depth] AS found
-      RETURN found.node AS node, found.score AS score
+      RETURN near AS nearest
       UNION ALL
       WITH c, near, depth WHERE size(near) < depth
+      CALL (c, depth) {
+        CALL db.index.vector.queryNodes('kgp_passage_embedding', 20 * depth, $vector)
+        YIELD node, score
+        WITH c, node, score WHERE node.corpus = c.name
+        RETURN collect({node: node, score: score}) AS nearest
+      }
+      RETURN nearest
+    }
+    CALL (c, depth, nearest) {
+      WITH nearest, depth WHERE size(nearest) >= depth
+      UNWIND nearest AS found
+      RETURN found.node AS node, found.score AS score
+      UNION ALL
+      // And where that is not enough, this corpus is scanned.
+      WITH c, nearest, depth WHERE size(nearest) < depth
       MATCH (p:Passage {corpus: c.name})
       WHERE p.embedding IS NOT NULL
       RETURN p AS node, vector.similarity.cosine(p.embedding, $vector) AS score

@@ -60,7 +60,7 @@ OPTIONAL CALL (visited, beam, lexical, room, hops) {
   UNWIND range(0, CASE WHEN hops >= 1 AND room > 0 THEN size(beam) ELSE 0 END - 1) AS path
   WITH path, beam[path] AS step, lexical, room, [v IN visited | v.node] AS seen
   WITH path, step, step.node AS p, lexical, room, seen
-  MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
+  MATCH (p)-[e:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST|SIMILAR_MDR|NEXT]-(n:Passage)
   WITH room, path, step, n, n IN seen AS known, coalesce(lexical[n.id], 0.0) AS match,
        max(CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
                 WHEN startNode(e) = p THEN 0.4 ELSE 0.2 END) AS trust
@@ -93,7 +93,7 @@ OPTIONAL CALL (visited, beam, lexical, room, hops) {
   UNWIND range(0, CASE WHEN hops >= 2 AND room > 0 THEN size(beam) ELSE 0 END - 1) AS path
   WITH path, beam[path] AS step, lexical, room, [v IN visited | v.node] AS seen
   WITH path, step, step.node AS p, lexical, room, seen
-  MATCH (p)-[e:SHARES_KEYWORD|SIMILAR_ST|NEXT]-(n:Passage)
+  MATCH (p)-[e:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST|SIMILAR_MDR|NEXT]-(n:Passage)
   WITH room, path, step, n, n IN seen AS known, coalesce(lexical[n.id], 0.0) AS match,
        max(CASE WHEN NOT coalesce(e.namesTitle, false) THEN 0.0
                 WHEN startNode(e) = p THEN 0.4 ELSE 0.2 END) AS trust

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from collections import Counter
 
 import click
 
@@ -12,7 +13,9 @@ from kgp_neo4j.records import Answer, Passage, ReasoningPath
 __all__ = ["print_answer"]
 
 _WORDS = {
+    "SHARES_ENTITY": "by",
     "SHARES_KEYWORD": "shares",
+    "MENTIONS": "both mention",
     "SIMILAR_ST": "is near",
     "SIMILAR_MDR": "is near",
     "NEXT": "then",
@@ -31,6 +34,7 @@ def print_answer(answer: Answer, show: int) -> None:
         _heading("Answer (best supporting sentence)")
         click.echo(_wrapped(f"{best.text} [{number[best.passage]}]", width, "  "))
     shown = answer.passages[:show]
+    signals = {path.last: path.steps[-1].signals for path in answer.paths}
     walked = [path for path in answer.paths if len(path.steps) > 1][:show]
     if walked:
         _heading("Reasoning paths")
@@ -44,9 +48,12 @@ def print_answer(answer: Answer, show: int) -> None:
             f"  [{number[passage.id]}] {click.style(passage.title, bold=True)}  "
             f"{passage.score:.2f}  {click.style(where, dim=True)}"
         )
+        if signals.get(passage.id):
+            click.echo(click.style(_wrapped(signals[passage.id], width, "      "), dim=True))
         text = " ".join(passage.text.split())
         click.echo(_wrapped(textwrap.shorten(text, 400, placeholder=" …"), width, "      "))
     click.echo()
+    click.echo(click.style(_reached(answer), dim=True))
     click.echo(
         click.style(
             f"{len(answer.passages)} passages, agent {answer.agent}, {answer.seconds:.2f} s",
@@ -56,6 +63,13 @@ def print_answer(answer: Answer, show: int) -> None:
     if answer.browser:
         click.echo(f"See it in Neo4j Browser: {answer.browser}")
         click.echo("  (user neo4j; `kgp-neo4j server open --show-password` shows the password)")
+
+
+def _reached(answer: Answer) -> str:
+    """Say over which kinds of edges the passages were reached, the commonest first."""
+    counts = Counter(path.steps[-1].edge for path in answer.paths).most_common()
+    said = (f"{n} as a seed" if edge == "seed" else f"{n} over {edge}" for edge, n in counts)
+    return "Reached: " + ", ".join(said)
 
 
 def _heading(text: str) -> None:

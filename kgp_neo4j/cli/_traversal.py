@@ -14,14 +14,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS = (
     click.option(
         "--agent",
-        type=click.Choice(["random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]),
-        help="Who chooses the next evidence (default: knn where there are embeddings).",
+        type=click.Choice(["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]),
+        help="Who chooses the next evidence (default: learned where all graphs are there).",
     ),
     click.option(
         "--model",
         metavar="NAME",
-        help="The agent's model: a folder or hub name (mdr, t5, llama), or as the chat server "
-        "calls it.",
+        help="The agent's model: a folder (learned, mdr, t5, llama), a hub name (t5, llama), or as "
+        "the chat server calls it.",
     ),
     click.option("--adapter", metavar="FOLDER", help="LoRA weights on the model (t5, llama)."),
     click.option(

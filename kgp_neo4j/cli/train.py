@@ -19,7 +19,7 @@ supporting facts. The same command again goes on where it was stopped.
 """
 
 #: Each in a module of its own, `_train_NAME`.
-_MODELS = ("t5", "llama", "mdr")
+_MODELS = ("t5", "llama", "mdr", "scorer")
 
 
 class _Models(click.Group):

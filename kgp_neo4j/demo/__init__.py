@@ -55,7 +55,7 @@ def prepare(database: Database, corpus: str) -> Prepared:
     ready = (
         bool(found)
         and not (removed or account.new or account.replaced)
-        and {"keywords", "similarity"} <= set(found[0]["connected"])
+        and {"keywords", "entities", "similarity"} <= set(found[0]["connected"])
         and found[0]["unconnected"] == 0
     )
     return Prepared(account, None if ready else connect(database, corpus))

@@ -25,12 +25,15 @@ __all__ = ["METHODS", "Retriever"]
 
 #: What `retrieve --method` takes; `kgp` is the traversal, the others are its baselines.
 METHODS = ("bm25", "dense", "hybrid", "kgp")
+#: The graphs whose signals the learned agent judges by.
+_ALL = ("keywords", "entities", "similarity")
 
 
 class Retriever:
     """Retrieves passages of one corpus; keeps its encoder, so make one and ask many questions.
 
-    Without `agent`, the agent is `knn` where the corpus has embeddings and `tfidf` elsewhere.
+    Without `agent`, the agent is `learned` where the corpus has all its graphs, `knn` where it has
+    embeddings, and `tfidf` elsewhere.
     Raises CorpusError when the corpus is not there, is empty, or lacks the graph that the method
     needs.
     """
@@ -70,9 +73,11 @@ class Retriever:
             self.encoder = load_encoder(found[0]["encoder"])
         if agent == "mdr":
             agent_settings = self._with_mdr(agent_settings or AgentSettings())
-        self.agent: Agent = make_agent(
-            agent or ("knn" if self.encoder else "tfidf"), self.encoder, agent_settings
-        )
+        if agent is None:
+            agent = "knn" if self.encoder else "tfidf"
+            if self.encoder and method == "kgp" and set(_ALL) <= set(connected):
+                agent = "learned"
+        self.agent: Agent = make_agent(agent, self.encoder, agent_settings)
 
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages for a question, best first, at most the budget, and their paths.
@@ -126,6 +131,8 @@ class Retriever:
             wanted = "similarity"
         if method == "kgp" and agent == "mdr":
             wanted = "mdr"
+        if method == "kgp" and agent == "learned":
+            wanted = next((graph for graph in _ALL if graph not in connected), "similarity")
         if method == "kgp" and agent is None and "similarity" in connected:
             return
         if wanted and wanted not in connected:

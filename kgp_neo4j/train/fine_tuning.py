@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.errors import ModelError
-from kgp_neo4j.progress import Progress, bar
+from kgp_neo4j.progress import bar
 from kgp_neo4j.train.features import Feature
+from kgp_neo4j.train.watching import missing_package, watch
 
 __all__ = ["fine_tune"]
 
@@ -67,10 +68,7 @@ def fine_tune(
             seed=seed,
         )
     except ImportError as error:
-        raise ModelError(
-            f"training needs a package that is missing ({str(error).strip().splitlines()[0]})",
-            hint='Install it: pip install "kgp-neo4j[train]".',
-        ) from error
+        raise missing_package(error) from error
     with warnings.catch_warnings(), bar("train", total, "steps") as progress:
         warnings.simplefilter("ignore")  # the libraries' own, about one another
         trainer = Trainer(
@@ -79,7 +77,7 @@ def fine_tune(
             train_dataset=list(data),
             eval_dataset=list(dev) or None,
             data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
-            callbacks=[_callback(progress)],
+            callbacks=[watch(progress)],
         )
         trainer.remove_callback(PrinterCallback)
         try:
@@ -93,18 +91,3 @@ def fine_tune(
     losses = [float(r["loss"]) for r in history if "loss" in r and r["epoch"] > epochs - 1]
     dev_losses = [float(r["eval_loss"]) for r in history if "eval_loss" in r]
     return losses, dev_losses[-1] if dev_losses else None, int(trainer.state.global_step)
-
-
-def _callback(progress: Progress) -> Any:
-    from transformers import TrainerCallback
-
-    class Watch(TrainerCallback):
-        """Tells the bar how far the training is."""
-
-        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            progress.update(state.global_step)
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            progress.update()
-
-    return Watch()

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.errors import ModelError
 from kgp_neo4j.progress import bar
+from kgp_neo4j.train.watching import missing_package, watch
 
 __all__ = ["train_encoder"]
 
@@ -44,10 +44,7 @@ def train_encoder(
         from sentence_transformers.losses import CachedMultipleNegativesRankingLoss
         from transformers import PrinterCallback, set_seed
     except ImportError as error:
-        raise ModelError(
-            f"training needs a package that is missing ({str(error).strip().splitlines()[0]})",
-            hint='Install it: pip install "kgp-neo4j[train]".',
-        ) from error
+        raise missing_package(error) from error
     set_seed(seed)
     if lora_rank:
         model.add_adapter(
@@ -60,6 +57,8 @@ def train_encoder(
         )
 
     class Trainer(SentenceTransformerTrainer):
+        """Looks nothing up and draws nothing of its own."""
+
         def add_model_card_callback(self, default_args_dict: Any) -> None:
             """Leave out the library's card, which would draw bars and look things up."""
 
@@ -93,21 +92,8 @@ def train_encoder(
             train_dataset=Dataset.from_dict({k: list(v) for k, v in columns.items()}),
             # Part by part: a batch of 16 pairs held at once took 7 GB in training.
             loss=CachedMultipleNegativesRankingLoss(model, mini_batch_size=32 if on_gpu else 8),
-            callbacks=[_callback(progress)],
+            callbacks=[watch(progress)],
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     return [float(row["loss"]) for row in trainer.state.log_history if "loss" in row]
-
-
-def _callback(progress: Any) -> Any:
-    from transformers import TrainerCallback
-
-    class Watch(TrainerCallback):
-        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            progress.update(state.global_step)
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            progress.update()
-
-    return Watch()

@@ -120,6 +120,15 @@ def _step(
         passage,
         "seed",
         match=cosine + _LEXICAL_SHARE * asked.lexical.get(passage, 0.0),
+        reason=" + ".join(
+            name
+            for name, found in (
+                ("words", asked.lexical_rank),
+                ("meaning", asked.cosine_rank),
+                ("title", asked.named),
+            )
+            if passage in found
+        ),
         judged=0.0 if score is None else likelihood(score),
         signals=signals,
     )

@@ -42,10 +42,13 @@ class Linked:
     entities: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def add(self, name: str, title: str, kind: str, mention: dict[str, Any]) -> None:
-        """Let the passage mention an entity that is no document; again, it adds the place."""
+        """Let the passage mention an entity that is no document; again, it adds a new place."""
         known = next((row for row in self.others if row["name"] == name), None)
         if known:
-            known["offsets"] += mention["offsets"]
+            places, new = known["offsets"], mention["offsets"]
+            # A phrase may be what spaCy has found at this very place.
+            if all(places[at : at + 2] != new for at in range(0, len(places), 2)):
+                places += new
             return
         self.entities.setdefault(name, {"name": name, "title": title, "type": kind})
         self.others.append({"name": name, **mention})

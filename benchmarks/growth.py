@@ -1,0 +1,393 @@
+"""Measure how load, connect and questions grow with the number of passages.
+
+Examples:
+  python benchmarks/growth.py
+  python benchmarks/growth.py --embeddings random
+  python benchmarks/growth.py --sizes 1000,3000 --questions 30
+  python benchmarks/growth.py --sizes 1000,3000,10000,30000,100000 --resume
+
+DATA holds folders with corpus.jsonl.gz and dev.jsonl.gz (../shared/data: HotpotQA, 2WikiMultihopQA
+and MuSiQue). A corpus of N passages is the first N of one seeded order: the gold passages of the
+questions, then all others, then varied copies of them, in which every name is turned into another
+one (its letters move on in the alphabet), so that no two passages are the same. What a copy keeps
+are its common words and its numbers.
+
+Every size has an embedded server of its own, started empty and removed afterwards; NEO4J_URI plays
+no part. --embeddings random writes random unit vectors instead of encoding the passages, which
+takes time in proportion to their number: the encoder is then timed on 300 passages alone. Random
+vectors have no near neighbours, so the KNN graph differs from a real one.
+
+Prints Markdown tables; writes results/growth.json (growth-random.json) after every size, and
+plots/growth.svg (growth-random.svg).
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import random
+import re
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import _common as common
+
+_CORPUS = "growth"
+_WARM_UP = 5
+_TIMED_BY_ENCODER = 300
+_NAME = re.compile(r"\b[A-Z]\w+")
+_WORD = re.compile(r"\b[a-z]+\b")
+_CONSONANTS, _VOWELS = "bcdfghjklmnpqrstvwxz", "aeiouy"
+#: The lines of the plot, and the steps of `connect` that make them up.
+PARTS = {
+    "load": ("load",),
+    "keywords": ("extract keywords", "write keywords", "shared-keyword edges"),
+    "entities": ("link entities", "write mentions", "shared-entity edges"),
+    "embeddings": ("embed", "write embeddings"),
+    "similarity": ("similarity edges",),
+}
+
+
+# --- The passages -------------------------------------------------------------------------------
+
+
+def passages(data: Path, records: Sequence[common.Record], seed: int) -> list[common.Record]:
+    """Return the distinct passages of all corpora: those that are gold first, then in seeded order.
+
+    A record is {"title", "text"}.
+    """
+    rows = {}
+    for path in sorted(data.glob("*/corpus.jsonl.gz")):
+        for row in common.read_lines(path):
+            rows[row["title"], row["text"]] = {"title": row["title"], "text": row["text"]}
+    wanted: dict[str, common.Gold] = {}
+    for record in records:
+        for title, text in common.gold_of(record):
+            wanted.setdefault(title, []).append((title, text))
+    order = list(rows.values())
+    random.Random(seed).shuffle(order)
+    return sorted(
+        order,
+        key=lambda row: not common.is_gold(wanted.get(row["title"], []), row["title"], row["text"]),
+    )
+
+
+def of_size(real: Sequence[common.Record], size: int) -> Iterator[common.Record]:
+    """Yield so many passages: the real ones, then copies with other names."""
+    common_words = {word for row in real for word in _WORD.findall(row["text"])}
+    for place in range(size):
+        copy, at = divmod(place, len(real))
+        yield real[at] if not copy else varied(real[at], copy, common_words)
+
+
+def varied(row: common.Record, copy: int, common_words: set[str]) -> common.Record:
+    """Return a passage whose names are others; the same name becomes the same one everywhere."""
+
+    def renamed(found: re.Match[str]) -> str:
+        word = found[0]
+        if word.lower() in common_words:
+            return word
+        return "".join(_moved(letter, copy) for letter in word)
+
+    title, text = (_NAME.sub(renamed, row[key]) for key in ("title", "text"))
+    # A title without a name, 1912 for one, gets a number.
+    return {"title": title if title != row["title"] else f"{title} {copy + 1}", "text": text}
+
+
+def _moved(letter: str, by: int) -> str:
+    for letters in (_VOWELS, _CONSONANTS):
+        at = letters.find(letter.lower())
+        if at >= 0:
+            new = letters[(at + by) % len(letters)]
+            return new.upper() if letter.isupper() else new
+    return letter
+
+
+# --- One size -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def empty_server(home: Path) -> Iterator[Any]:
+    """Start an embedded server with an empty database; yield its folders and the database."""
+    from kgp_neo4j import server
+    from kgp_neo4j.database import Database
+    from kgp_neo4j.installation import install
+    from kgp_neo4j.settings import Folders
+
+    folders = Folders.from_environment(home.absolute())
+    server.stop(folders)
+    shutil.rmtree(home, ignore_errors=True)
+    try:
+        with Database(server.ensure(folders)) as database:
+            install(database)
+            yield folders, database
+    finally:
+        server.stop(folders)
+
+
+def measured(
+    file: str, questions: list[common.Record], home: Path, drawn: bool, seed: int
+) -> dict[str, Any]:
+    """Load, connect and ask in a process and a server of their own; return the figures."""
+    from kgp_neo4j import server
+    from kgp_neo4j.connect import connect
+    from kgp_neo4j.load import load
+
+    with empty_server(home) as (folders, database):
+        account = load(database, [file], _CORPUS)
+        seconds = {"load": account.seconds}
+        if drawn:
+            began = time.perf_counter()
+            write_random(database, seed)
+            seconds["write embeddings"] = time.perf_counter() - began
+        report = connect(database, _CORPUS)
+        for step, took in report.seconds.items():
+            name = "connect" if step == "all" else step
+            seconds[name] = seconds.get(name, 0.0) + took
+        agent, times = ask(database, questions)
+        result = {
+            "passages": account.passages,
+            "seconds": {step: round(took, 3) for step, took in seconds.items()},
+            "keywords": report.keywords,
+            "mentions": report.mentions,
+            "entities": report.entities,
+            "shared_keyword_edges": report.shared_keyword_edges,
+            "shared_entity_edges": report.shared_entity_edges,
+            "similarity_edges": report.similarity_edges,
+            "agent": agent,
+            "p50_seconds": common.quantile(times, 0.5),
+            "p95_seconds": common.quantile(times, 0.95),
+            "python_peak_mb": common.peak_memory("self"),
+            "server_peak_mb": common.peak_memory(server.status(folders).pid),
+        }
+        if drawn:
+            result["encoder_passages_per_second"] = encoder_speed(file)
+    # A server that was stopped has written everything to its files.
+    files = (path for path in (home / "data" / "databases").rglob("*") if path.is_file())
+    result["database_mb"] = round(sum(path.stat().st_size for path in files) / 1e6, 1)
+    return result
+
+
+def write_random(database: Any, seed: int) -> None:
+    """Give every passage a random unit vector, as if the default encoder had made it."""
+    import numpy as np
+
+    from kgp_neo4j.connect.steps import write_rows
+    from kgp_neo4j.models import DEFAULT_ENCODER, load_encoder
+
+    size = load_encoder().dimension
+    database.write("connect/encoder", corpus=_CORPUS, encoder=DEFAULT_ENCODER, dimension=size)
+    generator = np.random.default_rng(seed)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for row in database.read("connect/unembedded", corpus=_CORPUS):
+            vector = generator.standard_normal(size)
+            yield {"id": row["id"], "vector": (vector / np.linalg.norm(vector)).tolist()}
+
+    write_rows(database, "connect/embeddings", rows(), 2000, None)
+
+
+def ask(database: Any, questions: Sequence[common.Record]) -> tuple[str, list[float]]:
+    """Return the agent (learned, or knn where its weights are not there) and its seconds."""
+    from kgp_neo4j.errors import ConfigurationError, ModelError
+    from kgp_neo4j.evidence import Retriever
+
+    try:
+        agent, retriever = "learned", Retriever(database, _CORPUS, agent="learned")
+    except (ConfigurationError, ModelError):
+        agent, retriever = "knn", Retriever(database, _CORPUS, agent="knn")
+    asked = [common.asked(record) for record in questions]
+    for question in asked[-_WARM_UP:]:
+        retriever.retrieve(question)
+    return agent, [retriever.retrieve(question).seconds for question in asked]
+
+
+def encoder_speed(file: str) -> float:
+    """Return how many passages a second the encoder embeds, on some of the file's."""
+    from kgp_neo4j.models import load_encoder, passage_text
+
+    rows = common.read_lines(Path(file))[:_TIMED_BY_ENCODER]
+    texts = [passage_text(row["title"], row["text"]) for row in rows]
+    began = time.perf_counter()
+    load_encoder().encode(texts)
+    return round(len(texts) / (time.perf_counter() - began), 1)
+
+
+def reported(*given: Any) -> dict[str, Any]:
+    """Return what `measured` returns, or its error as text: that passes between processes."""
+    from kgp_neo4j.errors import KgpError
+
+    try:
+        return measured(*given)
+    except KgpError as error:
+        return {"error": str(error)}
+
+
+# --- All sizes ----------------------------------------------------------------------------------
+
+
+def part(row: dict[str, Any], name: str) -> float:
+    """Return the seconds of a line of the plot; 0 where nothing of it was done."""
+    return sum(row["seconds"].get(step, 0.0) for step in PARTS[name])
+
+
+def exponent(rows: Sequence[dict[str, Any]], value: Any) -> float | None:
+    """Return the exponent b of seconds = a * passages ** b, by least squares; 1 is linear."""
+    import numpy as np
+
+    points = [(row["passages"], value(row)) for row in rows if value(row) > 0]
+    if len(points) < 2:
+        return None
+    xs, ys = np.log(np.array(points)).T
+    return float(np.polyfit(xs, ys, 1)[0])
+
+
+def draw(rows: Sequence[dict[str, Any]], title: str) -> Any:
+    """Return the figure: seconds against passages, indexing left and questions right."""
+    plt = common.pyplot()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+    xs = [row["passages"] for row in rows]
+    lines = {name: [part(row, name) for row in rows] for name in PARTS}
+    lines["load and connect"] = [
+        sum(row["seconds"][k] for k in ("load", "connect")) for row in rows
+    ]
+    for name, ys in lines.items():
+        if any(ys):
+            style = {"color": "black", "lw": 1.5} if name == "load and connect" else {"lw": 1}
+            left.plot(xs, ys, "o-", ms=3, label=name, **style)
+    first = lines["load and connect"][0]
+    left.plot(xs, [first * x / xs[0] for x in xs], ":", color="grey", lw=1, label="linear")
+    for share in (95, 50):
+        ys = [row[f"p{share}_seconds"] for row in rows]
+        right.plot(xs, ys, "o-", ms=3, lw=1, label=f"p{share}")
+    left.set(title="Indexing", xlabel="passages", ylabel="seconds")
+    right.set(title=f"A question (agent {rows[-1]['agent']})", xlabel="passages", ylabel="seconds")
+    for axis in (left, right):
+        axis.set(xscale="log", yscale="log")
+        axis.set_xticks(xs, [f"{x:,}" for x in xs], fontsize=7)
+        axis.minorticks_off()
+        axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.legend(fontsize=7)
+    low, high = right.get_ylim()
+    shown = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+    right.set_yticks([y for y in shown if low <= y <= high])
+    figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def main() -> None:
+    """Measure every size and print the tables."""
+    parser = common.parser(__doc__, 60)
+    parser.add_argument(
+        "data", type=Path, nargs="?", default=Path("../shared/data"), help="folders of data sets"
+    )
+    parser.add_argument(
+        "--sizes",
+        type=common.numbers,
+        default=[1000, 3000, 10000, 30000, 100000],
+        help="numbers of passages (default: 1000,3000,10000,30000,100000)",
+    )
+    parser.add_argument(
+        "--embeddings",
+        choices=("encoder", "random"),
+        default="encoder",
+        help="made by the default encoder, or random (default: encoder)",
+    )
+    parser.add_argument("--keep", action="store_true", help="leave the databases in runs/growth")
+    given = parser.parse_args()
+    common.pyplot()
+    with common.explained():
+        grow(given)
+
+
+def grow(given: argparse.Namespace) -> None:
+    """Do what `main` was asked to."""
+    sets = sorted(given.data.glob("*/corpus.jsonl.gz"))
+    if not sets:
+        raise SystemExit(f"{given.data} has no folder with a corpus.jsonl.gz")
+    questions = []
+    for at, path in enumerate(sets):
+        number = len(range(at, given.questions, len(sets)))
+        questions += common.questions_of(path.with_name("dev.jsonl.gz"), number, given.seed)
+    real = passages(given.data, questions, given.seed)
+    name = "growth" if given.embeddings == "encoder" else "growth-random"
+    settings = {
+        "data": [path.parent.name for path in sets],
+        "real_passages": len(real),
+        "questions": len(questions),
+        "seed": given.seed,
+        "embeddings": given.embeddings,
+        "budget": common.BUDGET,
+    }
+    before = common.kept(given.out, name, settings).get("rows", []) if given.resume else []
+    known = {row["size"]: row for row in before}
+    result: dict[str, Any] = {"settings": settings, "rows": []}
+    runs = given.out / "runs"
+    for size in given.sizes:
+        row = known.get(size)
+        if row is None:
+            common.say(f"{size:,} passages")
+            home = runs / "growth" / str(size)
+            file = common.write_lines(runs / f"growth-{size}.jsonl", of_size(real, size))
+            arguments = (file, questions, home, given.embeddings == "random", given.seed)
+            # A process of its own, so that its peak of memory is of this size alone.
+            context = multiprocessing.get_context("spawn")
+            with ProcessPoolExecutor(1, mp_context=context) as pool:
+                row = {"size": size, **pool.submit(reported, *arguments).result()}
+            Path(file).unlink()
+            if not given.keep:
+                shutil.rmtree(home, ignore_errors=True)
+            if "error" in row:
+                raise SystemExit(f"{size:,} passages: {row['error']}")
+        result["rows"].append(row)
+        common.keep(given.out, name, result)
+    show(result)
+    print(f"\n{common.keep(given.out, name, result)}")
+    title = f"Growth, {given.embeddings} embeddings; {common.described()}"
+    print(common.picture(given.out, name, draw(result["rows"], title)))
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print the tables."""
+    rows, settings = result["rows"], result["settings"]
+    print(
+        f"\n{', '.join(settings['data'])}: {settings['real_passages']:,} distinct passages; beyond "
+        f"them come copies in which the names are others. Embeddings: "
+        f"{settings['embeddings']}. {common.described()}\n"
+    )
+    sizes = [f"{row['passages']:,}" for row in rows]
+    steps = list(dict.fromkeys(step for row in rows for step in row["seconds"]))
+    steps.sort(key=lambda step: step == "connect")
+    cells = []
+    for step in steps:
+        took = [row["seconds"].get(step, 0.0) for row in rows]
+        if step == "connect" or max(took) >= 0.05:
+            label = "connect, all steps" if step == "connect" else step
+            power = exponent(rows, lambda row, step=step: row["seconds"].get(step, 0.0))
+            cells.append([label, *took, None if power is None else f"{power:.2f}"])
+    print(common.markdown(["seconds, by passages", *sizes, "exponent"], cells))
+    speeds = [r["encoder_passages_per_second"] for r in rows if "encoder_passages_per_second" in r]
+    if speeds:
+        print(f"\nThe encoder, by itself, embeds {common.quantile(speeds, 0.5)} passages a second.")
+    print()
+    kinds = (
+        ("p50 of a question (ms)", lambda r: 1000 * r["p50_seconds"]),
+        ("p95 of a question (ms)", lambda r: 1000 * r["p95_seconds"]),
+        ("peak memory of Python (MB)", lambda r: r["python_peak_mb"]),
+        ("peak memory of the server (MB)", lambda r: r["server_peak_mb"]),
+        ("database (MB)", lambda r: r["database_mb"]),
+        ("SHARES_KEYWORD", lambda r: f"{r['shared_keyword_edges']:,}"),
+        ("SHARES_ENTITY", lambda r: f"{r['shared_entity_edges']:,}"),
+        ("SIMILAR_ST", lambda r: f"{r['similarity_edges']:,}"),
+    )
+    table = [[label, *(value(row) for row in rows)] for label, value in kinds]
+    print(common.markdown([f"agent {rows[-1]['agent']}", *sizes], table))
+
+
+if __name__ == "__main__":
+    main()
