@@ -174,7 +174,8 @@ def draw(rows: Sequence[dict[str, Any]], title: str) -> Any:
             line = [row for row in rows if row["graph"] == graph]
             axis.plot([r[x] for r in line], [r[y] for r in line], "o-", ms=3, lw=1, label=graph)
         axis.set_xscale("log")
-        axis.set(xlabel=xs[x], ylabel=unit, ylim=(0, None))
+        top = 1.08 * max(row[y] for row in rows)
+        axis.set(xlabel=xs[x], ylabel=unit, ylim=(0, 105 if unit == "questions (%)" else top))
         axis.set_title(name, fontsize=9)
         shown = (10, 30, 100, 300, 1000) if x == "reached" else {row[x] for row in rows}
         low, high = min(r[x] for r in rows), max(r[x] for r in rows)

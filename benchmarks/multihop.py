@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import _common as common
 
 METHODS = ("bm25", "dense", "hybrid", "kgp")
 SHOWN = ("recall@2", "recall@5", "all@5", "recall@10", "all@10", "recall@30", "all@30")
@@ -34,12 +35,8 @@ def kgp(*arguments: str) -> tuple[str, float]:
 
 def server_peak() -> str:
     """Return the peak resident memory of the embedded server's process, where Linux tells it."""
-    pid = json.loads(kgp("server", "status", "--json")[0]).get("pid")
-    status = Path(f"/proc/{pid}/status")
-    if not pid or not status.exists():
-        return "unknown"
-    line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM"))
-    return f"{int(line.split()[1]) / 1024:,.0f} MB"
+    peak = common.peak_memory(json.loads(kgp("server", "status", "--json")[0]).get("pid"))
+    return f"{peak:,.0f} MB" if peak else "unknown"
 
 
 def main() -> None:
@@ -63,7 +60,7 @@ def main() -> None:
         corpus = str(given.folder / "corpus.jsonl.gz")
         _, load = kgp("load", corpus, "--corpus", name)
         report, connect = kgp("connect", "--corpus", name, "--json")
-        print(f"\n{os.cpu_count()} cores; load {load:.0f} s, connect {connect:.0f} s\n")
+        print(f"\n{common.described()}; load {load:.0f} s, connect {connect:.0f} s\n")
         print("| step of connect | seconds |\n|---|---|")
         for step, seconds in json.loads(report)["seconds"].items():
             print(f"| {step} | {seconds:.1f} |")

@@ -51,8 +51,8 @@ _FILES = {
 }
 #: Commands that are checked but not run: they would stop the server of this test run, start a
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
-#: a hub. tests/test_server.py runs `server` with a home of its own, tests/test_generating_agents.py,
-#: tests/test_chat_agent.py and tests/test_learned.py train and ask with tiny models.
+#: a hub. tests/test_server.py runs `server` with a home of its own; test_generating_agents.py,
+#: test_chat_agent.py and test_learned.py train and ask with tiny models.
 _NOT_RUN = re.compile(
     r"kgp-neo4j server (start|stop|logs|open)|NEO4J_URI=|--encoder sentence-transformers/"
     r"|kgp-neo4j train (t5|llama|scorer) |kgp-neo4j train mdr \S+\.gz|--agent (t5|llama|chat)"

@@ -1,4 +1,4 @@
-// kgp.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 40 :: INT, sharing = 20 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, links :: LIST OF ANY)
+// kgp.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 30 :: INT, sharing = 12 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, links :: LIST OF ANY)
 // One hop for the learned agent, for the whole beam: the passages one edge away from `frontier`, with
 // `frontier` itself and `others`, and the signals that speak for each. `covered` are the places of the
 // `words` that its title or text holds, `outDegree` how many entities it mentions, `inDegree` how many
@@ -68,9 +68,16 @@ CALL (c, chosen, most, asked) {
   UNION ALL
   WITH chosen
   UNWIND range(0, size($frontier) - 1) AS at
-  MATCH (:Passage {id: $frontier[at]})-[e:SIMILAR_ST|SIMILAR_MDR|NEXT]-(n:Passage)
+  // The nearest of a passage, not those that have it among their nearest: a hub would have many.
+  MATCH (:Passage {id: $frontier[at]})-[e:SIMILAR_ST|SIMILAR_MDR]->(n:Passage)
   WHERE size(chosen) = 0 OR type(e) IN chosen
-  RETURN n, CASE type(e) WHEN 'NEXT' THEN [4.0, at, 1.0] ELSE [3.0, at, e.score] END AS link
+  RETURN n, [3.0, at, e.score] AS link
+  UNION ALL
+  WITH chosen
+  UNWIND range(0, size($frontier) - 1) AS at
+  MATCH (:Passage {id: $frontier[at]})-[e:NEXT]-(n:Passage)
+  WHERE size(chosen) = 0 OR type(e) IN chosen
+  RETURN n, [4.0, at, 1.0] AS link
   UNION ALL
   WITH c, most, asked
   UNWIND range(0, size($frontier) - 1) AS at

@@ -22,7 +22,7 @@ from kgp_neo4j.traverse.signals import (
 __all__ = ["candidates_of", "judged_traverse", "search", "seeds_of"]
 
 #: So many passages of the search are judged at each hop beside the neighbours.
-_OTHERS = 60
+_OTHERS = 40
 #: So many passages whose titles the question names are seeds whatever the search says of them.
 _NAMED = 8
 _FRONTIER = 12
@@ -56,7 +56,9 @@ def judged_traverse(
         scores = agent.judge(found, hop).tolist()
         order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
         best = order[: max(settings.budget, settings.seeds)]
-        reasons = agent.reasons(found, best, hop)
+        # Only the last hop's reasons are told: its judgement is the one that holds.
+        last = hop == settings.hops - 1
+        reasons = agent.reasons(found, best, hop) if last else [""] * len(best)
         judged: dict[str, ReasoningPath] = {}
         for at, signals in zip(best, reasons, strict=True):
             step = _step(asked, found.ids[at], float(found.cosine[at]), scores[at], signals)
