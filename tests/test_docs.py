@@ -55,7 +55,7 @@ _FILES = {
 #: test_chat_agent.py and test_learned.py train and ask with tiny models.
 _NOT_RUN = re.compile(
     r"kgp-neo4j server (start|stop|logs|open)|NEO4J_URI=|--encoder sentence-transformers/"
-    r"|kgp-neo4j train (t5|llama|scorer) |kgp-neo4j train mdr \S+\.gz|--agent (t5|llama|chat)"
+    r"|kgp-neo4j train (t5|llama|scorer) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
     r"|--model trained/"
 )
 
