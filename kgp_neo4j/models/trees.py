@@ -54,8 +54,6 @@ class Trees:
         def walk(node: Mapping[str, Any], shares: dict[int, float]) -> None:
             nonlocal leaves, splits
             if "leaf" in node:
-                if leaves == LEAVES:
-                    raise ModelError(f"tree {number} has over {LEAVES} leaves", hint="Use fewer.")
                 self._leaf[number, leaves] = node["leaf"]
                 for feature, share in shares.items():
                     self._shares[number, leaves, feature] = share
@@ -68,6 +66,8 @@ class Trees:
                 share = shares.get(feature, 0.0) + ends - node["value"]
                 walk(node[side], {**shares, feature: share})
                 if side == "low":  # above the threshold, the leaves so far are ruled out
+                    if splits == LEAVES - 1:
+                        raise ValueError(f"tree {number} has over {LEAVES} leaves")
                     self._feature[number, splits] = feature
                     self._threshold[number, splits] = node["threshold"]
                     self._kept[number, splits] = _ALL & ~((1 << leaves) - (1 << first))
@@ -117,7 +117,7 @@ class Scorer:
                 where=str(path),
                 hint="Give a folder that `kgp-neo4j train scorer` made.",
             ) from error
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise ModelError(
                 f"this is no scorer ({error!r})",
                 where=str(path),
