@@ -154,8 +154,7 @@ def test_odd_questions_find_something_or_nothing(
 def test_signals_have_one_column_each(
     database: Database, demo_corpus: str, encoder: Encoder
 ) -> None:
-    vector = encoder.encode([QUESTION])[0].tolist()
-    asked = search(database, demo_corpus, QUESTION, vector)
+    asked = search(database, demo_corpus, QUESTION, encoder.encode([QUESTION])[0].tolist())
     frontier = seeds_of(asked, 2)
     found = candidates_of(database, demo_corpus, asked, frontier, TraversalSettings(), None)
     assert found.features.shape == (len(found.ids), len(FEATURES))

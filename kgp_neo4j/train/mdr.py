@@ -144,7 +144,7 @@ def train_mdr(
             clip=settings.clip,
             save_every=save_every,
             seed=settings.seed,
-            bfloat16=native_bfloat16(training=True),
+            bfloat16=native_bfloat16(),
         )
         tenth = max(len(losses) // 10, 1)
         report = MdrReport(

@@ -26,6 +26,8 @@ _OTHERS = 40
 #: So many passages whose titles the question names are seeds whatever the search says of them.
 _NAMED = 8
 _FRONTIER = 12
+#: So many of the best passages are told what spoke for them.
+_REASONED = 10
 # On the scale of the other agents, so that an answer can weigh the steps of all of them alike.
 _LEXICAL_SHARE = 0.3
 _OUTWARD = 0.4
@@ -39,12 +41,10 @@ def judged_traverse(
 
     Each hop starts from the best passages of the hop before (from the seeds at first), judges them
     anew together with their neighbours, and its order replaces the one before; so a passage that
-    only a later hop can explain still comes first. The budget counts distinct passages. The
-    database is called once for the question, once a hop, and once for the edges of the paths; no
-    text is fetched.
+    only a later hop can explain still comes first. The budget counts distinct passages. A hop is
+    one call of the database, and no text is fetched.
     """
-    begin = agent.begin(question)
-    asked = search(database, corpus, question, list(begin.vector or ()))
+    asked = search(database, corpus, question, agent.begin(question).vector or ())
     frontier = seeds_of(asked, settings.seeds)
     paths = {p: ReasoningPath((_step(asked, p),)) for p in asked.order}
     ranked = list(asked.order)
@@ -55,10 +55,11 @@ def judged_traverse(
         found = candidates_of(database, corpus, asked, frontier, settings, before)
         scores = agent.judge(found, hop).tolist()
         order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
-        best = order[: max(settings.budget, settings.seeds)]
-        # Only the last hop's reasons are told: its judgement is the one that holds.
+        # The last hop's judgement is the one that holds; the others only say where to go on.
         last = hop == settings.hops - 1
-        reasons = agent.reasons(found, best, hop) if last else [""] * len(best)
+        best = order[: settings.budget if last else settings.seeds]
+        reasons = agent.reasons(found, best[:_REASONED], hop) if last else []
+        reasons += [""] * (len(best) - len(reasons))
         judged: dict[str, ReasoningPath] = {}
         for at, signals in zip(best, reasons, strict=True):
             step = _step(asked, found.ids[at], float(found.cosine[at]), scores[at], signals)
@@ -72,10 +73,12 @@ def judged_traverse(
     return with_edges(database, [paths[p] for p in ranked[: settings.budget]], settings)
 
 
-def search(database: Database, corpus: str, question: str, vector: list[float]) -> QuestionSignals:
+def search(
+    database: Database, corpus: str, question: str, vector: Sequence[float]
+) -> QuestionSignals:
     """Return what speaks for passages before anything was visited: one call of the database."""
     rows = database.read(
-        "procedures/question_signals", question=question, vector=vector, corpus=corpus
+        "procedures/question_signals", question=question, vector=list(vector), corpus=corpus
     )
     return question_signals(question, vector, rows)
 
