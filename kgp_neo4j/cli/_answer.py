@@ -13,7 +13,7 @@ from kgp_neo4j.records import Answer, Passage, ReasoningPath
 __all__ = ["print_answer"]
 
 _WORDS = {
-    "SHARES_ENTITY": "by",
+    "SHARES_ENTITY": "by way of",
     "SHARES_KEYWORD": "shares",
     "MENTIONS": "both mention",
     "SIMILAR_ST": "is near",

@@ -40,8 +40,6 @@ _WORDS = {
     "out_degree": "how much it mentions",
     "in_degree": "how often it is mentioned",
     "first_gain": "adds words of the question",
-    "before": "judged well the hop before",
-    "visited": "visited the hop before",
     "links": "linked with passages visited",
     "links_rank": "linked with passages visited",
     "names": "named by a passage visited",
@@ -50,6 +48,8 @@ _WORDS = {
     "similar": "is similar to a passage visited",
     "bridge": "shares a name the question lacks",
 }
+#: What the hop before said of a passage is no reason of its own.
+_EARLIER = ("before", "visited")
 
 
 class LearnedAgent:
@@ -94,6 +94,8 @@ class LearnedAgent:
         for row in trees.contributions(candidates.features[list(places)]).tolist():
             shares: dict[str, float] = {}
             for name, share in zip(trees.features, row, strict=True):
+                if name in _EARLIER:
+                    continue
                 said = _said(name)
                 shares[said] = shares.get(said, 0.0) + share
             best = sorted(shares.items(), key=lambda item: -item[1])[:most]
