@@ -258,7 +258,7 @@ def test_what_a_server_says_steers_the_traversal(
     """The same question and seed, and two replies: each leads to the passage that it speaks of."""
     said = {
         "Yusuf Arden": "He became an engineer to visit his grandmother in April.",
-        "Sula Grey": "The ferry made her last crossing of the sound.",
+        "Sula Grey": "The ferry Sula Grey carried cars, sheep and schoolchildren.",
     }
     for title, text in said.items():
         server.answer = lambda body, text=text: (200, _completion(text))  # type: ignore[misc]

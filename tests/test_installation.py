@@ -136,6 +136,19 @@ def _plain(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _calls(corpus: str) -> dict[str, dict[str, Any]]:
     a1, b1 = key(corpus, "a1", "b1")
     return {
+        "candidate_signals": {
+            "frontier": [a1],
+            "others": [b1],
+            "corpus": corpus,
+            "vector": [0.0, 1.0],
+            "words": ["harbour", "born"],
+            "phrases": ["harbour"],
+            "named": [b1],
+            "hits": {b1: 0.5},
+            "edges": [],
+            "inbound": 5,
+            "sharing": 5,
+        },
         "help": {},
         "hybrid_seeds": {
             "question": "Isobel Tarn's harbour",
@@ -154,6 +167,14 @@ def _calls(corpus: str) -> dict[str, dict[str, Any]]:
             "branching": 5,
             "outward": 0.4,
             "inward": 0.2,
+        },
+        "path_edges": {"pairs": [[a1, b1]], "edges": []},
+        "question_signals": {
+            "question": "Isobel Tarn's harbour",
+            "vector": [0.0, 1.0],
+            "corpus": corpus,
+            "depth": 3,
+            "hits": 5,
         },
         "retrieve": {
             "question": "Who designed the light?",
