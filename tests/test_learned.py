@@ -143,7 +143,8 @@ def test_without_hops_it_is_the_search(database: Database, demo_corpus: str) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["?", "the of and", "zzzz qqqq", "北京 在哪里", '"' * 50, "a" * 9000]
+    "text",
+    ["?", "the of and", "zzzz qqqq", "北京 在哪里", '"' * 50, "a" * 9000, "Hesk Bridge one " * 900],
 )
 def test_odd_questions_find_something_or_nothing(
     database: Database, demo_corpus: str, text: str

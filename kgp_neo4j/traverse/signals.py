@@ -19,6 +19,9 @@ __all__ = ["FEATURES", "Candidates", "QuestionSignals", "candidates", "question_
 _RRF = 60
 _DEPTH = 100
 _TITLES = 20
+#: What is looked at of a question: a pasted page must not hold up the database.
+_WORDS = 64
+_PHRASES = 400
 #: Kinds of links, as `procedures/candidate_signals` numbers them.
 NAMES, NAMED_BY, SHARES, SIMILAR, NEXT, BRIDGE, ASKED = range(7)
 _KINDS = (("names", NAMES), ("named_by", NAMED_BY), ("shares", SHARES), ("similar", SIMILAR))
@@ -78,8 +81,8 @@ def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) ->
     return QuestionSignals(
         text=text,
         vector=list(vector),
-        words=[_stem(word) for word in content_words(text)],
-        phrases=_phrases(text),
+        words=[_stem(word) for word in content_words(text)[:_WORDS]],
+        phrases=_phrases(text)[:_PHRASES],
         lexical={passage: score / best for passage, score in lexical.items()},
         best_lexical=best,
         best_cosine=max(cosine.values(), default=0.0),
