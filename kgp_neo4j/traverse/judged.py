@@ -30,8 +30,6 @@ _FRONTIER = 12
 _REASONED = 10
 # On the scale of the other agents, so that an answer can weigh the steps of all of them alike.
 _LEXICAL_SHARE = 0.3
-_OUTWARD = 0.4
-_INWARD = 0.2
 
 
 def judged_traverse(
@@ -63,7 +61,7 @@ def judged_traverse(
         judged: dict[str, ReasoningPath] = {}
         for at, signals in zip(best, reasons, strict=True):
             step = _step(asked, found.ids[at], float(found.cosine[at]), scores[at], signals)
-            judged[step.passage] = _path(step, found.origin[at], frontier, judged, paths)
+            judged[step.passage] = _path(step, found.origin[at], frontier, judged, paths, settings)
         paths |= judged
         ranked = [found.ids[at] for at in order]
         before = dict(zip(found.ids, scores, strict=True))
@@ -145,6 +143,7 @@ def _path(
     frontier: Sequence[str],
     judged: Mapping[str, ReasoningPath],
     paths: Mapping[str, ReasoningPath],
+    settings: TraversalSettings,
 ) -> ReasoningPath:
     """Return the path to a passage: from one that is judged better where it is linked with one.
 
@@ -158,7 +157,7 @@ def _path(
     if before is None and known is None and parent:
         before = paths.get(parent)
     if before and all(s.passage != step.passage for s in before.steps):
-        share = {NAMES: _OUTWARD, NAMED_BY: _INWARD}.get(kind, 0.0)
+        share = {NAMES: settings.outward, NAMED_BY: settings.inward}.get(kind, 0.0)
         inherited = share * max(before.steps[-1].match, 0.0)
         return before.then(replace(step, edge="", inherited=inherited))
     if known and len(known.steps) > 1:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.models import Encoder
-from kgp_neo4j.records import NextEvidence, Passage, ReasoningPath
 from kgp_neo4j.traverse.agents.search import KnnAgent
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ _WORDS = {
 _EARLIER = ("before", "visited")
 
 
-class LearnedAgent:
+class LearnedAgent(KnnAgent):
     """Judges each hop's passages by all signals at once, with boosted trees.
 
     It is trained on supporting facts (`kgp-neo4j train scorer`); the weights shipped with the
@@ -61,24 +60,10 @@ class LearnedAgent:
     """
 
     name = "learned"
-    reads_passages = False
 
     def __init__(self, encoder: Encoder, model: str | None = None) -> None:
-        self._searcher = KnnAgent(encoder)
+        super().__init__(encoder)
         self.scorer: Scorer = _load(model)
-
-    def begin(self, question: str) -> NextEvidence:
-        """Return the question and its vector."""
-        return self._searcher.begin(question)
-
-    def next_evidence(
-        self,
-        question: str,
-        paths: Sequence[ReasoningPath],
-        passages: Mapping[str, Passage],
-    ) -> list[NextEvidence]:
-        """Return the question's vector for every path."""
-        return self._searcher.next_evidence(question, paths, passages)
 
     def judge(self, candidates: Candidates, hop: int) -> NDArray[np.float64]:
         """Return a score for each candidate of a hop (counted from 0), in no unit of its own."""
