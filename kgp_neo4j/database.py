@@ -15,6 +15,7 @@ from neo4j import (
     GraphDatabase,
     ManagedTransaction,
     Result,
+    unit_of_work,
 )
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
 
@@ -73,6 +74,13 @@ class Database:
         """Run the statement `cypher/<path>.cypher` in read access mode."""
         return self._managed(statement(path), values, READ_ACCESS)
 
+    def read_within(self, path: str, seconds: float, **values: Any) -> list[Row]:
+        """Run the statement in read access mode; the server ends it after so many seconds.
+
+        For statements whose work a question decides. Raises DatabaseError when the time is over.
+        """
+        return self._managed(statement(path), values, READ_ACCESS, seconds)
+
     def write(self, path: str, **values: Any) -> list[Row]:
         """Run the statement in one write transaction, retried on passing failures."""
         return self._managed(statement(path), values, WRITE_ACCESS)
@@ -111,11 +119,17 @@ class Database:
             apoc_extended="apoc.custom.installProcedure" in plugins,
         )
 
-    def _managed(self, made: Statement, values: Mapping[str, Any], mode: str) -> list[Row]:
-        bound = made.bind(values)
+    def _managed(
+        self,
+        made: Statement,
+        values: Mapping[str, Any],
+        mode: str,
+        seconds: float | None = None,
+    ) -> list[Row]:
+        work = unit_of_work(timeout=seconds)(_work(made, made.bind(values)))
         with _explained(made), self._session(mode) as session:
             run = session.execute_read if mode == READ_ACCESS else session.execute_write
-            found: list[Row] = run(_work(made, bound))
+            found: list[Row] = run(work)
             return found
 
     def _session(self, mode: str, database: str | None = None) -> Any:
@@ -164,6 +178,12 @@ def _explained(made: Statement) -> Iterator[None]:
                 f"the server lacks a plugin: {error.message}",
                 where=made.path,
                 hint="Install GDS and APOC on it, or unset NEO4J_URI to use the embedded server.",
+            ) from error
+        if "TransactionTimedOut" in (error.code or ""):
+            raise DatabaseError(
+                "it took longer than it may, and was ended",
+                where=made.path,
+                hint="Ask about less at once.",
             ) from error
         raise DatabaseError(f"the database refused it: {error.message}", where=made.path) from error
     except (Neo4jError, DriverError) as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kgp_neo4j.structures import SourcePage, SourceTable, StructuralAnswer, TypeDecision
+
 __all__ = [
     "Account",
     "Answer",
@@ -31,7 +33,9 @@ class SourceDocument:
     """One document as it was read, before it is split into passages.
 
     `source` and `key` together name the document within its corpus: the file (or data set), and
-    which record of it. `whole` asks for one passage (a record that is a passage already).
+    which record of it. `whole` asks for one passage (a record that is a passage already). `pages`
+    tile the text of a document that has pages; `tables` are in the order of the text. `left_out`
+    says in a few words each what of the file could not be used (a scanned page, a locked sheet).
     """
 
     title: str
@@ -39,6 +43,9 @@ class SourceDocument:
     source: str
     key: str = ""
     whole: bool = False
+    pages: tuple[SourcePage, ...] = ()
+    tables: tuple[SourceTable, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,8 @@ class Account:
 
     `files`, `documents`, `passages`, `characters_in`, `characters_out` count what was read without
     fault; `new`, `unchanged` and `replaced` add up to `documents`; `errors` says what was not
-    loaded, each with file, line and reason; `ignored` names files of other kinds met in folders.
+    loaded, each with file, line and reason; `ignored` names files of other kinds met in folders;
+    `left_out` says what of loaded documents could not be used, such as pages that are only images.
     """
 
     corpus: str
@@ -71,6 +79,10 @@ class Account:
     replaced: int = 0
     errors: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    pages: int = 0
+    tables: int = 0
+    cells: int = 0
+    left_out: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
@@ -86,6 +98,8 @@ class CorpusSummary:
     dimension: int | None
     #: Passages that `connect` has not seen yet, per edge type.
     unconnected: Mapping[str, int] = field(default_factory=dict)
+    pages: int = 0
+    tables: int = 0
 
 
 # --- connect ------------------------------------------------------------------------------------
@@ -119,6 +133,8 @@ class Capabilities:
     apoc: bool
     apoc_extended: bool
 
+
+_CONTENT = TypeDecision("content")
 
 # --- seed, traverse, evidence, answer -----------------------------------------------------------
 
@@ -225,7 +241,11 @@ class SupportingSentence:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with everything needed to check it."""
+    """An answer with everything needed to check it.
+
+    `type` says whether the question was taken to be about structure (pages and tables), content, or
+    both; `structural` is the answer from pages and tables, where it was not about content alone.
+    """
 
     question: str
     corpus: str
@@ -236,3 +256,5 @@ class Answer:
     paths: tuple[ReasoningPath, ...]
     seconds: float
     browser: str | None = None
+    type: TypeDecision = _CONTENT
+    structural: StructuralAnswer | None = None

@@ -257,6 +257,8 @@ def test_inspect(database: Database, two_documents: str) -> None:
             "name": c,
             "documents": 2,
             "passages": 4,
+            "pages": 0,
+            "tables": 0,
             "keywords": 3,
             "encoder": "e",
             "dimension": 1,

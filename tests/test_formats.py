@@ -169,6 +169,8 @@ def test_contexts_read_as_in_the_corpora(name: str) -> None:
         ("a.json", b"", "a.json: the file holds no record"),
         ("a.json", b"[]", "a.json: the file holds no record"),
         ("a.json", b'[{"title": "A",\n "text" "x"}]', "a.json:2: not JSON"),
+        ("a.json", b'{\n"title": "A",\n "text" "x"\n}', "a.json:3: not JSON"),
+        ("a.json", b'{\n"texts": [1,\n2]\n}', 'a.json:1: the record has no "text"'),
         ("a.json", b'[\n\n{"title": "A"}]', 'a.json:3: the record has no "text"'),
         ("a.json", b'[{"title": "A", "text": "\xff"}]', "a.json:1: byte 25 is not utf-8 text"),
         ("a.json", b'[\n{"title": "A", "text": "b"}\n', "a.json:2: not JSON (the array"),
@@ -212,7 +214,7 @@ def test_find_files(tmp_path: Path) -> None:
     for name in (
         "b.txt",
         "a.md",
-        "c.pdf",
+        "c.exe",
         ".hidden.txt",
         "deep/er/z.html.gz",
         ".git/x.txt",
@@ -238,10 +240,10 @@ def test_find_files(tmp_path: Path) -> None:
     assert _read(tmp_path / "zlink.md")[0].title == "Linked"
     assert names(f"{tmp_path}/**/*.gz") == ["deep/er/z.html.gz"]
     assert names(tmp_path / "[1].txt") == ["[1].txt"]
-    assert [path.name for path in find([tmp_path, tmp_path]).ignored] == ["c.pdf", "other.dat"]
-    assert [path.name for path in find([f"{tmp_path}/*"]).ignored] == ["c.pdf", "other.dat"]
+    assert [path.name for path in find([tmp_path, tmp_path]).ignored] == ["c.exe", "other.dat"]
+    assert [path.name for path in find([f"{tmp_path}/*"]).ignored] == ["c.exe", "other.dat"]
     assert "cannot be looked up" in str(find(["x" * 5_000]).errors[0])
-    wrong = [tmp_path / "none", tmp_path / "c.pdf", f"{tmp_path}/*.xyz", tmp_path / ".git"]
+    wrong = [tmp_path / "none", tmp_path / "c.exe", f"{tmp_path}/*.xyz", tmp_path / ".git"]
     reasons = [str(error) for error in find([*wrong, tmp_path / "a.md"]).errors]
     assert "no such file or folder" in reasons[0]
     assert "unknown kind of file" in reasons[1]

@@ -6,6 +6,11 @@ CALL (d) {
   OPTIONAL MATCH (d)-[:HAS_PASSAGE]->(p:Passage)
   WITH d, collect(p) AS gone
   FOREACH (p IN gone | DETACH DELETE p)
+  WITH d, gone
+  CALL (d) {
+    MATCH (d)-[:HAS_PAGE|HAS_TABLE]->(part)
+    DETACH DELETE part
+  }
   DETACH DELETE d
   RETURN size(gone) AS passages
 } IN TRANSACTIONS OF 500 ROWS

@@ -24,6 +24,11 @@ CALL (d) {
     DETACH DELETE e
   }
   FOREACH (p IN gone | DETACH DELETE p)
+  WITH d, gone
+  CALL (d) {
+    MATCH (d)-[:HAS_PAGE|HAS_TABLE]->(part)
+    DETACH DELETE part
+  }
   DETACH DELETE d
   RETURN size(gone) AS passages
 } IN TRANSACTIONS OF 100 ROWS

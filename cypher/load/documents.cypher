@@ -1,6 +1,7 @@
 // load.documents(corpus :: STRING, scope :: STRING, rows :: LIST OF MAP) :: (id :: STRING, passages :: INT, characters :: INT)
-// Writes documents with their passages: each row has the properties of both. What a document had
-// before and has no longer goes, with all its edges. Returns what is stored now.
+// Writes documents with their passages, pages, tables and columns: each row has the properties of
+// all. What a document had before and has no longer goes, with all its edges; rows and cells of
+// tables are removed before (load/remove_structure) and come after. Returns what is stored now.
 // mode: WRITE
 MERGE (c:Corpus {name: $corpus})
   ON CREATE SET c.scope = $scope, c.createdAt = datetime()
@@ -9,7 +10,8 @@ UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 SET d.corpus = c.name, d.title = row.title, d.source = row.source, d.key = row.key,
     d.sha256 = row.sha256, d.fingerprint = row.fingerprint, d.characters = row.characters,
-    d.loadedAt = datetime()
+    d.loadedAt = datetime(), d.pages = row.pageCount, d.tables = row.tableCount,
+    d.cells = row.cellCount, d.structured = CASE WHEN row.cellCount > 0 THEN false END
 WITH c, d, row
 // A passage of the same id has the same text; one under a new title is made anew all the same,
 // since keywords and embeddings are made of the title too.
@@ -37,12 +39,48 @@ CALL (d, row) {
   }
   FOREACH (p IN gone | DETACH DELETE p)
 }
+CALL (d, row) {
+  MATCH (d)-[:HAS_PAGE|HAS_TABLE]->(old)
+  DETACH DELETE old
+}
+CALL (c, d, row) {
+  UNWIND row.pages AS new
+  CREATE (d)-[:HAS_PAGE]->(p:Page {id: new.id})
+  SET p.corpus = c.name, p.document = d.id, p.number = new.number, p.label = new.label,
+      p.title = new.title, p.header = new.header, p.footer = new.footer, p.start = new.start,
+      p.end = new.end
+}
+CALL (c, d, row) {
+  UNWIND row.tables AS new
+  CREATE (d)-[:HAS_TABLE]->(t:Table {id: new.id})
+  SET t.corpus = c.name, t.document = d.id, t.order = new.order, t.number = new.number,
+      t.name = new.name, t.title = new.title, t.caption = new.caption, t.markdown = new.markdown,
+      t.markdownRows = new.markdownRows, t.rows = new.rows, t.headerRows = new.headerRows,
+      t.pages = new.pages, t.start = new.start, t.end = new.end
+  WITH c, t, new
+  CALL (c, t, new) {
+    UNWIND new.columns AS each
+    CREATE (t)-[:HAS_COLUMN]->(:Column {id: each.id, corpus: c.name, table: t.id,
+      order: each.order, header: each.header, title: each.title, norm: each.norm,
+      type: each.type})
+  }
+  WITH t, new
+  UNWIND new.pageIds AS id
+  MATCH (p:Page {id: id})
+  CREATE (p)-[:HAS_TABLE]->(t)
+}
 CALL (c, d, row) {
   UNWIND row.passages AS new
   MERGE (p:Passage {id: new.id})
   SET p.corpus = c.name, p.scope = c.scope, p.document = d.id, p.title = new.title,
-      p.text = new.text, p.position = new.position, p.start = new.start, p.end = new.end
+      p.text = new.text, p.position = new.position, p.start = new.start, p.end = new.end,
+      p.page = new.page
   MERGE (d)-[:HAS_PASSAGE]->(p)
+  WITH p, new
+  CALL (p, new) {
+    MATCH (page:Page {id: new.pageId})
+    MERGE (page)-[:HAS_PASSAGE]->(p)
+  }
   WITH p ORDER BY p.position
   WITH collect(p) AS made, count(p) AS passages, sum(size(p.text)) AS characters
   FOREACH (i IN range(1, size(made) - 1) |

@@ -1,5 +1,5 @@
 // load.stored(ids :: LIST OF STRING) :: (id :: STRING, fingerprint :: STRING, passages :: INT, characters :: INT, whole :: BOOLEAN)
-// Which of these documents are stored, and whether all their text is there (whole).
+// Which of these documents are stored, and whether all their text and tables are there (whole).
 // mode: READ
 UNWIND $ids AS id
 MATCH (d:Document {id: id})
@@ -8,4 +8,4 @@ CALL (d) {
   RETURN count(p) AS passages, coalesce(sum(size(p.text)), 0) AS characters
 }
 RETURN d.id AS id, d.fingerprint AS fingerprint, passages, characters,
-       characters = d.characters AS whole
+       characters = d.characters AND coalesce(d.structured, true) AS whole

@@ -49,6 +49,8 @@ def corpora(database: Database) -> list[CorpusSummary]:
             name=row["name"],
             documents=row["documents"],
             passages=row["passages"],
+            pages=row["pages"],
+            tables=row["tables"],
             keywords=row["keywords"],
             encoder=row["encoder"],
             dimension=row["dimension"],
@@ -77,6 +79,7 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     Cut short, it is finished by deleting again. Raises CorpusError when there is no such corpus.
     """
     _require(database, corpus)
+    database.write_in_batches("load/remove_corpus_structure", corpus=corpus)
     database.write_in_batches("load/delete_keywords", corpus=corpus)
     done = database.write_in_batches("load/delete_corpus_documents", corpus=corpus)
     database.write_in_batches("load/delete_rest", corpus=corpus)
@@ -91,6 +94,7 @@ def delete_document(database: Database, corpus: str, document: str) -> Deleted:
     CorpusError when nothing, or more than one document of that title, is found.
     """
     ids = [found.id for found in find_documents(database, corpus, document)]
+    database.write_in_batches("load/remove_structure", documents=ids)
     done = database.write_in_batches("load/delete_documents", corpus=corpus, ids=ids)
     return Deleted(corpus, done["documents"], done["passages"])
 

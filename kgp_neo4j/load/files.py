@@ -30,7 +30,11 @@ __all__ = [
 ]
 
 #: What `load` reads; each also with `.gz` after it.
-EXTENSIONS = (".txt", ".md", ".html", ".htm", ".jsonl", ".json")
+EXTENSIONS = (
+    *(".txt", ".md", ".html", ".htm"),
+    *(".pdf", ".csv", ".tsv", ".docx", ".xlsx", ".xls", ".pptx"),
+    *(".jsonl", ".json"),
+)
 
 
 @dataclass(slots=True)

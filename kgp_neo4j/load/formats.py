@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 from kgp_neo4j.errors import InputError
+from kgp_neo4j.load.csv_files import read_values
 from kgp_neo4j.load.datasets import RecordReader
 from kgp_neo4j.load.files import extension, opened, shown, stem
-from kgp_neo4j.load.json_files import read_array, read_lines
+from kgp_neo4j.load.json_files import Value, read_array, read_lines, read_object
+from kgp_neo4j.load.markdown_tables import tables_of_markdown
+from kgp_neo4j.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.progress import Progress
 from kgp_neo4j.records import SourceDocument
+from kgp_neo4j.structures import SourceTable
 
 __all__ = ["Reading", "read"]
 
@@ -39,16 +43,15 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 def read(path: Path, progress: Progress) -> Iterator[Reading]:
     """Yield the documents of a file, and an InputError for each record that is none.
 
-    Text files are one document; `.jsonl` and `.json` files hold records or questions with their
-    contexts. An error of the whole file (unreadable, damaged, wrong encoding) ends it.
+    `.jsonl` and `.json` files hold records or questions with their contexts; files of all other
+    kinds are one document. An error of the whole file (damaged, in a wrong encoding) ends it.
     """
     kind = extension(path)
     try:
         with opened(path, progress) as file:
             if kind in (".jsonl", ".json"):
                 start = file.peek(4096)  # type: ignore[attr-defined]
-                is_array = kind == ".json" and _first_character(start) == b"["
-                values = (read_array if is_array else read_lines)(file, shown(path))
+                values = _reader(kind, start)(file, shown(path))
                 yield from RecordReader(path).documents(values)
                 return
             data = file.read()
@@ -57,18 +60,45 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
         yield error
 
 
+def _reader(kind: str, start: bytes) -> Callable[[IO[bytes], str], Iterator[Value]]:
+    """Return how the values of a JSON file are read; `start` is its first few thousand bytes."""
+    if kind == ".json" and _first_character(start) == b"[":
+        return read_array
+    # An object whose first line is not all of it: lines would each be an error of its own.
+    first = start.removeprefix(codecs.BOM_UTF8).lstrip().split(b"\n", 1)[0].strip()
+    return read_object if kind == ".json" and first == b"{" else read_lines
+
+
 def _whole_file(path: Path, kind: str, data: bytes) -> SourceDocument:
+    if kind in OFFICE_KINDS:
+        return read_office(path, kind, data)
+    if kind == ".pdf":
+        from kgp_neo4j.load.pdf import read_pdf
+
+        return read_pdf(path, data)
     text = decoded(data, path, html=kind in (".html", ".htm"))
     title = ""
+    tables: tuple[SourceTable, ...] = ()
+    left_out: tuple[str, ...] = ()
     if kind == ".md":
         title = _markdown_title(text)
+        tables = tables_of_markdown(text)
+    elif kind in (".csv", ".tsv"):
+        text, tables, left_out = read_values(text, shown(path))
     elif kind in (".html", ".htm"):
-        from kgp_neo4j.load.html import text_of_html  # BeautifulSoup only where it is needed
+        from kgp_neo4j.load.html import read_page  # BeautifulSoup only where it is needed
 
-        title, text = text_of_html(text, shown(path))
+        page = read_page(text, shown(path))
+        title, text, tables, left_out = page.title, page.text, page.tables, page.left_out
     if not text.strip():
         raise InputError("the file holds no text", where=shown(path))
-    return SourceDocument(title=title or stem(path), text=text, source=path.as_posix())
+    return SourceDocument(
+        title=title or stem(path),
+        text=text,
+        source=path.as_posix(),
+        tables=tables,
+        left_out=left_out,
+    )
 
 
 def decoded(data: bytes, path: Path, *, html: bool = False) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
 
 from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
 from kgp_neo4j.errors import InputError
+from kgp_neo4j.load.grid import markdown
+from kgp_neo4j.load.heads import captioned
+from kgp_neo4j.load.html_tables import HtmlCell, HtmlTable, TooLargeError, source_table
+from kgp_neo4j.structures import SourceTable
 
-__all__ = ["text_of_html"]
+__all__ = ["Page", "read_page"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -25,6 +30,7 @@ _PARAGRAPHS = _words(
 )
 _LINES = _words("br caption dd dt figcaption li option summary tr")
 _CELLS = frozenset(("td", "th"))
+_SECTIONS = {"thead": 0, "tbody": 1, "tfoot": 2}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 
 
@@ -33,6 +39,7 @@ class _Lines:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
+        self.length = 0
         self._breaks = 0
         self._space = ""
 
@@ -59,42 +66,142 @@ class _Lines:
     def _append(self, text: str) -> None:
         if self._parts:
             self._parts.append("\n" * self._breaks or self._space)
+            self.length += len(self._parts[-1])
         self._parts.append(text)
+        self.length += len(text)
         self._breaks, self._space = 0, ""
 
     def text(self) -> str:
         return "".join(self._parts).strip()
 
+    def stripped(self) -> int:
+        """Return how many characters `text` leaves out at the start."""
+        start = "".join(self._parts[:1])
+        return len(start) - len(start.lstrip())
 
-def text_of_html(markup: str, where: str) -> tuple[str, str]:
-    """Return title and text of a page; paragraphs end in an empty line, cells in a tab.
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page says: title, text, the tables in it, and what of it could not be used."""
+
+    title: str
+    text: str
+    tables: tuple[SourceTable, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def read_page(markup: str, where: str) -> Page:
+    """Return what a page says; paragraphs end in an empty line, tables of data are Markdown.
 
     The title is that of `<title>`, else the first `<h1>`, else empty. Scripts and styles are left
-    out. Raises InputError for a page that cannot be parsed.
+    out. A table with fewer than two rows or columns, or with others in it, is layout: its cells end
+    in a tab. Raises InputError for a page that cannot be parsed.
     """
     try:
         page = BeautifulSoup(markup, "html.parser")
-        lines = _Lines()
-        inside_pre = 0
-        for node, opens in _events(page):
-            if isinstance(node, NavigableString):
-                lines.add(str(node), preformatted=inside_pre > 0)
-                continue
-            if node.name == "pre":
-                inside_pre += 1 if opens else -1
-            if node.name in _PARAGRAPHS:
-                lines.end_line(2)
-            elif node.name in _LINES:
-                lines.end_line(1)
-            elif node.name in _CELLS and opens:
-                lines.cell()
-        return _title(page), lines.text()
+        tables, left_out = _data_tables(page)
+        text, placed = _laid_out(page, tables)
+        return Page(_title(page), text, captioned(text, placed), tuple(left_out))
     except (ParserRejectedMarkup, RecursionError) as error:
         raise InputError("not HTML that can be read", where=where) from error
 
 
-def _events(page: Tag) -> Iterator[tuple[Tag | NavigableString, bool]]:
-    """Yield every tag as it opens and closes, and text between; deep pages need no deep stack."""
+def _laid_out(page: Tag, tables: dict[int, SourceTable]) -> tuple[str, list[SourceTable]]:
+    """Return the text and the tables with their places in it."""
+    lines = _Lines()
+    placed = []
+    inside_pre = 0
+    for node, opens in _events(page, tables):
+        if isinstance(node, NavigableString):
+            lines.add(str(node), preformatted=inside_pre > 0)
+            continue
+        if node.name == "pre":
+            inside_pre += 1 if opens else -1
+        if node.name in _PARAGRAPHS:
+            lines.end_line(2)
+        elif node.name in _LINES:
+            lines.end_line(1)
+        elif node.name in _CELLS and opens:
+            lines.cell()
+        if opens and (table := tables.get(id(node))):
+            if table.caption:
+                lines.add(table.caption, preformatted=False)
+                lines.end_line(2)
+            lines.add(shown := markdown(table), preformatted=True)
+            placed.append(replace(table, start=lines.length - len(shown), end=lines.length))
+    shift = lines.stripped()
+    return lines.text(), [replace(t, start=t.start - shift, end=t.end - shift) for t in placed]
+
+
+def _data_tables(page: Tag) -> tuple[dict[int, SourceTable], list[str]]:
+    """Return the tables of data, by their tags' identity, and what is said of the others."""
+    made: dict[int, SourceTable] = {}
+    left_out = []
+    for count, tag in enumerate(page.find_all("table"), 1):
+        try:
+            read = _read_table(tag)
+            if read and (table := source_table(read)):
+                made[id(tag)] = table
+        except TooLargeError:
+            left_out.append(f"table {count} has too many merged cells and is kept as text only")
+    return made, left_out
+
+
+def _read_table(table: Tag) -> HtmlTable | None:
+    """Return the cells of a table, or None where it is there for the layout.
+
+    Rows and cells begin with their tags, so that unclosed ones are read as browsers do.
+    """
+    if table.get("role") in ("presentation", "none"):
+        return None
+    made = HtmlTable()
+    section = 1
+    lines, cell, caption = _Lines(), HtmlCell(""), _Lines()
+
+    def close() -> None:
+        cell.text = " ".join(lines.text().split())
+
+    for node, opens in _events(table):
+        if isinstance(node, NavigableString):
+            lines.add(str(node), preformatted=False)
+        elif node is table:
+            continue
+        elif node.name == "table":
+            return None
+        elif node.name in _SECTIONS:
+            section = _SECTIONS[node.name] if opens else 1
+        elif node.name == "caption":
+            lines = caption if opens else _Lines()
+        elif node.name == "tr" and opens:
+            close()
+            cell, lines = HtmlCell(""), _Lines()
+            made.rows.append((section, []))
+        elif node.name in _CELLS and opens:
+            close()
+            if not made.rows:
+                made.rows.append((section, []))
+            cell, lines = _cell(node), _Lines()
+            made.rows[-1][1].append(cell)
+        elif node.name in _PARAGRAPHS or node.name in _LINES:
+            lines.end_line(1)
+    close()
+    made.caption = " ".join(caption.text().split())
+    return made
+
+
+def _cell(tag: Tag) -> HtmlCell:
+    def count(name: str) -> int:
+        value = str(tag.get(name, "")).strip()
+        return int(value) if value.isdecimal() and len(value) < 7 else 1
+
+    return HtmlCell("", tag.name == "th", count("rowspan"), max(count("colspan"), 1))
+
+
+def _events(page: Tag, closed: Container[int] = ()) -> Iterator[tuple[Tag | NavigableString, bool]]:
+    """Yield every tag as it opens and closes, and text between; deep pages need no deep stack.
+
+    What is in a tag whose identity is in `closed` is passed over.
+    """
     waiting: list[tuple[Tag | NavigableString, bool]] = [(page, True)]
     while waiting:
         node, opens = waiting.pop()
@@ -104,6 +211,8 @@ def _events(page: Tag) -> Iterator[tuple[Tag | NavigableString, bool]]:
             yield node, opens
             if opens:
                 waiting.append((node, False))
+                if id(node) in closed:
+                    continue
                 waiting += [
                     (child, True)
                     for child in reversed(node.contents)

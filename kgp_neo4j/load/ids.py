@@ -12,6 +12,7 @@ __all__ = [
     "document_id",
     "fingerprint",
     "is_storable",
+    "part_id",
     "passage_id",
     "text_hash",
 ]
@@ -57,9 +58,14 @@ def passage_id(document: str, position: int, text: str) -> str:
     return _hash(document, str(position), text)
 
 
-def fingerprint(title: str, text: str, split: str) -> str:
-    """Return what changes when a document's passages have to be made anew."""
-    return _hash(title, text, split)
+def part_id(whole: str, kind: str, *place: int) -> str:
+    """Return the id of a page, table, row, column or cell: its place within a document or table."""
+    return _hash(whole, kind, *map(str, place))
+
+
+def fingerprint(title: str, text: str, *settings: str) -> str:
+    """Return what changes when a document's passages, pages or tables have to be made anew."""
+    return _hash(title, text, *settings)
 
 
 def text_hash(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 
 from kgp_neo4j.errors import InputError
 
-__all__ = ["Value", "read_array", "read_lines"]
+__all__ = ["Value", "read_array", "read_lines", "read_object"]
 
 _CHUNK = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*+")
@@ -38,6 +38,17 @@ def read_lines(file: IO[bytes], name: str) -> Iterator[Value]:
             continue
         if text.strip():
             yield Value(_parsed(text, where), where)
+
+
+def read_object(file: IO[bytes], name: str) -> Iterator[Value]:
+    """Yield the one object that a file holds over several lines; InputError where it is broken."""
+    text = "".join(_text(file, name))
+    try:
+        yield Value(json.loads(text), f"{name}:1")
+    except json.JSONDecodeError as error:
+        yield _broken(name, error.lineno, error.msg)
+    except (ValueError, RecursionError) as error:  # a number or a nesting beyond Python's limits
+        yield _broken(name, 1, str(error))
 
 
 def read_array(file: IO[bytes], name: str) -> Iterator[Value]:

@@ -44,6 +44,7 @@ def load(
         raise found.errors[0]
     source = _Source(found.files, keep_going)
     documents = passages = characters_out = new = unchanged = replaced = characters_in = 0
+    pages = tables = cells = 0
     with bar("load", sum(map(size_on_disk, found.files)), bytes_=True) as progress:
         try:
             for batch in batches(corpus, source.documents(progress)):
@@ -55,6 +56,9 @@ def load(
                 new += written.new
                 unchanged += written.unchanged
                 replaced += written.replaced
+                pages += written.pages
+                tables += written.tables
+                cells += written.cells
         except InputError as error:
             raise _stopped(error, documents) from error
     return Account(
@@ -69,6 +73,10 @@ def load(
         replaced=replaced,
         errors=(*map(str, found.errors), *source.errors),
         ignored=tuple(shown(path) for path in found.ignored),
+        pages=pages,
+        tables=tables,
+        cells=cells,
+        left_out=tuple(source.left_out),
         seconds=round(time.monotonic() - began, 3),
     )
 
@@ -81,12 +89,14 @@ class _Source:
         self._keep_going = keep_going
         self.files = 0
         self.errors: list[str] = []
+        self.left_out: list[str] = []
 
     def documents(self, progress: Progress) -> Iterator[SourceDocument]:
         for path in self._paths:
             faultless = True
             for reading in read(path, progress):
                 if isinstance(reading, SourceDocument):
+                    self.left_out += [f"{shown(path)}: {what}" for what in reading.left_out]
                     yield reading
                 elif self._keep_going:
                     self.errors.append(str(reading))

@@ -8,9 +8,16 @@ from typing import Any
 
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import DatabaseError
-from kgp_neo4j.load import split
-from kgp_neo4j.load.ids import corpus_scope, document_id, fingerprint, passage_id, text_hash
-from kgp_neo4j.records import SourceDocument
+from kgp_neo4j.load import grid, split
+from kgp_neo4j.load.ids import (
+    corpus_scope,
+    document_id,
+    fingerprint,
+    part_id,
+    passage_id,
+    text_hash,
+)
+from kgp_neo4j.records import PassageText, SourceDocument
 
 __all__ = ["Written", "batches", "write"]
 
@@ -18,6 +25,10 @@ __all__ = ["Written", "batches", "write"]
 _DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
 #: Passages in a transaction; a document that has more is one transaction.
 _PASSAGES = 1_000
+#: Cells in a transaction; a row that has more is one transaction.
+_CELLS = 10_000
+#: Part of the fingerprint of a document with pages or tables: raise it when they are stored anew.
+_STRUCTURE = "1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +41,9 @@ class Written:
     new: int
     unchanged: int
     replaced: int
+    pages: int
+    tables: int
+    cells: int
 
 
 def batches(
@@ -63,7 +77,7 @@ def write(
     does not hold every character afterwards.
     """
     prints = {
-        id_: fingerprint(document.title, document.text, _settings(document, passage_size))
+        id_: fingerprint(document.title, document.text, *_settings(document, passage_size))
         for id_, document in batch.items()
     }
     stored = {row["id"]: row for row in database.read("load/stored", ids=list(batch))}
@@ -76,11 +90,16 @@ def write(
         for id_, document in batch.items()
         if id_ not in same
     )
+    replaced = [id_ for id_ in stored if id_ not in same]
+    if replaced:
+        database.write_in_batches("load/remove_structure", documents=replaced)
     scope = corpus_scope(corpus)
-    values = ({"corpus": corpus, "scope": scope, "rows": rows} for rows in _transactions(changed))
+    groups = _groups(changed, "passages", _PASSAGES)
+    values = ({"corpus": corpus, "scope": scope, "rows": rows} for rows in groups)
     results = [*unchanged]
     for rows in database.write_all("load/documents", values):
         results += rows
+    _write_tables(database, corpus, {i: d for i, d in batch.items() if d.tables and i not in same})
     for row in results:
         expected = len(batch[row["id"]].text)
         if row["characters"] != expected:
@@ -95,14 +114,46 @@ def write(
         characters=sum(row["characters"] for row in results),
         new=len(batch.keys() - stored.keys()),
         unchanged=len(unchanged),
-        replaced=len(stored) - len(unchanged),
+        replaced=len(replaced),
+        pages=sum(len(d.pages) for d in batch.values()),
+        tables=sum(len(d.tables) for d in batch.values()),
+        cells=sum(grid.cells(d.tables) for d in batch.values()),
     )
 
 
-def _settings(document: SourceDocument, passage_size: int | None) -> str:
-    """Return what decides how a document is split."""
+def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDocument]) -> None:
+    """Write the rows and cells of documents' tables, some thousand cells a transaction.
+
+    Raises DatabaseError when the database does not hold every cell afterwards.
+    """
+    if not documents:
+        return
+    rows = (
+        row
+        for id_, document in documents.items()
+        for order, table in enumerate(document.tables, 1)
+        for row in grid.table_rows(id_, order, table)
+    )
+    values = ({"corpus": corpus, "rows": held} for held in _groups(rows, "cells", _CELLS))
+    for _ in database.write_all("load/table_rows", values):
+        pass
+    for row in database.write("load/finish_tables", ids=list(documents)):
+        expected = grid.cells(documents[row["id"]].tables)
+        if row["cells"] != expected:
+            raise DatabaseError(
+                f"{row['cells']} of {expected} cells are stored",
+                where=documents[row["id"]].source,
+                hint="Is another load of this corpus running? Load it again.",
+            )
+
+
+def _settings(document: SourceDocument, passage_size: int | None) -> list[str]:
+    """Return what decides how a document is stored besides its text."""
     size = _size(document, passage_size)
-    return f"{split.VERSION}:{'whole' if size is None else size}"
+    made = [f"{split.VERSION}:{'whole' if size is None else size}"]
+    if document.pages or document.tables:
+        made.append(f"{_STRUCTURE}:{text_hash(repr((document.pages, document.tables)))}")
+    return made
 
 
 def _size(document: SourceDocument, passage_size: int | None) -> int | None:
@@ -117,9 +168,10 @@ def _size(document: SourceDocument, passage_size: int | None) -> int | None:
 def _row(
     id_: str, document: SourceDocument, print_: str, passage_size: int | None
 ) -> dict[str, Any]:
-    size = _size(document, passage_size)
     text = document.text
-    parts = split.passages(text, len(text) if size is None else size)
+    parts = _parts(document, _size(document, passage_size))
+    numbered = any(table.number for table in document.tables)
+    page_ids = {page.number: part_id(id_, "page", page.number) for page in document.pages}
     return {
         "id": id_,
         "title": document.title,
@@ -128,6 +180,27 @@ def _row(
         "sha256": text_hash(text),
         "fingerprint": print_,
         "characters": len(text),
+        "pageCount": len(document.pages) or None,
+        "tableCount": len(document.tables) or None,
+        "cellCount": grid.cells(document.tables) or None,
+        "pages": [
+            {
+                "id": page_ids[page.number],
+                "number": page.number,
+                "label": page.label,
+                "title": f"page {page.number}",
+                "header": page.header,
+                "footer": page.footer,
+                "start": page.start,
+                "end": page.end,
+            }
+            for page in document.pages
+        ],
+        "tables": [
+            made | {"pageIds": [page_ids[number] for number in made["pages"]]}
+            for order, table in enumerate(document.tables, 1)
+            if (made := grid.table_row(id_, order, table, numbered))
+        ],
         "passages": [
             {
                 "id": passage_id(id_, part.position, part.text),
@@ -138,20 +211,41 @@ def _row(
                 "position": part.position,
                 "start": part.start,
                 "end": part.end,
+                "page": page,
+                "pageId": page_ids.get(page) if page else None,
             }
-            for part in parts
+            for part, page in parts
         ],
     }
 
 
-def _transactions(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _parts(document: SourceDocument, size: int | None) -> list[tuple[PassageText, int | None]]:
+    """Return a document's passages with the page of each; none goes over a page's end."""
+    if not document.pages:
+        text = document.text
+        whole = len(text) if size is None else size
+        return [(part, None) for part in split.passages(text, whole)]
+    made: list[tuple[PassageText, int | None]] = []
+    for page in document.pages:
+        text = document.text[page.start : page.end]
+        for part in split.passages(text, len(text) if size is None else size):
+            start = page.start + part.start
+            moved = PassageText(len(made), start, page.start + part.end, part.text)
+            made.append((moved, page.number))
+    return made
+
+
+def _groups(
+    rows: Iterable[dict[str, Any]], counted: str, limit: int
+) -> Iterator[list[dict[str, Any]]]:
+    """Gather rows until they hold more than `limit` of what each has under `counted`."""
     held: list[dict[str, Any]] = []
-    passages = 0
+    count = 0
     for row in rows:
-        if held and passages + len(row["passages"]) > _PASSAGES:
+        if held and count + len(row[counted]) > limit:
             yield held
-            held, passages = [], 0
+            held, count = [], 0
         held.append(row)
-        passages += len(row["passages"])
+        count += len(row[counted])
     if held:
         yield held

@@ -1,0 +1,19 @@
+// kgp.page(document :: STRING, number :: INT, corpus :: STRING) :: (page :: NODE, label :: STRING, text :: STRING, header :: STRING, footer :: STRING, tables :: LIST OF NODE)
+// The content of a page, counted from 1, of a document given by its id, title or source.
+// mode: READ
+// example: MATCH (p:Page {corpus: 'demo'})<-[:HAS_PAGE]-(d) WITH d, p LIMIT 1 CALL custom.kgp.page(d.title, p.number, 'demo') YIELD page, label, text, header, footer, tables RETURN page, label, text, header, footer, tables
+MATCH (d:Document {corpus: $corpus})
+WHERE $document IN [d.id, d.title, d.source] OR toLower(d.title) = toLower($document)
+MATCH (d)-[:HAS_PAGE]->(page:Page {number: $number})
+CALL (page) {
+  OPTIONAL MATCH (page)-[:HAS_PASSAGE]->(p:Passage)
+  WITH p ORDER BY p.position
+  RETURN apoc.text.join(collect(p.text), '') AS text
+}
+CALL (page) {
+  OPTIONAL MATCH (page)-[:HAS_TABLE]->(t:Table)
+  WITH t ORDER BY t.order
+  RETURN collect(t) AS tables
+}
+RETURN page, page.label AS label, text, page.header AS header, page.footer AS footer, tables
+ORDER BY page.document

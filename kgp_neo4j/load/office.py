@@ -1,0 +1,153 @@
+"""Reads Word, Excel and PowerPoint files; nothing in them is run, and nothing is fetched."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from kgp_neo4j.errors import InputError
+from kgp_neo4j.load.files import shown, stem
+from kgp_neo4j.records import SourceDocument
+from kgp_neo4j.structures import SourcePage
+
+if TYPE_CHECKING:
+    from kgp_neo4j.load.html import Page
+
+__all__ = ["OFFICE_KINDS", "read_office"]
+
+_NAMES = {
+    ".docx": "Word file",
+    ".xlsx": "Excel file",
+    ".xls": "Excel file",
+    ".pptx": "PowerPoint file",
+}
+OFFICE_KINDS = tuple(_NAMES)
+
+_MAIN_PARTS = {".docx": "word/", ".xlsx": "xl/", ".pptx": "ppt/"}
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_UNLOCK = "Give a copy that is saved without a password."
+_XML = (".xml", ".rels", ".vml")
+_MIB = 1 << 20
+#: Unpacked XML: that of texts and slides becomes a tree in memory, sheets are read as they come.
+_MOST_XML = {".docx": 128 * _MIB, ".pptx": 256 * _MIB, ".xlsx": 1024 * _MIB}
+_MOST_UNPACKED = 2048 * _MIB
+_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+#: Titles that programs give of themselves.
+_NO_TITLE = re.compile(
+    r"(?:microsoft |powerpoint |word |excel |untitled|document|presentation|workbook|book\d|slide)"
+    r".{0,30}|.*\.(?:docx?|xlsx?|pptx?)",
+    re.IGNORECASE,
+)
+
+
+def read_office(path: Path, kind: str, data: bytes) -> SourceDocument:
+    """Return an office file as a document: tables of Word, sheets of Excel, slides as pages.
+
+    Raises InputError where the package's `office` extra is missing, and for files that are
+    encrypted, damaged, of another kind, too large when unpacked, or without text.
+    """
+    where = shown(path)
+    pages: tuple[SourcePage, ...] = ()
+    with _errors(kind, where):
+        title = _checked(data, kind)
+        if kind == ".docx":
+            page = _word(data, where)
+            title = title or page.title
+            text, tables, left_out = page.text, page.tables, page.left_out
+        elif kind == ".pptx":
+            from kgp_neo4j.load.slides import read_slides
+
+            text, pages, tables, left_out = read_slides(data)
+        else:
+            from kgp_neo4j.load.sheets import read_old_sheets, read_sheets
+
+            text, tables, left_out = (read_sheets if kind == ".xlsx" else read_old_sheets)(data)
+    if not text.strip():
+        hint = f"It has {left_out[0]}." if left_out else None
+        raise InputError("the file holds no text", where=where, hint=hint)
+    return SourceDocument(
+        title=title or stem(path),
+        text=text,
+        source=path.as_posix(),
+        pages=pages,
+        tables=tables,
+        left_out=left_out,
+    )
+
+
+def _word(data: bytes, where: str) -> Page:
+    """Return title, text and tables of a Word file, by way of HTML."""
+    import mammoth
+
+    from kgp_neo4j.load.html import read_page
+
+    made = mammoth.convert_to_html(
+        io.BytesIO(data),
+        style_map="p[style-name='Title'] => h1:fresh",
+        convert_image=lambda image: [],  # pictures are not read, linked ones least of all
+    )
+    return read_page(made.value, where)
+
+
+def _checked(data: bytes, kind: str) -> str:
+    """Return the title that a file gives itself, after a look at what it is and how large."""
+    if not data:
+        raise InputError("the file is empty")
+    if data.startswith(_OLE):
+        if _ENCRYPTED in data:
+            raise InputError("the file is encrypted", hint=_UNLOCK)
+        if kind != ".xls":
+            hint = f"Save it as {kind} with a newer program."
+            raise InputError("an older format than its name says", hint=hint)
+        return ""
+    if kind == ".xls":
+        if data.startswith(b"PK"):
+            raise InputError("an .xlsx file by another name", hint="Rename it to .xlsx.")
+        return ""
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        parts = package.infolist()
+        if any(part.flag_bits & 1 for part in parts):
+            raise InputError("the file is encrypted", hint=_UNLOCK)
+        if not any(part.filename.startswith(_MAIN_PARTS[kind]) for part in parts):
+            hint = "Its name ends as those of another kind."
+            raise InputError(f"not a {_NAMES[kind]}", hint=hint)
+        # What a part says of its size is all that is ever unpacked of it.
+        xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_XML))
+        if xml > _MOST_XML[kind] or sum(part.file_size for part in parts) > _MOST_UNPACKED:
+            raise InputError(
+                f"the file unpacks to more than can be read ({xml // _MIB:,} MiB of XML)",
+                hint=f"Up to {_MOST_XML[kind] // _MIB:,} MiB are read; split the file.",
+            )
+        try:
+            core = ElementTree.fromstring(package.read("docProps/core.xml"))
+        except (KeyError, ElementTree.ParseError):
+            return ""
+    title = " ".join((core.findtext(_TITLE) or "").split())
+    return "" if _NO_TITLE.fullmatch(title) else title
+
+
+@contextmanager
+def _errors(kind: str, where: str) -> Iterator[None]:
+    """Turn whatever a reader raises on a bad file into an InputError."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.what, where=where, hint=error.hint) from error
+    except ImportError as error:
+        raise InputError(
+            f"a {_NAMES[kind]} needs the package {error.name}",
+            where=where,
+            hint='Install it with: pip install "kgp-neo4j[office]"',
+        ) from error
+    except Exception as error:
+        # The readers raise KeyError, AttributeError, struct.error and more on damaged files.
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        what = f"not a {_NAMES[kind]}, or a damaged one ({reason})"
+        raise InputError(what, where=where) from error
