@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -106,10 +106,22 @@ class Corpus:
         agent: str | None = None,
         settings: TraversalSettings | None = None,
         agent_settings: AgentSettings | None = None,
+        type_: str | None = None,
+        write: Callable[[str], str] | None = None,
     ) -> Answer:
-        """Answer a question, with reasoning paths, passages and supporting sentences."""
-        retriever = self._retriever("kgp", agent, settings, agent_settings)
-        return ask(self.database, retriever, question)
+        """Answer a question from pages and tables or from passages, with all that shows it.
+
+        `type_` (`structural`, `content` or `both`) overrides what the question is taken to be;
+        `write`, a language model that takes a prompt, decides it and answers from structure.
+        """
+        return ask(
+            self.database,
+            self.name,
+            question,
+            lambda: self._retriever("kgp", agent, settings, agent_settings),
+            type_=type_,
+            write=write,
+        )
 
     def retrieve(
         self,

@@ -72,7 +72,7 @@ def test_an_answer_can_be_checked(
     database: Database, demo_corpus: str, agent: str, question: str
 ) -> None:
     retriever = Retriever(database, demo_corpus, agent=agent, settings=SETTINGS)
-    answer = ask(database, retriever, question)
+    answer = ask(database, retriever.corpus, question, lambda: retriever)
     assert (answer.question, answer.corpus, answer.agent) == (question, demo_corpus, agent)
     assert answer.text
     assert 1 <= len(answer.supporting) <= 3
@@ -91,9 +91,11 @@ def test_the_sentence_that_answers(database: Database, corpus: str, tmp_path: Pa
     connect(database, corpus)
     for agent in ("tfidf", "knn"):
         retriever = Retriever(database, corpus, agent=agent)
-        answer = ask(database, retriever, "Who designed Ardfin Lighthouse?")
+        answer = ask(
+            database, retriever.corpus, "Who designed Ardfin Lighthouse?", lambda: retriever
+        )
         assert "Isobel Tarn designed the tower." in [s.text for s in answer.supporting]
-        answer = ask(database, retriever, "Where was Isobel Tarn born?")
+        answer = ask(database, retriever.corpus, "Where was Isobel Tarn born?", lambda: retriever)
         assert answer.text == "She was born in Kettlehaven."
         _checked(database, answer)
 
@@ -102,12 +104,14 @@ def test_the_sentence_that_answers(database: Database, corpus: str, tmp_path: Pa
 def test_an_empty_question(database: Database, demo_corpus: str, question: str) -> None:
     retriever = Retriever(database, demo_corpus, agent="tfidf")
     with pytest.raises(ConfigurationError, match="the question is empty"):
-        ask(database, retriever, question)
+        ask(database, retriever.corpus, question, lambda: retriever)
 
 
 @pytest.mark.parametrize("question", ["zebra quagga", "?!", "the", "\u200b"])
 def test_nothing_found(database: Database, demo_corpus: str, question: str) -> None:
-    answer = ask(database, Retriever(database, demo_corpus, agent="tfidf"), question)
+    answer = ask(
+        database, demo_corpus, question, lambda: Retriever(database, demo_corpus, agent="tfidf")
+    )
     assert (answer.text, answer.supporting, answer.passages, answer.paths) == ("", (), (), ())
     assert answer.browser is None
 
@@ -119,7 +123,9 @@ def test_no_sentences_without_evidence(encoder: Encoder) -> None:
 
 def test_the_methods_that_are_no_traversal_answer_too(database: Database, demo_corpus: str) -> None:
     for method in ("bm25", "dense", "hybrid"):
-        answer = ask(database, Retriever(database, demo_corpus, method=method), QUESTION)
+        answer = ask(
+            database, demo_corpus, QUESTION, lambda: Retriever(database, demo_corpus, method=method)
+        )
         assert answer.text
         _checked(database, answer)
 
@@ -159,7 +165,9 @@ def test_an_id_that_is_no_hash_is_refused(id_: str) -> None:
 
 
 def test_the_query_of_a_link_runs(database: Database, demo_corpus: str) -> None:
-    answer = ask(database, Retriever(database, demo_corpus, settings=SETTINGS), QUESTION)
+    answer = ask(
+        database, demo_corpus, QUESTION, lambda: Retriever(database, demo_corpus, settings=SETTINGS)
+    )
     link = browser_link(
         dataclasses.replace(database.connection, browser=_HERE.browser),
         [passage.id for passage in answer.passages],

@@ -161,7 +161,7 @@ def test_a_server_that_cannot_be_used_is_said(
 
 def test_a_server_that_is_not_there_is_said(server: _Server) -> None:
     agent = _agent(server, url="http://127.0.0.1:1/v1")
-    agent._client = agent._client.with_options(max_retries=0)
+    agent._model._client = agent._client.with_options(max_retries=0)
     with pytest.raises(ModelError, match="cannot be reached"):
         _next(agent, "a")
 
@@ -175,7 +175,7 @@ def test_a_server_that_does_not_reply_in_time_is_said(server: _Server) -> None:
 
     server.answer = late
     agent = _agent(server)
-    agent._client = agent._client.with_options(max_retries=0, timeout=0.05)
+    agent._model._client = agent._client.with_options(max_retries=0, timeout=0.05)
     with pytest.raises(ModelError, match="gave no reply within"):
         _next(agent, "a")
     waiting.set()

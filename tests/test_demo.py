@@ -42,7 +42,9 @@ def test_the_answer_is_reached_over_the_other_documents(
     database: Database, demo: str, question: str, agent: str
 ) -> None:
     way, word = _WAYS[question]
-    answer = ask(database, Retriever(database, demo, agent=agent, settings=SETTINGS), question)
+    answer = ask(
+        database, demo, question, lambda: Retriever(database, demo, agent=agent, settings=SETTINGS)
+    )
     passages = {passage.id: passage for passage in answer.passages}
     paths = [tuple(passages[s.passage].title for s in path.steps) for path in answer.paths]
     assert way in paths

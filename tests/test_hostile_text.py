@@ -86,7 +86,7 @@ def test_hostile_text_everywhere(database: Database, tmp_path: Path, text: str) 
 
 def _ask_everything(database: Database, corpus: str, question: str) -> None:
     for agent in ("tfidf", "knn"):
-        answer = ask(database, Retriever(database, corpus, agent=agent), question)
+        answer = ask(database, corpus, question, lambda: Retriever(database, corpus, agent=agent))
         assert answer.question == question
         assert answer.corpus == corpus
         json.dumps(dataclasses.asdict(answer), allow_nan=False)
@@ -130,7 +130,7 @@ def test_half_a_character_is_refused(database: Database, corpus: str, tmp_path: 
     load(database, [path], corpus)
     connect(database, corpus, edges=["tfidf"])
     with pytest.raises(ConfigurationError, match="not valid Unicode"):
-        ask(database, Retriever(database, corpus), "Which tower \ud83d?")
+        ask(database, corpus, "Which tower \ud83d?", lambda: Retriever(database, corpus))
     with pytest.raises(DatabaseError, match="half a character"):
         Retriever(database, "half \ud83d")
 
@@ -138,6 +138,8 @@ def test_half_a_character_is_refused(database: Database, corpus: str, tmp_path: 
 def test_a_question_of_a_whole_book(database: Database, demo_corpus: str) -> None:
     question = "Where was the designer of the Ardfin Lighthouse born? " * 2000
     for agent in ("tfidf", "knn"):
-        answer = ask(database, Retriever(database, demo_corpus, agent=agent), question)
+        answer = ask(
+            database, demo_corpus, question, lambda: Retriever(database, demo_corpus, agent=agent)
+        )
         assert answer.passages
         assert answer.question == question

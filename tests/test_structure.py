@@ -13,6 +13,7 @@ _PACKAGE = Path(str(resources.files("kgp_neo4j")))
 #: Folders and modules of the package; each may import from those before it, and from its own line.
 _ORDER = (
     {"errors"},
+    {"structures", "triples", "values"},
     {"settings", "records", "queries", "words", "progress", "cypher"},
     {"database", "server", "models"},
     {"installation", "procedures"},
@@ -20,7 +21,7 @@ _ORDER = (
     {"connect"},
     {"seed"},
     {"traverse"},
-    {"evidence"},
+    {"evidence", "structure"},
     {"answer"},
     {"evaluate"},
     {"train"},

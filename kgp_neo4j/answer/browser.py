@@ -13,19 +13,19 @@ from kgp_neo4j.settings import Connection
 __all__ = ["browser_link"]
 
 
-def browser_link(connection: Connection, passages: Iterable[str]) -> str | None:
-    """Return a link that fills Browser's editor with a query showing these passages, by id.
+def browser_link(connection: Connection, path: str, nodes: Iterable[str]) -> str | None:
+    """Return a link that fills Browser's editor with the query `path` showing these nodes, by id.
 
     None where the address of Browser is not known, or there is nothing to show. The link holds no
     password and runs nothing by itself; Browser asks for the password once.
     """
-    ids = list(passages)
+    ids = list(nodes)
     if not connection.browser or not ids:
         return None
     if not all(i.isalnum() and i.isascii() for i in ids):
-        raise KgpError("a passage id is not a hash", hint="Load the corpus again.")
-    query = statement("browser/show_evidence").text.split("\n")[-1]
-    query = query.replace("$passages", json.dumps(ids).replace('"', "'"))
+        raise KgpError("an id is not a hash", hint="Load the corpus again.")
+    query = statement(path).text.rstrip().split("\n")[-1]
+    query = query.replace("$nodes", json.dumps(ids).replace('"', "'"))
     address = urlsplit(connection.uri)
     dbms = f"{address.scheme}://{connection.username}@{address.netloc}"
     return (

@@ -8,6 +8,7 @@ from collections import Counter
 
 import click
 
+from kgp_neo4j.cli._structural import print_structural
 from kgp_neo4j.records import Answer, Passage, ReasoningPath
 
 __all__ = ["print_answer"]
@@ -24,10 +25,18 @@ _WORDS = {
 
 def print_answer(answer: Answer, show: int) -> None:
     """Print an answer for a person; `show` passages and paths of it."""
+    width = min(shutil.get_terminal_size((100, 24)).columns, 110)
+    if answer.type.type != "content" or answer.type.by == "option":
+        why = f": {answer.type.reason}" if answer.type.reason else ""
+        click.echo(f"Question type: {answer.type.type} (by {answer.type.by}{why})")
+    if answer.structural is not None:
+        print_structural(answer.structural, width)
+        if answer.type.type == "structural":
+            _end(answer, f"from structure, {answer.seconds:.2f} s")
+            return
     if not answer.passages:
         click.echo(f"Nothing in the corpus {answer.corpus!r} matches this question.")
         return
-    width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     if answer.supporting:
         best = answer.supporting[0]
@@ -54,12 +63,11 @@ def print_answer(answer: Answer, show: int) -> None:
         click.echo(_wrapped(textwrap.shorten(text, 400, placeholder=" …"), width, "      "))
     click.echo()
     click.echo(click.style(_reached(answer), dim=True))
-    click.echo(
-        click.style(
-            f"{len(answer.passages)} passages, agent {answer.agent}, {answer.seconds:.2f} s",
-            dim=True,
-        )
-    )
+    _end(answer, f"{len(answer.passages)} passages, agent {answer.agent}, {answer.seconds:.2f} s")
+
+
+def _end(answer: Answer, summary: str) -> None:
+    click.echo(click.style(summary, dim=True))
     if answer.browser:
         click.echo(f"See it in Neo4j Browser: {answer.browser}")
         click.echo("  (user neo4j; `kgp-neo4j server open --show-password` shows the password)")

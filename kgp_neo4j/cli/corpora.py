@@ -1,10 +1,12 @@
-"""`kgp-neo4j corpora`: what is loaded."""
+"""`kgp-neo4j corpora`: what is loaded, knowledge graphs included."""
 
 from __future__ import annotations
 
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.records import CorpusSummary
+from kgp_neo4j.triples import GraphSummary
 
 _EPILOG = """
 \b
@@ -12,16 +14,25 @@ Examples:
   kgp-neo4j corpora
   kgp-neo4j corpora --json
   kgp-neo4j corpora --documents mine
+  kgp-neo4j corpora --graphs --json
 """
 
 
 @click.command("corpora", epilog=_EPILOG)
 @click.option("--documents", metavar="CORPUS", help="List the documents of this corpus instead.")
+@click.option("--graphs", "only_graphs", is_flag=True, help="List the knowledge graphs alone.")
 @json_option
-def command(documents: str | None, as_json: bool) -> None:
-    """List the corpora, what is in them, and what `connect` has not seen yet."""
+def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
+    """List the corpora, what is in them, and what `connect` has not seen yet.
+
+    Knowledge graphs are listed below them; as JSON, with --graphs instead.
+    """
     from kgp_neo4j.installation import open_database
     from kgp_neo4j.load import corpora, list_documents
+    from kgp_neo4j.load.triples import graphs
+
+    if documents is not None and only_graphs:
+        raise click.UsageError("give either --documents or --graphs")
 
     with open_database(echo=say) as database:
         if documents is not None:
@@ -32,20 +43,41 @@ def command(documents: str | None, as_json: bool) -> None:
             for document in listed:
                 click.echo(f"{document.id}  {document.title}  ({document.source})")
             return
-        found = corpora(database)
+        found = [] if only_graphs else corpora(database)
+        known = graphs(database)
     if as_json:
-        echo_json(found)
+        echo_json(known if only_graphs else found)
         return
-    if not found:
+    if found:
+        _print_corpora(found)
+    elif not only_graphs:
         click.echo("No corpus yet. Try: kgp-neo4j load PATH --corpus NAME")
-        return
+    if known:
+        if found:
+            click.echo()
+        _print_graphs(known)
+    elif only_graphs:
+        click.echo("No knowledge graph yet. Try: kgp-neo4j load-kg FILE --graph NAME")
+
+
+def _print_graphs(found: list[GraphSummary]) -> None:
+    width = max(len("knowledge graph"), *(len(graph.name) for graph in found))
+    click.echo(f"{'knowledge graph':{width}}  entities  relationships  encoder")
+    for graph in found:
+        click.echo(
+            f"{graph.name:{width}}  {graph.entities:>8,}  {graph.relationships:>13,}  "
+            f"{graph.encoder or '-'}"
+        )
+
+
+def _print_corpora(found: list[CorpusSummary]) -> None:
     width = max(len("corpus"), *(len(corpus.name) for corpus in found))
-    click.echo(f"{'corpus':{width}}  documents  passages  keywords  encoder")
+    click.echo(f"{'corpus':{width}}  documents  passages  pages  tables  keywords  encoder")
     for corpus in found:
         encoder = f"{corpus.encoder} ({corpus.dimension})" if corpus.encoder else "-"
         click.echo(
             f"{corpus.name:{width}}  {corpus.documents:>9,}  {corpus.passages:>8,}  "
-            f"{corpus.keywords:>8,}  {encoder}"
+            f"{corpus.pages:>5,}  {corpus.tables:>6,}  {corpus.keywords:>8,}  {encoder}"
         )
         waiting = {edge: count for edge, count in corpus.unconnected.items() if count}
         if waiting:

@@ -40,7 +40,9 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
     asked = QUESTION if question is None else question
     with open_database(echo=say) as database:
         prepared = prepare(database, corpus)
-        answer = ask(database, Retriever(database, corpus, settings=SETTINGS), asked)
+        answer = ask(
+            database, corpus, asked, lambda: Retriever(database, corpus, settings=SETTINGS)
+        )
         embedded = database.connection.embedded
     options = f"--corpus {shlex.quote(corpus)} --seeds {SETTINGS.seeds} --budget {SETTINGS.budget}"
     further = [f'kgp-neo4j ask "{each}" {options}' for each in QUESTIONS if each != asked]

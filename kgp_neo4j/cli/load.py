@@ -17,7 +17,12 @@ Examples:
 
 \b
 What is read, each also with .gz:
-  .txt .md .html         one document a file, in UTF-8 (or as its mark says)
+  .txt .md .html         one document a file, in UTF-8 (or as its mark says), with
+                         the tables of Markdown and HTML
+  .pdf                   text, pages and tables
+  .csv .tsv              one table a file
+  .docx .xlsx .xls .pptx text, tables, sheets and slides; these need
+                         pip install "kgp-neo4j[office]"
   .jsonl                 a {"title", "text"} record a line
   .json .jsonl           questions of HotpotQA, 2WikiMultihopQA and MuSiQue;
                          their contexts become documents
@@ -78,10 +83,17 @@ def _print(account: Account) -> None:
         f"{account.replaced:,} replaced)"
     )
     click.echo(f"passages    {account.passages:,}")
+    if account.pages or account.tables:
+        click.echo(f"pages       {account.pages:,}")
+        click.echo(f"tables      {account.tables:,} ({account.cells:,} cells)")
     click.echo(
         f"characters  {account.characters_in:,} in, {account.characters_out:,} out, {lost:,} lost"
     )
     click.echo(f"time        {account.seconds:.1f} s")
+    if account.left_out:
+        click.echo(f"left out    {len(account.left_out):,}")
+        for what in account.left_out:
+            click.echo(f"  {what}")
     if account.errors:
         click.echo(f"not loaded  {len(account.errors):,}")
         for error in account.errors:

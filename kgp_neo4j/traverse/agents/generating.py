@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from kgp_neo4j.errors import ConfigurationError
 from kgp_neo4j.models import Encoder
+from kgp_neo4j.models.chat import without_reasoning
 from kgp_neo4j.models.generators import Generator, Kind, load_generator
 from kgp_neo4j.records import NextEvidence, Passage, ReasoningPath
 from kgp_neo4j.traverse.agents.base import AgentSettings
@@ -20,8 +20,6 @@ from kgp_neo4j.traverse.agents.prompts import (
 )
 
 __all__ = ["GeneratingAgent", "LlamaAgent", "T5Agent"]
-
-_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 class GeneratingAgent(ABC):
@@ -88,16 +86,6 @@ class GeneratingAgent(ABC):
         ]
 
 
-def readable(text: str) -> str:
-    """Return what a model wrote as one line: without its reasoning, up to the next heading.
-
-    Models that were not tuned to this task go on with an instruction of their own.
-    """
-    said = _REASONING.sub(" ", text).split("###")[0]
-    # Half a surrogate pair, from bytes cut in two, is no text for a database.
-    return " ".join(said.encode(errors="ignore").decode().split())
-
-
 class _LocalAgent(GeneratingAgent):
     kind: Kind
     prompt: Prompt
@@ -138,3 +126,11 @@ class LlamaAgent(_LocalAgent):
     name = "llama"
     kind = "causal"
     prompt = staticmethod(alpaca_prompt)
+
+
+def readable(text: str) -> str:
+    """Return what a model wrote as one line: without its reasoning, up to the next heading.
+
+    Models that were not tuned to this task go on with an instruction of their own.
+    """
+    return " ".join(without_reasoning(text).split("###")[0].split())

@@ -1,0 +1,65 @@
+"""WikiTableQuestions, as the benchmarks of questions over tables read it."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgp_neo4j.load.csv_files import read_values
+from kgp_neo4j.load.grid import column_names
+from kgp_neo4j.structure.table_questions.grid import Grid, grid_of
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, the table it is about, and the values expected."""
+
+    id: str
+    text: str
+    table: str
+    values: tuple[str, ...]
+
+
+def read_questions(folder: Path, split: str) -> list[Asked]:
+    """Return the questions of a split: `dev`, `train`, or the name of a file of the folder."""
+    found = [
+        path
+        for name in (f"random-split-1-{split}.tsv", f"{split}.tsv", split)
+        for path in (folder / f"{name}.gz", folder / name)
+        if path.is_file()
+    ]
+    if not found:
+        sys.exit(f"{folder} has no questions {split}")
+    opened = gzip.open if found[0].suffix == ".gz" else open
+    with opened(found[0], "rt", encoding="utf-8", newline="\n") as file:
+        lines = file.read().split("\n")[1:]
+    rows = [line.split("\t") for line in lines if line]
+    return [
+        Asked(id_, _unescaped(text), table, tuple(_unescaped(v) for v in values.split("|")))
+        for id_, text, table, values in rows
+    ]
+
+
+def _unescaped(text: str) -> str:
+    return text.replace(r"\n", "\n").replace(r"\p", "|").replace("\\\\", "\\")
+
+
+def unpack(folder: Path, to: Path, wanted: set[str]) -> list[Path]:
+    """Unpack the wanted tables and return their files."""
+    archive = next((p for p in folder.glob("*.tar.gz") if "tables" in p.name), None)
+    if archive is None:
+        sys.exit(f"{folder} has no tables_csv.tar.gz")
+    with tarfile.open(archive) as packed:
+        members = [m for m in packed.getmembers() if m.name.removeprefix("./") in wanted]
+        packed.extractall(to, members, filter="data")
+    return [to / m.name for m in members]
+
+
+def grid_from(path: Path) -> Grid:
+    """Return the table of a CSV file as `kgp-neo4j load` reads it."""
+    _, tables, _ = read_values(path.read_text(encoding="utf-8"), str(path))
+    table = tables[0]
+    return grid_of(column_names(table), table.rows[table.header_rows :])

@@ -1,0 +1,89 @@
+"""Prints an answer from pages and tables: what was read, the cells it stands in, the query."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import click
+
+from kgp_neo4j.structures import Citation, ShownQuery, StructuralAnswer
+
+__all__ = ["print_structural"]
+
+#: Citations, and characters of one, that are printed.
+_CITATIONS, _QUOTED = 10, 80
+
+
+def print_structural(answer: StructuralAnswer, width: int) -> None:
+    """Print a structural answer for a person, in lines of at most `width` characters."""
+    _heading("Answer" if answer.sure or not answer.found else "No sure answer")
+    said = answer.text.splitlines()
+    for line in said:
+        row = line.startswith("|")  # a row of a table is one line, however long
+        click.echo(f"  {line}" if row else _filled(line, width))
+    if answer.reading:
+        click.echo(click.style(_filled(f"read as: {answer.reading}", width), dim=True))
+    if answer.doubt:
+        click.echo(click.style(_filled(f"Doubt: {answer.doubt}", width), fg="yellow"))
+    if answer.markdown and not set(answer.markdown.splitlines()) <= set(said):
+        click.echo()
+        for line in answer.markdown.splitlines():
+            click.echo(f"  {line}")
+    if answer.citations:
+        _heading("Where it stands")
+        for citation in answer.citations[:_CITATIONS]:
+            click.echo(f"  {place(citation)}")
+        if len(answer.citations) > _CITATIONS:
+            click.echo(f"  ... and {len(answer.citations) - _CITATIONS} more (--json has all)")
+    if answer.queries:
+        _heading("Query (read-only)")
+        for query in answer.queries:
+            for line in _lines(query):
+                click.echo(click.style(f"  {line}", dim=True))
+    click.echo()
+
+
+def place(citation: Citation) -> str:
+    """Return where a citation stands, and what, in one line."""
+    parts = [citation.title]
+    if citation.page is not None:
+        printed = citation.label and citation.label != str(citation.page)
+        parts.append(f"page {citation.page}" + (f" (printed {citation.label})" if printed else ""))
+    if citation.table_name:
+        parts.append(citation.table_name)
+    if citation.row is not None:
+        where = f"row {citation.row}" if citation.row > 0 else "header"
+        parts.append(f"{where} ({citation.row_name})" if citation.row_name else where)
+    if citation.column is not None:
+        name = f" ({citation.column_name})" if citation.column_name else ""
+        parts.append(f"column {citation.column}{name}")
+    made = ", ".join(parts)
+    text = " ".join(citation.text.split())
+    return f"{made}: {textwrap.shorten(text, _QUOTED, placeholder=' …')}" if text else made
+
+
+def _lines(query: ShownQuery) -> Iterable[str]:
+    """Yield a query as Browser takes it: its parameters, then the statement without its header."""
+    for name, value in query.parameters.items():
+        yield f":param {name} => {_literal(value)}"
+    yield from (line for line in query.cypher.splitlines() if not line.startswith("//"))
+
+
+def _literal(value: Any) -> str:
+    """Return a parameter as Cypher writes it; its maps have bare keys."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_literal(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _heading(text: str) -> None:
+    click.echo("\n" + click.style(text, fg="cyan", bold=True))
+
+
+def _filled(text: str, width: int) -> str:
+    return textwrap.fill(text, width, initial_indent="  ", subsequent_indent="  ")

@@ -1,0 +1,195 @@
+"""Links a question's words to a table: cells that they name, columns, numbers and dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kgp_neo4j.load.grid import normal
+from kgp_neo4j.structure.table_questions.grid import Grid, folded
+from kgp_neo4j.structure.table_questions.linked import ColumnLink, Link, Links
+from kgp_neo4j.structure.table_questions.plans import Condition
+from kgp_neo4j.structure.table_questions.quantities import link_dates, link_numbers
+from kgp_neo4j.structure.table_questions.words import DEMONYMS, STOP, stem
+
+__all__ = ["link"]
+
+_TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\w+")
+#: A span of a question is looked for with at most so many words.
+_LONGEST = 14
+
+
+def link(question: str, grid: Grid) -> Links:
+    """Link a question to a table."""
+    words = [folded(w.casefold()) for w in _TOKEN.findall(question.replace("_", " "))]
+    # As `normal` cuts text: a decimal point or a thousands' comma parts a number in two.
+    made = Links(question, words, [stem(word) for word in words])
+    made.columns = [_column(made, header) for header in grid.stems]
+    made.cells = _cells(made, grid)
+    link_numbers(made, grid)
+    link_dates(made, grid)
+    return made
+
+
+# --- Cells ----------------------------------------------------------------------------------------
+
+
+def _cells(made: Links, grid: Grid) -> list[Link]:
+    pieces = [normal(word).split() for word in made.words]
+    flat = [piece for parts in pieces for piece in parts]
+    place = [at for at, parts in enumerate(pieces) for _ in parts]
+    found: dict[tuple[int, int, int], tuple[bool, float]] = {}
+    texts: dict[tuple[int, int, int], set[str]] = {}
+    for start, first in enumerate(flat):
+        # A cell may begin with a stop word; it is found when all of it is there.
+        full_only = first in STOP and len(flat) > 1
+        for column, parts, at in grid.words.get(first[:4], ()):
+            length = 0
+            loose = False
+            while start + length < len(flat) and at + length < len(parts) and length < _LONGEST:
+                word, part = flat[start + length], parts[at + length]
+                if word == part:
+                    length += 1
+                    continue
+                short = stem(word)
+                if len(short) >= 4 and part.startswith(short) and abs(len(part) - len(word)) <= 4:
+                    length += 1
+                    loose = True
+                break
+            if not length:
+                continue
+            exact = not loose and at == 0 and length == len(parts)
+            if not exact and (full_only or all(w in STOP for w in flat[start : start + length])):
+                continue
+            if not exact and length == 1 and (len(first) < 3 and not first.isdigit()):
+                continue
+            key = (column, start, start + length)
+            share = length / len(parts)
+            was = found.get(key)
+            found[key] = (exact, share) if was is None else (was[0] or exact, max(was[1], share))
+            said = " ".join(flat[start : start + length - loose])
+            if loose:
+                said = f"{said} {stem(flat[start + length - 1])}".strip()
+            texts.setdefault(key, set()).add(f" {said}" if loose else f" {said} ")
+    links = []
+    for (column, start, end), (exact, share) in found.items():
+        if any(
+            c == column
+            and s <= start
+            and end <= e
+            and (s, e) != (start, end)
+            and (not exact or other[0])
+            for (c, s, e), other in found.items()
+        ):
+            continue
+        said = " ".join(flat[start:end])
+        span = (place[start], place[end - 1] + 1)
+        if exact:
+            norms = grid.folded[column - 1][said]
+            condition = Condition(column, "=", texts=norms, said=said)
+            links.append(Link(condition, *span, True, 1.0))
+        pieces_ = tuple(sorted(texts[column, start, end], key=len))
+        if (not exact or _wider(grid, column, pieces_)) and grid.folded[column - 1]:
+            condition = Condition(column, "contains", texts=pieces_[:1], said=said)
+            links.append(Link(condition, *span, False, share))
+    links += _peoples(made, grid)
+    links += _missing(made, grid)
+    links.sort(key=lambda each: (each.start - each.end, not each.exact, each.condition.column))
+    return links
+
+
+def _peoples(made: Links, grid: Grid) -> Iterator[Link]:
+    """Yield links of words such as `italian` to cells with the country's name or code."""
+    for at, word in enumerate(made.words):
+        if places := DEMONYMS.get(word):
+            pieces = tuple(f" {place} " for place in places)
+            for column in grid.columns:
+                if any(p in f" {t} " for t in grid.folded[column.order - 1] for p in pieces):
+                    condition = Condition(column.order, "contains", texts=pieces, said=word)
+                    yield Link(condition, at, at + 1, False, 0.6)
+
+
+_NONE = frozenset("no not never without zero none any nothing undefeated t missing blank".split())
+_SOME = frozenset("any have has had received listed with at some given won scored".split())
+
+
+def _missing(made: Links, grid: Grid) -> Iterator[Link]:
+    """Yield links to columns that the question names as empty, nought, or filled."""
+    places = {word: at for at, word in enumerate(made.words)}
+    none = [places[word] for word in _NONE & places.keys()]
+    some = [places[word] for word in _SOME & places.keys()]
+    for column, linked in zip(grid.columns, made.columns, strict=True):
+        if not linked.places or not (none or some):
+            continue
+        empty = any(not row[column.order - 1].norm for row in grid.rows)
+        zero = any(row[column.order - 1].value == 0 for row in grid.rows)
+        first = linked.places[0]
+        said = " ".join(made.words[at] for at in linked.places)
+        for places_, word, text_op, value_op in ((none, "no", "=", "="), (some, "some", "!=", ">")):
+            before = [at for at in places_ if at < first]
+            if not before:
+                continue
+            span = (max(before), max(before) + 1)
+            near = float(first - max(before) <= 2)
+            if empty:
+                condition = Condition(column.order, text_op, texts=("",), said=f"{word} {said}")
+                yield Link(condition, *span, False, 0.5, near, True)
+            if zero:
+                condition = Condition(
+                    column.order, value_op, "value", (), 0.0, None, f"{word} {said}"
+                )
+                yield Link(condition, *span, False, 0.5, near, True)
+
+
+def _wider(grid: Grid, column: int, pieces: tuple[str, ...]) -> bool:
+    """Return whether a piece stands in more cells than the one that it is."""
+    texts = grid.folded[column - 1]
+    return sum(any(p in f" {text} " for p in pieces) for text in texts) > 1
+
+
+# --- Columns --------------------------------------------------------------------------------------
+
+_ASKING = frozenset("what which whose name list many much".split())
+
+
+def _column(made: Links, header: tuple[str, ...]) -> ColumnLink:
+    wanted = [word for word in header if word not in STOP] or list(header)
+    if not wanted:
+        return ColumnLink()
+    places: list[int] = []
+    score = 0.0
+    for word in wanted:
+        best, where = 0.0, -1
+        for at, (stem_, raw) in enumerate(zip(made.stems, made.words, strict=True)):
+            if stem_ == word:
+                fit = 1.0
+            elif (
+                len(word) >= 4
+                and len(stem_) >= 4
+                and (
+                    (stem_.startswith(word[:5]) and word.startswith(stem_[:5]))
+                    or word.startswith(stem_)
+                    or stem_.startswith(word)
+                )
+            ):
+                fit = 0.7
+            else:
+                continue
+            if raw in STOP and raw not in header:
+                fit *= 0.5
+            if fit > best:
+                best, where = fit, at
+        if best:
+            score += best
+            places.append(where)
+    if not places:
+        return ColumnLink()
+    first = min(places)
+    before = made.words[max(0, first - 2) : first]
+    return ColumnLink(
+        score / len(wanted),
+        len(places),
+        tuple(sorted(set(places))),
+        bool(_ASKING & set(before)),
+        len(places) == len(wanted) and score == len(wanted),
+    )
