@@ -68,7 +68,7 @@ def test_the_document_with_the_answer_shares_few_words_with_the_question() -> No
 
 def test_each_document_has_a_title_and_a_few_short_paragraphs() -> None:
     files = sorted(DOCUMENTS.iterdir())
-    assert len(files) == 20
+    assert len(files) == 21
     for file in files:
         title, *paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n")
         assert title.startswith("# ")
@@ -80,7 +80,7 @@ def test_again_it_changes_nothing(database: Database, demo: str) -> None:
     before = snapshot(database, demo)
     again = prepare(database, demo)
     assert again.connected is None
-    assert again.loaded.unchanged == 20
+    assert again.loaded.unchanged == 21
     assert snapshot(database, demo) == before
 
 
@@ -95,7 +95,7 @@ def test_documents_that_another_installation_loaded_are_replaced(
     made = prepare(database, corpus)
     assert made.connected is not None
     found = rows(database, "MATCH (d:Document {corpus: $c}) RETURN count(d) AS n", c=corpus)
-    assert found == [{"n": 20}]
+    assert found == [{"n": 21}]
 
 
 def test_documents_of_the_users_own_are_left_alone(
@@ -123,7 +123,7 @@ def test_the_command_prints_json_that_can_be_read(connection: Connection, demo: 
     done = kgp("demo", "--corpus", demo, "--json", **environment(connection))
     assert done.returncode == 0, done.stderr
     made = json.loads(done.stdout)
-    assert made["load"]["documents"] == 20
+    assert made["load"]["documents"] == 21
     assert made["connect"] is None
     assert made["answer"]["question"] == QUESTION
     assert len(made["next"]) == 3

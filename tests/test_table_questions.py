@@ -239,6 +239,12 @@ def test_numbers_are_linked_with_the_comparison_beside_them(
     assert (best.condition.op, best.condition.value) == (op, number)
 
 
+def test_a_column_is_named_by_its_place(grid: Grid) -> None:
+    links = link("What is in row 4, column 2?", grid)
+    assert links.columns[1].whole
+    assert links.cells[0].condition == Condition(0, "=", "value", (), 4.0, None, "row 4")
+
+
 def test_dates_are_linked_as_far_as_they_are_said(grid: Grid) -> None:
     dates = {each.condition.date for each in link("launched on 12 May 1898", grid).dates}
     assert dates == {"1898-05-12"}
@@ -290,6 +296,7 @@ def test_a_plan_is_told_in_words(grid: Grid) -> None:
         ("Which has the higher crew, Castle Moyle or Fair Isle?", ("Castle Moyle",)),
         ("Which ship comes after Dover Queen?", ("Elsinore",)),
         ("How many different flags are there?", ("3",)),
+        ("What is the flag in row 4?", ("Iceland",)),
     ],
 )
 def test_plain_questions_are_answered_for_sure(

@@ -27,7 +27,7 @@ nothing; `kgp-neo4j delete --corpus demo` removes it.
 @click.option("--question", metavar="TEXT", help="Ask this instead of the demo's own question.")
 @json_option
 def command(corpus: str, question: str | None, as_json: bool) -> None:
-    """Load twenty short documents, connect them, and ask a question that needs two of them.
+    """Load twenty-one short documents, connect them, and ask a question that needs two of them.
 
     Starts the database where none runs; the first time, it is fetched (190 MB).
     """

@@ -8,6 +8,7 @@ language model.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -23,16 +24,19 @@ from kgp_neo4j.structure import (
 from kgp_neo4j.structure.answers import Context, joined, nothing, plural, table_of
 from kgp_neo4j.structure.asked import Asked
 from kgp_neo4j.structure.forms import asked
+from kgp_neo4j.structure.language import content
 from kgp_neo4j.structure.model import answered_by_model
 from kgp_neo4j.structure.outline import Library, TableOutline
 from kgp_neo4j.structure.references import read_references
-from kgp_neo4j.structure.resolving import by_words, resolve
+from kgp_neo4j.structure.resolving import by_words, resolve, stem
 from kgp_neo4j.structures import StructuralAnswer
 
 __all__ = ["Write", "answer_structural"]
 
 #: A language model: a prompt in, its reply out.
 Write = Callable[[str], str]
+#: "Which company", "what kind": the two words that may name a column.
+_KIND_ASKED = re.compile(r"\b(?:which|what|whose)\s+([^\W\d]+)(?:\s+([^\W\d]+))?", re.IGNORECASE)
 Make = Callable[[Context], StructuralAnswer | None]
 
 _FORMS: Mapping[str, Make] = {
@@ -211,10 +215,25 @@ def _from_page(context: Context, write: Write | None) -> StructuralAnswer:
 
 def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
     """Look for the table that the question's words fit, where it names none."""
-    tables = context.library.tables(context.found.documents)
+    tables = _with_kind_asked(context.made.rest, context.library.tables(context.found.documents))
     if len(tables) > 1:
         tables = by_words(context.library, context.made.rest, tables, only=True)
     if len(tables) == 1:
         return _from_table(context, tables, write)
     many = plural(len(context.library.tables(context.found.documents)), "table")
     return _unsure(f"the question names no page or table that could be told ({many} there)")
+
+
+def _with_kind_asked(question: str, tables: list[TableOutline]) -> list[TableOutline]:
+    """Return the tables that have a column of what is asked for ("which company"), else all.
+
+    Another table may share more words with the question, and would be answered from wrongly.
+    """
+    found = _KIND_ASKED.search(question)
+    kinds = {stem(word.lower()) for word in found.groups() if word} if found else set()
+    fitting = [
+        table
+        for table in tables
+        if kinds & {stem(word) for column in table.columns for word in content(column.header)}
+    ]
+    return fitting or tables

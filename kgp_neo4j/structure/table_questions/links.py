@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from kgp_neo4j.load.grid import normal
 from kgp_neo4j.structure.table_questions.grid import Grid, folded
@@ -25,6 +26,9 @@ def link(question: str, grid: Grid) -> Links:
     # As `normal` cuts text: a decimal point or a thousands' comma parts a number in two.
     made = Links(question, words, [stem(word) for word in words])
     made.columns = [_column(made, header) for header in grid.stems]
+    for at, (word, number) in enumerate(pairwise(words)):
+        if word == "column" and number.isdecimal() and 0 < int(number) <= len(made.columns):
+            made.columns[int(number) - 1] = ColumnLink(1.0, 2, (at, at + 1), True, True)
     made.cells = _cells(made, grid)
     link_numbers(made, grid)
     link_dates(made, grid)

@@ -1,0 +1,115 @@
+"""Questions over one table: how many are answered rightly, and how sure the answers are.
+
+    python benchmarks/table_questions.py ../shared/data/wikitablequestions
+    python benchmarks/table_questions.py FOLDER --split pristine-unseen-tables
+
+Loads the tables of the split's questions into the corpus `bench-tables` as `kgp-neo4j load` does,
+asks every question of its table, and compares the values as WikiTableQuestions' own evaluator does.
+`accuracy` counts the best reading of every question, stated or not; `coverage` is the share of
+questions whose answer is stated, `precision` how many of those are right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from _common import explained, positive, say
+from _tables import Asked, read_questions, unpack
+
+from kgp_neo4j import Corpus
+from kgp_neo4j.evaluate.denotations import same_values
+from kgp_neo4j.structure.table_questions import answer_from_table
+
+CORPUS = "bench-tables"
+
+
+def main() -> None:
+    """Load, ask, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="WikiTableQuestions")
+    parser.add_argument(
+        "--split", default="dev", help="dev, train, or a file's name (default: dev)"
+    )
+    parser.add_argument("--limit", type=positive, help="ask only so many questions")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--out", type=Path, help="write every question's answer as JSON lines")
+    given = parser.parse_args()
+    questions = read_questions(given.folder, given.split)[: given.limit]
+    with explained(), Corpus(CORPUS) as corpus:
+        tables = load(corpus, given.folder, {q.table for q in questions})
+        rows = ask(corpus, questions, tables)
+    if given.out:
+        with given.out.open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    figures = summed(rows)
+    if given.json:
+        print(json.dumps(figures))
+    else:
+        for name, figure in figures.items():
+            print(f"{name:12} {figure}")
+
+
+def load(corpus: Corpus, folder: Path, names: set[str]) -> dict[str, str]:
+    """Load tables from CSV files and return the id of each table's node."""
+    with tempfile.TemporaryDirectory() as place:
+        files = unpack(folder, Path(place), names)
+        corpus.load(files)
+        made = {}
+        for row in corpus.database.read("structure/table_sources", corpus=corpus.name):
+            source = Path(row["source"])
+            made["/".join(source.parts[-3:])] = row["table"]
+    say(f"{len(made)} tables")
+    return {name: made[name] for name in names}
+
+
+def ask(corpus: Corpus, questions: list[Asked], tables: dict[str, str]) -> list[dict[str, Any]]:
+    """Ask every question of its table; returns a line for each."""
+    rows = []
+    answer_from_table(corpus.database, tables[questions[0].table], questions[0].text)
+    for at, asked in enumerate(questions, 1):
+        start = time.perf_counter()
+        answer = answer_from_table(corpus.database, tables[asked.table], asked.text)
+        seconds = time.perf_counter() - start
+        rows.append(
+            {
+                "id": asked.id,
+                "question": asked.text,
+                "table": asked.table,
+                "expected": asked.values,
+                "values": answer.values,
+                "right": same_values(answer.values, asked.values),
+                "sure": answer.sure,
+                "confidence": answer.confidence,
+                "reading": answer.reading,
+                "seconds": seconds,
+            }
+        )
+        if at % 500 == 0:
+            say(f"{at} of {len(questions)}")
+    return rows
+
+
+def summed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the figures of a run."""
+    sure = [row for row in rows if row["sure"]]
+    times = sorted(row["seconds"] * 1000 for row in rows)
+    return {
+        "questions": len(rows),
+        "accuracy": round(100 * sum(row["right"] for row in rows) / len(rows), 2),
+        "coverage": round(100 * len(sure) / len(rows), 2),
+        "precision": round(100 * sum(row["right"] for row in sure) / max(len(sure), 1), 2),
+        "p50 ms": round(statistics.median(times), 1),
+        "p95 ms": round(times[int(0.95 * (len(times) - 1))], 1),
+    }
+
+
+if __name__ == "__main__":
+    main()

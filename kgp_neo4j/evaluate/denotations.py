@@ -1,0 +1,66 @@
+"""Compares an answer's values with the ones expected, as WikiTableQuestions' evaluator does."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+__all__ = ["same_values"]
+
+_QUOTES = str.maketrans("‘’´`“”‐‑‒–—−", "''''\"\"------")
+_NOTES = re.compile(r"(?:(?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$")
+_DETAILS = re.compile(r"(?<!^)(?: \([^)]*\))*$")
+_QUOTED = re.compile(r'"([^"]*)"')
+_MONTHS = {
+    name: at
+    for at, names in enumerate(
+        "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|"
+        "sep sept september|oct october|nov november|dec december".split("|"),
+        1,
+    )
+    for name in names.split()
+}
+_DATE = re.compile(r"(\d{4}|xxxx)-(\d{1,2}|xx)-(\d{1,2}|xx)")
+_WRITTEN = re.compile(r"(?:([a-z]{3,9})\.? (\d{1,2})|(\d{1,2}) ([a-z]{3,9})),? (\d{4})")
+
+_Date = tuple[str, str, str]
+
+
+def same_values(given: Iterable[str], expected: Iterable[str]) -> bool:
+    """Return whether two lists have the same values, in any order.
+
+    Case, accents, footnotes, brackets at the end and outer quotation marks do not count; numbers
+    are compared as numbers and dates as dates (Pasupat and Liang 2015, the official evaluator).
+    """
+    return _values(given) == _values(expected)
+
+
+def _values(texts: Iterable[str]) -> frozenset[str | float | _Date]:
+    return frozenset(_value(_normal(text)) for text in texts)
+
+
+def _normal(text: str) -> str:
+    parts = unicodedata.normalize("NFKD", text)
+    text = "".join(c for c in parts if unicodedata.category(c) != "Mn").translate(_QUOTES)
+    before = None
+    while before != text:
+        before = text
+        text = _NOTES.sub("", text.strip())
+        text = _DETAILS.sub("", text.strip()).strip()
+        if found := _QUOTED.fullmatch(text):
+            text = found[1]
+    return re.sub(r"\s+", " ", text.removesuffix(".")).lower().strip()
+
+
+def _value(text: str) -> str | float | _Date:
+    if re.fullmatch(r"-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?|-?\.\d+", text):
+        return round(float(text.replace(",", "")), 6)
+    if found := _DATE.fullmatch(text):
+        year, month, day = (part.lstrip("0") for part in found.groups())
+        return year, month, day
+    if found := _WRITTEN.fullmatch(text):
+        month = _MONTHS.get(found[1] or found[4])
+        if month:
+            return found[5], str(month), (found[2] or found[3]).lstrip("0")
+    return text

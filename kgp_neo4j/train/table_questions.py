@@ -1,0 +1,284 @@
+"""Trains the ranker of questions over tables from questions and answers alone.
+
+No reading is given, only answers: every plan with the right answer may be the one that was meant,
+and the network's belief in all of them together is raised (maximum marginal likelihood, as in
+Pasupat and Liang, ACL 2015).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.structure.table_questions.examples import Example
+from kgp_neo4j.structure.table_questions.features import FEATURES
+from kgp_neo4j.structure.table_questions.ranker import (
+    CONFIDENCE,
+    HEADER_WORDS,
+    Ranker,
+    confidence_row,
+)
+from kgp_neo4j.train.boosting import trees_of
+
+__all__ = ["RankerSettings", "Sample", "best_of", "grow_confidence", "save", "train_ranker"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A question's readings, which of them give the right answer, and which give the same.
+
+    `part` is the fold that the question's table is in; `weight` is how much the question counts.
+    """
+
+    example: Example
+    right: Sequence[bool]
+    groups: list[int]
+    part: int = 0
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RankerSettings:
+    """The network's sizes, and how it is trained."""
+
+    words: int = 32
+    header: int = 16
+    hidden: int = 96
+    rounds: int = 5
+    batch: int = 24
+    rate: float = 3e-3
+    decay: float = 0.05
+    rare_gram: int = 8
+    rare_signature: int = 60
+    rare_header: int = 15
+    seed: int = 0
+
+
+def train_ranker(
+    samples: Sequence[Sample],
+    settings: RankerSettings,
+    echo: Callable[[str], None] = lambda _: None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return weights (numpy arrays) and vocabularies of a ranker trained on the samples."""
+    import numpy as np
+    import torch
+
+    torch.manual_seed(settings.seed)
+    usable = [s for s in samples if any(s.right)]
+    card = _vocabularies(samples, settings)
+    features = np.concatenate([s.example.features for s in usable])
+    mean, scale = features.mean(axis=0), features.std(axis=0) + 1e-3
+    del features
+    places = {kind: {n: i for i, n in enumerate(names, 1)} for kind, names in card.items()}
+    encoded = [_encoded(s, places, mean, scale) for s in usable]
+    net = _network(card, settings)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=settings.rate, weight_decay=settings.decay)
+    size = settings.batch
+    steps = settings.rounds * (len(encoded) // size + 1)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, settings.rate, total_steps=steps, pct_start=0.1
+    )
+    net.train()
+    for round_ in range(settings.rounds):
+        order = torch.randperm(len(encoded)).tolist()
+        total = 0.0
+        for at in range(0, len(encoded), size):
+            held = [encoded[i] for i in order[at : at + size]]
+            inputs, right, of, weights = _batched(held)
+            scores = net(*inputs, of)
+            below = scores.masked_fill(~right, -1e9)
+            loss = (_log_sum(scores, of, len(held)) - _log_sum(below, of, len(held))) * weights
+            optimizer.zero_grad()
+            loss.mean().backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+            optimizer.step()
+            schedule.step()
+            total += float(loss.detach().sum())
+        echo(f"round {round_ + 1}: loss {total / len(encoded):.3f}")
+    weights = {name: value.detach().numpy() for name, value in net.state_dict().items()}
+    renamed = {
+        name.removesuffix(".weight") if name.split(".")[0] in _TABLES else name: value
+        for name, value in weights.items()
+    }
+    return {**renamed, "mean": mean, "scale": scale}, card
+
+
+_TABLES = ("grams", "signatures", "headers", "bias")
+
+
+def _vocabularies(samples: Sequence[Sample], settings: RankerSettings) -> dict[str, Any]:
+    grams: Counter[str] = Counter()
+    signatures: Counter[str] = Counter()
+    headers: Counter[str] = Counter()
+    for sample in samples:
+        grams.update(sample.example.grams)
+        signatures.update(set(sample.example.signatures))
+        headers.update({w for parts in sample.example.headers for part in parts for w in part})
+    return {
+        "grams": sorted(g for g, n in grams.items() if n >= settings.rare_gram),
+        "signatures": sorted(s for s, n in signatures.items() if n >= settings.rare_signature),
+        "headers": sorted(h for h, n in headers.items() if n >= settings.rare_header),
+    }
+
+
+def _encoded(
+    sample: Sample, tables: dict[str, dict[str, int]], mean: Any, scale: Any
+) -> tuple[Any, ...]:
+    import numpy as np
+    import torch
+
+    example = sample.example
+    grams = [tables["grams"][g] for g in example.grams if g in tables["grams"]] or [0]
+    headers = np.zeros((3, len(example.headers), HEADER_WORDS), dtype=np.int64)
+    for row, parts in enumerate(example.headers):
+        for part, words in enumerate(parts):
+            found = [tables["headers"].get(w, 0) for w in words[:HEADER_WORDS]]
+            headers[part, row, : len(found)] = found
+    rows = (example.features - mean) / scale
+    return (
+        torch.tensor(grams),
+        torch.tensor(rows),
+        torch.tensor([tables["signatures"].get(s, 0) for s in example.signatures]),
+        torch.tensor(headers),
+        torch.tensor(list(sample.right)),
+        sample.weight,
+    )
+
+
+def _batched(held: Sequence[tuple[Any, ...]]) -> tuple[tuple[Any, ...], Any, Any, Any]:
+    import torch
+
+    lengths = torch.tensor([len(each[0]) for each in held])
+    of = torch.repeat_interleave(
+        torch.arange(len(held)), torch.tensor([len(each[2]) for each in held])
+    )
+    inputs = (
+        torch.cat([each[0] for each in held]),
+        torch.cumsum(lengths, 0) - lengths,
+        lengths,
+        torch.cat([each[1] for each in held]),
+        torch.cat([each[2] for each in held]),
+        torch.cat([each[3] for each in held], 1),
+    )
+    right = torch.cat([each[4] for each in held])
+    return inputs, right, of, torch.tensor([each[5] for each in held])
+
+
+def _log_sum(scores: Any, of: Any, count: int) -> Any:
+    import torch
+
+    top = torch.full((count,), -1e9).scatter_reduce(0, of, scores.detach(), "amax")
+    sums = torch.zeros(count).index_add(0, of, torch.exp(scores - top[of]))
+    return top + torch.log(sums + 1e-30)
+
+
+def _network(card: dict[str, Any], settings: RankerSettings) -> Any:
+    import torch
+    from torch import nn
+
+    words, header, hidden = settings.words, settings.header, settings.hidden
+
+    class Network(nn.Module):
+        """What `Ranker.scores` runs, for many questions at once and with dropout."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.grams = nn.EmbeddingBag(len(card["grams"]) + 1, words, mode="sum", padding_idx=0)
+            self.signatures = nn.Embedding(len(card["signatures"]) + 1, words)
+            self.bias = nn.Embedding(len(card["signatures"]) + 1, 1)
+            self.headers = nn.Embedding(len(card["headers"]) + 1, header, padding_idx=0)
+            self.turn = nn.Linear(words, words, bias=False)
+            self.ask = nn.Linear(words, 3 * header)
+            self.features = nn.Linear(len(FEATURES), hidden)
+            self.question = nn.Linear(words, hidden, bias=False)
+            self.shape = nn.Linear(words, hidden, bias=False)
+            self.header = nn.Linear(3 * header, hidden, bias=False)
+            self.extra = nn.Linear(5, hidden, bias=False)
+            self.second = nn.Linear(hidden, 64)
+            self.last = nn.Linear(64, 1)
+            for table in (self.grams, self.signatures, self.headers):
+                nn.init.normal_(table.weight, 0.0, 0.1)
+                with torch.no_grad():
+                    if table.padding_idx is not None:
+                        table.weight[0] = 0
+            nn.init.eye_(self.turn.weight)
+            nn.init.zeros_(self.bias.weight)
+            self.drop_some, self.drop_half, self.drop_few = (
+                nn.Dropout(0.35),
+                nn.Dropout(0.5),
+                nn.Dropout(0.1),
+            )
+
+        def forward(
+            self, grams: Any, starts: Any, lengths: Any, rows: Any, shapes: Any, heads: Any, of: Any
+        ) -> Any:
+            norm = (1.5 / lengths.float().sqrt()).unsqueeze(1)
+            question = self.drop_half(self.grams(grams, starts) * norm)
+            shape = self.signatures(shapes)
+            fit = (self.turn(self.drop_half(question))[of] * shape).sum(1, keepdim=True)
+            headers = self.drop_half(self.headers(heads).sum(2))
+            asked = self.ask(question).view(len(lengths), 3, -1)[of].transpose(0, 1)
+            fits = (headers * asked).sum(2).T
+            bias = self.bias(shapes)
+            flat = headers.permute(1, 0, 2).reshape(len(shapes), -1)
+            made = (
+                self.features(self.drop_few(rows)) + self.question(question)[of] + self.shape(shape)
+            )
+            made = made + self.header(flat) + self.extra(torch.cat([fit, fits, bias], 1))
+            made = self.drop_some(torch.relu(self.second(self.drop_some(torch.relu(made)))))
+            total = self.last(made) + fit + fits.sum(1, keepdim=True) + bias
+            return total.squeeze(1)
+
+    return Network()
+
+
+def grow_confidence(
+    rows: Sequence[Sequence[float]], right: Sequence[bool], smallest_leaf: int = 60, seed: int = 0
+) -> Any:
+    """Return trees that tell how likely the best answer of a question is right.
+
+    `rows` are `confidence_row`s by rankers that had not seen the question's table.
+    """
+    import lightgbm
+    import numpy as np
+
+    data = lightgbm.Dataset(np.array(rows, np.float32), np.array(right, np.int32))
+    parameters = {
+        "objective": "binary",
+        "num_leaves": 8,
+        "learning_rate": 0.05,
+        "min_data_in_leaf": smallest_leaf,
+        "lambda_l2": 10.0,
+        "feature_fraction": 0.5,
+        "bagging_fraction": 0.8,
+        "bagging_freq": 1,
+        "use_missing": False,
+        "deterministic": True,
+        "force_row_wise": True,
+        "seed": seed,
+        "verbose": -1,
+    }
+    booster = lightgbm.train(parameters, data, num_boost_round=120)
+    return trees_of(booster, (*CONFIDENCE, *FEATURES))
+
+
+def best_of(ranker: Ranker, sample: Sample) -> tuple[bool, list[float]]:
+    """Return whether a ranker's best answer is right, and what its confidence is judged by."""
+    best, row = confidence_row(ranker, sample.example, ranker.scores(sample.example), sample.groups)
+    return bool(sample.right[best]), row
+
+
+def save(folder: Path, weights: dict[str, Any], card: dict[str, Any]) -> None:
+    """Write a ranker: `ranker.safetensors` (half precision) and `ranker.json`."""
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    halves = {name: np.ascontiguousarray(a, dtype=np.float16) for name, a in weights.items()}
+    save_file(halves, folder / "ranker.safetensors")
+    text = json.dumps(card, ensure_ascii=False)
+    (folder / "ranker.json").write_text(text + "\n", encoding="utf-8")
