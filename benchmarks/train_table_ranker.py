@@ -51,7 +51,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path, help="WikiTableQuestions")
     parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
-    parser.add_argument("--precision", type=float, default=0.84, help="of what is stated")
+    parser.add_argument("--precision", type=float, default=0.825, help="of what is stated")
     parser.add_argument("--limit", type=int, help="so many tables only, to try it out")
     given = parser.parse_args()
     natural, plain = read(given.folder, "train", given.limit)

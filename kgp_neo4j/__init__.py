@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Step,
         SupportingSentence,
     )
+    from kgp_neo4j.structures import Citation, ShownQuery, StructuralAnswer, TypeDecision
     from kgp_neo4j.traverse import Agent, AgentSettings, TraversalSettings
 
 _HOMES = {
@@ -41,6 +42,7 @@ _HOMES = {
     "AgentSettings": "traverse",
     "Answer": "records",
     "Capabilities": "records",
+    "Citation": "structures",
     "ConnectReport": "records",
     "Corpus": "api",
     "Database": "database",
@@ -54,10 +56,13 @@ _HOMES = {
     "Question": "records",
     "ReasoningPath": "records",
     "Retrieval": "records",
+    "ShownQuery": "structures",
     "SimilaritySettings": "connect",
     "Step": "records",
+    "StructuralAnswer": "structures",
     "SupportingSentence": "records",
     "TraversalSettings": "traverse",
+    "TypeDecision": "structures",
     "install": "installation",
     "open_database": "installation",
 }
@@ -68,6 +73,7 @@ __all__ = [
     "AgentSettings",
     "Answer",
     "Capabilities",
+    "Citation",
     "ConnectReport",
     "Corpus",
     "Database",
@@ -81,10 +87,13 @@ __all__ = [
     "Question",
     "ReasoningPath",
     "Retrieval",
+    "ShownQuery",
     "SimilaritySettings",
     "Step",
+    "StructuralAnswer",
     "SupportingSentence",
     "TraversalSettings",
+    "TypeDecision",
     "install",
     "open_database",
 ]

@@ -44,6 +44,13 @@ def snapshot(database: Database, corpus: str) -> dict[str, Any]:
     ids = {n["properties"]["id"]: n["properties"] for n in nodes if "id" in n["properties"]}
 
     def name(properties: dict[str, Any]) -> str:
+        if "table" in properties:
+            place = [properties.get(key) for key in ("row", "column", "order", "header")]
+            return f"{name(ids[properties['table']])} {place}"
+        if "document" in properties and "position" not in properties:
+            part = "table" if "order" in properties else "page"
+            at = properties.get("order", properties.get("number"))
+            return f"{name(ids[properties['document']])} {part} {at}"
         if "type" in properties:
             return f"entity {properties['name']}"
         if "name" in properties:

@@ -134,7 +134,7 @@ def test_the_methods_that_are_no_traversal_answer_too(database: Database, demo_c
 
 
 def test_link() -> None:
-    link = browser_link(_HERE, _IDS)
+    link = browser_link(_HERE, "browser/show_evidence", _IDS)
     assert link is not None
     split = urlsplit(link)
     assert (split.scheme, split.netloc, split.path) == ("http", "127.0.0.1:7474", "/browser/")
@@ -154,14 +154,17 @@ def test_link() -> None:
 
 
 def test_no_link() -> None:
-    assert browser_link(dataclasses.replace(_HERE, browser=None), _IDS) is None
-    assert browser_link(_HERE, []) is None
+    assert (
+        browser_link(dataclasses.replace(_HERE, browser=None), "browser/show_evidence", _IDS)
+        is None
+    )
+    assert browser_link(_HERE, "browser/show_evidence", []) is None
 
 
 @pytest.mark.parametrize("id_", ["a'", "a b", "", "1') DETACH DELETE n //", "é"])
 def test_an_id_that_is_no_hash_is_refused(id_: str) -> None:
     with pytest.raises(KgpError, match="is not a hash"):
-        browser_link(_HERE, [id_])
+        browser_link(_HERE, "browser/show_evidence", [id_])
 
 
 def test_the_query_of_a_link_runs(database: Database, demo_corpus: str) -> None:
@@ -170,6 +173,7 @@ def test_the_query_of_a_link_runs(database: Database, demo_corpus: str) -> None:
     )
     link = browser_link(
         dataclasses.replace(database.connection, browser=_HERE.browser),
+        "browser/show_evidence",
         [passage.id for passage in answer.passages],
     )
     assert link is not None

@@ -278,15 +278,21 @@ def test_await_indexes(database: Database) -> None:
 @pytest.mark.parametrize(
     ("path", "kind", "label", "properties"),
     [
+        ("schema/cell_norm", "RANGE", "Cell", ["table", "norm"]),
+        ("schema/column_corpus", "RANGE", "Column", ["corpus", "norm"]),
         ("schema/corpus_name", "RANGE", "Corpus", ["name"]),
         ("schema/document_corpus", "RANGE", "Document", ["corpus"]),
         ("schema/document_id", "RANGE", "Document", ["id"]),
         ("schema/entity_name", "RANGE", "Entity", ["corpus", "name"]),
         ("schema/keyword_text", "RANGE", "Keyword", ["corpus", "text"]),
+        ("schema/page_corpus", "RANGE", "Page", ["corpus", "number"]),
+        ("schema/page_id", "RANGE", "Page", ["id"]),
         ("schema/passage_corpus", "RANGE", "Passage", ["corpus"]),
         ("schema/passage_embedding", "VECTOR", "Passage", ["embedding"]),
         ("schema/passage_id", "RANGE", "Passage", ["id"]),
         ("schema/passage_mdr_embedding", "VECTOR", "Passage", ["mdrEmbedding"]),
+        ("schema/table_corpus", "RANGE", "Table", ["corpus", "number"]),
+        ("schema/table_id", "RANGE", "Table", ["id"]),
         ("schema/passage_text", "FULLTEXT", "Passage", ["title", "text", "scope"]),
     ],
 )

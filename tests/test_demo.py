@@ -12,7 +12,7 @@ from graphs import rows, snapshot
 
 from kgp_neo4j.answer import ask
 from kgp_neo4j.database import Database
-from kgp_neo4j.demo import DOCUMENTS, QUESTION, QUESTIONS, SETTINGS, prepare
+from kgp_neo4j.demo import DOCUMENTS, QUESTION, QUESTIONS, SETTINGS, TABLE_QUESTION, prepare
 from kgp_neo4j.errors import CorpusError
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.load import delete_corpus, load
@@ -57,7 +57,7 @@ def test_the_answer_is_reached_over_the_other_documents(
 
 def test_the_document_with_the_answer_shares_few_words_with_the_question() -> None:
     common = {"the", "of", "a", "an", "did", "in", "to", "that", "by", "from", "her", "was", "who"}
-    texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS.iterdir()]
+    texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS.glob("*.md")]
     for question, (way, word) in _WAYS.items():
         text = next(t for t in texts if t.startswith(f"# {way[-1]}\n"))
         assert word in text
@@ -67,13 +67,26 @@ def test_the_document_with_the_answer_shares_few_words_with_the_question() -> No
 
 
 def test_each_document_has_a_title_and_a_few_short_paragraphs() -> None:
-    files = sorted(DOCUMENTS.iterdir())
-    assert len(files) == 21
+    files = sorted(DOCUMENTS.glob("*.md"))
+    assert len(files) == 20
     for file in files:
         title, *paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n")
         assert title.startswith("# ")
         assert 1 <= len(paragraphs) <= 4
         assert sum(map(len, paragraphs)) < 1_000
+
+
+def test_the_report_is_answered_from_its_table(database: Database, demo: str) -> None:
+    answer = ask(database, demo, TABLE_QUESTION, lambda: Retriever(database, demo))
+    assert (answer.text, answer.type.type, answer.passages) == ("Ardfin", "structural", ())
+    assert answer.structural is not None
+    [cited] = answer.structural.citations
+    assert (cited.page, cited.table_name, cited.row, cited.column_name) == (
+        2,
+        "Table 1",
+        1,
+        "Light",
+    )
 
 
 def test_again_it_changes_nothing(database: Database, demo: str) -> None:
@@ -114,7 +127,14 @@ def test_the_command_prints_answer_path_passages_and_what_to_try_next(
 ) -> None:
     done = kgp("demo", "--corpus", demo, **environment(connection))
     assert done.returncode == 0, done.stderr
-    for said in (QUESTION, "Yusuf Arden [2]", "grandmother", "What to try next", *QUESTIONS):
+    for said in (
+        QUESTION,
+        "Yusuf Arden [2]",
+        "grandmother",
+        "What to try next",
+        *QUESTIONS,
+        TABLE_QUESTION,
+    ):
         assert said in done.stdout
     assert f"--corpus '{demo}'" in done.stdout
 
@@ -126,4 +146,4 @@ def test_the_command_prints_json_that_can_be_read(connection: Connection, demo: 
     assert made["load"]["documents"] == 21
     assert made["connect"] is None
     assert made["answer"]["question"] == QUESTION
-    assert len(made["next"]) == 3
+    assert len(made["next"]) == 4

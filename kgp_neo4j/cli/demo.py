@@ -33,7 +33,7 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
     """
     from kgp_neo4j.answer import ask
     from kgp_neo4j.cli._answer import print_answer
-    from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS, prepare
+    from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS, TABLE_QUESTION, prepare
     from kgp_neo4j.evidence import Retriever
     from kgp_neo4j.installation import open_database
 
@@ -45,7 +45,11 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
         )
         embedded = database.connection.embedded
     options = f"--corpus {shlex.quote(corpus)} --seeds {SETTINGS.seeds} --budget {SETTINGS.budget}"
-    further = [f'kgp-neo4j ask "{each}" {options}' for each in QUESTIONS if each != asked]
+    further = [
+        f'kgp-neo4j ask "{each}" {options}'
+        for each in (*QUESTIONS, TABLE_QUESTION)
+        if each != asked
+    ]
     if as_json:
         echo_json(
             {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kgp_neo4j.structure.answers import Context, answer, each, joined, nothing, plural, table_of
 from kgp_neo4j.structure.outline import ColumnOutline, TableOutline
 from kgp_neo4j.structures import Citation, StructuralAnswer
@@ -23,8 +25,11 @@ __all__ = [
 _SHOWN, _CITED = 40, 50
 
 
-def each_table(context: Context, make: object) -> StructuralAnswer:
-    return each(context, context.found.tables, lambda table: make(context, table))  # type: ignore[operator]
+def each_table(
+    context: Context, make: Callable[[Context, TableOutline], StructuralAnswer]
+) -> StructuralAnswer:
+    """Return what `make` says of each of the tables that the question names."""
+    return each(context, context.found.tables, lambda table: make(context, table))
 
 
 def count_of_table(context: Context) -> StructuralAnswer:
@@ -67,6 +72,7 @@ def columns_of(context: Context) -> StructuralAnswer:
 
 
 def cite_column(context: Context, table: TableOutline, column: ColumnOutline) -> Citation:
+    """Return the citation of a whole column."""
     return context.library.cite(
         table.document,
         table=table,

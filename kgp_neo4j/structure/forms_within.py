@@ -46,6 +46,7 @@ _SHOW = (
 
 
 def about_table(made: References, text: str) -> Asked:
+    """Return the form of a question that names a table."""
     cells, quoted = bool(made.rows and made.columns), bool(made.quoted)
     if cells:
         return Asked("cell")
@@ -108,6 +109,7 @@ def about_table(made: References, text: str) -> Asked:
 
 
 def about_page(made: References, text: str) -> Asked:
+    """Return the form of a question that names a page."""
     unit = re.search(r"\b(sentence|line|word|paragraph|heading)s?\b", text, re.IGNORECASE)
     first = has(text, r"\b(?:first|opening|begins?|starts?|beginning|opens?)\b")
     last = has(text, r"\b(?:last|final|closing|ends?|ending|closes?|concluding|finish\w*)\b")
@@ -154,6 +156,7 @@ def about_page(made: References, text: str) -> Asked:
 
 
 def about_document(made: References, text: str) -> Asked:
+    """Return the form of a question about whole documents, or all pages and tables."""
     if has(text, r"\bhow\s+long\b") and made.documents:
         return Asked("count_pages")
     if has(text, r"\b(?:headings|sections|outline|table\s+of\s+contents)\b") and made.documents:

@@ -18,6 +18,7 @@ _NOUNS = (
 
 
 def has(text: str, pattern: str) -> bool:
+    """Return whether a pattern is found in a text, whatever the case."""
     return re.search(pattern, text, re.IGNORECASE) is not None
 
 

@@ -12,16 +12,20 @@ class Placed(Protocol):
     """Anything with a place on a page: a word, a line, a box."""
 
     @property
-    def x0(self) -> float: ...
+    def x0(self) -> float:
+        """The left edge."""
 
     @property
-    def top(self) -> float: ...
+    def top(self) -> float:
+        """The upper edge."""
 
     @property
-    def x1(self) -> float: ...
+    def x1(self) -> float:
+        """The right edge."""
 
     @property
-    def bottom(self) -> float: ...
+    def bottom(self) -> float:
+        """The lower edge."""
 
 
 class Box(NamedTuple):
