@@ -53,8 +53,8 @@ class SourceTable:
     The first `header_rows` rows name the columns. A merged cell's text stands in each place that it
     covers, and `spans` lists the merged ones. `caption` is the whole caption, `number` what it is
     numbered with ("2", "A.1"). `start` and `end` are the place of the table's Markdown in the
-    document's text (both 0 where it has none). `row_pages` gives the page (from 1) of every row, so that a table
-    that goes on over a page break is one table; empty where the document has no pages.
+    document's text (both 0 where it has none). `row_pages` gives the page (from 1) of every row, so
+    that a table that goes on over a page break is one table; empty where there are no pages.
     """
 
     rows: tuple[tuple[str, ...], ...]

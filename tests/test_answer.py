@@ -92,10 +92,18 @@ def test_the_sentence_that_answers(database: Database, corpus: str, tmp_path: Pa
     for agent in ("tfidf", "knn"):
         retriever = Retriever(database, corpus, agent=agent)
         answer = ask(
-            database, retriever.corpus, "Who designed Ardfin Lighthouse?", lambda: retriever
+            database,
+            retriever.corpus,
+            "Who designed Ardfin Lighthouse?",
+            lambda retriever=retriever: retriever,
         )
         assert "Isobel Tarn designed the tower." in [s.text for s in answer.supporting]
-        answer = ask(database, retriever.corpus, "Where was Isobel Tarn born?", lambda: retriever)
+        answer = ask(
+            database,
+            retriever.corpus,
+            "Where was Isobel Tarn born?",
+            lambda retriever=retriever: retriever,
+        )
         assert answer.text == "She was born in Kettlehaven."
         _checked(database, answer)
 
@@ -124,7 +132,10 @@ def test_no_sentences_without_evidence(encoder: Encoder) -> None:
 def test_the_methods_that_are_no_traversal_answer_too(database: Database, demo_corpus: str) -> None:
     for method in ("bm25", "dense", "hybrid"):
         answer = ask(
-            database, demo_corpus, QUESTION, lambda: Retriever(database, demo_corpus, method=method)
+            database,
+            demo_corpus,
+            QUESTION,
+            lambda method=method: Retriever(database, demo_corpus, method=method),
         )
         assert answer.text
         _checked(database, answer)

@@ -86,7 +86,9 @@ def test_hostile_text_everywhere(database: Database, tmp_path: Path, text: str) 
 
 def _ask_everything(database: Database, corpus: str, question: str) -> None:
     for agent in ("tfidf", "knn"):
-        answer = ask(database, corpus, question, lambda: Retriever(database, corpus, agent=agent))
+        answer = ask(
+            database, corpus, question, lambda agent=agent: Retriever(database, corpus, agent=agent)
+        )
         assert answer.question == question
         assert answer.corpus == corpus
         json.dumps(dataclasses.asdict(answer), allow_nan=False)
@@ -139,7 +141,10 @@ def test_a_question_of_a_whole_book(database: Database, demo_corpus: str) -> Non
     question = "Where was the designer of the Ardfin Lighthouse born? " * 2000
     for agent in ("tfidf", "knn"):
         answer = ask(
-            database, demo_corpus, question, lambda: Retriever(database, demo_corpus, agent=agent)
+            database,
+            demo_corpus,
+            question,
+            lambda agent=agent: Retriever(database, demo_corpus, agent=agent),
         )
         assert answer.passages
         assert answer.question == question

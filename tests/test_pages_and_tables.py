@@ -95,7 +95,8 @@ def test_the_graph_of_a_report(database: Database, reported: str) -> None:
         database,
         "MATCH (:Document {corpus: $c})-[:HAS_PAGE]->(p:Page) "
         "RETURN p.number AS number, p.label AS label, p.header AS header, "
-        "[(p)-[:HAS_PASSAGE]->(q) | q.page] AS passages, [(p)-[:HAS_TABLE]->(t) | t.name] AS tables "
+        "[(p)-[:HAS_PASSAGE]->(q) | q.page] AS passages, "
+        "[(p)-[:HAS_TABLE]->(t) | t.name] AS tables "
         "ORDER BY number",
         c=reported,
     ) == [
@@ -195,7 +196,7 @@ def test_a_table_of_many_cells_takes_several_transactions(database: Database, co
     assert found == [{"rows": 6_000, "shown": 200, "lines": 202}]
 
 
-# --- Statements and procedures ----------------------------------------------------------------------
+# --- Statements and procedures --------------------------------------------------------------------
 
 
 def test_remove_structure(database: Database, reported: str) -> None:
