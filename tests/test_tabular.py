@@ -88,9 +88,9 @@ def test_ragged_rows_are_filled_and_told(tmp_path: Path) -> None:
         ("11", "12", "13", ""),
     )
     assert document.left_out == (
-        "line 3: 2 fields where the header has 4",
-        "line 6: 5 fields where the header has 4",
-        "line 8: 3 fields where the header has 4",
+        "line 3: 2 of 4 fields",
+        "line 6: 5 of 4 fields",
+        "line 8: 3 of 4 fields",
     )
     many = _read(tmp_path / "b.csv", "a,b,c\n" + "1,2,3\n" * 40 + "1,2\n" * 30)
     assert len(many.left_out) == 11

@@ -14,7 +14,7 @@ from kgp_neo4j.structures import Citation, ShownQuery, StructuralAnswer
 __all__ = ["print_structural"]
 
 #: Citations, and characters of one, that are printed.
-_CITATIONS, _QUOTED = 10, 80
+_CITATIONS, _QUOTED = 10, 200
 
 
 def print_structural(answer: StructuralAnswer, width: int) -> None:

@@ -90,7 +90,7 @@ def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[st
             if line == records[0][0]:
                 ragged.append(f"line {line}: {named} fields in the header of {width} columns")
             else:
-                ragged.append(f"line {line}: {len(fields)} fields where the header has {named}")
+                ragged.append(f"line {line}: {len(fields)} of {named} fields")
         if _filled(fields) > width:
             fields = [*fields[: width - 1], separator.join(fields[width - 1 :])]
         rows.append((*fields[:width], *("",) * (width - len(fields))))

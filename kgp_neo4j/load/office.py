@@ -117,7 +117,7 @@ def _checked(data: bytes, kind: str) -> str:
             raise InputError("the file is encrypted", hint=_UNLOCK)
         if not any(part.filename.startswith(_MAIN_PARTS[kind]) for part in parts):
             hint = "Its name ends as those of another kind."
-            raise InputError(f"not a {_NAMES[kind]}", hint=hint)
+            raise InputError(f"this is no {_NAMES[kind]}", hint=hint)
         # What a part says of its size is all that is ever unpacked of it.
         xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_XML))
         if xml > _MOST_XML[kind] or sum(part.file_size for part in parts) > _MOST_UNPACKED:
@@ -149,5 +149,5 @@ def _errors(kind: str, where: str) -> Iterator[None]:
     except Exception as error:
         # The readers raise KeyError, AttributeError, struct.error and more on damaged files.
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        what = f"not a {_NAMES[kind]}, or a damaged one ({reason})"
+        what = f"this is no {_NAMES[kind]}, or a damaged one ({reason})"
         raise InputError(what, where=where) from error

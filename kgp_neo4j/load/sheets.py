@@ -68,7 +68,7 @@ def read_old_sheets(data: bytes) -> Sheets:
         book = xlrd.open_workbook(file_contents=data, formatting_info=True, logfile=io.StringIO())
     except xlrd.XLRDError as error:
         encrypted = "encrypted" in str(error).lower()
-        what = "the file is encrypted" if encrypted else f"not an Excel file ({error})"
+        what = "the file is encrypted" if encrypted else f"this is no Excel file ({error})"
         hint = "Give a copy that is saved without a password." if encrypted else None
         raise InputError(what, hint=hint) from error
     blocks = Blocks()
