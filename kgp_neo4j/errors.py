@@ -8,6 +8,7 @@ KgpError
 ├── QueryFileError         a file under cypher/ breaks its own header
 ├── InputError             a file, a line or a text that cannot be used
 ├── CorpusError            a corpus or document that is not there, or is not ready
+├── GraphError             a knowledge graph that is not there, or cannot be used as it is
 ├── LinkerError            an entity-linking service that refuses, fails or is out of reach
 ├── EncoderError           an encoder that cannot be loaded, or does not fit the corpus
 └── ModelError             a language model that cannot be loaded, trained or reached
@@ -21,6 +22,7 @@ __all__ = [
     "CorpusError",
     "DatabaseError",
     "EncoderError",
+    "GraphError",
     "InputError",
     "KgpError",
     "LinkerError",
@@ -75,6 +77,10 @@ class InputError(KgpError):
 
 class CorpusError(KgpError):
     """A corpus or a document that is not there, or is not ready for the command."""
+
+
+class GraphError(KgpError):
+    """A knowledge graph that is not there, or cannot be used as it is."""
 
 
 class LinkerError(KgpError):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import threading
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chat_server import ChatServer
 
 from kgp_neo4j import server
 from kgp_neo4j.database import Database
-from kgp_neo4j.demo import prepare
+from kgp_neo4j.demo import GRAPH, prepare
 from kgp_neo4j.installation import install
 from kgp_neo4j.load import delete_corpus
+from kgp_neo4j.load.triples import delete_graph, load_graph
 from kgp_neo4j.models import Encoder, load_encoder
 from kgp_neo4j.settings import Connection, Folders, connection_from_environment
 
@@ -93,6 +96,15 @@ def demo_corpus(database: Database) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def demo_graph(database: Database, demo_corpus: str) -> Iterator[str]:
+    """The demo's knowledge graph, under the name of the demo's corpus; to be read only."""
+    types = {"has_symptom": ("Disease", "Symptom")}
+    load_graph(database, [GRAPH / "ailments.tsv"], demo_corpus, types=types)
+    yield demo_corpus
+    delete_graph(database, demo_corpus)
+
+
+@pytest.fixture(scope="session")
 def encoder() -> Encoder:
     """The default encoder, with its real weights."""
     return load_encoder()
@@ -126,3 +138,17 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
     model.save(str(folder / "model"), safe_serialization=True)
     return str(folder / "model")
+
+
+@pytest.fixture
+def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """A server of the OpenAI protocol, and no other one in the environment."""
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    made = ChatServer()
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield made
+    made.shutdown()
+    thread.join()
+    made.server_close()

@@ -147,7 +147,7 @@ def test_neighbours(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
 
     def found(passage: str, **more: Any) -> list[tuple[str, str, float, str]]:
-        listed = database.read("procedures/neighbours", passage=f"{corpus}/{passage}", **more)
+        listed = database.read("procedures/neighbours", node=f"{corpus}/{passage}", **more)
         return [
             (short(r["neighbour"]["id"]), r["edge"], round(r["weight"], 4), r["reason"])
             for r in listed

@@ -20,6 +20,7 @@ import click
 import pytest
 from commands import environment
 from graphs import rows
+from small_kg import ENGLISH
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.connect import MdrSettings, connect
@@ -27,6 +28,7 @@ from kgp_neo4j.database import Database
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.installation import install
 from kgp_neo4j.load import delete_corpus, load
+from kgp_neo4j.load.triples import delete_graph, graphs, load_graph
 from kgp_neo4j.reference import PAGES, page
 from kgp_neo4j.settings import Connection
 from kgp_neo4j.train.mdr import MdrTraining, train_mdr
@@ -49,6 +51,13 @@ _FILES = {
     "records": ["records.jsonl.gz"],
     "demo": [str(DOCUMENTS)],
 }
+#: The knowledge graphs of the pages, and the files that they are loaded from.
+_GRAPHS = ("medical", "diseases", "copied")
+_TRIPLE_FILES = {
+    "triples.tsv": "".join("\t".join(triple) + "\n" for triple in ENGLISH),
+    "diseases.csv": "disease,also known as,symptoms,medication\n"
+    "Flu,Influenza;Grippe,\"['Fever', 'Dry cough']\",Aspirin; cut o...\n",
+}
 #: Commands that are checked but not run: they would stop the server of this test run, start a
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
 #: a hub. tests/test_server.py runs `server` with a home of its own; test_generating_agents.py,
@@ -66,6 +75,7 @@ class _Workplace:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._prefix = f"test docs {folder.name}"
+        self._folder = folder.name
         self._ready: set[str] = set()
         shutil.copytree(DOCUMENTS, folder / "notes")
         (folder / "notes" / "monday.md").write_text(f"# Monday\n\n{_TEXT}", encoding="utf-8")
@@ -83,6 +93,17 @@ class _Workplace:
         (folder / "questions.jsonl").write_text(asked)
         (folder / "dev.jsonl.gz").write_bytes(gzip.compress(asked.encode()))
         (folder / "redirects.tsv").write_text("the long bridge\tHesk Bridge\n")
+        for name, text in _TRIPLE_FILES.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        # The TOML of the page is the mapping that its command names.
+        (mapping,) = _blocks(_ROOT / "docs" / "knowledge-graphs.md", "toml")
+        (folder / "diseases.toml").write_text(mapping, encoding="utf-8")
+        rows(
+            database,
+            "CREATE (:Drug {name: 'Aspirin', docs: $f})"
+            "-[:TREATS]->(:Illness {name: 'Fever', docs: $f})",
+            f=folder.name,
+        )
         record = json.dumps({"title": "Bridge", "text": _TEXT}) + "\n"
         (folder / "records.jsonl.gz").write_bytes(gzip.compress(record.encode()))
 
@@ -100,8 +121,19 @@ class _Workplace:
             self._ready.add(name)
         return name
 
+    def prepare_graph(self, graph: str) -> str:
+        """Load a knowledge graph of the pages, unless it is there; return its name."""
+        name = self.name(graph)
+        if name not in {each.name for each in graphs(self._database)}:
+            load_graph(self._database, ["triples.tsv"], name)
+        return name
+
     def delete(self) -> None:
         """Delete what the pages made."""
+        for graph in graphs(self._database):
+            if graph.name.startswith(self._prefix):
+                delete_graph(self._database, graph.name)
+        rows(self._database, "MATCH (n {docs: $f}) DETACH DELETE n", f=self._folder)
         for row in self._database.read("inspect/corpus_names"):
             if row["name"].startswith(self._prefix):
                 delete_corpus(self._database, row["name"])
@@ -172,6 +204,11 @@ def test_every_command_runs(path: Path, workplace: _Workplace, database: Databas
                 load_itself = arguments[0] in ("load", "demo")
                 corpus = arguments[at]
                 arguments[at] = (workplace.name if load_itself else workplace.prepare)(corpus)
+        if "--graph" in arguments:
+            at = arguments.index("--graph") + 1
+            making = arguments[0] == "load-kg"
+            graph = arguments[at]
+            arguments[at] = (workplace.name if making else workplace.prepare_graph)(graph)
         if arguments[0] == "demo" and "--corpus" not in arguments:
             arguments += ["--corpus", workplace.name("demo")]
         if arguments[0] == "delete" and "--yes" not in arguments:
@@ -202,6 +239,9 @@ def test_every_query_runs(path: Path, workplace: _Workplace, database: Database)
         for corpus in _FILES:
             if f"'{corpus}'" in query:
                 query = query.replace(f"'{corpus}'", f"'{workplace.prepare(corpus)}'")
+        for graph in _GRAPHS:
+            if f"'{graph}'" in query:
+                query = query.replace(f"'{graph}'", f"'{workplace.prepare_graph(graph)}'")
         # Without YIELD, a procedure call alone gives all its columns.
         assert rows(database, query), query
 

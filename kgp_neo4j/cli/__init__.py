@@ -19,7 +19,9 @@ _COMMANDS = (
     "demo",
     "load",
     "connect",
+    "load-kg",
     "ask",
+    "mindmap",
     "retrieve",
     "train",
     "corpora",
@@ -60,7 +62,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"kgp_neo4j.cli.{cmd_name}")
+        module = importlib.import_module(f"kgp_neo4j.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

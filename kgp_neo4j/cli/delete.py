@@ -1,12 +1,13 @@
-"""`kgp-neo4j delete`: a document or a corpus goes, with everything that hung on it."""
+"""`kgp-neo4j delete`: a document, a corpus or a knowledge graph goes, with all that hung on it."""
 
 from __future__ import annotations
 
 import sys
 
 import click
+from click.core import ParameterSource
 
-from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
+from kgp_neo4j.cli._output import echo_json, json_option, say
 
 _EPILOG = """
 \b
@@ -15,11 +16,18 @@ Examples:
   kgp-neo4j delete --corpus mine --document "Annual report" --yes
   kgp-neo4j delete --corpus mine --document notes/monday.md --yes
   kgp-neo4j delete --corpus hotpot --document hotpotqa --yes
+  kgp-neo4j delete --graph medical --yes
 """
 
 
 @click.command("delete", epilog=_EPILOG)
-@corpus_option
+@click.option(
+    "--corpus",
+    envvar="KGP_NEO4J_CORPUS",
+    metavar="NAME",
+    help="The corpus (or KGP_NEO4J_CORPUS).",
+)
+@click.option("--graph", metavar="NAME", help="A knowledge graph instead of a corpus.")
 @click.option(
     "--document",
     metavar="ID|TITLE|SOURCE",
@@ -27,14 +35,48 @@ Examples:
 )
 @click.option("--yes", is_flag=True, help="Do not ask. Required where nobody can be asked.")
 @json_option
-def command(corpus: str, document: str | None, yes: bool, as_json: bool) -> None:
-    """Delete a document or a whole corpus, with its passages, keywords and edges."""
+@click.pass_context
+def command(
+    ctx: click.Context,
+    corpus: str | None,
+    graph: str | None,
+    document: str | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Delete a document or a whole corpus, with its passages, keywords and edges.
+
+    With --graph, a knowledge graph with its entities and relationships; nodes that it was copied
+    from stay.
+    """
+    if graph is not None and document is not None:
+        raise click.UsageError("a knowledge graph has no documents")
+    if graph is not None and ctx.get_parameter_source("corpus") == ParameterSource.COMMANDLINE:
+        raise click.UsageError("give either --corpus or --graph")
+    if graph is None and corpus is None:
+        raise click.UsageError("give --corpus or --graph")
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("there is no terminal to ask on; give --yes to delete")
     from kgp_neo4j.installation import open_database
     from kgp_neo4j.load import delete_corpus, delete_document, find_documents
+    from kgp_neo4j.load.triples import delete_graph, require_graph
 
     with open_database(echo=say) as database:
+        if graph is not None:
+            there = require_graph(database, graph)
+            if not yes:
+                what = f"the knowledge graph {graph!r} with {there.entities:,} entities"
+                click.confirm(f"Delete {what}?", abort=True, err=True)
+            gone = delete_graph(database, graph)
+            if as_json:
+                echo_json(gone)
+            else:
+                click.echo(
+                    f"Deleted {gone.entities:,} entities and {gone.relationships:,} relationships "
+                    f"of {gone.name}."
+                )
+            return
+        assert corpus is not None
         if not yes:
             what = f"the corpus {corpus!r} and everything in it"
             if document is not None:

@@ -20,6 +20,7 @@ from kgp_neo4j.traverse import TraversalSettings
 
 __all__ = [
     "DOCUMENTS",
+    "GRAPH",
     "QUESTION",
     "QUESTIONS",
     "SETTINGS",
@@ -30,6 +31,8 @@ __all__ = [
 
 #: The folder of the documents.
 DOCUMENTS = Path(str(resources.files("kgp_neo4j.demo"))) / "documents"
+#: The folder of triples of two small knowledge graphs, invented too.
+GRAPH = Path(str(resources.files("kgp_neo4j.demo"))) / "graph"
 #: The question of the demo.
 QUESTION = "Why did the designer of the Hesk Bridge become an engineer?"
 #: Further questions to try.

@@ -1,0 +1,109 @@
+// kgp.evidence(entities :: LIST OF STRING, graph :: STRING, settings = {} :: MAP) :: (kind :: STRING, entity :: STRING, source :: NODE, edge :: RELATIONSHIP, target :: NODE, score :: FLOAT)
+// MindMap's neighbour-based exploration (section 3.1) of several entities at once: one hop round each
+// (ids or names, 12 at most), and on from the neighbours that several of them share or that are near the
+// question, ranked. A neighbour scores by the entities that it touches, each the less the more
+// relationships it has; with the question's `vector`, by its embedding too; what is a hop further
+// gathers a share of all that leads to it. `kind` is `path` where a row lies between two of the entities.
+// Settings: size (30 rows), vector, relations (a weight for each type), weights (one for each entity),
+// expand (20 neighbours to go on from), fan (5000 relationships of each entity at most).
+// mode: READ
+// example: CALL custom.kgp.evidence(['Fatigue', 'Nausea'], 'emckg', {size: 20})
+CALL () {
+  UNWIND range(0, size($entities) - 1) AS at
+  CALL (at) {
+    MATCH (e:Entity {id: $entities[at]}) WHERE e.graph = $graph RETURN e
+    UNION
+    MATCH (e:Entity {
+      graph: $graph,
+      key: trim(toLower(apoc.text.replace(normalize($entities[at], NFKC), '(?U)[\\s_]+', ' ')))
+    })
+    RETURN e
+  }
+  WITH e, min(at) AS at ORDER BY at LIMIT 12
+  WITH e, coalesce($settings.weights[at], 1.0) / log(2 + COUNT { (e)--() }) AS weight
+  RETURN collect({node: e, weight: weight}) AS given, collect(e) AS nodes
+}
+WITH given, nodes, coalesce($settings.relations, {}) AS relations,
+     CASE WHEN size(coalesce($settings.vector, [])) > 0 THEN $settings.vector END AS vector,
+     toInteger(coalesce($settings.expand, 20)) AS expand,
+     toInteger(coalesce($settings.size, 30)) AS size
+// Hop 1: each neighbour with all the given entities that it touches.
+CALL (given, nodes, relations, vector) {
+  UNWIND given AS g
+  WITH g, g.node AS q, relations, vector, nodes
+  CALL (q, relations) {
+    MATCH (q)-[r]-(n:Entity)
+    WHERE r.graph = $graph AND n <> q
+    WITH q, r, n LIMIT toInteger(coalesce($settings.fan, 5000))
+    // Of the relationships of a pair, one that runs away from the given entity stands for it.
+    WITH n, r, coalesce(relations[type(r)], 1.0) AS weight
+    ORDER BY CASE WHEN startNode(r) = q THEN 0 ELSE 1 END, weight DESC, type(r)
+    WITH n, collect({edge: r, weight: weight})[0] AS best
+    RETURN n, best.edge AS edge, best.weight AS relation
+  }
+  WITH g, q, n, edge, relation, nodes, vector
+  ORDER BY relation DESC, g.weight DESC, q.key
+  WITH n, n IN nodes AS isGiven, vector, sum(g.weight) AS support,
+       collect({from: q, edge: edge, relation: relation}) AS by
+  WITH n, isGiven, by,
+       support * CASE WHEN vector IS NULL OR n.embedding IS NULL THEN 1.0
+         ELSE exp(3 * (2 * vector.similarity.cosine(n.embedding, vector) - 1)) END AS score
+  ORDER BY score DESC, n.key
+  WITH collect({node: n, isGiven: isGiven, by: by, score: score}) AS found
+  RETURN found, coalesce([f IN found WHERE NOT f.isGiven | f.score][0], 1.0) AS top
+}
+CALL (found, nodes, relations, vector, expand) {
+  WITH [f IN found WHERE NOT f.isGiven][..expand] AS ahead, nodes, relations, vector
+  WITH ahead, reduce(sum = 0.0, f IN ahead | sum + f.score) AS total, nodes, relations, vector
+  UNWIND ahead AS f
+  WITH f, f.node AS n, total, nodes, relations, vector
+  CALL (n, nodes, relations) {
+    MATCH (n)-[r]-(m:Entity)
+    WHERE r.graph = $graph AND m <> n AND NOT m IN nodes
+    WITH n, r, m LIMIT toInteger(coalesce($settings.fan, 5000) / 10)
+    WITH n, m, r, coalesce(relations[type(r)], 1.0) AS weight
+    ORDER BY CASE WHEN startNode(r) = n THEN 0 ELSE 1 END, weight DESC, type(r)
+    WITH m, collect({edge: r, weight: weight})[0] AS best
+    RETURN m, best.edge AS edge, best.weight AS relation
+  }
+  WITH f, n, m, edge, f.score / total * relation AS part, vector
+  ORDER BY part DESC, n.key
+  WITH m, vector, sum(part) AS support, collect({via: f, edge: edge})[0] AS best
+  WITH m, best, 1.5 * support *
+         CASE WHEN vector IS NULL OR m.embedding IS NULL THEN 1.0
+         ELSE exp(1.5 * (2 * vector.similarity.cosine(m.embedding, vector) - 1)) END AS score
+  ORDER BY score DESC, m.key
+  RETURN collect({kind: 'neighbour', entity: best.via.by[0].from, source: best.via.node,
+                  edge: best.edge, target: m, score: score, first: false})
+         [..toInteger(coalesce($settings.size, 30))] AS further
+}
+CALL (found, top, size) {
+  UNWIND found AS f
+  WITH f, top, size
+  UNWIND range(0, size(f.by) - 1) AS nth
+  WITH f, f.by[nth] AS by, top, size, nth
+  // Between two given entities a relationship is met from both ends.
+  WHERE NOT f.isGiven OR startNode(by.edge) = by.from
+  WITH f, by, size, CASE WHEN f.isGiven THEN 2.0 ELSE f.score / top END * by.relation
+       // A second way to a neighbour tells less than the first one.
+       * CASE WHEN nth = 0 THEN 1.0 ELSE 0.5 END AS score
+  ORDER BY score DESC, f.node.key
+  WITH by.from AS q, size, collect({
+    kind: CASE WHEN f.isGiven OR size(f.by) > 1 THEN 'path' ELSE 'neighbour' END,
+    entity: by.from, source: by.from, edge: by.edge, target: f.node, score: score}) AS rows
+  UNWIND range(0, CASE WHEN size(rows) < size THEN size(rows) ELSE size END - 1) AS nth
+  // Each given entity is shown with its best neighbour, whatever the others have.
+  RETURN collect(apoc.map.setKey(rows[nth], 'first', nth = 0)) AS near
+}
+// What leads to something further is shown no later than that.
+WITH further, [row IN near | apoc.map.setKey(row, 'score', apoc.coll.max(
+    [row.score] + [f IN further WHERE f.source = row.target AND f.entity = row.source | f.score]))]
+  AS near
+UNWIND near + further AS row
+WITH row ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.target.key, row.source.key
+// A pair may have come from both of its ends.
+WITH apoc.coll.sort([elementId(row.source), elementId(row.target)]) AS pair, collect(row)[0] AS row
+ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.target.key, row.source.key
+RETURN row.kind AS kind, row.entity.name AS entity, row.source AS source, row.edge AS edge,
+       row.target AS target, row.score AS score
+LIMIT toInteger(coalesce($settings.size, 30))

@@ -1,0 +1,98 @@
+// kgp.paths(entities :: LIST OF STRING, graph :: STRING, maxHops = 5 :: INT, limit = 10 :: INT, timeout = 1000 :: INT) :: (nodes :: LIST OF NODE, edges :: LIST OF RELATIONSHIP, hops :: INT, entities :: INT, begin :: STRING, support :: INT)
+// MindMap's path-based exploration (section 3.1): from each entity to the nearest of the others within
+// `maxHops` (10 at most), over relationships in both directions, on from there, and afresh from an
+// entity that is not reached. Segments are joined where they meet. Shortest paths come first, and
+// among those of one length the ones whose inner entities touch most of the given ones (`support`).
+// Entities are ids or names, 12 at most. Of each pair at most `limit` shortest paths are kept;
+// after `timeout` milliseconds the search ends with what it has found.
+// mode: READ
+// example: CALL custom.kgp.paths(['Fatigue', 'Nausea'], 'emckg', 4, 5)
+CALL () {
+  UNWIND range(0, size($entities) - 1) AS at
+  CALL (at) {
+    MATCH (e:Entity {id: $entities[at]}) WHERE e.graph = $graph RETURN e
+    UNION
+    MATCH (e:Entity {
+      graph: $graph,
+      key: trim(toLower(apoc.text.replace(normalize($entities[at], NFKC), '(?U)[\\s_]+', ' ')))
+    })
+    RETURN e
+  }
+  WITH e, min(at) AS at ORDER BY at LIMIT 12
+  RETURN collect(e) AS given
+}
+WITH given, [e IN given | elementId(e)] AS ids, size(given) - 1 AS last
+WHERE last > 0
+// All pairs in a transaction of its own, which is ended when the time is over.
+CALL (ids, last) {
+  WITH [i IN range(0, last - 1) | [j IN range(i + 1, last) | [i, j]]] AS pairs
+  CALL apoc.cypher.runTimeboxed('
+    UNWIND $pairs AS pair
+    MATCH (a:Entity), (b:Entity)
+    WHERE elementId(a) = $ids[pair[0]] AND elementId(b) = $ids[pair[1]]
+    CALL (a, b) {
+      MATCH p = allShortestPaths((a)-[*..10]-(b))
+      WHERE all(r IN relationships(p) WHERE r.graph = $graph)
+      RETURN p LIMIT $most
+    }
+    WITH pair, p WHERE length(p) <= $maxHops
+    // Parallel relationships make the same way: the first that runs along the way stands for it.
+    WITH pair, [n IN nodes(p) | elementId(n)] AS way, collect(p) AS same
+    RETURN pair, way, length(same[0]) AS hops',
+    {pairs: reduce(all = [], some IN pairs | all + some), ids: ids, graph: $graph,
+     maxHops: $maxHops, most: 8 * $limit}, $timeout) YIELD value
+  RETURN value.pair AS pair, value.way AS way, value.hops AS hops
+}
+CALL (given, way) {
+  UNWIND CASE WHEN size(way) > 2 THEN way[1..-1] ELSE [] END AS id
+  MATCH (n:Entity) WHERE elementId(n) = id
+  RETURN sum(size([g IN given WHERE EXISTS { (n)--(g) }])) AS support, collect(n.name) AS names
+}
+WITH given, last, pair, way, hops, support, names
+ORDER BY support DESC, names
+WITH given, last, pair, hops, collect({way: way, support: support})[..$limit] AS ways
+WITH given, last, collect({pair: pair, hops: hops, ways: ways}) AS found
+// From each entity: on to the nearest one not visited yet, else afresh from the next one.
+UNWIND range(0, last) AS begin
+WITH given, found, begin, reduce(
+  s = {at: begin, left: [x IN range(0, last) WHERE x <> begin], done: [], now: []},
+  turn IN range(1, last) |
+  [step IN [coalesce(
+      [least IN [apoc.coll.sortMulti(
+        [f IN found
+         WHERE (f.pair[0] = s.at AND f.pair[1] IN s.left)
+            OR (f.pair[1] = s.at AND f.pair[0] IN s.left)
+         | {hops: f.hops, to: CASE WHEN f.pair[0] = s.at THEN f.pair[1] ELSE f.pair[0] END,
+            back: f.pair[1] = s.at, ways: f.ways}], ['^hops', '^to'])[0]] | least][0],
+      {to: s.left[0]})]
+   | {at: step.to, left: [x IN s.left WHERE x <> step.to],
+      done: CASE WHEN step.ways IS NULL AND size(s.now) > 0 THEN s.done + [s.now] ELSE s.done END,
+      now: CASE WHEN step.ways IS NULL THEN [] ELSE s.now + [step] END}][0]) AS s
+UNWIND s.done + CASE WHEN size(s.now) > 0 THEN [s.now] ELSE [] END AS chain
+// The n-th path takes the n-th way of every segment that has so many.
+UNWIND range(0, apoc.coll.max([step IN chain | size(step.ways)]) - 1) AS nth
+WITH chain, [step IN chain | {back: step.back,
+       way: step.ways[CASE WHEN nth < size(step.ways) THEN nth ELSE 0 END]}] AS steps
+WITH size(chain) + 1 AS entities, reduce(n = 0, step IN steps | n + step.way.support) AS support,
+     reduce(ids = [], step IN steps |
+       ids + CASE WHEN step.back THEN reverse(step.way.way) ELSE step.way.way END
+             [CASE WHEN size(ids) > 0 THEN 1 ELSE 0 END..]) AS ids
+// A way and the same way back are one.
+WITH CASE WHEN head(ids) < last(ids) THEN ids ELSE reverse(ids) END AS same,
+     collect({ids: ids, entities: entities, support: support})[0] AS first
+WITH first.ids AS ids, first.entities AS entities, first.support AS support
+WITH ids, entities, support, size(ids) > size(apoc.coll.toSet(ids)) AS again
+// One that comes by an entity twice goes behind those of its length that do not.
+ORDER BY size(ids), again, support DESC, ids LIMIT $limit
+CALL (ids) {
+  UNWIND range(0, size(ids) - 2) AS at
+  MATCH (a:Entity) WHERE elementId(a) = ids[at]
+  MATCH (b:Entity) WHERE elementId(b) = ids[at + 1]
+  MATCH (a)-[r]-(b) WHERE r.graph = $graph
+  // Of parallel relationships the one that runs along the way is shown.
+  WITH at, a, b, r ORDER BY CASE WHEN startNode(r) = a THEN 0 ELSE 1 END, type(r)
+  WITH at, a, b, collect(r)[0] AS edge ORDER BY at
+  RETURN collect(a) + collect(b)[-1..] AS nodes, collect(edge) AS edges
+}
+RETURN nodes, edges, size(edges) AS hops, entities, nodes[0].name AS begin, support
+ORDER BY hops, support DESC, [n IN nodes | n.name]

@@ -1,0 +1,155 @@
+"""`kgp-neo4j load-kg`: triples become a knowledge graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.triples import GraphAccount
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j load-kg train.tsv --graph medical
+  kgp-neo4j load-kg triples.csv more.jsonl.gz --graph medical --keep-going
+  kgp-neo4j load-kg train.tsv --graph medical --types treats=Drug:Disease
+  kgp-neo4j load-kg diseases.csv --graph diseases --mapping diseases.toml
+  kgp-neo4j load-kg --from-label Drug --from-label Disease --graph copied
+
+\b
+What is read, each also with .gz:
+  .tsv .txt .csv  head, relation, tail; or a header line that names the columns
+  .jsonl .json    {"head", "relation", "tail"}, or [head, relation, tail]
+  with --mapping  a table with one entity a row; the mapping is a TOML file, or
+                  one that comes along: chatdoctor, qa-system-diseases
+
+\b
+Names are told apart without regard to case, width, spaces and underscores.
+Everything is read before anything is written. Loading again changes nothing,
+adds what is new, and finishes what was cut short.
+"""
+
+
+@click.command("load-kg", epilog=_EPILOG)
+@click.argument("paths", nargs=-1, metavar="FILE...")
+@click.option(
+    "--graph",
+    required=True,
+    envvar="KGP_NEO4J_GRAPH",
+    metavar="NAME",
+    help="The knowledge graph (or KGP_NEO4J_GRAPH).",
+)
+@click.option("--mapping", metavar="TOML|NAME", help="How a table becomes triples.")
+@click.option(
+    "--types",
+    multiple=True,
+    metavar="RELATION=HEAD:TAIL",
+    help="Types of the head and tail of a relation; can be repeated. By default a relation such as "
+    "has_symptom says the type of its tail.",
+)
+@click.option("--entity-types", metavar="FILE", help="Names and their types, one pair a line.")
+@click.option(
+    "--encoding", default="", metavar="NAME", help="Of all files, such as gb18030 (default: UTF-8)."
+)
+@click.option(
+    "--from-label",
+    "labels",
+    multiple=True,
+    metavar="LABEL",
+    help="Copy the nodes of this label from the database instead; can be repeated.",
+)
+@click.option(
+    "--name-property",
+    default="name",
+    show_default=True,
+    metavar="KEY",
+    help="The property that holds their names.",
+)
+@click.option("--encoder", metavar="NAME", help="Embeds the names (default: offline).")
+@click.option("--no-embed", is_flag=True, help="Leave the embeddings out; loading again adds them.")
+@click.option("--keep-going", is_flag=True, help="Load the rest when a file or line is bad.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    graph: str,
+    mapping: str | None,
+    types: tuple[str, ...],
+    entity_types: str | None,
+    encoding: str,
+    labels: tuple[str, ...],
+    name_property: str,
+    encoder: str | None,
+    no_embed: bool,
+    keep_going: bool,
+    as_json: bool,
+) -> None:
+    """Load triples, tables or a stored graph into a knowledge graph, and account for every row.
+
+    Entities get a label of their type, an embedding, and their place in a full-text index. With
+    --keep-going the account says what was not loaded, and the exit code is still 1.
+    """
+    if bool(paths) == bool(labels):
+        raise click.UsageError("give either files or --from-label")
+    if labels and (mapping or entity_types or encoding):
+        raise click.UsageError("--mapping, --entity-types and --encoding are for files")
+    from kgp_neo4j.installation import open_database
+    from kgp_neo4j.load.triples import adopt_graph, load_graph, parse_type
+
+    shared: dict[str, Any] = {
+        "types": dict(map(parse_type, types)),
+        "encoder": encoder,
+        "keep_going": keep_going,
+        "embed": not no_embed,
+    }
+    with open_database(echo=say) as database:
+        if labels:
+            account = adopt_graph(
+                database, graph, labels=labels, name_property=name_property, **shared
+            )
+        else:
+            account = load_graph(
+                database,
+                paths,
+                graph,
+                mapping=mapping,
+                entity_types=entity_types,
+                encoding=encoding,
+                **shared,
+            )
+    if as_json:
+        echo_json(account)
+    else:
+        _print(account)
+    if not no_embed and account.embedded < account.entities:
+        say(
+            f"Note: {account.entities - account.embedded:,} names have characters that the encoder "
+            "does not know and got no embedding; full-text search finds them, and --encoder takes "
+            "a model of their language."
+        )
+    if account.errors:
+        ctx.exit(1)
+
+
+def _print(account: GraphAccount) -> None:
+    click.echo(f"graph          {account.graph}")
+    if account.files:
+        click.echo(f"files          {account.files:,}")
+    click.echo(
+        f"triples        {account.triples:,} ({account.new:,} new, {account.duplicates:,} "
+        f"duplicates, {account.skipped:,} without a value skipped)"
+    )
+    click.echo(f"entities       {account.entities:,} ({account.embedded:,} embedded)")
+    for name, count in account.types.items():
+        click.echo(f"  {name}: {count:,}")
+    click.echo(f"relationships  {account.relationships:,}")
+    for name, count in account.relations.items():
+        click.echo(f"  {name}: {count:,}")
+    click.echo(f"time           {account.seconds:.1f} s")
+    if account.errors:
+        click.echo(f"not loaded     {len(account.errors):,}")
+        for error in account.errors:
+            click.echo(f"  {error}")

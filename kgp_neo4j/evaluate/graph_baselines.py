@@ -1,0 +1,102 @@
+"""The document retrievers that MindMap is compared with, on the same graph (appendix C).
+
+Every entity that heads a triple makes one document of all that the graph says of it. The paper has
+a language model write them and trains a word2vec; here each triple is a sentence, and any encoder
+does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kgp_neo4j.database import Database
+from kgp_neo4j.evidence.aggregation import readable
+from kgp_neo4j.triples import EvidenceGraph, ReasoningGraph, Triple
+from kgp_neo4j.words import words
+
+if TYPE_CHECKING:
+    from kgp_neo4j.models import Encoder
+
+__all__ = ["Bm25", "Embeddings", "GraphDocument", "as_reasoning", "graph_documents"]
+
+_K1, _B = 1.5, 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDocument:
+    """What a graph says of one entity, in sentences, and the triples behind them."""
+
+    name: str
+    text: str
+    triples: tuple[Triple, ...]
+
+
+def graph_documents(database: Database, graph: str) -> list[GraphDocument]:
+    """Return a document for each entity that heads a triple, by name; none for an empty graph."""
+    made = []
+    for row in database.read("mindmap/documents", graph=graph):
+        triples = tuple(Triple(**triple) for triple in row["triples"])
+        text = " ".join(f"{t.head} {readable(t.relation)} {t.tail}." for t in triples)
+        made.append(GraphDocument(row["name"], text, triples))
+    return made
+
+
+def as_reasoning(documents: Sequence[GraphDocument], most: int | None = None) -> ReasoningGraph:
+    """Return retrieved documents as evidence, `most` triples of them, for the same prompt.
+
+    There are no linked entities: a document retriever has none.
+    """
+    evidence = tuple(EvidenceGraph("neighbour", d.name, d.triples) for d in documents)
+    triples = tuple(dict.fromkeys(t for d in documents for t in d.triples))[:most]
+    return ReasoningGraph((), evidence, triples)
+
+
+class Bm25:
+    """Okapi BM25 over documents (Robertson and Zaragoza 2009), with k1 = 1.5 and b = 0.75."""
+
+    def __init__(self, documents: Sequence[GraphDocument]) -> None:
+        self._documents = documents
+        self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._lengths: list[int] = []
+        for at, document in enumerate(documents):
+            counts = Counter(_terms(document.text))
+            self._lengths.append(sum(counts.values()))
+            for term, count in counts.items():
+                self._postings[term].append((at, count))
+        self._mean = sum(self._lengths) / len(self._lengths) if documents else 1.0
+
+    def retrieve(self, question: str, limit: int) -> list[tuple[GraphDocument, float]]:
+        """Return the documents with words of the question, best first, with their scores."""
+        scores: dict[int, float] = defaultdict(float)
+        number = len(self._documents)
+        for term in dict.fromkeys(_terms(question)):
+            found = self._postings.get(term, [])
+            rare = math.log(1 + (number - len(found) + 0.5) / (len(found) + 0.5))
+            for at, count in found:
+                length = 1 - _B + _B * self._lengths[at] / self._mean
+                scores[at] += rare * count * (_K1 + 1) / (count + _K1 * length)
+        best = sorted(scores, key=lambda at: (-scores[at], at))[:limit]
+        return [(self._documents[at], scores[at]) for at in best]
+
+
+def _terms(text: str) -> list[str]:
+    return [word.lower() for word in words(text)]
+
+
+class Embeddings:
+    """Documents by the cosine of their embeddings with the question's."""
+
+    def __init__(self, documents: Sequence[GraphDocument], encoder: Encoder) -> None:
+        self._documents = documents
+        self._encoder = encoder
+        self._vectors = encoder.encode([document.text for document in documents])
+
+    def retrieve(self, question: str, limit: int) -> list[tuple[GraphDocument, float]]:
+        """Return the nearest documents, best first, with their cosines."""
+        scores = self._vectors @ self._encoder.encode([question])[0]
+        best = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:limit]
+        return [(self._documents[at], float(scores[at])) for at in best]

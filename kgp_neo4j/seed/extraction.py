@@ -1,0 +1,67 @@
+"""The entities of a question as a language model names them, by in-context examples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import regex
+
+__all__ = ["extract", "parse_entities"]
+
+_PROMPT = """Name the entities in the last question: the things that one would look up in a \
+knowledge graph, each in a few words, as a list of JSON strings and nothing else.
+
+Question: Doctor, I have been coughing for weeks and I can't sleep. Could it be asthma?
+Entities: ["cough", "insomnia", "asthma"]
+
+Question: My legs are swollen and painful since I began to take amlodipine.
+Entities: ["leg swelling", "leg pain", "amlodipine"]
+
+Question: 我最近总是头疼，还有点发烧，需要做什么检查？
+Entities: ["头痛", "发热"]
+
+Question: {question}
+Entities:"""
+_LIST = regex.compile(r"\[[^\[\]]*\]")
+_BULLET = regex.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+#: A model that names more, or longer things, has not done what it was asked.
+_MOST = 20
+_LONGEST = 100
+
+
+def extract(question: str, write: Callable[[str], str]) -> list[str]:
+    """Return the entities that a model names in a question (MindMap, section 3.1): one call.
+
+    The list is empty where its reply holds none, so that the caller can match names instead.
+    """
+    return parse_entities(write(_PROMPT.format(question=" ".join(question.split()))))
+
+
+def parse_entities(reply: str) -> list[str]:
+    """Return the names in a reply: those of the last JSON list, or of a list by lines or commas.
+
+    A reply in sentences has none.
+    """
+    for found in reversed(_LIST.findall(reply)):
+        try:
+            values = json.loads(found)
+        except ValueError:
+            values = [part.strip().strip("\"'“”‘’") for part in found[1:-1].split(",")]
+        if named := _clean(values):
+            return named
+    lines = [line for line in reply.splitlines() if line.strip()]
+    bullets = [_BULLET.sub("", line) for line in lines if _BULLET.match(line)]
+    if bullets:
+        return _clean(bullets)
+    if len(lines) == 1:
+        text = regex.sub(r"^\s*\p{L}+\s*[:：]\s*", "", lines[0])
+        parts = regex.split(r"[,，、;；]", text)
+        return _clean(parts) if all(len(part.split()) <= 5 for part in parts) else []
+    return []
+
+
+def _clean(values: list[object]) -> list[str]:
+    texts = [value.strip().strip(".。") for value in values if isinstance(value, str)]
+    named = list(dict.fromkeys(text for text in texts if 0 < len(text) <= _LONGEST))
+    return named if len(named) <= _MOST else []

@@ -1,0 +1,288 @@
+"""Entity linking: from a question to the entities of a knowledge graph that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kgp_neo4j.database import Database, Row
+from kgp_neo4j.errors import ConfigurationError, GraphError
+from kgp_neo4j.load.ids import is_storable
+from kgp_neo4j.load.triples.names import key_of
+from kgp_neo4j.models import DEFAULT_ENCODER, Encoder, load_encoder
+from kgp_neo4j.seed.extraction import extract
+from kgp_neo4j.seed.matching import Match, Names
+from kgp_neo4j.seed.phrases import (
+    Phrase,
+    alike,
+    content,
+    is_han,
+    meant,
+    name_words,
+    negated,
+    phrases,
+    spans,
+)
+from kgp_neo4j.triples import LinkedEntity
+
+__all__ = ["KnownGraph", "LinkSettings", "graph_and_encoder", "link"]
+
+#: Phrases that are embedded for one question.
+_EMBEDDED = 24
+_LONGEST_EMBEDDED = 5
+#: Terms of the full-text query, far below Lucene's limit of clauses.
+_TERMS = 150
+_ALTERNATIVES = 3
+#: A name that adds words to those of the question is a narrower thing: only all but the same links.
+_NARROWER = 0.93
+#: Names that look alike but share no word ("osteochondroma", "osteochondrosis") are near in meaning
+#: for the encoder's word pieces' sake.
+_LOOK_ALIKE = 0.86
+_FAR_AHEAD = 0.11
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSettings:
+    """When a phrase is linked by its embedding: from which cosine on, and how far before the next.
+
+    `entities` is how many a question may have. What a model extracts needs 0.1 less.
+    """
+
+    threshold: float = 0.75
+    margin: float = 0.03
+    entities: int = 12
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("threshold", 0, 1), ("margin", 0, 1), ("entities", 1, 12)):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ConfigurationError(
+                    f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
+                )
+
+
+def link(
+    database: Database,
+    graph: str,
+    question: str,
+    settings: LinkSettings | None = None,
+    write: Callable[[str], str] | None = None,
+) -> list[LinkedEntity]:
+    """Return the entities of a graph that a question names, in the question's order.
+
+    With a model to `write`, it extracts them by in-context examples, and each is linked to its
+    nearest entity (MindMap, section 3.1); what is too far from all has no id. Without one, or when
+    its reply cannot be used, the graph's names and aliases are matched with the question's phrases,
+    longest first, in any word form, and then what is left by embeddings.
+    Raises GraphError without the graph, ConfigurationError for text that is not Unicode.
+    """
+    if not is_storable(question):
+        raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
+    chosen = settings or LinkSettings()
+    linker = _Linker(database, graph, chosen, graph_and_encoder(database, graph).encoder)
+    if write is not None and (named := extract(question, write)):
+        linked = linker.extracted(named)
+        if any(each.id for each in linked):
+            return linked
+    return linker.matched(question)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownGraph:
+    """What a knowledge graph was embedded with, if it was, and the relationship types there are."""
+
+    encoder: Encoder | None
+    relations: tuple[str, ...]
+
+
+def graph_and_encoder(database: Database, graph: str) -> KnownGraph:
+    """Look a knowledge graph up; raises GraphError when there is no such one."""
+    found = database.read("explore/graph", graph=graph)
+    if not found:
+        raise GraphError(
+            f"there is no knowledge graph {graph!r}",
+            hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load-kg FILE --graph NAME` makes one.",
+        )
+    name = found[0]["encoder"]
+    return KnownGraph(load_encoder(name) if name else None, tuple(found[0]["relations"]))
+
+
+class _Linker:
+    def __init__(
+        self, database: Database, graph: str, settings: LinkSettings, encoder: Encoder | None
+    ) -> None:
+        self.database = database
+        self.graph = graph
+        self.settings = settings
+        self.encoder = encoder
+
+    def matched(self, question: str) -> list[LinkedEntity]:
+        """Return what the phrases of a question name."""
+        told = phrases(question)
+        names = Names(self._candidates(told, question))
+        taken = names.match(told)
+        found = [(match.place, match.linked()) for match in taken]
+        found += self._by_embedding(told, taken, question)
+        found.sort(key=lambda pair: pair[0])
+        best: dict[str, LinkedEntity] = {}
+        for _, entity in found:
+            known = best.get(entity.id)
+            if known is None or entity.score > known.score:
+                # The place of the first stays.
+                best[entity.id] = entity
+        return list(best.values())[: self.settings.entities]
+
+    def extracted(self, named: Sequence[str]) -> list[LinkedEntity]:
+        """Return what a model's names are linked to."""
+        told = [Phrase(name, name_words(name), ((0, len(name)),)) for name in named]
+        told = [phrase for phrase in told if phrase.words]
+        names = Names(self._candidates(told, " . ".join(named)))
+        whole = {p.text: found[0] for p in told if (found := names.match([p]))}
+        near = self._nearest([phrase for phrase in told if phrase.text not in whole])
+        linked: dict[str, LinkedEntity] = {}
+        for phrase in told:
+            if phrase.text in whole:
+                entity = whole[phrase.text].linked("model")
+            else:
+                entity = self._model_link(phrase, near.get(phrase.text, []))
+            linked.setdefault(entity.id or f"?{phrase.text}", entity)
+        return list(linked.values())[: self.settings.entities]
+
+    def _model_link(self, phrase: Phrase, rows: Sequence[Row]) -> LinkedEntity:
+        others = tuple((row["name"], round(row["score"], 3)) for row in rows)
+        if not rows or rows[0]["score"] < self.settings.threshold - 0.1:
+            return LinkedEntity(phrase.text, by="model", alternatives=others[:_ALTERNATIVES])
+        return _linked(phrase, rows, "model")
+
+    def _candidates(self, told: Sequence[Phrase], text: str) -> list[Row]:
+        return self.database.read(
+            "explore/named_entities",
+            graph=self.graph,
+            keys=sorted({key_of(phrase.text) for phrase in told}),
+            terms=" ".join(_terms(text)),
+        )
+
+    def _by_embedding(
+        self, told: Sequence[Phrase], taken: Sequence[Match], question: str
+    ) -> list[tuple[int, LinkedEntity]]:
+        used = {word for match in taken for word in meant(match.phrase.words)}
+        rest = [
+            p for p in told if p.plain and p.places and self._embeds(p) and not used & {*p.words}
+        ]
+        near = self._nearest(rest[:_EMBEDDED])
+        said = {alike(word) for run in spans(question) for word, _, _ in run}
+        accepted = []
+        for phrase in rest:
+            rows = near.get(phrase.text, [])
+            if rows and self._accepts(phrase, rows, said):
+                accepted.append((rows[0]["score"], phrase, rows))
+        accepted.sort(key=lambda each: (-each[0], each[1].text))
+        found = []
+        for _, phrase, rows in accepted:
+            if not used & (words := meant(phrase.words)):
+                used |= words
+                found.append((phrase.places[0][0], _linked(phrase, rows, "embedding")))
+        return found
+
+    def _embeds(self, phrase: Phrase) -> bool:
+        if is_han(phrase.text):
+            # The default encoder knows Chinese characters by sight only.
+            known = self.encoder is not None and self.encoder.name != DEFAULT_ENCODER
+            return known and 2 <= len(phrase.words) <= 8
+        return len(phrase.words) <= _LONGEST_EMBEDDED and len(phrase.text) > 2
+
+    def _accepts(self, phrase: Phrase, rows: Sequence[Row], said: set[str]) -> bool:
+        score = float(rows[0]["score"])
+        ahead = score - (float(rows[1]["score"]) if len(rows) > 1 else 0.0)
+        mine, theirs = {*content(phrase.words)}, {*content(name_words(rows[0]["name"]))}
+        needed = self.settings.threshold
+        if mine & theirs:
+            if theirs - mine - said or (len(mine) == 1 and theirs != mine):
+                return score >= (_NARROWER if len(theirs) > len(mine) else _LOOK_ALIKE)
+            needed += 0.05 if len(mine) > 1 else 0.0
+        elif _compound(mine, theirs):
+            return score >= _NARROWER
+        elif _alike(mine, theirs) and not _inflected(mine, theirs):
+            return score >= _LOOK_ALIKE
+        elif len(mine) == 1 < len(theirs):
+            needed += 0.05
+        if score >= needed:
+            return ahead >= self.settings.margin or score >= _LOOK_ALIKE
+        # One that is far ahead of all others may be further away: nobody says "insomnia".
+        return ahead >= _FAR_AHEAD and score >= needed - (0.17 if len(mine) > 1 else 0.05)
+
+    def _nearest(self, told: Sequence[Phrase]) -> dict[str, list[Row]]:
+        if not told or self.encoder is None:
+            return {}
+        vectors = self.encoder.encode([phrase.text for phrase in told])
+        rows = self.database.read(
+            "explore/nearest_entities",
+            graph=self.graph,
+            phrases=[
+                {"text": phrase.text, "vector": vector.tolist()}
+                for phrase, vector in zip(told, vectors, strict=True)
+            ],
+            limit=_ALTERNATIVES + 1,
+        )
+        near: dict[str, list[Row]] = {}
+        for row in rows:
+            near.setdefault(row["phrase"], []).append(row)
+        for phrase in told:
+            if negated(phrase.words) and phrase.text in near:
+                mine = {*content(phrase.words)}
+                # "Can't sleep" is anything but "sleepiness".
+                near[phrase.text] = [
+                    row
+                    for row in near[phrase.text]
+                    if not mine & (theirs := {*content(name_words(row["name"]))})
+                    and not _alike(mine, theirs)
+                ]
+        return near
+
+
+def _alike(some: set[str], others: set[str]) -> bool:
+    """Say whether words of two names begin alike, but are not the same."""
+    return any(a[:5] == b[:5] for a in some for b in others if min(len(a), len(b)) >= 5)
+
+
+def _compound(some: set[str], others: set[str]) -> bool:
+    """Say whether a word is made of one of the others and a word more: "toothache" of "tooth"."""
+    return any(
+        len(a) >= 3 and abs(len(a) - len(b)) >= 4 and (b.startswith(a) or a.startswith(b))
+        for a in some
+        for b in others
+    )
+
+
+def _inflected(some: set[str], others: set[str]) -> bool:
+    """Say whether one word is another with an ending ("nauseous", "nausea"): nothing but words."""
+    if len(some) != 1 or len(others) != 1:
+        return False
+    (a,), (b,) = some, others
+    return a[: min(len(a), len(b)) - 1] == b[: min(len(a), len(b)) - 1]
+
+
+def _linked(phrase: Phrase, rows: Sequence[Row], by: str) -> LinkedEntity:
+    best = rows[0]
+    return LinkedEntity(
+        surface=phrase.text,
+        id=best["id"],
+        name=best["name"],
+        type=best["type"],
+        score=min(1.0, round(best["score"], 4)),
+        by=by,
+        alternatives=tuple((row["name"], round(row["score"], 3)) for row in rows[1:]),
+    )
+
+
+def _terms(text: str) -> list[str]:
+    """Return what the full-text index is asked for: words, and pairs of Chinese characters."""
+    terms: dict[str, None] = {}
+    for run in spans(text):
+        words = [word for word, _, _ in run]
+        for at, word in enumerate(words):
+            if not is_han(word):
+                terms.update(dict.fromkeys(part for part in word.split("'") if meant([part])))
+            elif at + 1 < len(words) and is_han(words[at + 1]):
+                terms[word + words[at + 1]] = None
+    return list(terms)[:_TERMS]
