@@ -7,11 +7,11 @@ Examples:
       --triples ../shared/data/medical/emckg/train.txt --questions 200
   python benchmarks/mindmap.py answers QUESTIONS.json --triples FILE.tsv --llm NAME --judge NAME
 
-`choices` takes multiple choice questions ({"question", "options", "answer"}) and prints the accuracy
-of each method, over all questions and over those that evidence chose for. `answers` takes questions
-with a reference ({"input", "output"} or {"question", "answer"}) and prints how much of each method's
-answer the evidence carries, how many of the reference's entities it names and, given the models,
-BERTScore, pairwise wins of MindMap and mean ranks. Without --llm, answers are composed
+`choices` takes multiple choice questions ({"question", "options", "answer"}) and prints the
+accuracy of each method, over all questions and over those that evidence chose for. `answers` takes
+questions with a reference ({"input", "output"} or {"question", "answer"}) and prints how much of
+each method's answer the evidence carries, how many of the reference's entities it names and, given
+the models, BERTScore, pairwise wins of MindMap and mean ranks. Without --llm, answers are composed
 from the evidence of each method, and options are scored by it. A graph is loaded as bench-kg-FILE
 unless it is there. Writes results/mindmap-COMMAND-FILE.json.
 """
@@ -64,7 +64,7 @@ class Methods:
 
         if name in self.retrievers:
             found = self.retrievers[name].retrieve(question, DOCUMENTS)
-            return as_reasoning([document for document, _ in found], self.size)
+            return as_reasoning([document for document, _ in found], linked, self.size)
         if name == "KG retriever":
             paths = shortest_paths(self.database, self.graph, linked, self.size)
             triples = tuple(dict.fromkeys(t for path in paths for t in path.triples))

@@ -274,7 +274,7 @@ def test_browser_show_evidence(database: Database, corpus: str) -> None:
     ids = key(corpus, "a1", "b1")
     assert sorted(
         (short(row["passage"]["id"]), short(row["document"]["id"]), row["edge"] is None)
-        for row in database.read("browser/show_evidence", passages=ids)
+        for row in database.read("browser/show_evidence", nodes=ids)
     ) == [("a1", "a", False), ("b1", "b", True)]
 
 

@@ -25,7 +25,7 @@ from small_kg import ENGLISH
 from kgp_neo4j.cli import cli
 from kgp_neo4j.connect import MdrSettings, connect
 from kgp_neo4j.database import Database
-from kgp_neo4j.demo import DOCUMENTS
+from kgp_neo4j.demo import DOCUMENTS, GRAPH
 from kgp_neo4j.installation import install
 from kgp_neo4j.load import delete_corpus, load
 from kgp_neo4j.load.triples import delete_graph, graphs, load_graph
@@ -52,20 +52,22 @@ _FILES = {
     "demo": [str(DOCUMENTS)],
 }
 #: The knowledge graphs of the pages, and the files that they are loaded from.
-_GRAPHS = ("medical", "diseases", "copied")
+_GRAPHS = ("medical", "diseases", "copied", "demo")
 _TRIPLE_FILES = {
     "triples.tsv": "".join("\t".join(triple) + "\n" for triple in ENGLISH),
+    "train.tsv": "".join("\t".join(triple) + "\n" for triple in ENGLISH),
+    "triples.csv": "".join(",".join(triple) + "\n" for triple in ENGLISH),
     "diseases.csv": "disease,also known as,symptoms,medication\n"
     "Flu,Influenza;Grippe,\"['Fever', 'Dry cough']\",Aspirin; cut o...\n",
 }
 #: Commands that are checked but not run: they would stop the server of this test run, start a
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
 #: a hub. tests/test_server.py runs `server` with a home of its own; test_generating_agents.py,
-#: test_chat_agent.py and test_learned.py train and ask with tiny models.
+#: test_chat_agent.py, test_learned.py and test_mindmap_graph.py train and ask with tiny models.
 _NOT_RUN = re.compile(
     r"kgp-neo4j server (start|stop|logs|open)|NEO4J_URI=|--encoder sentence-transformers/"
     r"|kgp-neo4j train (t5|llama|scorer) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
-    r"|--model trained/"
+    r"|--model trained/|--llm "
 )
 
 
@@ -78,6 +80,7 @@ class _Workplace:
         self._folder = folder.name
         self._ready: set[str] = set()
         shutil.copytree(DOCUMENTS, folder / "notes")
+        shutil.copytree(GRAPH, folder / "kgp_neo4j" / "demo" / "graph")
         (folder / "notes" / "monday.md").write_text(f"# Monday\n\n{_TEXT}", encoding="utf-8")
         (folder / "report.md").write_text(f"# Annual report\n\n{_TEXT}", encoding="utf-8")
         for name in ("docs", "papers"):
@@ -104,6 +107,8 @@ class _Workplace:
             "-[:TREATS]->(:Illness {name: 'Fever', docs: $f})",
             f=folder.name,
         )
+        triple = json.dumps(["Flu", "has_symptom", "Chills"]) + "\n"
+        (folder / "more.jsonl.gz").write_bytes(gzip.compress(triple.encode()))
         record = json.dumps({"title": "Bridge", "text": _TEXT}) + "\n"
         (folder / "records.jsonl.gz").write_bytes(gzip.compress(record.encode()))
 
@@ -125,7 +130,8 @@ class _Workplace:
         """Load a knowledge graph of the pages, unless it is there; return its name."""
         name = self.name(graph)
         if name not in {each.name for each in graphs(self._database)}:
-            load_graph(self._database, ["triples.tsv"], name)
+            file = GRAPH / "ailments.tsv" if graph == "demo" else "triples.tsv"
+            load_graph(self._database, [file], name)
         return name
 
     def delete(self) -> None:

@@ -195,7 +195,10 @@ def test_every_procedure_is_called_here() -> None:
 #: Procedures whose rows another file compares.
 _CALLED_ELSEWHERE = {
     f"cypher/procedures/{name}.cypher"
-    for name in ("around_table", "cells", "page", "show_structure", "table", "tables")
+    for name in (
+        *("around_table", "cells", "page", "show_structure", "table", "tables"),
+        *("evidence", "link_entities", "neighbourhood", "paths", "show_graph"),
+    )
 }
 
 
@@ -213,8 +216,9 @@ def test_a_call_gives_the_rows_of_the_file(database: Database, corpus: str, name
 
 
 @pytest.mark.parametrize("made", _PROCEDURES, ids=lambda made: made.name)
-def test_the_example_runs(database: Database, demo_corpus: str, made: Statement) -> None:
-    query = made.example.replace("'demo'", f"'{demo_corpus}'")
+def test_the_example_runs(database: Database, demo_graph: str, made: Statement) -> None:
+    # The demo's corpus and its knowledge graph have one name.
+    query = made.example.replace("'demo'", f"'{demo_graph}'")
     assert rows(database, query), f"nothing comes of {query}"
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
@@ -355,3 +358,29 @@ def test_what_a_model_drew_against_the_graph_is_shown(
     assert "(contradicts the graph)" in done.stdout
     assert "Note: The model's mind map contradicts the graph" in done.stdout
     assert "The evidence points most to Pale tide" in done.stdout
+
+
+# --- The page -------------------------------------------------------------------------------------
+
+_DOCS = Path(__file__).parents[1] / "docs"
+
+
+def test_the_page_shows_what_its_commands_print(run: _Run, tmp_path: Path) -> None:
+    page = (_DOCS / "mindmap.md").read_text(encoding="utf-8")
+    assert f'kgp-neo4j mindmap "{_QUESTION}" --graph demo' in page
+    drawn = tmp_path / "mindmap.svg"
+    done = run("mindmap", _QUESTION, "--svg", str(drawn))
+    (shown,) = re.findall(r"```text\n(Entities of the question\n.*?)```", page, re.DOTALL)
+    # Cosines, and what is as good as another, may differ from machine to machine.
+    assert _lines(shown) <= _lines(done.stdout)
+    texts = [_texts(path) for path in (drawn, _DOCS / "images" / "mindmap.svg")]
+    assert texts[0] == texts[1]
+
+
+def _lines(text: str) -> set[str]:
+    return {re.sub(r"  \d\.\d\d.*", "", line).strip(" ├└│").strip() for line in text.splitlines()}
+
+
+def _texts(path: Path) -> Counter[str]:
+    found = ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")
+    return Counter(element.text or "" for element in found)

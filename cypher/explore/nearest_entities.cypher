@@ -17,7 +17,9 @@ CALL (found) {
   UNWIND found AS f
   WITH f WHERE NOT f.crowded
   UNWIND f.near AS n
-  RETURN f.phrase.text AS phrase, n.node AS node, n.score AS score
+  // The index's own score is rounded.
+  RETURN f.phrase.text AS phrase, n.node AS node,
+         vector.similarity.cosine(n.node.embedding, f.phrase.vector) AS score
   UNION ALL
   // Where other graphs crowd this one out, it is scanned, once for all such phrases.
   WITH [f IN found WHERE f.crowded | f.phrase] AS rest

@@ -4,7 +4,7 @@
 // mode: READ
 // example: MATCH (t:Table {corpus: 'demo'}) WITH t.id AS id LIMIT 1 CALL custom.kgp.cells(id, '1', '2') YIELD cell, row, column, text, value RETURN cell, row, column, text, value
 MATCH (t:Table {id: $table})-[:HAS_COLUMN]->(c:Column)
-WITH t, c, trim(apoc.text.regreplace(toLower($column), '[\\W_]+', ' ')) AS wanted
+WITH t, c, trim(apoc.text.replace(toLower($column), '[\\W_]+', ' ')) AS wanted
 WITH t, collect({column: c, fit: CASE
        WHEN wanted = '' THEN 1
        WHEN c.norm = wanted THEN 3
@@ -16,7 +16,7 @@ WITH t, [f IN fits WHERE f.fit = best | f.column] AS columns
 MATCH (t)-[:HAS_ROW]->(r:Row {header: false})
 WHERE $row = '' OR toString(r.number) = $row
    OR EXISTS { (r)-[:HAS_CELL]->(n:Cell)
-               WHERE n.norm = trim(apoc.text.regreplace(toLower($row), '[\\W_]+', ' ')) }
+               WHERE n.norm = trim(apoc.text.replace(toLower($row), '[\\W_]+', ' ')) }
 MATCH (r)-[:HAS_CELL]->(cell:Cell)<-[:HAS_CELL]-(c:Column)
 WHERE c IN columns
 RETURN cell, r.title AS row, c.title AS column, cell.text AS text, cell.value AS value

@@ -7,7 +7,7 @@
 // Settings: size (30 rows), vector, relations (a weight for each type), weights (one for each entity),
 // expand (20 neighbours to go on from), fan (5000 relationships of each entity at most).
 // mode: READ
-// example: CALL custom.kgp.evidence(['Fatigue', 'Nausea'], 'emckg', {size: 20})
+// example: CALL custom.kgp.evidence(['Fatigue', 'Nausea'], 'demo', {size: 20})
 CALL () {
   UNWIND range(0, size($entities) - 1) AS at
   CALL (at) {

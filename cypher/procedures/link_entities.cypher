@@ -3,7 +3,7 @@
 // the longest counts), then those whose name or alias shares most words or pairs of Chinese characters
 // with it (`by` is words, `score` a share of the best). Python also links word forms and meanings.
 // mode: READ
-// example: CALL custom.kgp.linkEntities('I have nausea and back pain', 'emckg')
+// example: CALL custom.kgp.linkEntities('I have nausea and back pain', 'demo')
 MATCH (g:KnowledgeGraph {name: $graph})
 WITH g, [found IN apoc.text.regexGroups(toLower(normalize($text, NFKC)),
   '[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]|(?:(?![々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿])[\\p{L}\\p{N}\\p{M}])+')

@@ -3,7 +3,7 @@
 // those types first that it has fewest of, and the neighbours that have fewest relationships, so that a
 // hub shows some of everything. At most 20,000 relationships are looked at.
 // mode: READ
-// example: CALL custom.kgp.neighbourhood('Fatigue', 'emckg')
+// example: CALL custom.kgp.neighbourhood('Fatigue', 'demo')
 CALL () {
   MATCH (e:Entity {id: $entity}) WHERE e.graph = $graph RETURN e
   UNION

@@ -6,7 +6,7 @@
 // Entities are ids or names, 12 at most. Of each pair at most `limit` shortest paths are kept;
 // after `timeout` milliseconds the search ends with what it has found.
 // mode: READ
-// example: CALL custom.kgp.paths(['Fatigue', 'Nausea'], 'emckg', 4, 5)
+// example: CALL custom.kgp.paths(['Fatigue', 'Nausea'], 'demo', 4, 5)
 CALL () {
   UNWIND range(0, size($entities) - 1) AS at
   CALL (at) {

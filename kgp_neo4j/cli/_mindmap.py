@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.answer.mindmap import MindMap, tree_lines
-from kgp_neo4j.answer.mindmap.drawing import MARKS
+if TYPE_CHECKING:
+    from kgp_neo4j.answer.mindmap import MindMap
 
 __all__ = ["print_mind_map"]
 
@@ -25,6 +25,8 @@ _ROUTES = 10
 
 def print_mind_map(answer: MindMap, show: int) -> None:
     """Print an answer for a person; `show` lines of its mind map at most."""
+    from kgp_neo4j.answer.mindmap.drawing import MARKS
+
     for notice in answer.notices:
         click.echo(click.style("Note: ", fg="yellow", bold=True) + notice)
     _linked(answer)
@@ -70,6 +72,8 @@ def _linked(answer: MindMap) -> None:
 
 
 def _tree(answer: MindMap, show: int) -> None:
+    from kgp_neo4j.answer.mindmap import tree_lines
+
     roots = [entity.name for entity in answer.reasoning.entities if entity.id]
     lines = tree_lines(
         answer.edges, roots, lambda text, kind: click.style(text, **_COLOURS.get(kind, {}))

@@ -19,10 +19,10 @@ _EPILOG = """
 Examples:
   kgp-neo4j mindmap "I feel tired and dizzy. What can it be?" --graph demo
   kgp-neo4j mindmap "..." --graph demo --html answer.html
-  kgp-neo4j mindmap "..." --graph demo --mermaid > map.mmd
+  kgp-neo4j mindmap "..." --graph demo --mermaid
   kgp-neo4j mindmap "I feel tired." --turn "And dizzy." --graph demo
   kgp-neo4j mindmap "Which helps?" --option A=Salt --option B=Iron --graph demo
-  kgp-neo4j mindmap - --graph demo < dialogue.json
+  cat dialogue.json | kgp-neo4j mindmap - --graph demo
   kgp-neo4j mindmap "..." --graph demo --llm gpt-4o-mini --json | jq .edges
 
 The dialogue is a JSON list of texts, or of {"role": ..., "content": ...} as chat servers take it.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kgp_neo4j.database import Database
 from kgp_neo4j.evidence.aggregation import readable
-from kgp_neo4j.triples import EvidenceGraph, ReasoningGraph, Triple
+from kgp_neo4j.triples import EvidenceGraph, LinkedEntity, ReasoningGraph, Triple
 from kgp_neo4j.words import words
 
 if TYPE_CHECKING:
@@ -45,14 +45,22 @@ def graph_documents(database: Database, graph: str) -> list[GraphDocument]:
     return made
 
 
-def as_reasoning(documents: Sequence[GraphDocument], most: int | None = None) -> ReasoningGraph:
+def as_reasoning(
+    documents: Sequence[GraphDocument],
+    entities: Sequence[LinkedEntity] = (),
+    most: int | None = None,
+) -> ReasoningGraph:
     """Return retrieved documents as evidence, `most` triples of them, for the same prompt.
 
-    There are no linked entities: a document retriever has none.
+    A document retriever links no entities; where the answer is composed, it needs the question's.
     """
-    evidence = tuple(EvidenceGraph("neighbour", d.name, d.triples) for d in documents)
     triples = tuple(dict.fromkeys(t for d in documents for t in d.triples))[:most]
-    return ReasoningGraph((), evidence, triples)
+    kept = set(triples)
+    evidence = tuple(
+        EvidenceGraph("neighbour", d.name, tuple(t for t in d.triples if t in kept))
+        for d in documents
+    )
+    return ReasoningGraph(tuple(entities), evidence, triples)
 
 
 class Bm25:

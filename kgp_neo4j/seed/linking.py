@@ -31,13 +31,15 @@ __all__ = ["KnownGraph", "LinkSettings", "graph_and_encoder", "link"]
 _EMBEDDED = 24
 _LONGEST_EMBEDDED = 5
 #: Terms of the full-text query, far below Lucene's limit of clauses.
-_TERMS = 150
+_TERMS = 200
+#: Letters that a stem must have, to be looked up as the beginning of words.
+_PREFIX = 4
 _ALTERNATIVES = 3
 #: A name that adds words to those of the question is a narrower thing: only all but the same links.
 _NARROWER = 0.93
 #: Names that look alike but share no word ("osteochondroma", "osteochondrosis") are near in meaning
 #: for the encoder's word pieces' sake.
-_LOOK_ALIKE = 0.86
+_LOOK_ALIKE = 0.87
 _FAR_AHEAD = 0.11
 
 
@@ -248,7 +250,7 @@ def _alike(some: set[str], others: set[str]) -> bool:
 def _compound(some: set[str], others: set[str]) -> bool:
     """Say whether a word is made of one of the others and a word more: "toothache" of "tooth"."""
     return any(
-        len(a) >= 3 and abs(len(a) - len(b)) >= 4 and (b.startswith(a) or a.startswith(b))
+        len(a) >= 3 and abs(len(a) - len(b)) >= 3 and (b.startswith(a) or a.startswith(b))
         for a in some
         for b in others
     )
@@ -276,13 +278,20 @@ def _linked(phrase: Phrase, rows: Sequence[Row], by: str) -> LinkedEntity:
 
 
 def _terms(text: str) -> list[str]:
-    """Return what the full-text index is asked for: words, and pairs of Chinese characters."""
+    """Return what the full-text index is asked for: words, what begins as they do, and pairs of
+    Chinese characters."""
     terms: dict[str, None] = {}
     for run in spans(text):
         words = [word for word, _, _ in run]
         for at, word in enumerate(words):
-            if not is_han(word):
-                terms.update(dict.fromkeys(part for part in word.split("'") if meant([part])))
-            elif at + 1 < len(words) and is_han(words[at + 1]):
-                terms[word + words[at + 1]] = None
+            if is_han(word):
+                if at + 1 < len(words) and is_han(words[at + 1]):
+                    terms[word + words[at + 1]] = None
+                continue
+            for part in word.split("'"):
+                if meant([part]):
+                    terms[part] = None
+                    # The index knows no word forms: "weak" is to find "weakness".
+                    if _PREFIX <= len(stem := alike(part)) <= MAX_WORD:
+                        terms[f"{stem}*^0.2"] = None
     return list(terms)[:_TERMS]

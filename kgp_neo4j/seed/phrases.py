@@ -48,7 +48,7 @@ _TELLING = frozenset(
     "please tell wrong problem reason cause causing caused need know going much lot always "
     "constantly constant few weeks days months while past now even more quite since keep keeps "
     "get gets getting got take help thank thanks patient today yesterday sometimes often still "
-    "possible".split()
+    "possible all".split()
 )
 _NEGATIONS = frozenset(("no", "not", "never", "cannot", "unable", "without"))
 
