@@ -24,6 +24,7 @@ from kgp_neo4j.seed.phrases import (
     spans,
 )
 from kgp_neo4j.triples import LinkedEntity
+from kgp_neo4j.words import MAX_WORD
 
 __all__ = ["KnownGraph", "LinkSettings", "graph_and_encoder", "link"]
 
