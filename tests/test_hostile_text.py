@@ -96,7 +96,9 @@ def _ask_everything(database: Database, corpus: str, question: str) -> None:
             assert len(answer.passages) == 3
             assert answer.supporting
         here = dataclasses.replace(database.connection, browser="http://127.0.0.1:7474")
-        link = browser_link(here, [passage.id for passage in answer.passages])
+        link = browser_link(
+            here, "browser/show_evidence", [passage.id for passage in answer.passages]
+        )
         assert (link is None) == (not answer.passages)
         # The link holds ids alone, nothing of any text.
         assert link is None or "tower" not in link

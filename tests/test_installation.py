@@ -158,7 +158,7 @@ def _calls(corpus: str) -> dict[str, dict[str, Any]]:
             "named": 0.3,
         },
         "named_titles": {"question": "Isobel Tarn in New York", "corpus": corpus, "limit": 5},
-        "neighbours": {"passage": a1, "edges": ["SHARES_KEYWORD"], "limit": 5},
+        "neighbours": {"node": a1, "edges": ["SHARES_KEYWORD"], "limit": 5},
         "next_evidence": {
             "frontier": [{"passage": a1, "match": 1.0, "text": "harbour"}],
             "corpus": corpus,

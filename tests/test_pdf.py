@@ -268,9 +268,15 @@ _MEASURE = """
 import resource, sys
 from pathlib import Path
 from kgp_neo4j.load.pdf import read_pdf
+def most():
+    # On Linux, ru_maxrss is that of the process which started this one, where that was larger.
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().split("VmHWM:")[1].split()[0])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 def peak(name):
     document = read_pdf(Path(name), Path(name).read_bytes())
-    return len(document.pages), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return len(document.pages), most()
 few, low = peak(sys.argv[1])
 many, high = peak(sys.argv[2])
 print(few, many, high - low)
