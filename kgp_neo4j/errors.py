@@ -29,6 +29,7 @@ __all__ = [
     "ModelError",
     "QueryFileError",
     "ServerError",
+    "no_corpus",
 ]
 
 
@@ -81,6 +82,14 @@ class CorpusError(KgpError):
 
 class GraphError(KgpError):
     """A knowledge graph that is not there, or cannot be used as it is."""
+
+
+def no_corpus(name: str) -> CorpusError:
+    """Return the error of a corpus that is not there."""
+    return CorpusError(
+        f"there is no corpus named {name!r}",
+        hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
+    )
 
 
 class LinkerError(KgpError):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["TYPES", "Value", "column_type", "typed"]
+__all__ = ["MONTHS", "TYPES", "Value", "column_type", "typed"]
 
 #: The types of cells and columns.
 TYPES = ("number", "date", "percentage", "currency", "text")
@@ -33,7 +33,8 @@ _LONGEST = 200
 #: Marks of footnotes after a number: 48,278[1], 12*.
 _NOTES = re.compile(r"(?<=[\d%)])(?:\s*\[\w{1,3}\]|\s?[*†‡§])+$")
 _LEADING = re.compile(rf"[#~≈<>]?\s*(?P<sign>[-−–])?(?P<number>{_NUMBER})(?P<unit>\D.*)?", re.S)
-_MONTHS = {
+#: English names of months, short and long, in lower case.
+MONTHS = {
     name: at
     for at, names in enumerate(
         "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|"
@@ -128,7 +129,7 @@ def _date(text: str) -> str | None:
             continue
         parts: dict[str, str | None] = found.groupdict()
         name = parts.get("month")
-        month = _MONTHS.get(name.lower()) if name else int(parts["m"] or 0)
+        month = MONTHS.get(name.lower()) if name else int(parts["m"] or 0)
         day = int(parts.get("d") or 0)
         if not (written := parts.get("y")):
             if month and 1 <= day <= 31:

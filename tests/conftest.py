@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from chat_server import ChatServer
+from small_kg import load_chinese, load_english
 
 from kgp_neo4j import server
 from kgp_neo4j.database import Database
@@ -152,3 +153,21 @@ def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     made.shutdown()
     thread.join()
     made.server_close()
+
+
+@pytest.fixture(scope="module")
+def english(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The small English graph, embedded."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    load_english(database, name, tmp_path_factory.mktemp("english"), embed=True)
+    yield name
+    delete_graph(database, name)
+
+
+@pytest.fixture(scope="module")
+def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The small Chinese graph, not embedded."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    load_chinese(database, name, tmp_path_factory.mktemp("chinese"))
+    yield name
+    delete_graph(database, name)

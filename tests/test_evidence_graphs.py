@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
-
 import pytest
-from small_kg import load_chinese, load_english
 
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError, GraphError
@@ -14,29 +10,10 @@ from kgp_neo4j.evidence.aggregation import merge_names, readable, routes, senten
 from kgp_neo4j.evidence.kg_retriever import shortest_paths
 from kgp_neo4j.evidence.mining import MiningSettings, mine
 from kgp_neo4j.evidence.pruning import prune
-from kgp_neo4j.load.triples import delete_graph
 from kgp_neo4j.seed.linking import link
 from kgp_neo4j.triples import EvidenceGraph, ReasoningGraph, Triple
 
 _QUESTION = "I have a fever and nausea. Which test do I need?"
-
-
-@pytest.fixture(scope="module")
-def english(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The small English graph, embedded."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    load_english(database, name, tmp_path_factory.mktemp("english"), embed=True)
-    yield name
-    delete_graph(database, name)
-
-
-@pytest.fixture(scope="module")
-def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The small Chinese graph, not embedded."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    load_chinese(database, name, tmp_path_factory.mktemp("chinese"))
-    yield name
-    delete_graph(database, name)
 
 
 def _names(mined: ReasoningGraph) -> set[str]:

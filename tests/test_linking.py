@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
-
 import pytest
-from small_kg import load_chinese, load_english
 
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError, GraphError
@@ -15,24 +11,6 @@ from kgp_neo4j.models import Encoder
 from kgp_neo4j.seed.extraction import parse_entities
 from kgp_neo4j.seed.linking import LinkSettings, link
 from kgp_neo4j.seed.phrases import forms, phrases
-
-
-@pytest.fixture(scope="module")
-def english(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The small English graph, embedded."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    load_english(database, name, tmp_path_factory.mktemp("english"), embed=True)
-    yield name
-    delete_graph(database, name)
-
-
-@pytest.fixture(scope="module")
-def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The small Chinese graph, not embedded."""
-    name = f"test {uuid.uuid4().hex[:12]}"
-    load_chinese(database, name, tmp_path_factory.mktemp("chinese"))
-    yield name
-    delete_graph(database, name)
 
 
 def _linked(database: Database, graph: str, question: str) -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from kgp_neo4j.answer.browser import browser_link
 from kgp_neo4j.answer.support import supporting_sentences
 from kgp_neo4j.database import Database
-from kgp_neo4j.errors import ConfigurationError, CorpusError
+from kgp_neo4j.errors import ConfigurationError, no_corpus
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.load.ids import is_storable
 from kgp_neo4j.records import Answer, Question, Retrieval
@@ -52,14 +52,11 @@ def ask(
             f"there is no type of question {type_!r}", hint=f"Choose one of {', '.join(TYPES)}."
         )
     began = time.perf_counter()
+    if type_ is not None and {"name": corpus} not in database.read("inspect/corpus_names"):
+        raise no_corpus(corpus)
     decision = _decided(database, corpus, question, type_, write)
     structural = None
     if decision.type != "content":
-        if not database.read("inspect/corpus", corpus=corpus):
-            raise CorpusError(
-                f"there is no corpus named {corpus!r}",
-                hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
-            )
         structural = answer_structural(database, corpus, question, write)
     spent = time.perf_counter() - began
     if structural is not None and decision.type == "structural":

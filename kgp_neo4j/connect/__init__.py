@@ -12,7 +12,7 @@ from kgp_neo4j.connect.keywords import KeywordSettings
 from kgp_neo4j.connect.mdr_graph import MdrSettings, connect_mdr
 from kgp_neo4j.connect.similarity_graph import SimilaritySettings, connect_similarity
 from kgp_neo4j.database import Database
-from kgp_neo4j.errors import ConfigurationError, CorpusError
+from kgp_neo4j.errors import ConfigurationError, no_corpus
 from kgp_neo4j.records import ConnectReport
 
 __all__ = [
@@ -55,10 +55,7 @@ def connect(
         )
     found = database.read("inspect/corpus", corpus=corpus)
     if not found:
-        raise CorpusError(
-            f"there is no corpus named {corpus!r}",
-            hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
-        )
+        raise no_corpus(corpus)
     report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()

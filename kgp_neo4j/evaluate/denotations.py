@@ -6,21 +6,14 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from kgp_neo4j.values import MONTHS
+
 __all__ = ["same_values"]
 
 _QUOTES = str.maketrans("‘’´`“”‐‑‒–—−", "''''\"\"------")
 _NOTES = re.compile(r"(?:(?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$")
 _DETAILS = re.compile(r"(?<!^)(?: \([^)]*\))*$")
 _QUOTED = re.compile(r'"([^"]*)"')
-_MONTHS = {
-    name: at
-    for at, names in enumerate(
-        "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|"
-        "sep sept september|oct october|nov november|dec december".split("|"),
-        1,
-    )
-    for name in names.split()
-}
 _DATE = re.compile(r"(\d{4}|xxxx)-(\d{1,2}|xx)-(\d{1,2}|xx)")
 _WRITTEN = re.compile(r"(?:([a-z]{3,9})\.? (\d{1,2})|(\d{1,2}) ([a-z]{3,9})),? (\d{4})")
 
@@ -60,7 +53,7 @@ def _value(text: str) -> str | float | _Date:
         year, month, day = (part.lstrip("0") for part in found.groups())
         return year, month, day
     if found := _WRITTEN.fullmatch(text):
-        month = _MONTHS.get(found[1] or found[4])
+        month = MONTHS.get(found[1] or found[4])
         if month:
             return found[5], str(month), (found[2] or found[3]).lstrip("0")
     return text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kgp_neo4j.database import Database
-from kgp_neo4j.errors import ConfigurationError, CorpusError, EncoderError
+from kgp_neo4j.errors import ConfigurationError, CorpusError, EncoderError, no_corpus
 from kgp_neo4j.load.ids import is_storable
 from kgp_neo4j.models import Encoder, load_encoder, load_mdr
 from kgp_neo4j.records import Question, ReasoningPath, Retrieval, Step
@@ -54,10 +54,7 @@ class Retriever:
             )
         found = database.read("inspect/corpus", corpus=corpus)
         if not found:
-            raise CorpusError(
-                f"there is no corpus named {corpus!r}",
-                hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
-            )
+            raise no_corpus(corpus)
         self._database = database
         self.corpus = corpus
         self.method = method

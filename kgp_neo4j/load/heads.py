@@ -9,19 +9,18 @@ from dataclasses import replace
 from kgp_neo4j.structures import SourceTable, Span
 from kgp_neo4j.values import column_type, typed
 
-__all__ = ["CAPTION", "captioned", "header_rows", "is_value", "number", "titled", "trimmed"]
+__all__ = [
+    "CAPTION",
+    "caption_pattern",
+    "captioned",
+    "header_rows",
+    "is_value",
+    "number",
+    "titled",
+    "trimmed",
+]
 
-#: The beginning of a caption; not of a sentence that begins with a table's name.
-CAPTION = re.compile(
-    r"(?:supplementary |supplemental |appendix |annex )?"
-    r"(?:table|tab\.|tableau|tabelle|tabla|tabela|tabella|tabel|таблица|表)\s*(?:no\.?\s*)?"
-    r"(?-i:(?P<number>[A-Z]{0,2}[.\-–]?\d{1,4}(?:[.\-–]\d{1,4})*[a-z]?"
-    r"|[IVXL]{1,6}(?![A-Za-z])|[A-Z](?![A-Za-z])))(?=[\s.:;()\[\]—–-]|$)"
-    r"(?!\s+(?:shows?|lists?|gives?|presents?|summari[sz]es|describes?|compares?|contains?|"
-    r"provides?|reports?|details?|illustrates?|demonstrates?|and|or|is|are|was|were|in|on|we|the"
-    r"|below|above|also|can|has|have|to|with)\b)",
-    re.IGNORECASE,
-)
+
 _LONGEST = 600
 _EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|[*_`])(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _BARE_NUMBER = re.compile(r"\(?[-+−–]?[\d.,\s]+\)?")
@@ -29,6 +28,27 @@ _SAMPLE = 200
 _DEEPEST = 5
 
 Rows = Sequence[Sequence[str]]
+
+
+def caption_pattern(marks: str = "") -> re.Pattern[str]:
+    """Return what a caption begins with; not what a sentence that names a table begins with.
+
+    `marks` may follow the number besides the usual ones.
+    """
+    return re.compile(
+        r"(?:supplementary |supplemental |appendix |annex )?"
+        r"(?:table|tab\.|tableau|tabelle|tabla|tabela|tabella|tabel|таблица|表)\s*(?:no\.?\s*)?"
+        r"(?-i:(?P<number>[A-Z]{0,2}[.\-–]?\d{1,4}(?:[.\-–]\d{1,4})*[a-z]?"
+        r"|[IVXL]{1,6}(?![A-Za-z])|[A-Z](?![A-Za-z])))"
+        rf"(?=[\s.:;()\[\]—–{marks}-]|$)"
+        r"(?!\s+(?:shows?|lists?|gives?|presents?|summari[sz]es|describes?|compares?|contains?|"
+        r"provides?|reports?|details?|illustrates?|demonstrates?|and|or|is|are|was|were|in|on|we|"
+        r"the|below|above|also|can|has|have|to|with)\b)",
+        re.IGNORECASE,
+    )
+
+
+CAPTION = caption_pattern()
 
 
 def number(caption: str) -> str:

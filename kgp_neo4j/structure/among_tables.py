@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kgp_neo4j.load.grid import normal
 from kgp_neo4j.structure.about_cells import find_column
@@ -100,27 +100,25 @@ def is_there_a_table(context: Context) -> StructuralAnswer:
 
 def list_tables(context: Context) -> StructuralAnswer:
     """Which tables the documents or pages have."""
-    tables, where = _scope(context)
-    return answer(
-        f"The tables {where}:\n{_lines(context, tables)}"
-        if tables
-        else f"There is no table {where}.",
-        [table.name for table in tables],
-        _cites(context, tables),
-        reading=f"list the tables {where}",
-    )
+    return _listed(context, lambda table: table.name, "list the tables")
 
 
 def captions(context: Context) -> StructuralAnswer:
     """The captions of all tables of the documents or pages."""
+    return _listed(context, lambda t: t.caption or t.name, "the captions of the tables")
+
+
+def _listed(
+    context: Context, value: Callable[[TableOutline], str], reading: str
+) -> StructuralAnswer:
     tables, where = _scope(context)
     return answer(
         f"The tables {where}:\n{_lines(context, tables)}"
         if tables
         else f"There is no table {where}.",
-        [table.caption or table.name for table in tables],
+        [value(table) for table in tables],
         _cites(context, tables),
-        reading=f"the captions of the tables {where}",
+        reading=f"{reading} {where}",
     )
 
 

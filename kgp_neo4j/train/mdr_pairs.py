@@ -16,7 +16,7 @@ from pathlib import Path
 import regex
 
 from kgp_neo4j.database import Database, Row
-from kgp_neo4j.errors import ConfigurationError, CorpusError
+from kgp_neo4j.errors import ConfigurationError, CorpusError, no_corpus
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.load import sentences
 from kgp_neo4j.progress import bar
@@ -81,10 +81,7 @@ def gather_pairs(
         made = labelled_pairs(questions, negatives=negatives, seed=seed, retrieved=found)
         return made, {f"{_names(files)}, with negatives from the corpus {corpus}": len(made)}
     if not database.read("inspect/corpus", corpus=corpus):
-        raise CorpusError(
-            f"there is no corpus named {corpus!r}",
-            hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
-        )
+        raise no_corpus(corpus)
     made = corpus_pairs(database, corpus, pairs=pairs, negatives=negatives, seed=seed)
     if not made:
         raise CorpusError(

@@ -5,25 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kgp_neo4j.load.heads import caption_pattern
 from kgp_neo4j.load.pdf.boxes import Box
 from kgp_neo4j.load.pdf.grids import Grid
 from kgp_neo4j.load.pdf.letters import Line, Word, line_text
 
 __all__ = ["CAPTION", "Caption", "caption_of", "is_continued", "printed_number"]
 
-_NAMES = r"table|tab\.|tableau|tabelle|tabla|tabela|tabella|tabel|таблица|表"
-_NUMBER = (
-    r"[A-Z]{0,2}[.\-–]?\d{1,4}(?:[.\-–]\d{1,4})*[a-z]?|[IVXL]{1,6}(?![A-Za-z])|[A-Z](?![A-Za-z])"
-)
-#: The beginning of a caption; not of a sentence that begins with a table's name.
-CAPTION = re.compile(
-    rf"(?:supplementary |supplemental |appendix |annex )?(?:{_NAMES})\s*"
-    rf"(?:no\.?\s*)?(?-i:(?P<number>{_NUMBER}))(?=[\s.:,;()\[\]—–-]|$)"
-    r"(?!\s+(?:shows?|lists?|gives?|presents?|summari[sz]es|describes?|compares?|contains?|"
-    r"provides?|reports?|details?|illustrates?|demonstrates?|and|or|is|are|was|were|in|on|we|the"
-    r"|below|above|also|can|has|have|to|with)\b)",
-    re.IGNORECASE,
-)
+#: A printed caption may have a comma after its number; a line of other files with one is prose.
+CAPTION = caption_pattern(",")
 _CONTINUED = re.compile(
     r"\bcont(?:inued|inuation|['’]d|d)?\b\.?|\bsuite\b|\bfortsetzung\b", re.IGNORECASE
 )

@@ -9,18 +9,9 @@ from kgp_neo4j.structure.table_questions.grid import Grid
 from kgp_neo4j.structure.table_questions.linked import Link, Links
 from kgp_neo4j.structure.table_questions.plans import Condition
 from kgp_neo4j.structure.table_questions.words import COMPARING, NUMBERS, ORDINALS
+from kgp_neo4j.values import MONTHS
 
 __all__ = ["link_dates", "link_numbers"]
-
-_MONTHS = {
-    name: at
-    for at, names in enumerate(
-        "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|"
-        "sep sept september|oct october|nov november|dec december".split("|"),
-        1,
-    )
-    for name in names.split()
-}
 
 
 def link_numbers(made: Links, grid: Grid) -> None:
@@ -111,7 +102,7 @@ def link_dates(made: Links, grid: Grid) -> None:
                 condition = Condition(order, "=", "date", (), None, begin, f"the {word[:4]}s")
                 made.dates.append(Link(condition, place, place + 1, True, 1.0, 0.5))
     while at < len(words):
-        month = _MONTHS.get(words[at])
+        month = MONTHS.get(words[at])
         if month is None or (words[at] == "may" and not _beside_number(words, at)):
             at += 1
             continue
