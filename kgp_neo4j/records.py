@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kgp_neo4j.structures import SourcePage, SourceTable, StructuralAnswer, TypeDecision
+from kgp_neo4j.language import Usage
+from kgp_neo4j.readings import Reading, Statement
+from kgp_neo4j.structures import (
+    ShownQuery,
+    SourcePage,
+    SourceTable,
+    StructuralAnswer,
+    TypeDecision,
+)
 
 __all__ = [
     "Account",
@@ -245,6 +253,10 @@ class Answer:
 
     `type` says whether the question was taken to be about structure (pages and tables), content, or
     both; `structural` is the answer from pages and tables, where it was not about content alone.
+    `reading` is what the offline reader found, `statements` are the sentences of a language model's
+    answer with their citations checked, and `usage` is what that took. `notes` say what a reader
+    must know: passages left out of a prompt, a reply cut off or refused. `queries` can be run again
+    in Browser; `trace` is the id under which the traversal was kept in the graph.
     """
 
     question: str
@@ -258,3 +270,9 @@ class Answer:
     browser: str | None = None
     type: TypeDecision = _CONTENT
     structural: StructuralAnswer | None = None
+    reading: Reading | None = None
+    statements: tuple[Statement, ...] = ()
+    usage: Usage | None = None
+    notes: tuple[str, ...] = ()
+    queries: tuple[ShownQuery, ...] = ()
+    trace: str | None = None

@@ -13,8 +13,8 @@ _PACKAGE = Path(str(resources.files("kgp_neo4j")))
 #: Folders and modules of the package; each may import from those before it, and from its own line.
 _ORDER = (
     {"errors"},
-    {"structures", "triples", "values"},
-    {"settings", "records", "queries", "words", "progress", "cypher"},
+    {"language", "readings", "structures", "triples", "values"},
+    {"settings", "configuration", "records", "queries", "words", "progress", "cypher"},
     {"database", "server", "models"},
     {"installation", "procedures"},
     {"load"},
@@ -26,6 +26,7 @@ _ORDER = (
     {"evaluate"},
     {"train"},
     {"api", "demo"},
+    {"integrations"},
     {"cli"},
     {"reference"},
 )
