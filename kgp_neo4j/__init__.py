@@ -10,16 +10,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kgp_neo4j.api import Corpus
-    from kgp_neo4j.connect import (
-        EntitySettings,
-        KeywordSettings,
-        MdrSettings,
-        SimilaritySettings,
+    from kgp_neo4j.answer.mindmap.records import (
+        Candidate,
+        Carried,
+        Facts,
+        MapEdge,
+        MindMap,
+        ModelReply,
+        OptionScore,
+        Support,
     )
+    from kgp_neo4j.api import Corpus
+    from kgp_neo4j.connect import EntitySettings, KeywordSettings, MdrSettings, SimilaritySettings
     from kgp_neo4j.database import Database
     from kgp_neo4j.errors import KgpError
+    from kgp_neo4j.evidence.mining import MiningSettings
     from kgp_neo4j.installation import Installed, install, open_database
+    from kgp_neo4j.knowledge_graph import KnowledgeGraph
     from kgp_neo4j.language import LanguageModel, Reply, Usage
     from kgp_neo4j.readings import Reading, Span, Statement
     from kgp_neo4j.records import (
@@ -35,29 +42,47 @@ if TYPE_CHECKING:
         Step,
         SupportingSentence,
     )
+    from kgp_neo4j.seed.linking import LinkSettings
     from kgp_neo4j.structures import Citation, ShownQuery, StructuralAnswer, TypeDecision
     from kgp_neo4j.traverse import Agent, AgentSettings, TraversalSettings
+    from kgp_neo4j.traverse.exploration import ExplorationSettings
+    from kgp_neo4j.triples import EvidenceGraph, GraphAccount, LinkedEntity, ReasoningGraph, Triple
 
 _HOMES = {
     "Account": "records",
     "Agent": "traverse",
     "AgentSettings": "traverse",
     "Answer": "records",
+    "Candidate": "answer.mindmap.records",
     "Capabilities": "records",
+    "Carried": "answer.mindmap.records",
     "Citation": "structures",
     "ConnectReport": "records",
     "Corpus": "api",
     "Database": "database",
     "EntitySettings": "connect",
+    "EvidenceGraph": "triples",
+    "ExplorationSettings": "traverse.exploration",
+    "Facts": "answer.mindmap.records",
+    "GraphAccount": "triples",
     "Installed": "installation",
     "KeywordSettings": "connect",
     "KgpError": "errors",
+    "KnowledgeGraph": "knowledge_graph",
     "LanguageModel": "language",
+    "LinkSettings": "seed.linking",
+    "LinkedEntity": "triples",
+    "MapEdge": "answer.mindmap.records",
     "MdrSettings": "connect",
+    "MindMap": "answer.mindmap.records",
+    "MiningSettings": "evidence.mining",
+    "ModelReply": "answer.mindmap.records",
     "NextEvidence": "records",
+    "OptionScore": "answer.mindmap.records",
     "Passage": "records",
     "Question": "records",
     "Reading": "readings",
+    "ReasoningGraph": "triples",
     "ReasoningPath": "records",
     "Reply": "language",
     "Retrieval": "records",
@@ -67,8 +92,10 @@ _HOMES = {
     "Statement": "readings",
     "Step": "records",
     "StructuralAnswer": "structures",
+    "Support": "answer.mindmap.records",
     "SupportingSentence": "records",
     "TraversalSettings": "traverse",
+    "Triple": "triples",
     "TypeDecision": "structures",
     "Usage": "language",
     "install": "installation",
@@ -80,21 +107,36 @@ __all__ = [
     "Agent",
     "AgentSettings",
     "Answer",
+    "Candidate",
     "Capabilities",
+    "Carried",
     "Citation",
     "ConnectReport",
     "Corpus",
     "Database",
     "EntitySettings",
+    "EvidenceGraph",
+    "ExplorationSettings",
+    "Facts",
+    "GraphAccount",
     "Installed",
     "KeywordSettings",
     "KgpError",
+    "KnowledgeGraph",
     "LanguageModel",
+    "LinkSettings",
+    "LinkedEntity",
+    "MapEdge",
     "MdrSettings",
+    "MindMap",
+    "MiningSettings",
+    "ModelReply",
     "NextEvidence",
+    "OptionScore",
     "Passage",
     "Question",
     "Reading",
+    "ReasoningGraph",
     "ReasoningPath",
     "Reply",
     "Retrieval",
@@ -104,8 +146,10 @@ __all__ = [
     "Statement",
     "Step",
     "StructuralAnswer",
+    "Support",
     "SupportingSentence",
     "TraversalSettings",
+    "Triple",
     "TypeDecision",
     "Usage",
     "install",

@@ -81,7 +81,8 @@ def test_nothing_is_forced(database: Database, english: str) -> None:
     assert link(database, english, "What is the weather in Paris?") == []
     assert link(database, english, "") == []
     assert link(database, english, "?!") == []
-    assert link(database, english, "I am nauseous", LinkSettings(threshold=1.0)) == []
+    (near,) = link(database, english, "I am nauseous", LinkSettings(threshold=1.0))
+    assert (near.id, near.surface, near.alternatives[0][0]) == ("", "nauseous", "Nausea")
     with pytest.raises(GraphError, match="there is no knowledge graph"):
         link(database, "no such graph", "flu")
     with pytest.raises(ConfigurationError, match="not valid Unicode"):

@@ -23,7 +23,8 @@ CALL () {
 }
 WITH given, [e IN given | elementId(e)] AS ids, size(given) - 1 AS last
 WHERE last > 0
-// All pairs in a transaction of its own, which is ended when the time is over.
+// All pairs in a transaction of its own, which is ended when the time is over. Nothing in it gathers
+// rows, so that what was found until then has come out.
 CALL (ids, last) {
   WITH [i IN range(0, last - 1) | [j IN range(i + 1, last) | [i, j]]] AS pairs
   CALL apoc.cypher.runTimeboxed('
@@ -33,21 +34,29 @@ CALL (ids, last) {
     CALL (a, b) {
       MATCH p = allShortestPaths((a)-[*..10]-(b))
       WHERE all(r IN relationships(p) WHERE r.graph = $graph)
-      RETURN p LIMIT $most
+      RETURN [n IN nodes(p) | elementId(n)] AS way LIMIT $most
     }
-    WITH pair, p WHERE length(p) <= $maxHops
-    // Parallel relationships make the same way: the first that runs along the way stands for it.
-    WITH pair, [n IN nodes(p) | elementId(n)] AS way, collect(p) AS same
-    RETURN pair, way, length(same[0]) AS hops',
+    WITH pair, way WHERE size(way) <= $maxHops + 1
+    RETURN pair, way',
     {pairs: reduce(all = [], some IN pairs | all + some), ids: ids, graph: $graph,
      maxHops: $maxHops, most: 8 * $limit}, $timeout) YIELD value
-  RETURN value.pair AS pair, value.way AS way, value.hops AS hops
+  // Parallel relationships make the same way.
+  RETURN DISTINCT value.pair AS pair, value.way AS way, size(value.way) - 1 AS hops
 }
-CALL (given, way) {
-  UNWIND CASE WHEN size(way) > 2 THEN way[1..-1] ELSE [] END AS id
+WITH given, last, collect({pair: pair, way: way, hops: hops}) AS all
+// What each inner entity touches is looked up once: between two hubs that takes a while.
+CALL (given, all) {
+  UNWIND all AS one
+  UNWIND CASE WHEN one.hops > 1 THEN one.way[1..-1] ELSE [] END AS id
+  WITH DISTINCT id, given
   MATCH (n:Entity) WHERE elementId(n) = id
-  RETURN sum(size([g IN given WHERE EXISTS { (n)--(g) }])) AS support, collect(n.name) AS names
+  WITH id, n.name AS name, size([g IN given WHERE EXISTS { (n)--(g) }]) AS touched
+  RETURN apoc.map.fromPairs(collect([id, {name: name, touched: touched}])) AS inner
 }
+UNWIND all AS one
+WITH given, last, one.pair AS pair, one.way AS way, one.hops AS hops,
+     reduce(n = 0, id IN one.way[1..-1] | n + inner[id].touched) AS support,
+     [id IN one.way[1..-1] | inner[id].name] AS names
 WITH given, last, pair, way, hops, support, names
 ORDER BY support DESC, names
 WITH given, last, pair, hops, collect({way: way, support: support})[..$limit] AS ways
@@ -88,10 +97,13 @@ CALL (ids) {
   UNWIND range(0, size(ids) - 2) AS at
   MATCH (a:Entity) WHERE elementId(a) = ids[at]
   MATCH (b:Entity) WHERE elementId(b) = ids[at + 1]
-  MATCH (a)-[r]-(b) WHERE r.graph = $graph
-  // Of parallel relationships the one that runs along the way is shown.
-  WITH at, a, b, r ORDER BY CASE WHEN startNode(r) = a THEN 0 ELSE 1 END, type(r)
-  WITH at, a, b, collect(r)[0] AS edge ORDER BY at
+  // A query of its own for each pair: planned together, all relationships of a hub are read.
+  CALL (a, b) {
+    MATCH (a)-[r]-(b) WHERE r.graph = $graph
+    // Of parallel relationships the one that runs along the way is shown.
+    RETURN r ORDER BY CASE WHEN startNode(r) = a THEN 0 ELSE 1 END, type(r) LIMIT 1
+  }
+  WITH at, a, b, r AS edge ORDER BY at
   RETURN collect(a) + collect(b)[-1..] AS nodes, collect(edge) AS edges
 }
 RETURN nodes, edges, size(edges) AS hops, entities, nodes[0].name AS begin, support

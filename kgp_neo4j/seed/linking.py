@@ -11,6 +11,7 @@ from kgp_neo4j.load.ids import is_storable
 from kgp_neo4j.load.triples.names import key_of
 from kgp_neo4j.models import DEFAULT_ENCODER, Encoder, load_encoder
 from kgp_neo4j.seed.extraction import extract
+from kgp_neo4j.seed.likeness import begin_alike, compound, inflected
 from kgp_neo4j.seed.matching import Match, Names
 from kgp_neo4j.seed.phrases import (
     Phrase,
@@ -42,6 +43,8 @@ _NARROWER = 0.93
 #: for the encoder's word pieces' sake.
 _LOOK_ALIKE = 0.87
 _FAR_AHEAD = 0.11
+#: A name further away than this is no alternative.
+_WORTH_SHOWING = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,8 @@ def link(
     With a model to `write`, it extracts them by in-context examples, and each is linked to its
     nearest entity (MindMap, section 3.1); what is too far from all has no id. Without one, or when
     its reply cannot be used, the graph's names and aliases are matched with the question's phrases,
-    longest first, in any word form, and then what is left by embeddings.
+    longest first, in any word form, and then what is left by embeddings; where nothing is linked,
+    the phrases that came nearest are returned without an id, with their alternatives.
     Raises GraphError without the graph, ConfigurationError for text that is not Unicode.
     """
     if not is_storable(question):
@@ -125,7 +129,11 @@ class _Linker:
         names = Names(self._candidates(told, question))
         taken = names.match(told)
         found = [(match.place, match.linked()) for match in taken]
-        found += self._by_embedding(told, taken, question)
+        accepted, refused = self._by_embedding(told, taken, question)
+        found += accepted
+        if not found:
+            # Nobody is told that nothing was meant without what came nearest.
+            return refused
         found.sort(key=lambda pair: pair[0])
         best: dict[str, LinkedEntity] = {}
         for _, entity in found:
@@ -167,25 +175,25 @@ class _Linker:
 
     def _by_embedding(
         self, told: Sequence[Phrase], taken: Sequence[Match], question: str
-    ) -> list[tuple[int, LinkedEntity]]:
+    ) -> tuple[list[tuple[int, LinkedEntity]], list[LinkedEntity]]:
+        """Return what is linked, with its place; and the phrases that came near, not linked."""
         used = {word for match in taken for word in meant(match.phrase.words)}
         rest = [
             p for p in told if p.plain and p.places and self._embeds(p) and not used & {*p.words}
         ]
         near = self._nearest(rest[:_EMBEDDED])
         said = {alike(word) for run in spans(question) for word, _, _ in run}
-        accepted = []
-        for phrase in rest:
-            rows = near.get(phrase.text, [])
-            if rows and self._accepts(phrase, rows, said):
-                accepted.append((rows[0]["score"], phrase, rows))
-        accepted.sort(key=lambda each: (-each[0], each[1].text))
+        ranked = [(phrase, near[phrase.text]) for phrase in rest if near.get(phrase.text)]
+        ranked.sort(key=lambda each: (-each[1][0]["score"], each[0].text))
         found = []
-        for _, phrase, rows in accepted:
-            if not used & (words := meant(phrase.words)):
+        refused: list[tuple[Phrase, Sequence[Row]]] = []
+        for phrase, rows in ranked:
+            if not self._accepts(phrase, rows, said):
+                refused.append((phrase, rows))
+            elif not used & (words := meant(phrase.words)):
                 used |= words
                 found.append((phrase.places[0][0], _linked(phrase, rows, "embedding")))
-        return found
+        return found, _apart(refused)
 
     def _embeds(self, phrase: Phrase) -> bool:
         if is_han(phrase.text):
@@ -203,9 +211,9 @@ class _Linker:
             if theirs - mine - said or (len(mine) == 1 and theirs != mine):
                 return score >= (_NARROWER if len(theirs) > len(mine) else _LOOK_ALIKE)
             needed += 0.05 if len(mine) > 1 else 0.0
-        elif _compound(mine, theirs):
+        elif compound(mine, theirs):
             return score >= _NARROWER
-        elif _alike(mine, theirs) and not _inflected(mine, theirs):
+        elif begin_alike(mine, theirs) and not inflected(mine, theirs):
             return score >= _LOOK_ALIKE
         elif len(mine) == 1 < len(theirs):
             needed += 0.05
@@ -238,31 +246,22 @@ class _Linker:
                     row
                     for row in near[phrase.text]
                     if not mine & (theirs := {*content(name_words(row["name"]))})
-                    and not _alike(mine, theirs)
+                    and not begin_alike(mine, theirs)
                 ]
         return near
 
 
-def _alike(some: set[str], others: set[str]) -> bool:
-    """Say whether words of two names begin alike, but are not the same."""
-    return any(a[:5] == b[:5] for a in some for b in others if min(len(a), len(b)) >= 5)
-
-
-def _compound(some: set[str], others: set[str]) -> bool:
-    """Say whether a word is made of one of the others and a word more: "toothache" of "tooth"."""
-    return any(
-        len(a) >= 3 and abs(len(a) - len(b)) >= 3 and (b.startswith(a) or a.startswith(b))
-        for a in some
-        for b in others
-    )
-
-
-def _inflected(some: set[str], others: set[str]) -> bool:
-    """Say whether one word is another with an ending ("nauseous", "nausea"): nothing but words."""
-    if len(some) != 1 or len(others) != 1:
-        return False
-    (a,), (b,) = some, others
-    return a[: min(len(a), len(b)) - 1] == b[: min(len(a), len(b)) - 1]
+def _apart(refused: Sequence[tuple[Phrase, Sequence[Row]]]) -> list[LinkedEntity]:
+    """Return the first few phrases that share no word, without an entity but with the nearest."""
+    used: set[str] = set()
+    made: list[LinkedEntity] = []
+    for phrase, rows in refused:
+        words = {*meant(phrase.words)}
+        if rows[0]["score"] >= _WORTH_SHOWING and len(made) < _ALTERNATIVES and not used & words:
+            used |= words
+            others = tuple((row["name"], round(row["score"], 3)) for row in rows[:_ALTERNATIVES])
+            made.append(LinkedEntity(phrase.text, by="embedding", alternatives=others))
+    return made
 
 
 def _linked(phrase: Phrase, rows: Sequence[Row], by: str) -> LinkedEntity:

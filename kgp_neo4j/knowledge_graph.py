@@ -1,0 +1,112 @@
+"""The Python API of knowledge graphs in one class: loaded, explored and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kgp_neo4j.answer.mindmap import MindMap, as_question, ask_graph
+from kgp_neo4j.configuration import language_settings
+from kgp_neo4j.database import Database
+from kgp_neo4j.evidence.mining import MiningSettings, mine
+from kgp_neo4j.installation import open_database
+from kgp_neo4j.language import LanguageModel
+from kgp_neo4j.load.triples import delete_graph, load_graph
+from kgp_neo4j.models.language import open_language_model, writer
+from kgp_neo4j.seed.linking import LinkSettings, link
+from kgp_neo4j.triples import GraphAccount, LinkedEntity, ReasoningGraph
+
+__all__ = ["KnowledgeGraph"]
+
+
+class KnowledgeGraph:
+    """A named knowledge graph in Neo4j; opens the database itself unless it is given one.
+
+    >>> with KnowledgeGraph("medical") as graph:
+    ...     graph.load(["triples.tsv"])
+    ...     print(graph.ask("I feel tired and dizzy. What can it be?").text)
+    """
+
+    def __init__(self, name: str, *, database: Database | None = None) -> None:
+        self.name = name
+        self._own = database is None
+        self.database = database or open_database()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection to the database, unless it was given."""
+        if self._own:
+            self.database.close()
+
+    def load(
+        self,
+        paths: Sequence[str | Path],
+        *,
+        mapping: str | Path | None = None,
+        types: Mapping[str, tuple[str, str]] | None = None,
+        encoder: str | None = None,
+        keep_going: bool = False,
+    ) -> GraphAccount:
+        """Load files of triples, or tables with a `mapping` file.
+
+        `types` gives the types of a relation's head and tail.
+        """
+        return load_graph(
+            self.database,
+            paths,
+            self.name,
+            mapping=mapping,
+            types=types,
+            encoder=encoder,
+            keep_going=keep_going,
+        )
+
+    def link(self, question: str, settings: LinkSettings | None = None) -> list[LinkedEntity]:
+        """Return the entities that a question names, with what else it may have meant."""
+        return link(self.database, self.name, question, settings)
+
+    def mine(self, question: str, settings: MiningSettings | None = None) -> ReasoningGraph:
+        """Return the reasoning graph of a question, without an answer (MindMap, steps I and II)."""
+        return mine(self.database, self.name, question, settings)
+
+    def ask(
+        self,
+        question: str | Sequence[str],
+        *,
+        options: Mapping[str, str] | None = None,
+        settings: MiningSettings | None = None,
+        model: LanguageModel | str | None = None,
+    ) -> MindMap:
+        """Answer a question, or the turns of a dialogue, with a mind map that was checked.
+
+        `options` are those of a multiple choice question, by label. `model`, a language model or
+        the name of one, extracts the entities and answers, in one call each; without it the answer
+        is composed from the graph alone.
+        """
+        opened = model
+        if isinstance(model, str):
+            opened = open_language_model(language_settings(model=model))
+        return ask_graph(
+            self.database,
+            self.name,
+            question if isinstance(question, str) else as_question(question),
+            settings=settings,
+            options=options,
+            write=writer(opened) if opened is not None and not isinstance(opened, str) else None,
+        )
+
+    def delete(self) -> None:
+        """Delete the graph with its entities and relationships."""
+        delete_graph(self.database, self.name)
