@@ -24,7 +24,7 @@ CALL () {
 WITH given, [e IN given | elementId(e)] AS ids, size(given) - 1 AS last
 WHERE last > 0
 // All pairs in a transaction of its own, which is ended when the time is over. Nothing in it gathers
-// rows, so that what was found until then has come out.
+// rows, so that what was found until then has come out. Parallel relationships make the same way.
 CALL (ids, last) {
   WITH [i IN range(0, last - 1) | [j IN range(i + 1, last) | [i, j]]] AS pairs
   CALL apoc.cypher.runTimeboxed('
@@ -34,14 +34,13 @@ CALL (ids, last) {
     CALL (a, b) {
       MATCH p = allShortestPaths((a)-[*..10]-(b))
       WHERE all(r IN relationships(p) WHERE r.graph = $graph)
-      RETURN [n IN nodes(p) | elementId(n)] AS way LIMIT $most
+      RETURN DISTINCT [n IN nodes(p) | elementId(n)] AS way LIMIT $most
     }
     WITH pair, way WHERE size(way) <= $maxHops + 1
     RETURN pair, way',
     {pairs: reduce(all = [], some IN pairs | all + some), ids: ids, graph: $graph,
      maxHops: $maxHops, most: 8 * $limit}, $timeout) YIELD value
-  // Parallel relationships make the same way.
-  RETURN DISTINCT value.pair AS pair, value.way AS way, size(value.way) - 1 AS hops
+  RETURN value.pair AS pair, value.way AS way, size(value.way) - 1 AS hops
 }
 WITH given, last, collect({pair: pair, way: way, hops: hops}) AS all
 // What each inner entity touches is looked up once: between two hubs that takes a while.

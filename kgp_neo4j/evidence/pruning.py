@@ -59,11 +59,15 @@ def _sampled(neighbours: Sequence[EvidenceGraph], size: int, seed: int) -> list[
         clusters.setdefault(each.entity, []).append(each)
     chance = random.Random(seed)
     most = max(1, size // max(1, len(clusters)))
-    return [
-        each
-        for _, cluster in sorted(clusters.items())
-        for each in chance.sample(cluster, min(most, len(cluster)))
-    ]
+    sampled: list[EvidenceGraph] = []
+    for _, cluster in sorted(clusters.items()):
+        ways = {single.nodes[-1]: single for single in reversed(cluster)}
+        for each in chance.sample(cluster, min(most, len(cluster))):
+            # What stands a hop further comes with what leads there.
+            if each.nodes[0] != each.entity and each.nodes[0] in ways:
+                sampled.append(ways[each.nodes[0]])
+            sampled.append(each)
+    return sampled
 
 
 def _paths(singles: Sequence[EvidenceGraph]) -> list[EvidenceGraph]:
