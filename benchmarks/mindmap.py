@@ -93,10 +93,11 @@ def writer(name: str | None) -> Callable[[str], str] | None:
     """Return a language model as a function of a prompt; None for none."""
     if name is None:
         return None
-    from kgp_neo4j.models.chat import ChatModel
+    from kgp_neo4j.configuration import language_settings
+    from kgp_neo4j.models import language
 
-    model = ChatModel(name)
-    return lambda prompt: model.reply("", prompt)
+    model = language.open_language_model(language_settings(model=name))
+    return language.writer(model) if model is not None else None
 
 
 def read_records(path: Path, number: int | None) -> list[dict[str, Any]]:

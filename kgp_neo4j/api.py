@@ -7,7 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from kgp_neo4j.answer import ask
+from kgp_neo4j.answer import ask, with_method
+from kgp_neo4j.configuration import language_settings
 from kgp_neo4j.connect import (
     EDGES,
     EntitySettings,
@@ -19,7 +20,9 @@ from kgp_neo4j.connect import (
 from kgp_neo4j.database import Database
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.installation import open_database
+from kgp_neo4j.language import LanguageModel
 from kgp_neo4j.load import delete_corpus, load
+from kgp_neo4j.models.language import open_language_model
 from kgp_neo4j.records import Account, Answer, ConnectReport, Question, Retrieval
 from kgp_neo4j.traverse import AgentSettings, TraversalSettings
 
@@ -42,6 +45,7 @@ class Corpus:
         self._retrievers: dict[
             tuple[str, str | None, TraversalSettings, AgentSettings], Retriever
         ] = {}
+        self._models: dict[str, LanguageModel | None] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -107,20 +111,31 @@ class Corpus:
         settings: TraversalSettings | None = None,
         agent_settings: AgentSettings | None = None,
         type_: str | None = None,
-        write: Callable[[str], str] | None = None,
+        method: str = "kgp",
+        model: LanguageModel | str | None = None,
+        form: str = "short",
+        on_text: Callable[[str], None] | None = None,
     ) -> Answer:
         """Answer a question from pages and tables or from passages, with all that shows it.
 
-        `type_` (`structural`, `content` or `both`) overrides what the question is taken to be;
-        `write`, a language model that takes a prompt, decides it and answers from structure.
+        The offline reader answers, or `model`: a language model, or the name of one
+        (`local:FOLDER`, or a chat server's), in a `form`, `short` or `long`, with each sentence
+        checked. `on_text` is given its reply, unchecked, while it is written. `type_`
+        (`structural`, `content`, `both`, or `model`: the language model decides) overrides what the
+        question is taken to be. `method` is one of `retrieve`'s, or `ircot`, which needs a model.
         """
+        opened = self._model(model) if isinstance(model, str) else model
         return ask(
             self.database,
             self.name,
             question,
-            lambda: self._retriever("kgp", agent, settings, agent_settings),
+            lambda: with_method(
+                lambda name: self._retriever(name, agent, settings, agent_settings), method, opened
+            ),
             type_=type_,
-            write=write,
+            model=opened,
+            form=form,
+            on_text=on_text,
         )
 
     def retrieve(
@@ -140,6 +155,11 @@ class Corpus:
         """Delete the corpus with everything that hangs on it."""
         self._retrievers.clear()
         delete_corpus(self.database, self.name)
+
+    def _model(self, name: str) -> LanguageModel | None:
+        if name not in self._models:
+            self._models[name] = open_language_model(language_settings(model=name))
+        return self._models[name]
 
     def _retriever(
         self,

@@ -14,6 +14,7 @@ from neo4j import (
     Driver,
     GraphDatabase,
     ManagedTransaction,
+    Record,
     Result,
     unit_of_work,
 )
@@ -24,7 +25,7 @@ from kgp_neo4j.queries import Statement, statement
 from kgp_neo4j.records import Capabilities
 from kgp_neo4j.settings import Connection
 
-__all__ = ["Database", "Row"]
+__all__ = ["Database", "Row", "record"]
 
 Row: TypeAlias = dict[str, Any]
 
@@ -35,10 +36,14 @@ for _name in ("neo4j", "neo4j.notifications"):
 
 
 class Database:
-    """A connection to one database of a Neo4j server; close it, or use it with `with`."""
+    """A connection to one database of a Neo4j server; close it, or use it with `with`.
 
-    def __init__(self, connection: Connection) -> None:
+    One that is `read_only` raises DatabaseError for every statement that would write.
+    """
+
+    def __init__(self, connection: Connection, *, read_only: bool = False) -> None:
         self.connection = connection
+        self.read_only = read_only
         self._driver: Driver = GraphDatabase.driver(
             connection.uri,
             auth=(connection.username, connection.password),
@@ -57,6 +62,11 @@ class Database:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def driver(self) -> Driver:
+        """The driver underneath, for other packages that take one; closed with the database."""
+        return self._driver
 
     def close(self) -> None:
         """Close all connections to the server."""
@@ -133,6 +143,10 @@ class Database:
             return found
 
     def _session(self, mode: str, database: str | None = None) -> Any:
+        if self.read_only and mode == WRITE_ACCESS:
+            raise DatabaseError(
+                "this connection only reads", hint="Use one that may write for what changes data."
+            )
         return self._driver.session(
             database=database or self.connection.database, default_access_mode=mode
         )
@@ -144,6 +158,11 @@ def _work(made: Statement, bound: Mapping[str, Any]) -> Callable[[ManagedTransac
 
 def _rows(result: Result) -> list[Row]:
     return [dict(record) for record in result]
+
+
+def record(values: Row) -> Record:
+    """Return values as a record of the driver, for other packages that take records."""
+    return Record(values)  # type: ignore[no-untyped-call]
 
 
 def _text(made: Statement) -> LiteralString:

@@ -8,10 +8,12 @@ KgpError
 ├── QueryFileError         a file under cypher/ breaks its own header
 ├── InputError             a file, a line or a text that cannot be used
 ├── CorpusError            a corpus or document that is not there, or is not ready
+├── TraceError             a kept traversal that is not there, or that its name does not tell apart
 ├── GraphError             a knowledge graph that is not there, or cannot be used as it is
 ├── LinkerError            an entity-linking service that refuses, fails or is out of reach
 ├── EncoderError           an encoder that cannot be loaded, or does not fit the corpus
 └── ModelError             a language model that cannot be loaded, trained or reached
+    └── ContextError       a prompt that is longer than the model reads
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 __all__ = [
     "CapabilityError",
     "ConfigurationError",
+    "ContextError",
     "CorpusError",
     "DatabaseError",
     "EncoderError",
@@ -29,6 +32,7 @@ __all__ = [
     "ModelError",
     "QueryFileError",
     "ServerError",
+    "TraceError",
     "no_corpus",
 ]
 
@@ -80,6 +84,10 @@ class CorpusError(KgpError):
     """A corpus or a document that is not there, or is not ready for the command."""
 
 
+class TraceError(KgpError):
+    """A kept traversal that is not there, or that is named too shortly to tell it apart."""
+
+
 class GraphError(KgpError):
     """A knowledge graph that is not there, or cannot be used as it is."""
 
@@ -102,3 +110,7 @@ class EncoderError(KgpError):
 
 class ModelError(KgpError):
     """A language model that cannot be loaded, trained or reached."""
+
+
+class ContextError(ModelError):
+    """A prompt that is longer than the model reads."""

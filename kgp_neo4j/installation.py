@@ -13,7 +13,7 @@ from kgp_neo4j.queries import Statement, fingerprint, folder, statement
 from kgp_neo4j.records import Capabilities
 from kgp_neo4j.settings import Connection, Folders, connection_from_environment
 
-__all__ = ["Installed", "install", "missing", "open_database", "uninstall"]
+__all__ = ["Installed", "install", "missing", "open_database", "open_to_read", "uninstall"]
 
 _PROCEDURES = "procedures"
 _SCHEMA = "schema"
@@ -43,13 +43,30 @@ def open_database(
     The schema is made on first use. Procedures are installed into the embedded server; into a
     server of the user's own only `install` puts them. `echo` is told what takes time.
     """
+    return _ready(_connection(folders, echo))
+
+
+def open_to_read(
+    folders: Folders | None = None, *, echo: Callable[[str], object] | None = None
+) -> Database:
+    """Open the same server as `open_database` for reading alone: nothing is made or installed."""
+    database = Database(_connection(folders, echo), read_only=True)
+    try:
+        database.verify()
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _connection(folders: Folders | None, echo: Callable[[str], object] | None) -> Connection:
     connection = connection_from_environment()
     if connection is None:
         # Not at the top: a user's own server needs neither jgo nor a JVM.
         from kgp_neo4j.server import ensure
 
         connection = ensure(folders or Folders.from_environment(), echo=echo)
-    return _ready(connection)
+    return connection
 
 
 def _ready(connection: Connection) -> Database:

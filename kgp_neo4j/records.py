@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kgp_neo4j.language import Usage
 from kgp_neo4j.readings import Reading, Statement
@@ -157,7 +158,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage as evidence: where it stands in its document, its text and score."""
+    """A passage as evidence: where it stands in its document, its text and score.
+
+    `page` counts from 1, and is None where the document has no pages.
+    """
 
     id: str
     document: str
@@ -168,6 +172,7 @@ class Passage:
     text: str
     source: str = ""
     score: float = 0.0
+    page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +240,12 @@ class Retrieval:
     paths: tuple[ReasoningPath, ...] = ()
     seconds: float = 0.0
 
+    def _repr_html_(self) -> str:
+        """Show itself in a notebook."""
+        from kgp_neo4j.views import retrieval_html
+
+        return retrieval_html(self)
+
 
 @dataclass(frozen=True, slots=True)
 class SupportingSentence:
@@ -256,7 +267,8 @@ class Answer:
     `reading` is what the offline reader found, `statements` are the sentences of a language model's
     answer with their citations checked, and `usage` is what that took. `notes` say what a reader
     must know: passages left out of a prompt, a reply cut off or refused. `queries` can be run again
-    in Browser; `trace` is the id under which the traversal was kept in the graph.
+    in Browser; `trace` is the id under which the traversal was kept in the graph. `settings` are
+    those of the retrieval, by name.
     """
 
     question: str
@@ -276,3 +288,10 @@ class Answer:
     notes: tuple[str, ...] = ()
     queries: tuple[ShownQuery, ...] = ()
     trace: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """Show itself in a notebook."""
+        from kgp_neo4j.views import answer_html
+
+        return answer_html(self)

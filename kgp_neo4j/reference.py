@@ -21,7 +21,7 @@ __all__ = ["PAGES", "command_pages", "page", "procedure_pages"]
 _BEGIN = "<!-- generated: python -m kgp_neo4j.reference docs -->"
 _END = "<!-- end of the generated part -->"
 #: Statements that the package runs itself; none of them is installed.
-_INTERNAL = ("schema", "load", "connect", "train", "inspect", "install", "browser")
+_INTERNAL = ("schema", "load", "connect", "train", "inspect", "install", "browser", "trace")
 
 
 def procedure_pages() -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote, urlsplit
 
 import platformdirs
 
@@ -29,6 +30,21 @@ class Connection:
     browser: str | None = None
     #: True for the server that kgp-neo4j starts and stops itself.
     embedded: bool = False
+
+    @property
+    def browser_address(self) -> str | None:
+        """Browser's page with server, user and database filled in, but no password.
+
+        None where the address of Browser is not known.
+        """
+        if not self.browser:
+            return None
+        address = urlsplit(self.uri)
+        dbms = f"{address.scheme}://{self.username}@{address.netloc}"
+        return (
+            f"{self.browser}/browser/?dbms={quote(dbms, safe='')}"
+            f"&db={quote(self.database, safe='')}&preselectAuthMethod=NATIVE"
+        )
 
 
 @dataclass(frozen=True, slots=True)

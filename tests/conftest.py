@@ -21,6 +21,19 @@ from kgp_neo4j.load.triples import delete_graph, load_graph
 from kgp_neo4j.models import Encoder, load_encoder
 from kgp_neo4j.settings import Connection, Folders, connection_from_environment
 
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No settings of the user's, and no replies from an earlier run."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("KGP_NEO4J_LLM")]:
+            patch.delenv(name)
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        patch.setenv("KGP_NEO4J_CONFIG", os.devnull)
+        patch.setenv("KGP_NEO4J_LLM_CACHE", "off")
+        yield
+
+
 # --- The server -----------------------------------------------------------------------------------
 
 
@@ -144,7 +157,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     """A server of the OpenAI protocol, and no other one in the environment."""
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE"):
         monkeypatch.delenv(name, raising=False)
     made = ChatServer()
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})

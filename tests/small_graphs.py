@@ -10,10 +10,23 @@ from typing import Any
 
 from graphs import rows
 
+from kgp_neo4j.answer.traces import keep
 from kgp_neo4j.database import Database
 from kgp_neo4j.load.ids import corpus_scope
+from kgp_neo4j.records import Answer, ReasoningPath, Step
+from kgp_neo4j.traverse import read_passages
 
-__all__ = ["FILMS", "PASSAGES", "edges", "key", "keywords", "lighthouse", "passages", "short"]
+__all__ = [
+    "FILMS",
+    "PASSAGES",
+    "edges",
+    "keep_one",
+    "key",
+    "keywords",
+    "lighthouse",
+    "passages",
+    "short",
+]
 
 #: Document, its title, and its passages: name, text, embedding.
 PASSAGES: dict[str, tuple[str, dict[str, tuple[str, list[float] | None]]]] = {
@@ -139,6 +152,23 @@ def edges(database: Database, corpus: str, kind: str) -> list[tuple[str, str, di
         kind=kind,
     )
     return [(short(row["a"]), short(row["b"]), row["e"]) for row in found]
+
+
+def keep_one(database: Database, corpus: str) -> str:
+    """Keep a traversal of two passages that are joined, or of one, and return its id."""
+    found = rows(
+        database,
+        "MATCH (a:Passage {corpus: $c}) OPTIONAL MATCH (a)-[:SHARES_KEYWORD]-(b) "
+        "WITH a, b ORDER BY b IS NULL, a.id, b.id LIMIT 1 RETURN a.id AS first, b.id AS second",
+        c=corpus,
+    )
+    first, *rest = [passage for passage in found[0].values() if passage]
+    steps = [Step(first, "seed", 0.5, reason="words", judged=0.9)]
+    steps += [Step(passage, "SHARES_KEYWORD", 0.5, judged=0.8) for passage in rest]
+    path = ReasoningPath(tuple(steps))
+    text = read_passages(database, [path.last])
+    made = Answer("Who?", corpus, "learned", "", (), tuple(text.values()), (path,), 0.1)
+    return keep(database, made)
 
 
 def _documents(corpus: str) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import pytest
 from graphs import rows, write_jsonl
 from small_graphs import lighthouse, short
 
-from kgp_neo4j.answer import ask, browser_link, supporting_sentences
+from kgp_neo4j.answer import answered_by, ask, browser_link, supporting_sentences
 from kgp_neo4j.connect import connect
 from kgp_neo4j.database import Database
 from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS
@@ -38,9 +38,20 @@ def _checked(database: Database, answer: Answer) -> None:
         assert 0 <= sentence.start < sentence.end <= len(passage.text)
         assert passage.text[sentence.start : sentence.end].strip() == sentence.text
         assert sentence.text
-    scores = [sentence.score for sentence in answer.supporting]
+    assert answer.reading is not None
+    assert answer.text == answer.reading.text
+    rest = list(answer.supporting)
+    if answer.reading.kind == "none":
+        assert (answer.text, answer.reading.spans) == ("", ())
+    else:
+        # The sentence that holds the reader's answer leads; the others follow, best first.
+        holding, span = rest.pop(0), answer.reading.spans[0]
+        assert holding.passage == span.passage
+        assert holding.start <= span.start < holding.end
+        if answer.reading.kind == "span":
+            assert cited[span.passage].text[span.start : span.end] == answer.text
+    scores = [sentence.score for sentence in rest]
     assert scores == sorted(scores, reverse=True)
-    assert answer.text == (answer.supporting[0].text if answer.supporting else "")
     stored = rows(
         database,
         "MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage) WHERE p.id IN $ids "
@@ -74,8 +85,8 @@ def test_an_answer_can_be_checked(
     retriever = Retriever(database, demo_corpus, agent=agent, settings=SETTINGS)
     answer = ask(database, retriever.corpus, question, lambda: retriever)
     assert (answer.question, answer.corpus, answer.agent) == (question, demo_corpus, agent)
-    assert answer.text
-    assert 1 <= len(answer.supporting) <= 3
+    assert 1 <= len(answer.supporting) <= 4
+    assert answered_by(answer) == "reader"
     assert answer.seconds > 0
     _checked(database, answer)
     assert json.loads(json.dumps(dataclasses.asdict(answer), allow_nan=False))
@@ -98,13 +109,15 @@ def test_the_sentence_that_answers(database: Database, corpus: str, tmp_path: Pa
             lambda retriever=retriever: retriever,
         )
         assert "Isobel Tarn designed the tower." in [s.text for s in answer.supporting]
+        assert answer.text == "Isobel Tarn"
         answer = ask(
             database,
             retriever.corpus,
             "Where was Isobel Tarn born?",
             lambda retriever=retriever: retriever,
         )
-        assert answer.text == "She was born in Kettlehaven."
+        assert "She was born in Kettlehaven." in [s.text for s in answer.supporting]
+        assert answer.text == "Kettlehaven"
         _checked(database, answer)
 
 
@@ -137,7 +150,7 @@ def test_the_methods_that_are_no_traversal_answer_too(database: Database, demo_c
             QUESTION,
             lambda method=method: Retriever(database, demo_corpus, method=method),
         )
-        assert answer.text
+        assert answer.agent == method
         _checked(database, answer)
 
 

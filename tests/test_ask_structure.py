@@ -8,6 +8,7 @@ import pytest
 from chat_server import ChatServer, completion
 from click.testing import CliRunner
 from commands import environment
+from scripted_model import Scripted
 from structured_documents import ferries, harbours, store
 
 from kgp_neo4j.answer import ask
@@ -46,7 +47,7 @@ def test_a_structural_question_needs_no_passages(database: Database, sound: str)
 def test_a_question_about_content_goes_to_the_passages(database: Database, sound: str) -> None:
     answer = ask(database, sound, _CONTENT, lambda: Retriever(database, sound))
     assert (answer.type.type, answer.structural) == ("content", None)
-    assert "harbour master sells" in answer.text
+    assert any("harbour master sells" in sentence.text for sentence in answer.supporting)
 
 
 def test_both_ways_are_gone_where_both_are_meant(database: Database, sound: str) -> None:
@@ -55,7 +56,7 @@ def test_both_ways_are_gone_where_both_are_meant(database: Database, sound: str)
     assert answer.type.by == "option"
     assert answer.structural is not None
     assert not answer.structural.sure
-    assert "harbour master sells" in answer.text
+    assert any("harbour master sells" in sentence.text for sentence in answer.supporting)
     sure = ask(database, sound, _TABLE, lambda: Retriever(database, sound), type_="both")
     assert sure.text == "6.00"
     assert sure.passages
@@ -72,17 +73,20 @@ def test_the_option_overrides_the_decision(database: Database, sound: str) -> No
 
 
 def test_a_model_decides_and_answers(database: Database, sound: str) -> None:
-    prompts: list[str] = []
-
-    def write(prompt: str) -> str:
-        prompts.append(prompt)
-        return "structural" if len(prompts) == 1 else "They may write to the harbour master."
-
     question = "What may an angry passenger do, by page 4 of Sound ferries?"
-    answer = ask(database, sound, question, _never, write=write)
+    model = Scripted(["structural", "They may write to the harbour master."])
+    answer = ask(database, sound, question, _never, type_="model", model=model)
     assert answer.type.by == "model"
     assert answer.text == "They may write to the harbour master."
-    assert len(prompts) == 2
+    assert answer.usage is not None
+    assert answer.usage.calls == len(model.prompts) == 2
+    # Where the words decide, the model is asked for the answer alone.
+    once = Scripted(["They may write to the harbour master."])
+    again = ask(database, sound, question, lambda: Retriever(database, sound), model=once)
+    assert again.text == answer.text
+    assert len(once.prompts) == 1
+    with pytest.raises(ConfigurationError, match="no language model is there to decide"):
+        ask(database, sound, question, _never, type_="model")
 
 
 def test_wrong_use_is_said(database: Database, sound: str) -> None:
@@ -117,7 +121,7 @@ def test_the_command_asks_a_chat_server(
     replies = iter(["structural", "Write to the harbour master."])
     chat_server.answer = lambda body: (200, completion(next(replies)))
     question = "What may an angry passenger do, by page 4 of Sound ferries?"
-    options = ["--corpus", sound, "--llm", "m", "--chat-url", chat_server.url]
+    options = ["--corpus", sound, "--llm", "m", "--chat-url", chat_server.url, "--type", "model"]
     shown = CliRunner().invoke(
         cli, ["ask", question, *options], env=environment(database.connection)
     )

@@ -96,14 +96,18 @@ def test_a_server_that_cannot_be_used_is_said(
     assert caught.value.__cause__ is None
 
 
-def test_a_server_that_is_not_there_is_said(chat_server: ChatServer) -> None:
+def test_a_server_that_is_not_there_is_said(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KGP_NEO4J_LLM_RETRIES", "0")
     agent = _agent(chat_server, url="http://127.0.0.1:1/v1")
-    agent._model._client = agent._model._client.with_options(max_retries=0)
     with pytest.raises(ModelError, match="cannot be reached"):
         _next(agent, "a")
 
 
-def test_a_server_that_does_not_reply_in_time_is_said(chat_server: ChatServer) -> None:
+def test_a_server_that_does_not_reply_in_time_is_said(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waiting = threading.Event()
 
     def late(body: dict[str, Any]) -> Reply:
@@ -111,9 +115,10 @@ def test_a_server_that_does_not_reply_in_time_is_said(chat_server: ChatServer) -
         return 200, completion("late")
 
     chat_server.answer = late
+    monkeypatch.setenv("KGP_NEO4J_LLM_RETRIES", "0")
+    monkeypatch.setenv("KGP_NEO4J_LLM_TIMEOUT", "0.05")
     agent = _agent(chat_server)
-    agent._model._client = agent._model._client.with_options(max_retries=0, timeout=0.05)
-    with pytest.raises(ModelError, match="gave no reply within"):
+    with pytest.raises(ModelError, match=r"gave no reply within 0\.05 s"):
         _next(agent, "a")
     waiting.set()
 

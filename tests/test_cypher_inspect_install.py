@@ -178,8 +178,8 @@ def test_passages(database: Database, corpus: str) -> None:
     found = database.read("inspect/passages", ids=key(corpus, "a2", "e1", "none"))
     assert sorted((row.pop("id"), *row.values()) for row in found) == [
         (f"{corpus}/a2", f"{corpus}/a", "Ardfin Lighthouse", 1, 38, 75,
-         "It has run without a crew since 1988.", "/a.txt"),
-        (f"{corpus}/e1", f"{corpus}/e", "New York", 0, 0, 16, "It has a statue.", "/e.txt"),
+         "It has run without a crew since 1988.", "/a.txt", None),
+        (f"{corpus}/e1", f"{corpus}/e", "New York", 0, 0, 16, "It has a statue.", "/e.txt", None),
     ]  # fmt: skip
     assert database.read("inspect/passages", ids=[]) == []
     assert short(f"{corpus}/a2") == "a2"
@@ -291,6 +291,7 @@ def test_await_indexes(database: Database) -> None:
         ("schema/passage_embedding", "VECTOR", "Passage", ["embedding"]),
         ("schema/passage_id", "RANGE", "Passage", ["id"]),
         ("schema/passage_mdr_embedding", "VECTOR", "Passage", ["mdrEmbedding"]),
+        ("schema/question_id", "RANGE", "Question", ["id"]),
         ("schema/table_corpus", "RANGE", "Table", ["corpus", "number"]),
         ("schema/table_id", "RANGE", "Table", ["id"]),
         ("schema/passage_text", "FULLTEXT", "Passage", ["title", "text", "scope"]),

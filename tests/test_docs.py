@@ -20,6 +20,7 @@ import click
 import pytest
 from commands import environment
 from graphs import rows
+from small_graphs import keep_one
 from small_kg import ENGLISH
 
 from kgp_neo4j.cli import cli
@@ -65,8 +66,8 @@ _TRIPLE_FILES = {
 #: a hub. tests/test_server.py runs `server` with a home of its own; test_generating_agents.py,
 #: test_chat_agent.py, test_learned.py and test_mindmap_graph.py train and ask with tiny models.
 _NOT_RUN = re.compile(
-    r"kgp-neo4j server (start|stop|logs|open)|NEO4J_URI=|--encoder sentence-transformers/"
-    r"|kgp-neo4j train (t5|llama|scorer) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
+    r"kgp-neo4j (mcp|chat) |kgp-neo4j server (start|stop|logs|open)|NEO4J_URI=|--encoder sentence-transformers/"
+    r"|kgp-neo4j train (t5|llama|scorer|reader) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
     r"|--model trained/|--llm "
 )
 
@@ -123,6 +124,7 @@ class _Workplace:
         if not there or name not in self._ready:
             load(self._database, _FILES[corpus], name)
             connect(self._database, name)
+            keep_one(self._database, name)
             self._ready.add(name)
         return name
 

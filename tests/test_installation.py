@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from graphs import rows
 from neo4j.exceptions import Neo4jError
-from small_graphs import key, lighthouse
+from small_graphs import keep_one, key, lighthouse
 
+from kgp_neo4j.answer.traces import remove
 from kgp_neo4j.database import Database
 from kgp_neo4j.installation import _ready, install, missing, uninstall
 from kgp_neo4j.queries import Statement, fingerprint, folder, statement
@@ -198,6 +199,7 @@ _CALLED_ELSEWHERE = {
     for name in (
         *("around_table", "cells", "page", "show_structure", "table", "tables"),
         *("evidence", "link_entities", "neighbourhood", "paths", "show_graph"),
+        "trace",
     )
 }
 
@@ -215,8 +217,18 @@ def test_a_call_gives_the_rows_of_the_file(database: Database, corpus: str, name
     assert _plain(called) == _plain(run)
 
 
+@pytest.fixture(scope="module")
+def demo_trace(database: Database, demo_corpus: str) -> Iterator[str]:
+    """A traversal kept of the demo's corpus."""
+    kept = keep_one(database, demo_corpus)
+    yield kept
+    remove(database, [kept])
+
+
 @pytest.mark.parametrize("made", _PROCEDURES, ids=lambda made: made.name)
-def test_the_example_runs(database: Database, demo_graph: str, made: Statement) -> None:
+def test_the_example_runs(
+    database: Database, demo_graph: str, demo_trace: str, made: Statement
+) -> None:
     # The demo's corpus and its knowledge graph have one name.
     query = made.example.replace("'demo'", f"'{demo_graph}'")
     assert rows(database, query), f"nothing comes of {query}"

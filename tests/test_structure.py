@@ -14,7 +14,7 @@ _PACKAGE = Path(str(resources.files("kgp_neo4j")))
 _ORDER = (
     {"errors"},
     {"language", "readings", "structures", "triples", "values"},
-    {"settings", "configuration", "records", "queries", "words", "progress", "cypher"},
+    {"settings", "configuration", "records", "views", "queries", "words", "progress", "cypher"},
     {"database", "server", "models"},
     {"installation", "procedures"},
     {"load"},
@@ -25,7 +25,7 @@ _ORDER = (
     {"answer"},
     {"evaluate"},
     {"train"},
-    {"api", "demo"},
+    {"api", "demo", "knowledge_graph"},
     {"integrations"},
     {"cli"},
     {"reference"},

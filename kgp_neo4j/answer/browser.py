@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from kgp_neo4j.errors import KgpError
 from kgp_neo4j.queries import statement
@@ -20,16 +20,11 @@ def browser_link(connection: Connection, path: str, nodes: Iterable[str]) -> str
     password and runs nothing by itself; Browser asks for the password once.
     """
     ids = list(nodes)
-    if not connection.browser or not ids:
+    address = connection.browser_address
+    if address is None or not ids:
         return None
     if not all(i.isalnum() and i.isascii() for i in ids):
         raise KgpError("an id is not a hash", hint="Load the corpus again.")
     query = statement(path).text.rstrip().split("\n")[-1]
     query = query.replace("$nodes", json.dumps(ids).replace('"', "'"))
-    address = urlsplit(connection.uri)
-    dbms = f"{address.scheme}://{connection.username}@{address.netloc}"
-    return (
-        f"{connection.browser}/browser/?dbms={quote(dbms, safe='')}"
-        f"&db={quote(connection.database, safe='')}&preselectAuthMethod=NATIVE"
-        f"&cmd=edit&arg={quote(query, safe='')}"
-    )
+    return f"{address}&cmd=edit&arg={quote(query, safe='')}"

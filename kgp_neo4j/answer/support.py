@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from kgp_neo4j.load import sentences
 from kgp_neo4j.models import Encoder
+from kgp_neo4j.readings import Reading
 from kgp_neo4j.records import Passage, Retrieval, SupportingSentence
 from kgp_neo4j.words import title_words, words
 
-__all__ = ["supporting_sentences"]
+__all__ = ["holding_sentence", "supporting_sentences"]
 
 _PASSAGES = 5
 _SENTENCES = 20
@@ -53,6 +54,21 @@ def supporting_sentences(
         for (passage, step, start, end), text, score in zip(spans, texts, scores, strict=True)
     ]
     return tuple(sorted(made, key=lambda s: -s.score)[:limit])
+
+
+def holding_sentence(reading: Reading, passages: Iterable[Passage]) -> SupportingSentence | None:
+    """Return the sentence that the reader's answer stands in; its score is the confidence.
+
+    None where the reader found nothing.
+    """
+    known = {passage.id: passage for passage in passages}
+    for span in reading.spans:
+        passage = known.get(span.passage)
+        for start, end in sentences(passage.text) if passage else ():
+            if passage and start <= span.start < end:
+                text = passage.text[start:end].strip()
+                return SupportingSentence(text, passage.id, start, end, reading.confidence)
+    return None
 
 
 def _asked(question: str, passages: Iterable[Passage]) -> str:

@@ -21,15 +21,27 @@ _COMMANDS = (
     "connect",
     "load-kg",
     "ask",
+    "chat",
+    "explain",
     "mindmap",
     "retrieve",
     "train",
     "corpora",
     "delete",
+    "mcp",
     "server",
     "install",
+    "config",
     "doctor",
 )
+
+#: The options that take their default from the section `ask` of a file of settings.
+_CONFIGURED = {
+    "ask": ("corpus", "agent", "budget"),
+    "chat": ("corpus", "agent", "budget"),
+    "retrieve": ("corpus", "agent", "budget"),
+    "mindmap": ("graph",),
+}
 
 _EPILOG = """
 \b
@@ -46,6 +58,7 @@ Environment:
   KGP_NEO4J_HOME         folder of the embedded database
   KGP_NEO4J_CACHE        folder of what is fetched once
   KGP_NEO4J_MAVEN_MIRROR a Maven repository to fetch the database from
+  KGP_NEO4J_LLM          the language model; `kgp-neo4j config` shows this and all other settings
 
 \b
 Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
@@ -72,8 +85,21 @@ class _Commands(click.Group):
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="kgp-neo4j")
-def cli(debug: bool) -> None:
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
     """Ask questions over many documents in Neo4j, with evidence anyone can check."""
+    if ctx.invoked_subcommand in _CONFIGURED:
+        ctx.default_map = {ctx.invoked_subcommand: _configured(_CONFIGURED[ctx.invoked_subcommand])}
+
+
+def _configured(names: tuple[str, ...]) -> dict[str, object]:
+    """Return what the files and the environment say on options of a command."""
+    from kgp_neo4j.configuration import read_configuration
+
+    held = read_configuration().held
+    return {
+        name: held[f"ask.{name}"].value for name in names if held[f"ask.{name}"].source != "default"
+    }
 
 
 def main() -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
-from collections.abc import Iterable, Mapping
-from typing import Any
 
 import click
 
-from kgp_neo4j.structures import Citation, ShownQuery, StructuralAnswer
+from kgp_neo4j.structures import Citation, StructuralAnswer
 
 __all__ = ["print_structural"]
 
@@ -19,6 +16,8 @@ _CITATIONS, _QUOTED = 10, 200
 
 def print_structural(answer: StructuralAnswer, width: int) -> None:
     """Print a structural answer for a person, in lines of at most `width` characters."""
+    from kgp_neo4j.answer.explanation import browser_lines
+
     _heading("Answer" if answer.sure or not answer.found else "No sure answer")
     said = answer.text.splitlines()
     for line in said:
@@ -41,7 +40,7 @@ def print_structural(answer: StructuralAnswer, width: int) -> None:
     if answer.queries:
         _heading("Query (read-only)")
         for query in answer.queries:
-            for line in _lines(query):
+            for line in browser_lines(query):
                 click.echo(click.style(f"  {line}", dim=True))
     click.echo()
 
@@ -63,22 +62,6 @@ def place(citation: Citation) -> str:
     made = ", ".join(parts)
     text = " ".join(citation.text.split())
     return f"{made}: {textwrap.shorten(text, _QUOTED, placeholder=' …')}" if text else made
-
-
-def _lines(query: ShownQuery) -> Iterable[str]:
-    """Yield a query as Browser takes it: its parameters, then the statement without its header."""
-    for name, value in query.parameters.items():
-        yield f":param {name} => {_literal(value)}"
-    yield from (line for line in query.cypher.splitlines() if not line.startswith("//"))
-
-
-def _literal(value: Any) -> str:
-    """Return a parameter as Cypher writes it; its maps have bare keys."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_literal(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_literal, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _heading(text: str) -> None:

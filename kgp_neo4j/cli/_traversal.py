@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from kgp_neo4j.cli._language import chat_url_option
+
 __all__ = ["retriever_settings", "traversal_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,12 +26,7 @@ _OPTIONS = (
         "the chat server calls it.",
     ),
     click.option("--adapter", metavar="FOLDER", help="LoRA weights on the model (t5, llama)."),
-    click.option(
-        "--chat-url",
-        metavar="URL",
-        envvar="OPENAI_BASE_URL",
-        help="The chat server, with the OpenAI protocol (or OPENAI_BASE_URL).",
-    ),
+    chat_url_option,
     click.option(
         "--temperature",
         type=float,

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._answer import answering_model, print_answer, say_unconnected, written
+from kgp_neo4j.cli._language import llm_option
+from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
 from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
 
 if TYPE_CHECKING:
+    from kgp_neo4j.answer import Ircot
     from kgp_neo4j.evidence import Retriever
-    from kgp_neo4j.traverse import AgentSettings
 
 _EPILOG = """
 \b
 Examples:
   kgp-neo4j ask "Who designed the bridge that replaced the ferry?" --corpus mine
   kgp-neo4j ask "..." --corpus mine --agent tfidf --budget 10
-  kgp-neo4j ask "..." --corpus mine --agent t5 --model trained/t5
+  kgp-neo4j ask "..." --corpus mine --llm gpt-4o-mini --form long
+  kgp-neo4j ask "..." --corpus mine --llm local:models/qwen --method ircot
+  kgp-neo4j ask "..." --corpus mine --html answer.html --trace
   kgp-neo4j ask "Which light in Table 2 cost most?" --corpus mine
   kgp-neo4j ask "How do pages 1 and 2 differ?" --corpus mine --type structural
   kgp-neo4j ask "..." --corpus mine --json | jq .passages[0].title
@@ -34,19 +40,37 @@ Examples:
 @click.option(
     "--graph", metavar="NAME", help="A knowledge graph instead, asked as `kgp-neo4j mindmap` does."
 )
+@click.option(
+    "--method",
+    type=click.Choice(["kgp", "bm25", "dense", "hybrid", "ircot"]),
+    default="kgp",
+    show_default=True,
+    help="How the passages are found: the traversal, or one of its baselines.",
+)
 @traversal_options
 @click.option(
     "--type",
     "type_",
-    type=click.Choice(["structural", "content", "both"]),
-    help="What the question is about, pages and tables or content (default: it is decided).",
+    type=click.Choice(["structural", "content", "both", "model"]),
+    help="What the question is about, pages and tables or content (default: it is decided); "
+    "`model` lets the language model decide, in a call of its own.",
+)
+@llm_option("answers, from passages as from pages and tables")
+@click.option(
+    "--form",
+    type=click.Choice(["short", "long"]),
+    default="short",
+    show_default=True,
+    help="What the language model writes: a few words and why, or a paragraph.",
 )
 @click.option(
-    "--llm",
-    metavar="NAME",
-    envvar="KGP_NEO4J_LLM",
-    help="The chat server's model that decides what the question is about, and answers from pages "
-    "and tables (or KGP_NEO4J_LLM; default: none, or that of --agent chat).",
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the answer with all that shows it to this file, as one page without a network.",
+)
+@click.option("--mermaid", "as_mermaid", is_flag=True, help="Print the paths as Mermaid.")
+@click.option(
+    "--trace", is_flag=True, help="Keep the traversal in the graph, for `kgp-neo4j explain`."
 )
 @click.option(
     "--show", type=int, default=5, show_default=True, help="Passages and paths that are printed."
@@ -56,72 +80,92 @@ def command(
     question: str,
     corpus: str | None,
     graph: str | None,
+    method: str,
     type_: str | None,
     llm: str | None,
+    form: str,
+    html: Path | None,
+    as_mermaid: bool,
+    trace: bool,
     show: int,
     as_json: bool,
     **traversal: Any,
 ) -> None:
     """Answer QUESTION over a corpus: reasoning paths, passages with citations, and a Browser link.
 
-    The answer is the best supporting sentence. A question about pages or tables is answered from
-    them, with the query that was run; where its reading is uncertain, the table is shown instead.
+    The offline reader answers, or a language model, each sentence of which is checked against the
+    passages that it cites; what they do not carry is marked. A question about pages or tables is
+    answered from them, with the query that was run; where its reading is uncertain, the table is
+    shown instead.
     """
+    if as_json and as_mermaid:
+        raise click.UsageError("Choose one of --json and --mermaid.")
     if graph is not None:
-        _over_graph(question, graph, llm, show, as_json, traversal["chat_url"])
+        _over_graph(
+            question,
+            graph,
+            llm,
+            show,
+            chat_url=traversal["chat_url"],
+            html=html,
+            as_mermaid=as_mermaid,
+            as_json=as_json,
+        )
         return
     if corpus is None:
         raise click.MissingParameter(param_hint="'--corpus' or '--graph'", param_type="option")
-    from kgp_neo4j.answer import ask
-    from kgp_neo4j.cli._answer import print_answer
-    from kgp_neo4j.evidence import Retriever
+    from kgp_neo4j.answer import ask, with_method
+    from kgp_neo4j.answer.explanation import mermaid, page, queries_of
+    from kgp_neo4j.answer.traces import keep
     from kgp_neo4j.installation import open_database
 
     settings = retriever_settings(**traversal)
-    made: list[Retriever] = []
+    model = answering_model(llm, traversal["agent"], traversal["model"], traversal["chat_url"])
+    made: list[Retriever | Ircot] = []
 
-    def retriever() -> Retriever:
-        made.append(Retriever(database, corpus, **settings))
+    def retriever() -> Retriever | Ircot:
+        from kgp_neo4j.evidence import Retriever
+
+        made.append(
+            with_method(
+                lambda name: Retriever(database, corpus, method=name, **settings), method, model
+            )
+        )
         return made[0]
 
-    write = _writer(llm, settings["agent"], settings["agent_settings"])
     with open_database(echo=say) as database:
-        answer = ask(database, corpus, question, retriever, type_=type_, write=write)
-    if made and made[0].unconnected > 0:
-        say(
-            f"Note: {made[0].unconnected} passages came after the corpus was connected; "
-            f"run `kgp-neo4j connect` to join them in."
-        )
+        with written(as_json or as_mermaid) as on_text:
+            answer = ask(
+                database,
+                corpus,
+                question,
+                retriever,
+                type_=type_,
+                model=model,
+                form=form,
+                on_text=on_text,
+            )
+        if trace:
+            answer = replace(answer, trace=keep(database, answer))
+            answer = replace(answer, queries=queries_of(answer))
+    if made:
+        say_unconnected(made[0].unconnected)
+    if html is not None:
+        write_file(html, page(answer))
     if as_json:
         echo_json(answer)
+    elif as_mermaid:
+        click.echo(mermaid(answer), nl=False)
     else:
         print_answer(answer, show)
 
 
-def _writer(llm: str | None, agent: str | None, settings: AgentSettings) -> Any:
-    """Return the language model that was asked for, as a function of a prompt; None for none."""
-    name = llm or (settings.model if agent == "chat" else None)
-    if not name:
-        return None
-    from kgp_neo4j.models.chat import ChatModel
-
-    model = ChatModel(name, url=settings.url, temperature=settings.temperature, seed=settings.seed)
-    return lambda prompt: model.reply("", prompt)
-
-
-def _over_graph(
-    question: str,
-    graph: str,
-    llm: str | None,
-    show: int,
-    as_json: bool,
-    chat_url: str | None,
-) -> None:
+def _over_graph(question: str, graph: str, llm: str | None, show: int, **shown: Any) -> None:
     """Answer over a knowledge graph; raises UsageError for what only a corpus has."""
     from kgp_neo4j.cli.mindmap import run_mindmap, show_mindmap
 
     ctx = click.get_current_context()
-    fitting = {"question", "graph", "llm", "show", "as_json", "chat_url"}
+    fitting = {"question", "graph", "llm", "show", *shown}
     given = [
         name
         for name in ctx.params
@@ -132,8 +176,6 @@ def _over_graph(
         names = ", ".join(f"--{name.rstrip('_').replace('_', '-')}" for name in sorted(given))
         raise click.UsageError(f"{names} does not go with --graph.")
     lines = ctx.get_parameter_source("show") is click.core.ParameterSource.COMMANDLINE
-    show_mindmap(
-        run_mindmap(question, graph, llm=llm, chat_url=chat_url),
-        show if lines else 40,
-        as_json=as_json,
-    )
+    chat_url = shown.pop("chat_url")
+    made = run_mindmap(question, graph, llm=llm, chat_url=chat_url)
+    show_mindmap(made, show if lines else 40, **shown)

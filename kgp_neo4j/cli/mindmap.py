@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
+from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
 
 if TYPE_CHECKING:
     from kgp_neo4j.answer.mindmap import MindMap
@@ -49,19 +50,8 @@ Graphs are loaded by `kgp-neo4j load-kg`.
     metavar="LABEL=TEXT",
     help="An answer to choose from; give it once for each.",
 )
-@click.option(
-    "--llm",
-    metavar="NAME",
-    envvar="KGP_NEO4J_LLM",
-    help="The chat server's model that finds entities and answers (or KGP_NEO4J_LLM; default: "
-    "none).",
-)
-@click.option(
-    "--chat-url",
-    metavar="URL",
-    envvar="OPENAI_BASE_URL",
-    help="The chat server, with the OpenAI protocol (or OPENAI_BASE_URL).",
-)
+@llm_option("finds entities and answers")
+@chat_url_option
 @click.option("--mermaid", "as_mermaid", is_flag=True, help="Print the mind map as Mermaid.")
 @click.option(
     "--html",
@@ -72,6 +62,30 @@ Graphs are loaded by `kgp-neo4j load-kg`.
     "--svg",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the picture alone to this file.",
+)
+@click.option(
+    "--size",
+    type=click.IntRange(1, 500),
+    default=40,
+    show_default=True,
+    help="Triples of evidence at most.",
+)
+@click.option(
+    "--hops",
+    type=click.IntRange(1, 10),
+    default=5,
+    show_default=True,
+    help="Steps of a path between two entities at most.",
+)
+@click.option(
+    "--sampling",
+    type=click.Choice(["ranked", "random"]),
+    default="ranked",
+    show_default=True,
+    help="Which evidence stays: the best, or a sample for each entity as in the paper.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="The same seed, the same sample."
 )
 @click.option(
     "--show",
@@ -91,6 +105,10 @@ def command(
     as_mermaid: bool,
     html: Path | None,
     svg: Path | None,
+    size: int,
+    hops: int,
+    sampling: str,
+    seed: int,
     show: int,
     as_json: bool,
 ) -> None:
@@ -105,7 +123,8 @@ def command(
 
     said = sys.stdin.read() if question == "-" else question
     asked = as_question([*read_turns(said, "standard input"), *turns])
-    made = run_mindmap(asked, graph, options, llm, chat_url)
+    mining: dict[str, Any] = {"size": size, "hops": hops, "sampling": sampling, "seed": seed}
+    made = run_mindmap(asked, graph, options, llm, chat_url, **mining)
     show_mindmap(made, show, as_json=as_json, as_mermaid=as_mermaid, html=html, svg=svg)
 
 
@@ -115,15 +134,21 @@ def run_mindmap(
     options: tuple[str, ...] = (),
     llm: str | None = None,
     chat_url: str | None = None,
+    *,
+    hops: int = 5,
+    **mining: Any,
 ) -> MindMap:
-    """Answer a question as the command does; `options` are LABEL=TEXT."""
+    """Answer a question as the command does; `options` are LABEL=TEXT, `mining` its settings."""
     from kgp_neo4j.answer.mindmap import ask_graph
+    from kgp_neo4j.evidence.mining import MiningSettings
     from kgp_neo4j.installation import open_database
+    from kgp_neo4j.traverse.exploration import ExplorationSettings
 
     choices = _choices(options)
+    settings = MiningSettings(**mining, exploration=ExplorationSettings(hops=hops))
     write = _writer(llm, chat_url)
     with open_database(echo=say) as database:
-        return ask_graph(database, graph, question, options=choices, write=write)
+        return ask_graph(database, graph, question, settings=settings, options=choices, write=write)
 
 
 def show_mindmap(
@@ -142,9 +167,9 @@ def show_mindmap(
 
     roots = [entity.name for entity in made.reasoning.entities if entity.id]
     if html is not None:
-        _written(html, page(made))
+        write_file(html, page(made))
     if svg is not None:
-        _written(svg, drawn(made.edges, roots))
+        write_file(svg, drawn(made.edges, roots))
     if as_json:
         echo_json(made)
     elif as_mermaid:
@@ -169,21 +194,7 @@ def _choices(options: tuple[str, ...]) -> dict[str, str]:
 
 def _writer(llm: str | None, chat_url: str | None) -> Callable[[str], str] | None:
     """Return the language model that was asked for, as a function of a prompt; None for none."""
-    if not llm:
-        return None
-    from kgp_neo4j.models.chat import ChatModel
+    from kgp_neo4j.models.language import writer
 
-    model = ChatModel(llm, url=chat_url)
-    return lambda prompt: model.reply("", prompt)
-
-
-def _written(path: Path, text: str) -> None:
-    from kgp_neo4j.errors import InputError
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror})", where=str(path), hint="Choose another file."
-        ) from error
-    say(f"Written: {path}")
+    model = opened_model(llm, chat_url)
+    return writer(model) if model is not None else None

@@ -12,6 +12,7 @@ Examples:
   kgp-neo4j train t5 train.json.gz --out trained/t5
   kgp-neo4j train llama train.json.gz --out trained/llama --dev dev.json.gz
   kgp-neo4j train mdr --corpus mine --out trained/mdr
+  kgp-neo4j train reader train.json.gz --out trained/reader
 
 \b
 FILES are the training files of HotpotQA, 2WikiMultihopQA or MuSiQue, with their
@@ -19,7 +20,7 @@ supporting facts. The same command again goes on where it was stopped.
 """
 
 #: Each in a module of its own, `_train_NAME`.
-_MODELS = ("t5", "llama", "mdr", "scorer")
+_MODELS = ("t5", "llama", "mdr", "scorer", "reader")
 
 
 class _Models(click.Group):

@@ -20,8 +20,10 @@ __all__ = [
     "OUTPUT_TOKENS",
     "Generator",
     "Kind",
+    "kind_of",
     "load_checkpoint",
     "load_generator",
+    "placed",
 ]
 
 Kind = Literal["seq2seq", "causal"]
@@ -116,14 +118,46 @@ def load_generator(kind: Kind, name: str | None, adapter: str | None = None) -> 
     and where the CPU multiplies it natively, in float32 elsewhere. Raises ModelError when it can't
     be found, holds no safetensors weights, or is of the other kind.
     """
+    device, dtype = placed()
+    model, tokenizer = load_checkpoint(kind, name, adapter, dtype)
+    return Generator(adapter or name or "", kind, model.to(device), tokenizer, device)
+
+
+def placed() -> tuple[str, Any]:
+    """Return the device that models run on, and the torch dtype that it multiplies natively."""
     import torch
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     native = device == "cuda" or native_bfloat16()
-    model, tokenizer = load_checkpoint(
-        kind, name, adapter, torch.bfloat16 if native else torch.float32
-    )
-    return Generator(adapter or name or "", kind, model.to(device), tokenizer, device)
+    return device, torch.bfloat16 if native else torch.float32
+
+
+def kind_of(name: str) -> Kind:
+    """Return which kind of language model a checkpoint is, or an adapter's base model.
+
+    Raises ModelError where it cannot be found.
+    """
+    base = _base_of(name) if _is_adapter(name) else name
+    source, options = _source(base)
+    try:
+        from transformers import AutoConfig
+
+        config = AutoConfig.from_pretrained(source, **options)
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        raise ModelError(
+            f"the checkpoint {base!r} could not be loaded ({_first_line(error)})",
+            hint="Give a folder with safetensors weights and a tokenizer, or a hub name while "
+            "online.",
+        ) from error
+    return "seq2seq" if config.is_encoder_decoder else "causal"
+
+
+def _source(name: str) -> tuple[str, dict[str, bool]]:
+    """Return a folder or hub name as transformers takes it, and how it may be loaded."""
+    local = Path(name).expanduser().is_dir()
+    # From the root, because an adapter keeps the name of its base model.
+    source = str(Path(name).expanduser().absolute()) if local else name
+    return source, {"trust_remote_code": False, "local_files_only": local}
 
 
 def load_checkpoint(
@@ -134,15 +168,12 @@ def load_checkpoint(
         name, adapter = None, name
     if name is None:
         name = _base_of(adapter or "")
-    local = Path(name).expanduser().is_dir()
-    # From the root, because an adapter keeps the name of its base model.
-    source = str(Path(name).expanduser().absolute()) if local else name
+    source, options = _source(name)
     try:
         from transformers import AutoConfig, AutoTokenizer
         from transformers.utils import logging as chatter
 
         chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own
-        options = {"trust_remote_code": False, "local_files_only": local}
         config = AutoConfig.from_pretrained(source, **options)
         _check_kind(kind, name, config)
         tokenizer = AutoTokenizer.from_pretrained(source, **options)

@@ -150,10 +150,12 @@ def configure(
     memory: Memory,
     ports: tuple[int, int],
     options: list[str],
+    settings: str = "",
 ) -> Path:
     """Write the server's files below `home`; return the one that `java @file` starts it with.
 
-    `ports` are those of Bolt and HTTP; `options` are further options of the JVM.
+    `ports` are those of Bolt and HTTP; `options` are further options of the JVM, `settings` further
+    lines of neo4j.conf.
     """
     text = _CONF.format(
         bolt=ports[0],
@@ -163,7 +165,7 @@ def configure(
         heap=memory.heap,
         page_cache=memory.page_cache,
     )
-    write_private(home / "conf" / "neo4j.conf", text)
+    write_private(home / "conf" / "neo4j.conf", text + settings)
     write_private(home / "conf" / "apoc.conf", _APOC)
     arguments = home / "run" / "server.args"
     argument_file(

@@ -11,6 +11,7 @@ from typing import Literal
 
 from kgp_neo4j.errors import ServerError
 from kgp_neo4j.server.archive import archive_options, make_archive
+from kgp_neo4j.server.browser import browser_settings, prepare_browser, remove_browser
 from kgp_neo4j.server.configuration import choose_memory, configure, machine_memory
 from kgp_neo4j.server.disk import private_folder, require_free
 from kgp_neo4j.server.install import Installation, install
@@ -132,10 +133,12 @@ def _start(
 ) -> Connection:
     home = folders.home
     chosen = choose_memory(machine_memory(), memory)
+    guided = prepare_browser(folders.cache, home, installed, echo)
     for attempt in range(1, _TRIES + 1):
         ports = choose_ports(home)
         options = archive_options(folders.cache, home, installed, java)
-        arguments = configure(home, installed, java, chosen, ports, options)
+        settings = browser_settings(f"http://{HOST}:{ports[1]}") if guided else ""
+        arguments = configure(home, installed, java, chosen, ports, options, settings)
         password = prepare_password(home, installed, java)
         echo(f"Starting Neo4j {installed.lock.versions['neo4j']} in {home}")
         began = time.time()
@@ -155,7 +158,11 @@ def _start(
         except ServerError as error:
             end(home, state, 10.0)
             forget_state(home)
-            if "port was taken" not in error.what or attempt == _TRIES:
+            if guided and "browser" in error.what:
+                echo("Neo4j does not start with the guide of kgp-neo4j: trying without it.")
+                guided = False
+                remove_browser(home)
+            elif "port was taken" not in error.what or attempt == _TRIES:
                 raise
             continue
         except BaseException:  # Ctrl-C while waiting: leave no server behind half way

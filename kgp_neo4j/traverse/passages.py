@@ -23,6 +23,7 @@ def read_passages(database: Database, ids: Iterable[str]) -> dict[str, Passage]:
             end=row["end"],
             text=row["text"],
             source=row["source"],
+            page=row["page"],
         )
         for row in rows
     }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from kgp_neo4j.answer.mindmap.forest import Branch, forest
 from kgp_neo4j.answer.mindmap.names import plain, same
 from kgp_neo4j.answer.mindmap.records import MapEdge
+from kgp_neo4j.answer.pages import mermaid_label
 from kgp_neo4j.evidence.aggregation import readable
 
 __all__ = ["MARKS", "mermaid", "tree_lines"]
@@ -76,20 +77,13 @@ def mermaid(edges: Sequence[MapEdge]) -> str:
             key = same(name) or name
             if key not in ids:
                 ids[key] = f"n{len(ids)}"
-                lines.append(f'  {ids[key]}["{_escaped(name)}"]')
+                lines.append(f'  {ids[key]}["{mermaid_label(name)}"]')
             ends.append(ids[key])
         words = " ".join(x for x in (readable(edge.relation), MARKS[edge.status]) if x)
-        label = f'|"{_escaped(words)}"|' if words else ""
+        label = f'|"{mermaid_label(words)}"|' if words else ""
         lines.append(f"  {ends[0]} -->{label} {ends[1]}")
         styled.setdefault(edge.status, []).append(number)
     for status, css in _CLASSES.items():
         if status in styled:
             lines.append(f"  linkStyle {','.join(map(str, styled[status]))} {css}")
     return "\n".join(lines) + "\n"
-
-
-def _escaped(text: str) -> str:
-    """Return a text for a quoted label: Mermaid's entities are `#code;`."""
-    return "".join(
-        c if c.isalnum() or c in " .,-–+%/':()（），。、" else f"#{ord(c)};" for c in plain(text)
-    )

@@ -6,6 +6,7 @@ import unicodedata
 
 import regex
 
+from kgp_neo4j.answer.pages import plain
 from kgp_neo4j.evidence.aggregation import readable
 
 __all__ = ["is_chinese", "plain", "same", "same_relation"]
@@ -32,12 +33,6 @@ def _singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
-
-
-def plain(text: str) -> str:
-    """Return a text on one line, without control characters, for prompts and terminals."""
-    kept = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(kept.split())
 
 
 def is_chinese(text: str) -> bool:

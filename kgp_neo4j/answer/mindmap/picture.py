@@ -5,15 +5,14 @@ Every text is escaped, there is no script, and the page forbids itself to load a
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from kgp_neo4j.answer.mindmap.drawing import MARKS
 from kgp_neo4j.answer.mindmap.forest import Branch, forest
-from kgp_neo4j.answer.mindmap.names import plain
 from kgp_neo4j.answer.mindmap.records import MapEdge, MindMap
+from kgp_neo4j.answer.pages import FONT, cut, html_page, plain, width
 from kgp_neo4j.evidence.aggregation import readable
 
 __all__ = ["page", "svg"]
@@ -25,17 +24,9 @@ _COLOURS = {
     "contradicts": "#c62828",
 }
 _DASHES = {"question": ' stroke-dasharray="2 3"', "model": ' stroke-dasharray="6 4"'}
-_ROW, _BOX, _FONT, _GAP, _EDGE = 40, 28, 13, 24, 40
+_ROW, _BOX, _GAP, _EDGE = 40, 28, 24, 40
 _WIDEST = 34
-_STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;
-color:#1a1a1a;background:#fff}h1{font-size:1.3rem;white-space:pre-wrap}h2{font-size:1.05rem;margin-top:1.8rem}
-pre{white-space:pre-wrap;font:inherit}.map{overflow-x:auto;border:1px solid #ddd;border-radius:6px}
-.notice{border-left:4px solid #b26a00;padding:.4rem .8rem;background:#fff7e6}
-table{border-collapse:collapse}
-td,th{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top}
-.grounded{color:#2e7d32}.question{color:#1565c0}.model{color:#b26a00}.contradicts{color:#c62828}
-"""
+_STYLE = "".join(f".{status}{{color:{colour}}}" for status, colour in _COLOURS.items())
 
 
 @dataclass(slots=True)
@@ -53,9 +44,9 @@ def svg(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> str:
     widths = [0.0] * (depth + 1)
     labels = [0.0] * (depth + 1)
     for p in placed:
-        widths[p.depth] = max(widths[p.depth], _width(_cut(p.branch.name)) + _GAP)
+        widths[p.depth] = max(widths[p.depth], width(cut(p.branch.name, _WIDEST)) + _GAP)
         if p.branch.edge:
-            labels[p.depth] = max(labels[p.depth], _width(_label(p.branch)) + _EDGE)
+            labels[p.depth] = max(labels[p.depth], width(_label(p.branch)) + _EDGE)
     lefts = [0.0] * (depth + 1)
     x = 10.0
     for at in range(depth + 1):
@@ -68,7 +59,7 @@ def svg(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{x + 10:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {x + 10:.0f} {height:.0f}" font-family="system-ui,sans-serif" '
-        f'font-size="{_FONT}" role="img"><title>Mind map</title>'
+        f'font-size="{FONT}" role="img"><title>Mind map</title>'
         f'<rect width="100%" height="100%" fill="#ffffff"/>{"".join(body)}</svg>\n'
     )
 
@@ -94,18 +85,8 @@ def _placed(roots: Sequence[Branch]) -> list[_Placed]:
     return made
 
 
-def _width(text: str) -> float:
-    wide = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-    return wide * _FONT * 0.57
-
-
-def _cut(text: str) -> str:
-    text = plain(text)
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
-
-
 def _label(branch: Branch) -> str:
-    return _cut(readable(branch.edge.relation)) if branch.edge else ""
+    return cut(readable(branch.edge.relation), _WIDEST) if branch.edge else ""
 
 
 def _line(p: _Placed, lefts: Sequence[float], widths: Sequence[float]) -> str:
@@ -113,7 +94,7 @@ def _line(p: _Placed, lefts: Sequence[float], widths: Sequence[float]) -> str:
     if edge is None or parent is None:
         return ""
     colour = _COLOURS[edge.status]
-    x0 = lefts[parent.depth] + _width(_cut(parent.branch.name)) + _GAP - 8
+    x0 = lefts[parent.depth] + width(cut(parent.branch.name, _WIDEST)) + _GAP - 8
     corner = lefts[parent.depth] + widths[parent.depth] - 4
     x1 = lefts[p.depth]
     path = (
@@ -129,7 +110,7 @@ def _line(p: _Placed, lefts: Sequence[float], widths: Sequence[float]) -> str:
     return (
         f'<g fill="none" stroke="{colour}" stroke-width="1.4"><title>{escape(plain(said + ids))}'
         f'</title><path d="{path}"{_DASHES.get(edge.status, "")}/><path d="{head}"/></g>'
-        f'<text x="{x1 - 10:.1f}" y="{p.y - 4:.1f}" fill="{colour}" font-size="{_FONT - 2}" '
+        f'<text x="{x1 - 10:.1f}" y="{p.y - 4:.1f}" fill="{colour}" font-size="{FONT - 2}" '
         f'text-anchor="end">{escape(_label(p.branch))}</text>'
     )
 
@@ -138,12 +119,12 @@ def _box(p: _Placed, lefts: Sequence[float]) -> str:
     edge = p.branch.edge
     colour = _COLOURS[edge.status] if edge else "#37474f"
     fill = "#eceff1" if edge is None else "#ffffff"
-    text = _cut(p.branch.name)
-    x, width = lefts[p.depth], _width(text) + _GAP - 8
+    text = cut(p.branch.name, _WIDEST)
+    x, wide = lefts[p.depth], width(text) + _GAP - 8
     dash = ' stroke-dasharray="3 3"' if p.branch.again else ""
     return (
         f'<g><title>{escape(plain(p.branch.name))}</title><rect x="{x:.1f}" '
-        f'y="{p.y - _BOX / 2:.1f}" width="{width:.1f}" height="{_BOX}" rx="6" fill="{fill}" '
+        f'y="{p.y - _BOX / 2:.1f}" width="{wide:.1f}" height="{_BOX}" rx="6" fill="{fill}" '
         f'stroke="{colour}"{dash}/><text x="{x + 8:.1f}" y="{p.y + 4.5:.1f}" fill="#1a1a1a">'
         f"{escape(text)}</text></g>"
     )
@@ -164,17 +145,13 @@ def page(answer: MindMap) -> str:
             ("contradicts", "contradicts the graph"),
         )
     )
-    return (
-        '<!DOCTYPE html>\n<html><head><meta charset="utf-8">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'\">"
-        '<meta name="viewport" content="width=device-width"><meta name="referrer" '
-        f'content="no-referrer"><title>{escape(plain(answer.question)[:80])}</title>'
-        f"<style>{_STYLE}</style></head><body><h1>{escape(answer.question)}</h1>{notices}"
+    body = (
+        f"<h1>{escape(answer.question)}</h1>{notices}"
         f"<h2>Answer</h2><pre>{escape(answer.text)}</pre>"
         f'<h2>Mind map</h2><div class="map">{svg(answer.edges, roots)}</div><p>{legend}</p>'
-        f"{rejected}<h2>Edges</h2>{_table(answer.edges)}</body></html>\n"
+        f"{rejected}<h2>Edges</h2>{_table(answer.edges)}"
     )
+    return html_page(answer.question, body, _STYLE)
 
 
 def _table(edges: Sequence[MapEdge]) -> str:

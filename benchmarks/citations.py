@@ -1,0 +1,218 @@
+"""How well it is told whether a passage carries a sentence, on sentences known to be true or not.
+
+Examples:
+  python benchmarks/citations.py ../shared/data
+  python benchmarks/citations.py ../shared/data --each 50 --words-only
+
+From the train questions of 2WikiMultihopQA (its triples), MuSiQue (its single-hop questions) and
+HotpotQA (its supporting facts) sentences are made that a gold passage carries. False ones are made
+of them: another object of the same relation (`object`), another name of the same passage
+(`inside`), another number, a "not" put in, one word replaced (`word`); and true ones are held
+against another passage (`passage`).
+
+Prints, for each kind, the share that is taken for carried: high is right for `true` and `verbatim`,
+low for all others. Writes results/citations.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import _common as common
+
+from kgp_neo4j.records import Passage
+
+#: How a relation of 2WikiMultihopQA is said; the others as "The RELATION of SUBJECT is OBJECT."
+SAID = {
+    "date of birth": "{} was born on {}.",
+    "date of death": "{} died on {}.",
+    "place of birth": "{} was born in {}.",
+    "place of death": "{} died in {}.",
+    "country of citizenship": "{} is from {}.",
+}
+TRUE = ("true", "verbatim")
+KINDS = (*TRUE, "object", "inside", "number", "negated", "word", "passage")
+NAME = re.compile(r"(?:[A-Z][a-z]+ )+[A-Z][a-z]+")
+
+
+class Case(NamedTuple):
+    """A sentence, the passage that it is held against, and how it came about."""
+
+    source: str
+    kind: str
+    sentence: str
+    passage: Passage
+
+
+def passage(title: str, text: str) -> Passage:
+    """Return a passage of a title and a text."""
+    return Passage("0", "0", title, 0, 0, len(text), text)
+
+
+def negated(sentence: str) -> str:
+    """Return a sentence that denies what it said."""
+    made = re.sub(r"\b(is|was|are|were)\b", r"\1 not", sentence, count=1)
+    return made if made != sentence else re.sub(r"\bdied\b", "did not die", sentence, count=1)
+
+
+def variants(
+    source: str, form: str, wanted: str, other: str, given: Passage, draw: random.Random
+) -> Iterator[Case]:
+    """Yield a true sentence and the false ones made of it; `form` has a gap for the object."""
+    true = form.replace("\0", wanted)
+    yield Case(source, "true", true, given)
+    if other.casefold() not in given.text.casefold():
+        yield Case(source, "object", form.replace("\0", other), given)
+    if negated(true) != true:
+        yield Case(source, "negated", negated(true), given)
+    if re.search(r"\d{4}", wanted):
+        year = str(int(re.findall(r"\d{4}", wanted)[0]) + draw.choice((-7, 3, 11)))
+        yield Case(source, "number", re.sub(r"\d{4}", year, true), given)
+    names = [n for n in NAME.findall(given.text) if not set(n.split()) & set(true.split())]
+    if names and not re.search(r"\d", wanted):
+        yield Case(source, "inside", form.replace("\0", draw.choice(names)), given)
+
+
+def of_2wiki(folder: Path, draw: random.Random) -> Iterator[Case]:
+    """Yield cases of the triples that lead to the answers."""
+    records = common.read_lines(folder / "2wiki" / "train.jsonl.gz")
+    objects: defaultdict[str, list[str]] = defaultdict(list)
+    for record in records:
+        for _, relation, wanted in record["evidences"]:
+            objects[relation].append(wanted)
+    for record in records:
+        texts = {t: " ".join(s.strip() for s in ss) for t, ss in record["context"]}
+        for subject, relation, wanted in record["evidences"]:
+            title = next((t for t in texts if t.startswith(subject)), None)
+            if title is None or wanted.casefold() not in texts[title].casefold():
+                continue
+            form = SAID.get(relation, f"The {relation} of {{}} is {{}}.").format(subject, "\0")
+            given = passage(title, texts[title])
+            other = draw.choice(objects[relation])
+            yield from variants("2wiki", form, wanted, other, given, draw)
+            beside = draw.choice([t for t in texts if t != title])
+            if wanted.casefold() not in texts[beside].casefold():
+                true = form.replace("\0", wanted)
+                yield Case("2wiki", "passage", true, passage(beside, texts[beside]))
+
+
+def of_musique(folder: Path, draw: random.Random) -> Iterator[Case]:
+    """Yield cases of the single-hop questions that can be turned into a sentence."""
+    records = common.read_lines(folder / "musique" / "train.jsonl.gz")
+    for record in records:
+        known: list[str] = []
+        for step in record["question_decomposition"]:
+            question, wanted = step["question"], step["answer"]
+            for number, answer in enumerate(known, 1):
+                question = question.replace(f"#{number}", answer)
+            known.append(wanted)
+            asks = re.match(
+                r"(?:who|what|which [\w ]{1,20}?) (is|was|\w+ed) (.+?)\??$", question, re.I
+            )
+            if ">>" in question:
+                subject, relation = (part.strip() for part in question.split(">>", 1))
+                form = f"The {relation} of {subject} is \0."
+            elif asks:
+                form = f"\0 {asks[1]} {asks[2].strip()}."
+            else:
+                continue
+            row = record["paragraphs"][step["paragraph_support_idx"]]
+            if wanted.casefold() not in row["paragraph_text"].casefold():
+                continue
+            given = passage(row["title"], row["paragraph_text"])
+            other = draw.choice(records)["answer"]
+            yield from variants("musique", form, wanted, other, given, draw)
+            beside = draw.choice(record["paragraphs"])
+            if wanted.casefold() not in beside["paragraph_text"].casefold():
+                held = passage(beside["title"], beside["paragraph_text"])
+                yield Case("musique", "passage", form.replace("\0", wanted), held)
+
+
+def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
+    """Yield cases of the supporting facts, cut at a clause, and with a word replaced."""
+    facts = []
+    for record in common.read_lines(folder / "hotpotqa" / "train.jsonl.gz"):
+        texts = dict(record["context"])
+        for title, at in record["supporting_facts"]:
+            if title in texts and at < len(texts[title]):
+                facts.append((title, texts[title][at].strip(), "".join(texts[title])))
+    plain = re.compile(r"(?<= )[a-z]{5,}(?= )")
+    vocabulary = [word for _, fact, _ in facts for word in plain.findall(fact)]
+    for title, fact, text in facts:
+        clause = re.match(r"(.{45,}?)[,;]", fact)
+        said = f"{clause[1]}." if clause else fact
+        given = passage(title, text)
+        yield Case("hotpotqa", "verbatim", said, given)
+        if negated(said) != said:
+            yield Case("hotpotqa", "negated", negated(said), given)
+        if words := plain.findall(said):
+            new = said.replace(f" {draw.choice(words)} ", f" {draw.choice(vocabulary)} ", 1)
+            if new != said:
+                yield Case("hotpotqa", "word", new, given)
+        other, _, beside = draw.choice(facts)
+        if other != title:
+            yield Case("hotpotqa", "passage", said, passage(other, beside))
+
+
+def measured(cases: Sequence[Case], encoder: object) -> dict[str, dict[str, float]]:
+    """Return, for each source and kind, the share taken for carried, and how many there were."""
+    from kgp_neo4j.answer.prompting import Evidence
+
+    found: defaultdict[str, list[bool]] = defaultdict(list)
+    for case in cases:
+        evidence = Evidence("", [case.passage], encoder)  # type: ignore[arg-type]
+        carried = evidence.support(case.sentence, [0]).carried
+        found[f"{case.source} {case.kind}"].append(carried)
+        found[f"all {case.kind}"].append(carried)
+    return {
+        name: {"carried": 100 * common.mean(rows), "cases": len(rows)}
+        for name, rows in sorted(found.items())
+    }
+
+
+def main() -> None:
+    """Make the cases, check them, and print the table."""
+    made = argparse.ArgumentParser(
+        description=(__doc__ or "").split("\n\n")[0],
+        epilog="\n\n".join((__doc__ or "").split("\n\n")[1:]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("folder", type=Path, help="holds 2wiki, musique and hotpotqa")
+    made.add_argument(
+        "--each", type=common.positive, default=100, help="cases of a source and kind"
+    )
+    made.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
+    made.add_argument("--words-only", action="store_true", help="without an encoder")
+    made.add_argument("--out", type=Path, default=Path(__file__).parent, metavar="FOLDER")
+    given = made.parse_args()
+    from kgp_neo4j.models import load_encoder
+
+    draw = random.Random(given.seed)
+    kept: defaultdict[tuple[str, str], list[Case]] = defaultdict(list)
+    for source in (of_2wiki, of_musique, of_hotpotqa):
+        for case in source(given.folder, draw):
+            kept[case.source, case.kind].append(case)
+    cases = []
+    for rows in kept.values():
+        cases += draw.sample(rows, min(given.each, len(rows)))
+    result = measured(cases, None if given.words_only else load_encoder())
+    sources = ("2wiki", "musique", "hotpotqa", "all")
+    print(common.described(), "\n")
+    table = [
+        [kind, *(result.get(f"{source} {kind}", {}).get("carried") for source in sources)]
+        for kind in KINDS
+    ]
+    print(common.markdown(("carried, %", *sources), table))
+    name = "citations-words" if given.words_only else "citations"
+    settings = {"each": given.each, "seed": given.seed}
+    common.keep(given.out, name, {"settings": settings, "kinds": result})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""The evidence of an answer for neo4j-viz: an interactive picture, in a notebook or as HTML.
+
+neo4j-viz has a licence of its own (GPL-3.0) and is only used where it is installed:
+`pip install "kgp-neo4j[viz]"`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from kgp_neo4j.answer.explanation.marks import rests_on
+from kgp_neo4j.answer.pages import clean, cut
+from kgp_neo4j.database import Database
+from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.records import Answer
+
+if TYPE_CHECKING:
+    from neo4j_viz import VisualizationGraph
+
+__all__ = ["as_viz"]
+
+_CAPTION, _TEXT = 30, 300
+_PASSAGE, _MARKED, _DOCUMENT = "#b39ddb", "#fdd835", "#ffb74d"
+_PATH = "#c62828"
+
+
+def as_viz(database: Database, answer: Answer) -> VisualizationGraph:
+    """Return the passages of an answer with their documents and edges, as neo4j-viz shows them.
+
+    Yellow is what the answer rests on, red the edges of the reasoning paths. `.render()` gives HTML
+    (some MB, with all it needs). Raises ConfigurationError where neo4j-viz is not installed.
+    """
+    try:
+        from neo4j_viz import Node, Relationship, VisualizationGraph
+    except ImportError as error:
+        raise ConfigurationError(
+            "neo4j-viz is not installed", hint='Run pip install "kgp-neo4j[viz]".'
+        ) from error
+    ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
+    marked = rests_on(answer)
+    walked = {
+        frozenset((a.passage, b.passage)): b for p in answer.paths for a, b in pairwise(p.steps)
+    }
+    visited = [step.passage for path in answer.paths for step in path.steps]
+    # What neo4j-viz makes nodes and relationships of, by their ids.
+    nodes: dict[str, dict[str, Any]] = {}
+    edges: dict[str, dict[str, Any]] = {}
+    for row in database.read("procedures/show", passages=list({*visited, *ranks})):
+        passage, document, edge, other = (
+            row[name] for name in ("passage", "document", "edge", "other")
+        )
+        rank = ranks.get(passage["id"])
+        nodes[passage.element_id] = {
+            "id": passage.element_id,
+            "caption": cut(f"[{rank}] {passage['title']}" if rank else passage["title"], _CAPTION),
+            "color": _MARKED if passage["id"] in marked else _PASSAGE,
+            "size": 24 if passage["id"] in marked else 18,
+            "properties": {"title": clean(passage["title"]), "text": cut(passage["text"], _TEXT)},
+        }
+        nodes[document.element_id] = {
+            "id": document.element_id,
+            "caption": cut(document["title"], _CAPTION),
+            "color": _DOCUMENT,
+            "size": 12,
+            "properties": {"title": clean(document["title"])},
+        }
+        key = f"{document.element_id} {passage.element_id}"
+        edges[key] = {
+            "id": key,
+            "source": document.element_id,
+            "target": passage.element_id,
+            "caption": "HAS_PASSAGE",
+        }
+        if edge is not None:
+            step = walked.get(frozenset((passage["id"], other["id"])))
+            on_path = step is not None and step.edge == edge.type
+            looks: dict[str, Any] = {"color": _PATH, "width": 4} if on_path and step else {}
+            edges[edge.element_id] = dict(
+                id=edge.element_id,
+                source=edge.start_node.element_id,
+                target=edge.end_node.element_id,
+                caption=edge.type,
+                properties={"reason": clean(step.reason)} if on_path and step else {},
+                **looks,
+            )
+    return VisualizationGraph(
+        [Node(**node) for node in nodes.values()], [Relationship(**edge) for edge in edges.values()]
+    )

@@ -1,0 +1,301 @@
+"""Traces: the traversal of a question, kept in the graph to be replayed, listed and removed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+import typing
+import uuid
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kgp_neo4j.answer.browser import browser_link
+from kgp_neo4j.answer.explanation.queries import cited_parts, queries_of, shown_passages
+from kgp_neo4j.answer.explanation.visits import GIVEN, Visit, visits
+from kgp_neo4j.answer.pages import cut
+from kgp_neo4j.database import Database, Row
+from kgp_neo4j.errors import ConfigurationError, TraceError, no_corpus
+from kgp_neo4j.records import Answer, ReasoningPath, Step
+from kgp_neo4j.traverse import read_passages
+
+__all__ = ["KeptTrace", "Replay", "explain", "keep", "remove", "traces"]
+
+#: What an answer holds beside its traversal, kept as JSON.
+_DETAILS = ("supporting", "type", "structural", "reading", "statements", "usage", "notes")
+#: The edge of a step whose passage is no longer in the corpus.
+GONE = "gone"
+_TITLE, _LISTED = 60, 8
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTrace:
+    """A kept traversal as a list shows it.
+
+    `passages` were visited then, `left` of them are still in the corpus; `asked_at` is in ISO form.
+    """
+
+    id: str
+    corpus: str
+    question: str
+    agent: str
+    asked_at: str
+    answer: str
+    passages: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A kept traversal as it can be told again: the answer, and the visits in their order.
+
+    `gone` are the titles of passages that have left the corpus since; of those only the place in
+    the order is known, and the answer's `notes` say so.
+    """
+
+    id: str
+    asked_at: str
+    answer: Answer
+    visits: tuple[Visit, ...]
+    titles: Mapping[str, str]
+    gone: tuple[str, ...] = ()
+
+
+def keep(database: Database, answer: Answer) -> str:
+    """Keep the traversal of an answer in the graph, in one transaction, and return its id.
+
+    A node `Question` has the question, the answer and the settings; a relationship `VISITED` leads
+    to each passage visited, with its place in the order, the visits before it, the edge with its
+    reason, and the scores. Nothing that retrieval reads is changed. Raises CorpusError where the
+    corpus is not there.
+    """
+    made = visits(answer)
+    titles = {passage.id: passage.title for passage in answer.passages}
+    unknown = [v.step.passage for v in made if v.step.passage not in titles]
+    titles |= {i: p.title for i, p in read_passages(database, unknown).items()} if unknown else {}
+    visited = list(dict.fromkeys(visit.step.passage for visit in made))
+    question = {
+        "id": uuid.uuid4().hex,
+        "text": answer.question,
+        "title": cut(answer.question, _TITLE),
+        "agent": answer.agent,
+        "settings": json.dumps(dict(answer.settings), ensure_ascii=False),
+        "answer": answer.text,
+        "seconds": answer.seconds,
+        "details": json.dumps(
+            {name: _plain(getattr(answer, name)) for name in _DETAILS},
+            ensure_ascii=False,
+            default=float,  # a model's numbers may be NumPy's
+        ),
+        "passages": visited,
+        "titles": [titles.get(passage, "") for passage in visited],
+    }
+    rows = [{"passage": v.step.passage, "properties": _kept(v, answer.agent)} for v in made]
+    done = database.write("trace/keep", corpus=answer.corpus, question=question, visits=rows)
+    if not done:
+        raise no_corpus(answer.corpus)
+    return str(done[0]["id"])
+
+
+def explain(database: Database, trace: str) -> Replay:
+    """Return a kept traversal, by its id or the first characters of it.
+
+    The answer is the one that was given, with the passages that are still in the corpus; what went
+    away is told in its notes. Raises TraceError where there is no such trace, or more than one.
+    """
+    key = _the_one(database, trace)
+    found = database.read("trace/question", id=key)
+    if not found:
+        raise _no_trace(trace)
+    question, asked_at = found[0]["question"], found[0]["askedAt"]
+    rows = database.read("trace/visits", id=key)
+    there = {row["passage"] for row in rows}
+    titles = dict(zip(question["passages"], question["titles"], strict=True))
+    gone = {passage: title for passage, title in titles.items() if passage not in there}
+    made = [_visit(row["passage"], row["visit"]) for row in rows]
+    passages = read_passages(database, there)
+    ranked = sorted((v for v in made if v.rank is not None), key=lambda v: v.rank or 0)
+    evidence = tuple(
+        replace(passages[v.step.passage], score=v.step.score)
+        for v in ranked
+        if v.step.passage in passages
+    )
+    details = json.loads(question["details"])
+    answer = Answer(
+        question=question["text"],
+        corpus=question["corpus"],
+        agent=question["agent"],
+        text=question["answer"],
+        passages=evidence,
+        paths=_paths(made, ranked),
+        seconds=question["seconds"],
+        settings=json.loads(question["settings"]),
+        trace=key,
+        **{name: _made(hint, details.get(name)) for name, hint in _hints().items()},
+    )
+    shown = [p for p in shown_passages(answer.paths) if p in passages]
+    link = browser_link(database.connection, "browser/show_evidence", shown)
+    if answer.type.type == "structural":
+        link = browser_link(database.connection, "browser/show_structure", cited_parts(answer))
+    answer = replace(answer, browser=link, notes=(*answer.notes, *_told(gone, len(titles))))
+    return Replay(
+        id=key,
+        asked_at=asked_at,
+        answer=replace(answer, queries=queries_of(answer)),
+        visits=tuple(made),
+        titles=titles,
+        gone=tuple(gone.values()),
+    )
+
+
+def traces(database: Database, corpus: str | None = None, *, limit: int = 1000) -> list[KeptTrace]:
+    """Return the kept traversals of a corpus, or of all corpora, the latest first."""
+    return [
+        KeptTrace(
+            id=row["id"],
+            corpus=row["corpus"],
+            question=row["question"],
+            agent=row["agent"],
+            asked_at=row["askedAt"],
+            answer=row["answer"],
+            passages=row["passages"],
+            left=row["left"],
+        )
+        for row in database.read("trace/traces", corpus=corpus, limit=limit)
+    ]
+
+
+def remove(
+    database: Database,
+    ids: Iterable[str] | None = None,
+    *,
+    corpus: str | None = None,
+    older: float | None = None,
+) -> int:
+    """Remove kept traversals, and return how many.
+
+    Those of these ids (or their first characters), of a corpus, or kept more than `older` seconds
+    ago; what is given must all hold. Raises ConfigurationError where nothing is given, and
+    TraceError where an id is not there: then nothing is removed.
+    """
+    if ids is None and corpus is None and older is None:
+        raise ConfigurationError(
+            "nothing says which traces are to be removed", hint="Give ids, a corpus or an age."
+        )
+    whole = None if ids is None else [_the_one(database, i) for i in ids]
+    done = database.write_in_batches("trace/remove", ids=whole, corpus=corpus, older=older)
+    return int(done["traces"])
+
+
+def _the_one(database: Database, trace: str) -> str:
+    """Return the one id that begins so."""
+    start = trace.strip().lower()
+    found = database.read("trace/found", start=start) if start else []
+    if start in {row["id"] for row in found}:
+        return start
+    if not found:
+        raise _no_trace(trace)
+    if len(found) > 1:
+        named = ", ".join(row["id"] for row in found[:_LISTED])
+        raise TraceError(
+            f"{'many' if len(found) > _LISTED else len(found)} traces begin with {trace!r}",
+            hint=f"Give more of the id: {named}{', ...' if len(found) > _LISTED else ''}.",
+        )
+    return str(found[0]["id"])
+
+
+def _no_trace(trace: str) -> TraceError:
+    return TraceError(
+        f"there is no trace {trace!r}",
+        hint="`kgp-neo4j explain --list` lists them; `kgp-neo4j ask --trace` keeps one.",
+    )
+
+
+# --- Visits as relationships ----------------------------------------------------------------------
+
+
+def _kept(visit: Visit, agent: str) -> Row:
+    step = visit.step
+    return {
+        "order": visit.order,
+        "step": visit.hop,
+        "path": list(visit.path),
+        "rank": visit.rank,
+        "edge": step.edge,
+        "reason": step.reason,
+        "score": step.score,
+        "match": step.match,
+        "inherited": step.inherited,
+        "judged": step.judged,
+        "signals": step.signals,
+        "agent": agent,
+    }
+
+
+def _visit(passage: str, row: Mapping[str, Any]) -> Visit:
+    step = Step(
+        passage=passage,
+        edge=row["edge"],
+        match=row["match"],
+        inherited=row["inherited"],
+        reason=row["reason"],
+        judged=row.get("judged"),
+        signals=row["signals"],
+    )
+    return Visit(row["order"], tuple(row["path"]), step, row.get("rank"))
+
+
+def _paths(made: Iterable[Visit], ranked: Iterable[Visit]) -> tuple[ReasoningPath, ...]:
+    """Return the paths to the passages retrieved; a step that went away keeps its place."""
+    steps = {visit.order: visit.step for visit in made}
+    return tuple(
+        ReasoningPath(tuple(steps.get(order, Step("", GONE, 0.0)) for order in visit.path))
+        for visit in ranked
+        if visit.step.edge != GIVEN
+    )
+
+
+def _told(gone: Mapping[str, str], visited: int) -> tuple[str, ...]:
+    if not gone:
+        return ()
+    named = ", ".join(repr(title) for title in list(gone.values())[:_LISTED])
+    more = ", ..." if len(gone) > _LISTED else ""
+    return (
+        f"{len(gone)} of the {visited} passages visited then have left the corpus since: "
+        f"{named}{more}.",
+    )
+
+
+# --- Records as JSON ------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    """Return a record as what JSON holds."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, Collection) and not isinstance(value, str | bytes):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _hints() -> dict[str, Any]:
+    hints = typing.get_type_hints(Answer)
+    return {name: hints[name] for name in _DETAILS}
+
+
+def _made(hint: Any, value: Any) -> Any:
+    """Return what `_plain` was given, by the type that a record declares."""
+    if value is None:
+        return () if typing.get_origin(hint) is tuple else None
+    if isinstance(hint, types.UnionType):
+        return _made(next(h for h in typing.get_args(hint) if h is not types.NoneType), value)
+    if typing.get_origin(hint) is tuple:
+        return tuple(_made(typing.get_args(hint)[0], each) for each in value)
+    if dataclasses.is_dataclass(hint):
+        hints = typing.get_type_hints(hint)
+        build: Any = hint
+        return build(**{name: _made(hints[name], each) for name, each in value.items()})
+    return value

@@ -1,0 +1,49 @@
+"""The options that choose a language model, and the model that they and the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from kgp_neo4j.language import LanguageModel
+
+__all__ = ["chat_url_option", "llm_option", "opened_model"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_chat_url = click.option(
+    "--chat-url",
+    metavar="URL",
+    envvar="OPENAI_BASE_URL",
+    help="The chat server, with the OpenAI protocol (or OPENAI_BASE_URL).",
+)
+
+
+def llm_option(use: str) -> Callable[[F], F]:
+    """Return what adds `--llm` to a command; `use` says what the model does there."""
+    return click.option(
+        "--llm",
+        metavar="NAME",
+        envvar="KGP_NEO4J_LLM",
+        help=f"The language model that {use}: NAME of a chat server, local:FOLDER, or none "
+        "(or KGP_NEO4J_LLM; default: as configured, else none).",
+    )
+
+
+def chat_url_option(command: F) -> F:
+    """Add `--chat-url` to a command."""
+    return _chat_url(command)
+
+
+def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> LanguageModel | None:
+    """Open the model that the options name, else the one that is configured; None for none.
+
+    `given` are further settings of a LanguageSettings that come from the command line.
+    """
+    from kgp_neo4j.configuration import language_settings
+    from kgp_neo4j.models.language import open_language_model
+
+    return open_language_model(language_settings(model=llm, url=chat_url, **given))

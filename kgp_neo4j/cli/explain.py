@@ -1,0 +1,224 @@
+"""`kgp-neo4j explain`: a kept traversal, told again step by step."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+
+if TYPE_CHECKING:
+    from kgp_neo4j.answer.explanation import Visit
+    from kgp_neo4j.answer.traces import KeptTrace, Replay
+    from kgp_neo4j.database import Database
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j ask "Who designed the bridge that replaced the ferry?" --corpus mine --trace
+  kgp-neo4j explain --corpus mine
+  kgp-neo4j explain 4f0c1b
+  kgp-neo4j explain 4f0c1b --html answer.html
+  kgp-neo4j explain 4f0c1b --mermaid >> notes.md
+  kgp-neo4j explain --list --corpus mine
+  kgp-neo4j explain --remove 4f0c1b
+  kgp-neo4j explain --remove-all --corpus mine --yes
+
+In Neo4j Browser, custom.kgp.trace('4f0c1b') shows a trace as a graph.
+"""
+
+
+@click.command("explain", epilog=_EPILOG)
+@click.argument("trace", required=False)
+@click.option(
+    "--corpus",
+    envvar="KGP_NEO4J_CORPUS",
+    metavar="NAME",
+    help="The corpus of the latest trace, of those listed or removed (or KGP_NEO4J_CORPUS).",
+)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the explanation to this file, as one page that needs no network.",
+)
+@click.option("--mermaid", "as_mermaid", is_flag=True, help="Print the paths as Mermaid.")
+@click.option(
+    "--show",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="Visits that are printed, or traces that are listed.",
+)
+@click.option("--list", "as_list", is_flag=True, help="List the traces, the latest first.")
+@click.option(
+    "--remove",
+    "removed",
+    multiple=True,
+    metavar="ID",
+    help="Remove a trace; once for each.",
+)
+@click.option("--remove-all", is_flag=True, help="Remove all traces of --corpus.")
+@click.option(
+    "--days",
+    type=click.FloatRange(min=0),
+    metavar="N",
+    help="With --remove-all: only those kept more than N days ago.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask. Required where nobody can be asked.")
+@json_option
+def command(
+    trace: str | None,
+    corpus: str | None,
+    html: Path | None,
+    as_mermaid: bool,
+    show: int,
+    as_list: bool,
+    removed: tuple[str, ...],
+    remove_all: bool,
+    days: float | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Tell again how an answer was found: the traversal that `ask --trace` kept in the graph.
+
+    TRACE is its id, or the first characters of it; without one it is the latest. Shown are the
+    seeds, then hop by hop the passages visited, with the edges, reasons and scores.
+    """
+    if sum((trace is not None, as_list, bool(removed), remove_all)) > 1:
+        raise click.UsageError("Choose one of TRACE, --list, --remove and --remove-all.")
+    if as_json and as_mermaid:
+        raise click.UsageError("Choose one of --json and --mermaid.")
+    if (as_list or removed or remove_all) and (html is not None or as_mermaid):
+        raise click.UsageError("--html and --mermaid show one trace; name it.")
+    if remove_all and corpus is None:
+        raise click.UsageError("--remove-all needs --corpus.")
+    if days is not None and not remove_all:
+        raise click.UsageError("--days goes with --remove-all.")
+    if remove_all and not yes and not sys.stdin.isatty():
+        raise click.UsageError("there is no terminal to ask on; give --yes to remove")
+    from kgp_neo4j.answer.traces import explain, remove, traces
+    from kgp_neo4j.installation import open_database
+
+    with open_database(echo=say) as database:
+        if removed:
+            _removed(remove(database, removed), as_json)
+        elif remove_all:
+            older = None if days is None else days * 86_400
+            if not yes:
+                click.confirm(f"Remove the traces of {corpus!r}?", abort=True, err=True)
+            _removed(remove(database, corpus=corpus, older=older), as_json)
+        elif as_list:
+            _list(traces(database, corpus, limit=show), as_json)
+        else:
+            made = explain(database, trace or _latest(database, corpus))
+            _shown(made, show, as_json=as_json, as_mermaid=as_mermaid, html=html)
+
+
+def _latest(database: Database, corpus: str | None) -> str:
+    from kgp_neo4j.answer.traces import traces
+    from kgp_neo4j.errors import TraceError
+
+    found = traces(database, corpus, limit=1)
+    if not found:
+        where = f" of the corpus {corpus!r}" if corpus else ""
+        raise TraceError(f"no trace{where} was kept", hint="`kgp-neo4j ask ... --trace` keeps one.")
+    return found[0].id
+
+
+def _removed(count: int, as_json: bool) -> None:
+    if as_json:
+        echo_json({"removed": count})
+    else:
+        click.echo(f"Removed {count} trace{'' if count == 1 else 's'}.")
+
+
+def _list(found: list[KeptTrace], as_json: bool) -> None:
+    if as_json:
+        echo_json(found)
+        return
+    from kgp_neo4j.answer.pages import plain
+
+    if not found:
+        click.echo("No traces. `kgp-neo4j ask ... --trace` keeps one.")
+    for each in found:
+        left = f"{each.passages} passages"
+        if each.left < each.passages:
+            left = f"{each.left} of {each.passages} passages left"
+        click.echo(
+            f"{click.style(each.id[:12], bold=True)}  {each.asked_at[:16].replace('T', ' ')}  "
+            f"{plain(each.question)}"
+        )
+        about = f"corpus {plain(each.corpus)}, agent {each.agent}, {left}"
+        click.echo(click.style(f"              {about}", dim=True))
+
+
+def _shown(made: Replay, show: int, *, as_json: bool, as_mermaid: bool, html: Path | None) -> None:
+    from kgp_neo4j.answer.explanation import mermaid, page
+
+    if html is not None:
+        write_file(html, page(made.answer))
+    if as_json:
+        echo_json(made)
+    elif as_mermaid:
+        click.echo(mermaid(made.answer), nl=False)
+    else:
+        _told(made, show)
+
+
+def _told(made: Replay, show: int) -> None:
+    """Print a replay for a person, hop by hop."""
+    from kgp_neo4j.answer.explanation.queries import show_trace
+    from kgp_neo4j.answer.pages import plain
+
+    answer = made.answer
+    click.echo(click.style("Question", fg="cyan", bold=True))
+    click.echo(f"  {plain(answer.question)}")
+    asked = made.asked_at[:19].replace("T", " ")
+    about = f"asked {asked}, corpus {plain(answer.corpus)}, agent {answer.agent}"
+    said = ", ".join(f"{k} {v}" for k, v in answer.settings.items() if v not in ([], None))
+    click.echo(click.style(f"  {about}", dim=True))
+    if said:
+        click.echo(click.style(f"  {plain(said)}", dim=True))
+    ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
+    titles = {passage: plain(title) for passage, title in made.titles.items()}
+    by_order = {visit.order: visit for visit in made.visits}
+    hop = -1
+    for visit in made.visits[:show]:
+        if visit.hop != hop:
+            hop = visit.hop
+            name = "Seeds" if hop == 0 else f"Hop {hop}"
+            click.echo("\n" + click.style(name, fg="cyan", bold=True))
+        click.echo(_line(visit, titles, ranks, by_order))
+    if len(made.visits) > show:
+        click.echo(f"  ... and {len(made.visits) - show} more (--show {len(made.visits)})")
+    click.echo("\n" + click.style("Answer", fg="cyan", bold=True))
+    click.echo(f"  {plain(answer.text) or 'Nothing matched.'}")
+    for note in answer.notes:
+        click.echo(click.style(f"  Note: {plain(note)}", fg="yellow"))
+    click.echo(click.style(f"\ntrace {made.id}", dim=True))
+    click.echo(f"As a graph in Neo4j Browser: {show_trace(made.id)}")
+
+
+def _line(
+    visit: Visit, titles: dict[str, str], ranks: dict[str, int], by_order: dict[int, Visit]
+) -> str:
+    """Write one visit: its place, from where and why, the passage with its rank, and the score."""
+    from kgp_neo4j.answer.pages import plain
+
+    step = visit.step
+    rank = f" [{ranks[step.passage]}]" if step.passage in ranks else ""
+    name = f"{titles.get(step.passage) or step.passage}{rank}"
+    score = click.style(f"{step.score:.2f}", bold=True)
+    reason = plain(step.reason)
+    if visit.before is None:
+        found = f"found by {reason}" if reason else step.edge
+        return f"  {visit.order:>3}. {name}  {score}  {click.style(found, dim=True)}"
+    before = by_order.get(visit.before)
+    start = titles.get(before.step.passage, "") if before else "(no longer in the corpus)"
+    edge = click.style(f"{step.edge} {reason}".strip(), fg="magenta")
+    line = f"  {visit.order:>3}. {start} ─ {edge} ─▶ {name}  {score}"
+    signals = plain(step.signals)
+    return f"{line}\n       {click.style(signals, dim=True)}" if signals else line

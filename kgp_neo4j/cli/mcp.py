@@ -1,0 +1,44 @@
+"""`kgp-neo4j mcp`: corpora and knowledge graphs as tools of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import click
+
+from kgp_neo4j.cli._output import say
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j mcp --corpus mine
+  kgp-neo4j mcp --corpus mine --graph medical
+
+\b
+A client's configuration (Claude Desktop, Cursor, VS Code and others take this form):
+  {"mcpServers": {"kgp": {"command": "kgp-neo4j", "args": ["mcp", "--corpus", "mine"]}}}
+"""
+
+
+@click.command("mcp", epilog=_EPILOG)
+@click.option(
+    "--corpus",
+    envvar="KGP_NEO4J_CORPUS",
+    metavar="NAME",
+    help="The corpus that is asked where a call names none (or KGP_NEO4J_CORPUS).",
+)
+@click.option(
+    "--graph",
+    envvar="KGP_NEO4J_GRAPH",
+    metavar="NAME",
+    help="The same for the knowledge graph (or KGP_NEO4J_GRAPH).",
+)
+def command(corpus: str | None, graph: str | None) -> None:
+    """Serve the tools corpora, ask, retrieve, explore and mind_map on standard input and output.
+
+    A client of the Model Context Protocol starts this command itself. It only reads; messages for
+    people go to standard error. It ends with its input.
+    """
+    from kgp_neo4j.installation import open_to_read
+    from kgp_neo4j.integrations.serving import make_server
+
+    with open_to_read(echo=say) as database:
+        make_server(database, corpus=corpus, graph=graph).run("stdio")

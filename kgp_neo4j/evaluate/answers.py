@@ -1,0 +1,198 @@
+"""Measures answers: exact match and F1, and the run lines that scorers read.
+
+The baselines of KGP's Table 1 share one prompt: `golden` has the passages with the supporting
+facts, `none` the question alone, and every retriever what it found.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.answer.asking import Retrieves, from_retrieval
+from kgp_neo4j.answer.prompting import answer_with_model
+from kgp_neo4j.errors import InputError
+from kgp_neo4j.language import LanguageModel
+from kgp_neo4j.models import Encoder
+from kgp_neo4j.models.language import Metered
+from kgp_neo4j.progress import bar
+from kgp_neo4j.readings import Statement
+from kgp_neo4j.records import Passage, Question
+
+__all__ = [
+    "answer_questions",
+    "exact_match",
+    "f1",
+    "from_passages",
+    "from_retriever",
+    "gold_passages",
+    "normalised",
+    "short_answer",
+]
+
+#: A question in, a line of the run without its id out.
+Answering = Callable[[Question], dict[str, Any]]
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+#: Answers of which a part is no part of the truth.
+_WHOLE = frozenset(("yes", "no", "noanswer"))
+
+
+# --- Scores ---------------------------------------------------------------------------------------
+
+
+def normalised(text: str) -> str:
+    """Return an answer as it is compared: lower case, no punctuation, no articles (SQuAD)."""
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, truths: Iterable[str]) -> float:
+    """Return 1 where an answer is one of the true ones, else 0."""
+    said = normalised(answer)
+    return float(any(said == normalised(truth) for truth in truths))
+
+
+def f1(answer: str, truths: Iterable[str]) -> float:
+    """Return the best F1 of an answer's words with those of a true one, from 0 to 1."""
+    return max((_f1(normalised(answer), normalised(truth)) for truth in truths), default=0.0)
+
+
+def _f1(said: str, truth: str) -> float:
+    if said != truth and {said, truth} & _WHOLE:
+        return 0.0
+    given, wanted = said.split(), truth.split()
+    if not given or not wanted:
+        return float(given == wanted)
+    same = sum((Counter(given) & Counter(wanted)).values())
+    return 2 * same / (len(given) + len(wanted))
+
+
+def short_answer(statements: Sequence[Statement]) -> str:
+    """Return the short answer among a model's statements, without citations and marks.
+
+    It counts whether carried or not: what is scored is the model's answer.
+    """
+    return statements[0].text if statements else ""
+
+
+# --- Who answers ----------------------------------------------------------------------------------
+
+
+def from_passages(
+    passages: Callable[[Question], Sequence[Passage]],
+    model: LanguageModel,
+    encoder: Encoder | None = None,
+) -> Answering:
+    """Return what answers from given passages by a model; none for the baseline `none`."""
+
+    def answer(question: Question) -> dict[str, Any]:
+        given = passages(question)
+        metered = Metered(model)
+        made = answer_with_model(question.text, given, metered, encoder=encoder)
+        return _line(given, short_answer(made.statements), made.statements, metered, made.notes)
+
+    return answer
+
+
+def from_retriever(retriever: Retrieves, model: LanguageModel) -> Answering:
+    """Return what retrieves and answers by a model; where it gives no answer, by the reader."""
+
+    def answer(question: Question) -> dict[str, Any]:
+        metered = Metered(model)
+        found = retriever.retrieve(question)
+        made = from_retrieval(retriever, found, model=metered)
+        said = short_answer(made.statements) if made.statements else made.text
+        return _line(made.passages, said, made.statements, metered, made.notes)
+
+    return answer
+
+
+def gold_passages(record: Mapping[str, Any]) -> list[Passage]:
+    """Return the passages with the supporting facts of a question of one of the three data sets.
+
+    Raises InputError where the record is of another form.
+    """
+    if "paragraphs" in record:
+        rows = [
+            (p["title"], p["paragraph_text"]) for p in record["paragraphs"] if p["is_supporting"]
+        ]
+    elif "supporting_facts" in record and "context" in record:
+        titles = {fact[0] for fact in record["supporting_facts"]}
+        rows = [(title, _joined(text)) for title, text in record["context"] if title in titles]
+    else:
+        raise InputError(
+            "the question names no supporting facts",
+            where=str(record.get("_id", record.get("id", ""))),
+            hint="Give a file of HotpotQA, 2WikiMultihopQA or MuSiQue.",
+        )
+    return [
+        Passage(f"gold-{n}", f"gold-{n}", title, 0, 0, len(text), text)
+        for n, (title, text) in enumerate(rows, 1)
+    ]
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    return " ".join(sentence.strip() for sentence in sentences)
+
+
+def _line(
+    passages: Sequence[Passage],
+    said: str,
+    statements: Sequence[Statement],
+    metered: Metered,
+    notes: Sequence[str],
+) -> dict[str, Any]:
+    return {
+        "answer": said,
+        "retrieved": [{"title": p.title, "text": p.text} for p in passages],
+        "carried": [statement.carried for statement in statements],
+        "calls": metered.usage.calls,
+        "tokens": [metered.usage.prompt_tokens, metered.usage.reply_tokens],
+        "notes": list(notes),
+    }
+
+
+# --- Runs -----------------------------------------------------------------------------------------
+
+
+def answer_questions(
+    questions: Sequence[Question], answering: Answering, out: Path, *, resume: bool = False
+) -> list[dict[str, Any]]:
+    """Answer every question and write a line for each at once: id, answer, retrieved, seconds.
+
+    With `resume`, questions whose whole line is in `out` already are not asked again. Every
+    question has a line: one that fails stops the run, and what was written stays.
+    """
+    done = dict(_written(out)) if resume else {}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("w", encoding="utf-8") as file, bar("answering", len(questions)) as shown:
+        for line in done.values():
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        for question in questions:
+            if question.id not in done:
+                began = time.perf_counter()
+                made = answering(question)
+                seconds = round(time.perf_counter() - began, 6)
+                done[question.id] = {"id": question.id, **made, "seconds": seconds}
+                file.write(json.dumps(done[question.id], ensure_ascii=False) + "\n")
+                file.flush()
+            shown.update()
+    return [done[question.id] for question in questions]
+
+
+def _written(out: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not out.is_file():
+        return
+    for line in out.read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue  # cut short
+        if isinstance(row, dict) and "id" in row:
+            yield str(row["id"]), row

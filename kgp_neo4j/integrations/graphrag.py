@@ -1,0 +1,79 @@
+"""A retriever for neo4j-graphrag: `GraphRAG(KgpRetriever(corpus), llm).search(...)`.
+
+Needs the extra `graphrag`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kgp_neo4j.database import record
+from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.integrations.passages import described
+
+try:
+    from neo4j_graphrag.retrievers.base import Retriever
+    from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
+except ImportError as error:
+    raise ConfigurationError(
+        "neo4j-graphrag is not installed", hint='Install it: pip install "kgp-neo4j[graphrag]".'
+    ) from error
+
+if TYPE_CHECKING:
+    from kgp_neo4j.api import Corpus
+    from kgp_neo4j.traverse import AgentSettings, TraversalSettings
+
+__all__ = ["KgpRetriever"]
+
+
+class KgpRetriever(Retriever):
+    """Retrieves a corpus's passages by reasoning paths, for neo4j-graphrag's `GraphRAG`.
+
+    `method`, `agent` and the settings are those of `Corpus.retrieve`. Each item's content is what
+    the language model is shown, its metadata says where the passage stands and how it was found.
+    """
+
+    VERIFY_NEO4J_VERSION = False  # the corpus's database has been looked at already
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        *,
+        method: str = "kgp",
+        agent: str | None = None,
+        settings: TraversalSettings | None = None,
+        agent_settings: AgentSettings | None = None,
+    ) -> None:
+        super().__init__(corpus.database.driver, corpus.database.connection.database)
+        self._corpus = corpus
+        self._method = method
+        self._agent = agent
+        self._settings = settings
+        self._agent_settings = agent_settings
+
+    def get_search_results(self, query_text: str, top_k: int = 10) -> RawSearchResult:
+        """Retrieve the passages for a question, best first, at most `top_k`."""
+        if top_k < 1:
+            raise ConfigurationError(f"top_k is {top_k}", hint="Ask for one passage or more.")
+        found = self._corpus.retrieve(
+            query_text,
+            method=self._method,
+            agent=self._agent,
+            settings=self._settings,
+            agent_settings=self._agent_settings,
+        )
+        records = [
+            record({"text": passage.text, "metadata": known}) for passage, known in described(found)
+        ]
+        return RawSearchResult(
+            records=records[:top_k],
+            metadata={"corpus": self._corpus.name, "seconds": found.seconds},
+        )
+
+    def default_record_formatter(self, record: Any) -> RetrieverResultItem:
+        """Show a passage as its title and text, numbered by rank so that it can be cited."""
+        known = record["metadata"]
+        return RetrieverResultItem(
+            content=f"[{known['rank']}] {known['title']}\n{record['text'].strip()}\n",
+            metadata=known,
+        )

@@ -1,0 +1,60 @@
+"""A retriever for LangChain: `KgpRetriever(corpus=corpus).invoke(question)`.
+
+Needs the extra `langchain`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.integrations.passages import described
+
+try:
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from pydantic import Field
+except ImportError as error:
+    raise ConfigurationError(
+        "langchain-core is not installed", hint='Install it: pip install "kgp-neo4j[langchain]".'
+    ) from error
+
+# Not only for the type checker: pydantic looks the fields' types up when the class is made.
+from kgp_neo4j.api import Corpus
+from kgp_neo4j.traverse import AgentSettings, TraversalSettings
+
+__all__ = ["KgpRetriever"]
+
+
+class KgpRetriever(BaseRetriever):
+    """Retrieves a corpus's passages by reasoning paths, as LangChain's documents.
+
+    `k` is how many at most; `method`, `agent` and the settings are those of `Corpus.retrieve`. A
+    document's id is the passage's, its metadata says where it stands and how it was found (rank,
+    title, document, source, page, position, start, end, score, path, edges, reason). Asynchronous
+    calls run in a thread.
+    """
+
+    corpus: Corpus
+    k: int = Field(default=10, ge=1)
+    method: str = "kgp"
+    agent: str | None = None
+    settings: TraversalSettings | None = None
+    agent_settings: AgentSettings | None = None
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **_: Any
+    ) -> list[Document]:
+        found = self.corpus.retrieve(
+            query,
+            method=self.method,
+            agent=self.agent,
+            settings=self.settings,
+            agent_settings=self.agent_settings,
+        )
+        made = [
+            Document(page_content=passage.text, metadata=known, id=passage.id)
+            for passage, known in described(found)
+        ]
+        return made[: self.k]

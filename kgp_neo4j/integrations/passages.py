@@ -1,0 +1,41 @@
+"""What a passage is to other tools: its text, where it stands, and how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kgp_neo4j.records import Answer, Passage, Retrieval
+
+__all__ = ["described"]
+
+
+def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, Any]]]:
+    """Yield the passages, best first, each with what is to be known of it as plain values.
+
+    `rank` counts from 1; `document` is an id, `source` its file or data set; `page` counts
+    from 1 (None without pages), `position` passages of the document from 0, `start` and `end` its
+    characters. `path` holds the titles from
+    the seed to the passage, `edges` what joins them, `reason` how the last step was found.
+    """
+    titles = {passage.id: passage.title for passage in found.passages}
+    paths = {path.last: path for path in found.paths}
+    for rank, passage in enumerate(found.passages, 1):
+        record: dict[str, Any] = {
+            "rank": rank,
+            "id": passage.id,
+            "title": passage.title,
+            "document": passage.document,
+            "source": passage.source,
+            "page": passage.page,
+            "position": passage.position,
+            "start": passage.start,
+            "end": passage.end,
+            "score": passage.score,
+        }
+        steps = paths[passage.id].steps if passage.id in paths else ()
+        # A path may go over a passage that the budget has left out of the result.
+        record["path"] = [titles.get(step.passage, step.passage) for step in steps]
+        record["edges"] = [step.edge for step in steps[1:]]
+        record["reason"] = (steps[-1].signals or steps[-1].reason) if steps else ""
+        yield passage, record

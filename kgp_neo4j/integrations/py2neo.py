@@ -1,0 +1,30 @@
+"""Hands a database over to py2neo, for programs that were written with it.
+
+Needs the extra `py2neo`. py2neo is no longer maintained: queries, transactions, node and
+relationship matching work on Neo4j 5; what does not is told in docs/integrations.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kgp_neo4j.database import Database
+from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.settings import Connection
+
+__all__ = ["graph"]
+
+
+def graph(database: Database | Connection) -> Any:
+    """Return a `py2neo.Graph` on the same database, with connections of its own.
+
+    It can write, whatever the database given may do.
+    """
+    try:
+        from py2neo import Graph
+    except ImportError as error:
+        raise ConfigurationError(
+            "py2neo is not installed", hint='Install it: pip install "kgp-neo4j[py2neo]".'
+        ) from error
+    to = database.connection if isinstance(database, Database) else database
+    return Graph(to.uri, auth=(to.username, to.password), name=to.database)

@@ -1,0 +1,177 @@
+"""One way to a language model: opened by its name, metered, and asked with what fits.
+
+A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FOLDER` (a checkpoint that
+transformers runs, or its hub name), or `none`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kgp_neo4j.configuration import LanguageSettings
+from kgp_neo4j.errors import ConfigurationError, ContextError
+from kgp_neo4j.language import LanguageModel, Reply, Usage
+
+if TYPE_CHECKING:
+    from kgp_neo4j.models.chat import ChatModel
+    from kgp_neo4j.models.local import LocalModel
+
+__all__ = ["Metered", "fit", "open_language_model", "replies", "reply_with_passages", "writer"]
+
+_AT_ONCE = 4
+
+#: What a chat's form takes besides its texts, and what joins a passage to the one before it.
+_FORM = 16
+_JOIN = 2
+
+
+def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
+    """Return the model that the settings name, None for `none` or no name.
+
+    Replies are kept on disk where `settings.cache` names a folder. Raises ConfigurationError for
+    settings that cannot be, and ModelError for a model that cannot be loaded.
+    """
+    kind, name = _kind(settings.model or "none")
+    if kind == "none":
+        return None
+    made: ChatModel | LocalModel
+    if kind == "local":
+        from kgp_neo4j.models.local import LocalModel
+
+        made = LocalModel(name, settings)
+    else:
+        from kgp_neo4j.models.chat import ChatModel
+
+        made = ChatModel(name, settings)
+    if settings.cache is None:
+        return made
+    from kgp_neo4j.models.cache import Cached, ReplyCache
+
+    return Cached(made, ReplyCache(settings.cache), settings, made.identity)
+
+
+def _kind(model: str) -> tuple[str, str]:
+    """Return `openai`, `local` or `none`, and the name without it."""
+    said = model.strip()
+    if said.lower() in ("none", ""):
+        return "none", ""
+    kind, sign, name = said.partition(":")
+    # A server's own names have colons too (llama3.2:3b).
+    if not sign or kind.lower() not in ("openai", "local"):
+        return "openai", said
+    if not name.strip():
+        raise ConfigurationError(
+            f"the language model {said!r} has no name",
+            hint="Give openai:NAME, local:FOLDER, or none.",
+        )
+    return kind.lower(), name.strip()
+
+
+def writer(model: LanguageModel, task: str = "", *, tokens: int = 1024) -> Callable[[str], str]:
+    """Return the model as a function of a prompt that gives its reply's text."""
+    return lambda prompt: model.reply(task, prompt, tokens=tokens).text
+
+
+def replies(model: LanguageModel, task: str, prompts: Sequence[str]) -> list[Reply]:
+    """Return the reply to each prompt, a few asked for at once."""
+    pool = ThreadPoolExecutor(min(_AT_ONCE, len(prompts)) or 1)
+    try:
+        return list(pool.map(lambda prompt: model.reply(task, prompt), prompts))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def fit(model: LanguageModel, fixed: str, passages: Sequence[str], tokens: int) -> int:
+    """Return how many of the passages, best first, fit into the model's context.
+
+    `fixed` is all else of the prompt (task, question, instructions) and `tokens` the room of the
+    reply, of which half the context at most is kept free. Passages are taken whole, in their order,
+    up to the first that has no room.
+    """
+    left = model.context - min(tokens, model.context // 2) - model.count(fixed) - _FORM
+    for number, passage in enumerate(passages):
+        left -= model.count(passage) + _JOIN
+        if left < 0:
+            return number
+    return len(passages)
+
+
+def reply_with_passages(
+    model: LanguageModel,
+    task: str,
+    make: Callable[[Sequence[str]], str],
+    passages: Sequence[str],
+    *,
+    tokens: int = 1024,
+    on_text: Callable[[str], None] | None = None,
+) -> tuple[Reply, int]:
+    """Ask with as many passages, best first, as the model reads; return the reply and their number.
+
+    `make` writes the prompt of the passages that it is given. Where the model finds it too long all
+    the same (ContextError), it is asked again with fewer; raises that error where none is left.
+    """
+    kept = fit(model, f"{task}\n{make([])}", passages, tokens)
+    while True:
+        prompt = make(passages[:kept])
+        try:
+            return model.reply(task, prompt, tokens=tokens, on_text=on_text), kept
+        except ContextError:
+            if kept == 0:
+                raise
+            # The model may have learned its context from the refusal.
+            kept = min(kept - 1, fit(model, f"{task}\n{make([])}", passages, tokens))
+
+
+class Metered:
+    """A language model with its account: `usage` is what all replies so far took."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self.name = model.name
+        self.usage = Usage(model.name)
+        self._lock = threading.Lock()
+
+    @property
+    def context(self) -> int:
+        """The tokens that prompt and reply may have together; a server's may turn out smaller."""
+        return self._model.context
+
+    @context.setter
+    def context(self, tokens: int) -> None:
+        self._model.context = tokens
+
+    def reply(
+        self,
+        task: str,
+        prompt: str,
+        *,
+        tokens: int = 1024,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """Return the model's reply, and count it."""
+        made = self._model.reply(task, prompt, tokens=tokens, on_text=on_text)
+        with self._lock:
+            self.usage = _added(self.usage, made)
+        return made
+
+    def count(self, text: str) -> int:
+        """Return how many tokens a text has, or will have at most."""
+        return self._model.count(text)
+
+
+def _added(usage: Usage, reply: Reply) -> Usage:
+    cost = usage.cost
+    if reply.cost is not None:
+        cost = (cost or 0.0) + reply.cost
+    return replace(
+        usage,
+        calls=usage.calls + 1,
+        cached=usage.cached + reply.cached,
+        prompt_tokens=usage.prompt_tokens + reply.prompt_tokens,
+        reply_tokens=usage.reply_tokens + reply.reply_tokens,
+        cost=cost,
+    )

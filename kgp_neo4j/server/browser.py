@@ -1,0 +1,134 @@
+"""Neo4j Browser with our style and guide, served by the embedded server itself.
+
+Neo4j 5.26 serves `<home>/web/neo4j-browser.zip` where there is one, and else the Browser of its
+class path. The zip is made from the jar, with `cypher/browser/style.grass` and `guide.html` added,
+so that both come from the address that Browser itself comes from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+from kgp_neo4j.server.install import Installation
+
+__all__ = ["browser_settings", "prepare_browser", "remove_browser"]
+
+#: Files of cypher/browser/, and where they stand in the zip, below its first entry `browser/`.
+_OURS = ("style.grass", "guide.html")
+_ROOT = "browser/"
+_PLACE = "browser/kgp/"
+_JAR = "neo4j-browser-"
+
+_SETTINGS = """\
+# Neo4j Browser's style and guide come from this server.
+browser.post_connect_cmd=style {address}/style.grass; guide {address}/guide.html
+browser.remote_content_hostname_whitelist=127.0.0.1,localhost
+"""
+
+
+def prepare_browser(
+    cache: Path, home: Path, installed: Installation, echo: Callable[[str], object]
+) -> bool:
+    """Lay the Browser with our style and guide into a home; say whether it is there.
+
+    It is made once for each Browser jar and each version of our files, in the cache, and linked
+    into the homes. Where that fails the plain Browser is served, and `echo` is told why: no reason
+    not to start the server.
+    """
+    target = _zip(home)
+    try:
+        jar = next(path for path in installed.class_path if path.name.startswith(_JAR))
+        sums = {a.path.name: a.sha256 for a in installed.lock.artifacts}
+        ours = {name: _text(name) for name in _OURS}
+        made = hashlib.sha256("\0".join([sums[jar.name], *ours.values()]).encode())
+        kept = cache / "browser" / f"{made.hexdigest()[:16]}.zip"
+        if not _whole(kept):
+            _make(kept, jar, ours)
+        if not (target.is_file() and target.samefile(kept)):
+            _lay(kept, target)
+    except (OSError, BadZipFile, StopIteration, KeyError) as error:
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        echo(f"Neo4j Browser comes without the guide and the style of kgp-neo4j: {why}.")
+        remove_browser(home)
+        return False
+    return True
+
+
+def remove_browser(home: Path) -> None:
+    """Take our Browser out of a home: the plain one is served from the next start on."""
+    with contextlib.suppress(OSError):
+        _zip(home).unlink(missing_ok=True)
+
+
+def browser_settings(address: str) -> str:
+    """Return the lines of neo4j.conf that make Browser show them; `address` is that of HTTP."""
+    return _SETTINGS.format(address=f"{address}/{_PLACE.rstrip('/')}")
+
+
+def _zip(home: Path) -> Path:
+    return home / "web" / "neo4j-browser.zip"
+
+
+def _text(name: str) -> str:
+    return files("kgp_neo4j.cypher").joinpath("browser", name).read_text(encoding="utf-8")
+
+
+def _whole(path: Path) -> bool:
+    """Say whether a zip can be read to its end, without reading all of it."""
+    try:
+        with ZipFile(path) as archive:
+            names = set(archive.namelist())
+            return all(f"{_PLACE}{name}" in names for name in ("", *_OURS))
+    except (OSError, BadZipFile):
+        return False
+
+
+def _make(path: Path, jar: Path, ours: dict[str, str]) -> None:
+    """Write the zip, all of it or nothing, and remove those of other versions."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=".making-")
+    fresh = Path(name)
+    try:
+        with (
+            os.fdopen(number, "wb") as file,
+            ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as out,
+            ZipFile(jar) as source,
+        ):
+            # Neo4j takes the first entry for the folder that it serves.
+            out.mkdir(_ROOT)
+            for entry in source.infolist():
+                if entry.filename.startswith(_ROOT) and entry.filename != _ROOT:
+                    out.writestr(entry, source.read(entry), compresslevel=1)
+            # It unpacks the entries one by one, and so needs a folder before what is in it.
+            out.mkdir(_PLACE)
+            for each, text in ours.items():
+                out.writestr(f"{_PLACE}{each}", text)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    for old in path.parent.glob("*.zip"):
+        if old != path:
+            with contextlib.suppress(OSError):  # a home that was laid keeps its own link
+                old.unlink()
+
+
+def _lay(source: Path, target: Path) -> None:
+    """Put the zip into a home, as a hard link where that works."""
+    target.parent.mkdir(mode=0o700, exist_ok=True)
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        try:
+            os.link(source, fresh)
+        except OSError:
+            shutil.copyfile(source, fresh)
+        fresh.replace(target)
+    finally:
+        fresh.unlink(missing_ok=True)
