@@ -163,6 +163,7 @@ class Cached:
 
     @context.setter
     def context(self, tokens: int) -> None:
+        """Set what a server told of it."""
         self._model.context = tokens
 
     def reply(

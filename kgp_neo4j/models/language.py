@@ -142,6 +142,7 @@ class Metered:
 
     @context.setter
     def context(self, tokens: int) -> None:
+        """Set what a server told of it."""
         self._model.context = tokens
 
     def reply(
