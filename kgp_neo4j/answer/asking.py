@@ -11,7 +11,11 @@ from typing import Protocol
 from kgp_neo4j.answer.browser import browser_link
 from kgp_neo4j.answer.explanation.queries import queries_of, shown_passages
 from kgp_neo4j.answer.prompting import FORMS, answer_with_model, marked
-from kgp_neo4j.answer.support import holding_sentence, supporting_sentences
+from kgp_neo4j.answer.support import (
+    asks_for_an_account,
+    holding_sentence,
+    supporting_sentences,
+)
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError, no_corpus
 from kgp_neo4j.language import LanguageModel
@@ -171,7 +175,12 @@ def _with_model(
 
 
 def _read(answer: Answer) -> Answer:
-    """Return the answer of the offline reader; its text is empty where it found nothing."""
+    """Return the offline answer: what the reader found, or for why and how the best sentence.
+
+    The text is empty where the reader found nothing.
+    """
+    if asks_for_an_account(answer.question):
+        return replace(answer, text=answer.supporting[0].text if answer.supporting else "")
     from kgp_neo4j.models.reading import load_reader
 
     reading = load_reader().read(answer.question, answer.passages, answer.paths)
@@ -186,7 +195,7 @@ def _read(answer: Answer) -> Answer:
 
 
 def answered_by(answer: Answer) -> str:
-    """Return who gave an answer: `structure`, `model`, `reader`, or empty for nobody.
+    """Return who gave an answer: `structure`, `model`, `reader`, `sentence`, or empty for nobody.
 
     The reader that found nothing has answered too, as has the model that says so.
     """
@@ -199,7 +208,9 @@ def answered_by(answer: Answer) -> str:
         return "model"
     if answer.reading is not None:
         return "reader"
-    if not answer.text and answer.usage is not None and answer.passages:
+    if answer.text:
+        return "sentence"
+    if answer.usage is not None and answer.passages:
         return "model"
     return ""
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import regex
+
 from kgp_neo4j.load import sentences
 from kgp_neo4j.models import Encoder
 from kgp_neo4j.readings import Reading
 from kgp_neo4j.records import Passage, Retrieval, SupportingSentence
 from kgp_neo4j.words import title_words, words
 
-__all__ = ["holding_sentence", "supporting_sentences"]
+__all__ = ["asks_for_an_account", "holding_sentence", "supporting_sentences"]
 
 _PASSAGES = 5
 _SENTENCES = 20
@@ -18,6 +20,13 @@ _SHORTEST = 3
 # Chosen on questions of HotpotQA; benchmarks/README.md has the figures.
 _INHERITED = 0.6
 _MATCH = 0.1
+#: "How many" and "how old" ask for a few words.
+_ACCOUNT = regex.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:why|explain|describe|for what reason|in what way|what happened|"
+    r"how\s+(?:do|does|did|is|are|was|were|can|could|will|would|has|have|had|come|to)|"
+    r"what (?:is|was) the (?:reason|purpose|cause)\b)|,\s*(?:and\s+)?(?:why|how) d(?:oes|id|o)\b",
+    regex.IGNORECASE,
+)
 
 
 def supporting_sentences(
@@ -54,6 +63,11 @@ def supporting_sentences(
         for (passage, step, start, end), text, score in zip(spans, texts, scores, strict=True)
     ]
     return tuple(sorted(made, key=lambda s: -s.score)[:limit])
+
+
+def asks_for_an_account(question: str) -> bool:
+    """Return whether a question asks why or how: a sentence answers it, and a few words do not."""
+    return _ACCOUNT.search(question) is not None
 
 
 def holding_sentence(reading: Reading, passages: Iterable[Passage]) -> SupportingSentence | None:

@@ -138,6 +138,9 @@ def print_said(answer: Answer, width: int) -> None:
         _print_sentence(answer, "", width)
     elif by == "model":
         _print_statements(answer, width)
+    elif by == "sentence":
+        _heading("Answer (best supporting sentence)")
+        _print_sentence(answer, "", width)
     else:
         _print_reading(answer, width)
     for note in answer.notes:
