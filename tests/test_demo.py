@@ -12,10 +12,20 @@ from graphs import rows, snapshot
 
 from kgp_neo4j.answer import ask
 from kgp_neo4j.database import Database
-from kgp_neo4j.demo import DOCUMENTS, QUESTION, QUESTIONS, SETTINGS, TABLE_QUESTION, prepare
+from kgp_neo4j.demo import (
+    DOCUMENTS,
+    QUESTION,
+    QUESTIONS,
+    SETTINGS,
+    SYMPTOMS,
+    TABLE_QUESTION,
+    prepare,
+    prepare_graph,
+)
 from kgp_neo4j.errors import CorpusError
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.load import delete_corpus, load
+from kgp_neo4j.load.triples import delete_graph
 from kgp_neo4j.settings import Connection
 from kgp_neo4j.words import words
 
@@ -32,8 +42,11 @@ _WAYS = {
 def demo(database: Database) -> Iterator[str]:
     name = "test demo documents"
     prepare(database, name)
+    assert prepare_graph(database, name)
+    assert not prepare_graph(database, name)
     yield name
     delete_corpus(database, name)
+    delete_graph(database, name)
 
 
 @pytest.mark.parametrize("agent", ["knn", "tfidf"])
@@ -134,6 +147,7 @@ def test_the_command_prints_answer_path_passages_and_what_to_try_next(
         "What to try next",
         *QUESTIONS,
         TABLE_QUESTION,
+        SYMPTOMS,
     ):
         assert said in done.stdout
     assert f"--corpus '{demo}'" in done.stdout
@@ -146,4 +160,4 @@ def test_the_command_prints_json_that_can_be_read(connection: Connection, demo: 
     assert made["load"]["documents"] == 21
     assert made["connect"] is None
     assert made["answer"]["question"] == QUESTION
-    assert len(made["next"]) == 4
+    assert len(made["next"]) == 5

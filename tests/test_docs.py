@@ -66,7 +66,8 @@ _TRIPLE_FILES = {
 #: a hub. tests/test_server.py runs `server` with a home of its own; test_generating_agents.py,
 #: test_chat_agent.py, test_learned.py and test_mindmap_graph.py train and ask with tiny models.
 _NOT_RUN = re.compile(
-    r"kgp-neo4j (mcp|chat) |kgp-neo4j server (start|stop|logs|open)|NEO4J_URI=|--encoder sentence-transformers/"
+    r"kgp-neo4j (mcp|chat) |kgp-neo4j server (start|stop|logs|open)|NEO4J_URI="
+    r"|--encoder sentence-transformers/"
     r"|kgp-neo4j train (t5|llama|scorer|reader) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
     r"|--model trained/|--llm "
 )

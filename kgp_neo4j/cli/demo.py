@@ -15,8 +15,9 @@ Examples:
   kgp-neo4j demo --question "Who founded the yard that built the Sula Grey?"
   kgp-neo4j demo --json
 
-The documents tell of an invented group of islands. Running it again is quick and changes
-nothing; `kgp-neo4j delete --corpus demo` removes it.
+The documents tell of an invented group of islands; a small knowledge graph of their ailments
+is loaded under the same name. Running it again is quick and changes nothing;
+`kgp-neo4j delete --corpus demo` and `kgp-neo4j delete --graph demo` remove it.
 """
 
 
@@ -33,13 +34,22 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
     """
     from kgp_neo4j.answer import ask
     from kgp_neo4j.cli._answer import print_answer
-    from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS, TABLE_QUESTION, prepare
+    from kgp_neo4j.demo import (
+        QUESTION,
+        QUESTIONS,
+        SETTINGS,
+        SYMPTOMS,
+        TABLE_QUESTION,
+        prepare,
+        prepare_graph,
+    )
     from kgp_neo4j.evidence import Retriever
     from kgp_neo4j.installation import open_database
 
     asked = QUESTION if question is None else question
     with open_database(echo=say) as database:
         prepared = prepare(database, corpus)
+        prepare_graph(database, corpus)
         answer = ask(
             database, corpus, asked, lambda: Retriever(database, corpus, settings=SETTINGS)
         )
@@ -50,6 +60,7 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
         for each in (*QUESTIONS, TABLE_QUESTION)
         if each != asked
     ]
+    further.append(f'kgp-neo4j mindmap "{SYMPTOMS}" --graph {shlex.quote(corpus)}')
     if as_json:
         echo_json(
             {

@@ -15,6 +15,7 @@ from kgp_neo4j.connect import connect
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import CorpusError
 from kgp_neo4j.load import delete_document, list_documents, load
+from kgp_neo4j.load.triples import graphs, load_graph
 from kgp_neo4j.records import Account, ConnectReport
 from kgp_neo4j.traverse import TraversalSettings
 
@@ -24,9 +25,11 @@ __all__ = [
     "QUESTION",
     "QUESTIONS",
     "SETTINGS",
+    "SYMPTOMS",
     "TABLE_QUESTION",
     "Prepared",
     "prepare",
+    "prepare_graph",
 ]
 
 #: The folder of the documents.
@@ -43,6 +46,8 @@ QUESTIONS = (
 )
 #: A question that is answered from a table.
 TABLE_QUESTION = "Which light in Table 1 has the greatest height?"
+#: A question over the knowledge graph of ailments.
+SYMPTOMS = "Doctor, I feel tired all the time and dizzy, and my hands are cold. What is it?"
 #: One start and a small budget: the usual ones would fetch most of so few documents, and the way
 #: from one to the next would not show.
 SETTINGS = TraversalSettings(seeds=1, budget=8)
@@ -73,6 +78,15 @@ def prepare(database: Database, corpus: str) -> Prepared:
         and found[0]["unconnected"] == 0
     )
     return Prepared(account, None if ready else connect(database, corpus))
+
+
+def prepare_graph(database: Database, graph: str) -> bool:
+    """Load the demo's knowledge graph; return False where one of that name was there already."""
+    if any(each.name == graph for each in graphs(database)):
+        return False
+    types = {"has_symptom": ("Disease", "Symptom")}
+    load_graph(database, [GRAPH / "ailments.tsv"], graph, types=types)
+    return True
 
 
 def _clear(database: Database, corpus: str) -> bool:
