@@ -19,7 +19,7 @@ import _common as common
 
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.installation import open_database
-from kgp_neo4j.models.reading import Reader, load_reader
+from kgp_neo4j.models.reader import Reader, load_reader
 from kgp_neo4j.records import Passage, Question, ReasoningPath, Step
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
 

@@ -27,7 +27,7 @@ from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.language import Reply
 from kgp_neo4j.load import delete_corpus, load
 from kgp_neo4j.models import Encoder
-from kgp_neo4j.models.reading import load_reader
+from kgp_neo4j.models.reader import load_reader
 from kgp_neo4j.records import Answer, Question, Retrieval
 from kgp_neo4j.traverse import TraversalSettings
 

@@ -13,14 +13,14 @@ from kgp_neo4j.database import Database
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.errors import ModelError
 from kgp_neo4j.evidence import Retriever
-from kgp_neo4j.models.calibration import Calibration
-from kgp_neo4j.models.choosing import SIGNALS, Choice
-from kgp_neo4j.models.comparing import compare
-from kgp_neo4j.models.dated import birth_and_death, dates_in
-from kgp_neo4j.models.hops import hop_of
-from kgp_neo4j.models.nations import nations_in
-from kgp_neo4j.models.reading import Reader, load_reader
-from kgp_neo4j.models.windows import Windows, pieces_of
+from kgp_neo4j.models.reader import Reader, load_reader
+from kgp_neo4j.models.reader.calibration import Calibration
+from kgp_neo4j.models.reader.choosing import SIGNALS, Choice
+from kgp_neo4j.models.reader.comparing import compare
+from kgp_neo4j.models.reader.dated import birth_and_death, dates_in
+from kgp_neo4j.models.reader.hops import hop_of
+from kgp_neo4j.models.reader.nations import nations_in
+from kgp_neo4j.models.reader.windows import Windows, pieces_of
 from kgp_neo4j.records import Passage, Question, ReasoningPath, Step
 from kgp_neo4j.train.reader_calibration import calibration_error, reliability
 

@@ -10,8 +10,8 @@ import pytest
 from commands import kgp
 
 from kgp_neo4j.errors import ConfigurationError, InputError, ModelError
-from kgp_neo4j.models.reader_network import KINDS, Network, read_network
-from kgp_neo4j.models.reading import load_reader
+from kgp_neo4j.models.reader import load_reader
+from kgp_neo4j.models.reader.network import KINDS, Network, read_network
 from kgp_neo4j.records import Passage
 from kgp_neo4j.train import reader as training
 from kgp_neo4j.train.reader import ReaderSettings, train_reader

@@ -181,7 +181,7 @@ def _read(answer: Answer) -> Answer:
     """
     if asks_for_an_account(answer.question):
         return replace(answer, text=answer.supporting[0].text if answer.supporting else "")
-    from kgp_neo4j.models.reading import load_reader
+    from kgp_neo4j.models.reader import load_reader
 
     reading = load_reader().read(answer.question, answer.passages, answer.paths)
     first = holding_sentence(reading, answer.passages)

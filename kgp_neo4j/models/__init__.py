@@ -1,4 +1,4 @@
-"""Models: encoders, and the trees that a learned agent judges by (readers come here too)."""
+"""Models: encoders, the trees that a learned agent judges by, language models, the reader."""
 
 from kgp_neo4j.models.encoder import DEFAULT_ENCODER, Encoder, load_encoder
 from kgp_neo4j.models.mdr import MdrEncoder, load_mdr, passage_text

@@ -14,8 +14,8 @@ from typing import Any
 
 from kgp_neo4j.errors import ConfigurationError, InputError, ModelError
 from kgp_neo4j.models import DEFAULT_ENCODER
-from kgp_neo4j.models.reader_network import Network
-from kgp_neo4j.models.reading import Reader, load_reader
+from kgp_neo4j.models.reader import Reader, load_reader
+from kgp_neo4j.models.reader.network import Network
 from kgp_neo4j.progress import bar
 from kgp_neo4j.records import Passage
 from kgp_neo4j.train.folder import Folder

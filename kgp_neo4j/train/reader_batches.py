@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kgp_neo4j.models.reader_network import KINDS
-from kgp_neo4j.models.windows import Piece, Window, Windows, pieces_of
+from kgp_neo4j.models.reader.network import KINDS
+from kgp_neo4j.models.reader.windows import Piece, Window, Windows, pieces_of
 from kgp_neo4j.train.reader_examples import ReadingExample
 
 __all__ = ["Laid", "batches", "lay_out"]

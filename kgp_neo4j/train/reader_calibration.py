@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kgp_neo4j.models.choosing import SIGNALS, Choice, words_of
-from kgp_neo4j.models.reading import Reader
+from kgp_neo4j.models.reader import Reader
+from kgp_neo4j.models.reader.choosing import SIGNALS, Choice, words_of
 from kgp_neo4j.records import Passage, ReasoningPath
 
 __all__ = ["Asked", "calibration_error", "fit_calibration", "is_right", "reliability"]

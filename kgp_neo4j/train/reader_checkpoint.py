@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.errors import ModelError
-from kgp_neo4j.models.reader_network import Network
+from kgp_neo4j.models.reader.network import Network
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 

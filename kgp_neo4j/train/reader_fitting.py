@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kgp_neo4j.models.batching import padded
-from kgp_neo4j.models.reader_network import Network
+from kgp_neo4j.models.reader.batching import padded
+from kgp_neo4j.models.reader.network import Network
 from kgp_neo4j.train.reader_batches import Laid
 
 __all__ = ["fit", "loss_of", "optimizer_of", "rate_at"]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kgp_neo4j.models.choosing import SIGNALS, Choice
+from kgp_neo4j.models.reader.choosing import SIGNALS, Choice
 
 __all__ = ["Calibration"]
 

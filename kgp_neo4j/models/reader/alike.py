@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from kgp_neo4j.models.nations import nations_in
+from kgp_neo4j.models.reader.nations import nations_in
 
 __all__ = ["common", "has_all", "share_of", "stems"]
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kgp_neo4j.models.attributes import attribute
-from kgp_neo4j.models.comparing import compare, options_of
-from kgp_neo4j.models.hops import ROLE, Hop, Mention, bare, mentions, plain
-from kgp_neo4j.models.span_scores import Candidate
+from kgp_neo4j.models.reader.attributes import attribute
+from kgp_neo4j.models.reader.comparing import compare, options_of
+from kgp_neo4j.models.reader.hops import ROLE, Hop, Mention, bare, mentions, plain
+from kgp_neo4j.models.reader.spans import Candidate
 from kgp_neo4j.records import Passage
 from kgp_neo4j.values import MONTHS
 

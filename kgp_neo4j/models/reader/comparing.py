@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgp_neo4j.models.alike import common, share_of, stems
-from kgp_neo4j.models.attributes import nations_of, sentence_end
-from kgp_neo4j.models.dated import Dated, birth_and_death, dates_in, event_date
-from kgp_neo4j.models.hops import ROLE, Mention, follow, mentions
-from kgp_neo4j.models.nations import nations_in
+from kgp_neo4j.models.reader.alike import common, share_of, stems
+from kgp_neo4j.models.reader.attributes import nations_of, sentence_end
+from kgp_neo4j.models.reader.dated import Dated, birth_and_death, dates_in, event_date
+from kgp_neo4j.models.reader.hops import ROLE, Mention, follow, mentions
+from kgp_neo4j.models.reader.nations import nations_in
 from kgp_neo4j.records import Passage
 
 __all__ = ["Compared", "compare", "options_of"]

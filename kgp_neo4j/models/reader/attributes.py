@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kgp_neo4j.models.dated import birth_and_death
-from kgp_neo4j.models.nations import nations_in
+from kgp_neo4j.models.reader.dated import birth_and_death
+from kgp_neo4j.models.reader.nations import nations_in
 from kgp_neo4j.records import Passage
 
 __all__ = ["attribute", "nations_of", "sentence_end"]

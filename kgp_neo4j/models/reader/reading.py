@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.errors import ModelError
-from kgp_neo4j.models.batching import padded
-from kgp_neo4j.models.calibration import Calibration
-from kgp_neo4j.models.choosing import Choice, choose, settled
-from kgp_neo4j.models.hops import hop_of
-from kgp_neo4j.models.reader_network import Network, read_network
-from kgp_neo4j.models.span_scores import Candidate, candidates_of
-from kgp_neo4j.models.windows import Windows, pieces_of
+from kgp_neo4j.models.reader.batching import padded
+from kgp_neo4j.models.reader.calibration import Calibration
+from kgp_neo4j.models.reader.choosing import Choice, choose, settled
+from kgp_neo4j.models.reader.hops import hop_of
+from kgp_neo4j.models.reader.network import Network, read_network
+from kgp_neo4j.models.reader.spans import Candidate, candidates_of
+from kgp_neo4j.models.reader.windows import Windows, pieces_of
 from kgp_neo4j.readings import Reading, Span
 from kgp_neo4j.records import Passage, ReasoningPath
 
@@ -41,7 +41,7 @@ class Found:
 
     `question` is what was read for: the question itself, or what is left of it after its first
     step. `settled` is an answer that needed no reading; else `spans` are the network's candidates,
-    and `kinds` the four probabilities of each window, in the order of `reader_network.KINDS`.
+    and `kinds` the four probabilities of each window, in the order of `network.KINDS`.
     """
 
     question: str
@@ -139,7 +139,7 @@ def load_reader(folder: str | None = None) -> Reader:
 
     Raises ModelError where the folder holds none.
     """
-    shipped = Path(str(resources.files("kgp_neo4j.models") / "reader"))
+    shipped = Path(str(resources.files("kgp_neo4j.models.reader")))
     place = Path(folder).expanduser() if folder else shipped
     network, card = read_network(place)
     try:

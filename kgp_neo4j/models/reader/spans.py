@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kgp_neo4j.models.windows import Window
+from kgp_neo4j.models.reader.windows import Window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
