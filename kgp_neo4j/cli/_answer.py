@@ -30,6 +30,8 @@ __all__ = [
     "written",
 ]
 
+#: From here on an answer is more often right than wrong.
+_SURE = 0.5
 _WORDS = {
     "SHARES_ENTITY": "by way of",
     "SHARES_KEYWORD": "shares",
@@ -188,8 +190,9 @@ def _print_reading(answer: Answer, width: int) -> None:
         _heading("Not in the evidence")
         _print_sentence(answer, "Closest: ", width)
         return
-    _heading("Answer")
-    click.echo(f"  {click.style(_plain(answer.text), bold=True)}")
+    sure = answer.reading.confidence >= _SURE
+    _heading("Answer" if sure else "Answer (unsure: less likely right than wrong)")
+    click.echo(f"  {click.style(_plain(answer.text), bold=sure)}")
     _print_sentence(answer, "", width)
 
 
