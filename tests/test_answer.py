@@ -38,12 +38,15 @@ def _checked(database: Database, answer: Answer) -> None:
         assert 0 <= sentence.start < sentence.end <= len(passage.text)
         assert passage.text[sentence.start : sentence.end].strip() == sentence.text
         assert sentence.text
-    assert answer.reading is not None
-    assert answer.text == answer.reading.text
     rest = list(answer.supporting)
-    if answer.reading.kind == "none":
+    if answer.reading is None:
+        # Why and how: the best sentence answers.
+        assert answered_by(answer) == "sentence"
+        assert answer.text == rest[0].text
+    elif answer.reading.kind == "none":
         assert (answer.text, answer.reading.spans) == ("", ())
     else:
+        assert answer.text == answer.reading.text
         # The sentence that holds the reader's answer leads; the others follow, best first.
         holding, span = rest.pop(0), answer.reading.spans[0]
         assert holding.passage == span.passage

@@ -61,6 +61,8 @@ _TRIPLE_FILES = {
     "diseases.csv": "disease,also known as,symptoms,medication\n"
     "Flu,Influenza;Grippe,\"['Fever', 'Dry cough']\",Aspirin; cut o...\n",
 }
+#: The beginning of a trace's id in examples; one that is kept takes its place.
+_TRACE = "4f0c1b"
 #: Commands that are checked but not run: they would stop the server of this test run, start a
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
 #: a hub. tests/test_server.py runs `server` with a home of its own; test_generating_agents.py,
@@ -218,6 +220,8 @@ def test_every_command_runs(path: Path, workplace: _Workplace, database: Databas
             making = arguments[0] == "load-kg"
             graph = arguments[at]
             arguments[at] = (workplace.name if making else workplace.prepare_graph)(graph)
+        if _TRACE in arguments:
+            arguments[arguments.index(_TRACE)] = keep_one(database, workplace.prepare("mine"))
         if arguments[0] == "demo" and "--corpus" not in arguments:
             arguments += ["--corpus", workplace.name("demo")]
         if arguments[0] == "delete" and "--yes" not in arguments:
