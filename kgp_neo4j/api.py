@@ -115,14 +115,16 @@ class Corpus:
         model: LanguageModel | str | None = None,
         form: str = "short",
         on_text: Callable[[str], None] | None = None,
+        reader: str | None = None,
     ) -> Answer:
         """Answer a question from pages and tables or from passages, with all that shows it.
 
-        The offline reader answers, or `model`: a language model, or the name of one
-        (`local:FOLDER`, or a chat server's), in a `form`, `short` or `long`, with each sentence
-        checked. `on_text` is given its reply, unchecked, while it is written. `type_`
-        (`structural`, `content`, `both`, or `model`: the language model decides) overrides what the
-        question is taken to be. `method` is one of `retrieve`'s, or `ircot`, which needs a model.
+        The offline reader answers (`reader` is the folder of another one), or `model`: a language
+        model, or the name of one (`local:FOLDER`, or a chat server's), in a `form`, `short` or
+        `long`, with each sentence checked. `on_text` is given its reply, unchecked, while it is
+        written. `type_` (`structural`, `content`, `both`, or `model`: the language model decides)
+        overrides what the question is taken to be. `method` is one of `retrieve`'s, or `ircot`,
+        which needs a model.
         """
         opened = self._model(model) if isinstance(model, str) else model
         return ask(
@@ -136,6 +138,7 @@ class Corpus:
             model=opened,
             form=form,
             on_text=on_text,
+            reader=reader,
         )
 
     def retrieve(

@@ -70,6 +70,7 @@ def ask(
     model: LanguageModel | None = None,
     form: str = "short",
     on_text: Callable[[str], None] | None = None,
+    reader: str | None = None,
 ) -> Answer:
     """Answer a question over a corpus, from its pages and tables or from its passages.
 
@@ -79,9 +80,10 @@ def ask(
     `type_` overrides the decision which of them it is. The offline reader answers, or `model`, a
     language model that is asked once; its sentences are checked, and where it gives no answer the
     reader does. `form` is `short` or `long`; `on_text` is given the model's reply, unchecked, while
-    it is written. The answer's text is empty when nothing in the evidence answers. `seconds` covers
-    everything from the question on but loading a model. Raises ConfigurationError for an empty
-    question, and ModelError where the model cannot be used at all.
+    it is written; `reader` is the folder of an offline reader of one's own. The text is empty when
+    nothing in the evidence answers. `seconds` covers everything from the question on but loading a
+    model. Raises ConfigurationError for an empty question, and ModelError where the model cannot be
+    used at all.
     """
     _check(question, type_, form)
     metered = None if model is None else Metered(model)
@@ -106,6 +108,7 @@ def ask(
             model=None if said else metered,
             form=form,
             on_text=on_text,
+            reader=reader,
         )
         link = browser_link(
             database.connection, "browser/show_evidence", shown_passages(made.paths)
@@ -131,6 +134,7 @@ def from_retrieval(
     model: LanguageModel | None = None,
     form: str = "short",
     on_text: Callable[[str], None] | None = None,
+    reader: str | None = None,
 ) -> Answer:
     """Return the answer from passages that were retrieved: by the model, else by the reader."""
     began = time.perf_counter()
@@ -148,9 +152,9 @@ def from_retrieval(
     )
     if retrieval.passages:
         if model is None:
-            answer = _read(answer)
+            answer = _read(answer, reader)
         else:
-            answer = _with_model(answer, model, form, retriever.encoder, on_text)
+            answer = _with_model(answer, model, form, retriever.encoder, on_text, reader)
     return replace(answer, seconds=retrieval.seconds + time.perf_counter() - began)
 
 
@@ -160,6 +164,7 @@ def _with_model(
     form: str,
     encoder: Encoder | None,
     on_text: Callable[[str], None] | None,
+    reader: str | None,
 ) -> Answer:
     """Return the model's answer, checked; where it gives none, the one there is, and why."""
     made = answer_with_model(
@@ -171,10 +176,12 @@ def _with_model(
         return replace(answer, text=text, statements=made.statements, notes=made.notes)
     if made.kind == "abstains":
         return replace(answer, text="", notes=made.notes)
-    return _read(replace(answer, notes=(*made.notes, "The offline reader answers instead.")))
+    return _read(
+        replace(answer, notes=(*made.notes, "The offline reader answers instead.")), reader
+    )
 
 
-def _read(answer: Answer) -> Answer:
+def _read(answer: Answer, reader: str | None) -> Answer:
     """Return the offline answer: what the reader found, or for why and how the best sentence.
 
     The text is empty where the reader found nothing.
@@ -183,7 +190,7 @@ def _read(answer: Answer) -> Answer:
         return replace(answer, text=answer.supporting[0].text if answer.supporting else "")
     from kgp_neo4j.models.reader import load_reader
 
-    reading = load_reader().read(answer.question, answer.passages, answer.paths)
+    reading = load_reader(reader).read(answer.question, answer.passages, answer.paths)
     first = holding_sentence(reading, answer.passages)
     rest = tuple(
         s

@@ -64,6 +64,12 @@ Examples:
     help="What the language model writes: a few words and why, or a paragraph.",
 )
 @click.option(
+    "--reader",
+    metavar="FOLDER",
+    envvar="KGP_NEO4J_READER",
+    help="An offline reader made by `kgp-neo4j train reader` (or KGP_NEO4J_READER).",
+)
+@click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the answer with all that shows it to this file, as one page without a network.",
@@ -84,6 +90,7 @@ def command(
     type_: str | None,
     llm: str | None,
     form: str,
+    reader: str | None,
     html: Path | None,
     as_mermaid: bool,
     trace: bool,
@@ -144,6 +151,7 @@ def command(
                 model=model,
                 form=form,
                 on_text=on_text,
+                reader=reader,
             )
         if trace:
             answer = replace(answer, trace=keep(database, answer))

@@ -13,6 +13,11 @@ from kgp_neo4j.records import Passage, ReasoningPath
 __all__ = ["Asked", "calibration_error", "fit_calibration", "is_right", "reliability"]
 
 _FEWEST = 20
+#: A question read over another one's passages, which do not answer it, counts so much beside one
+#: over its own: what is asked is mostly there.
+_FOREIGN = 0.25
+#: The least sure of a few hundred right answers is not the least sure that there can be.
+_SLACK = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +38,59 @@ def is_right(text: str, answers: Sequence[str]) -> bool:
 def fit_calibration(reader: Reader, asked: Sequence[Asked]) -> dict[str, Any]:
     """Return bias, weights and threshold for the reader's card, with the figures they reach.
 
-    Logistic regression of whether an answer is right on the signals of its choice. Below the
-    threshold nothing is stated: it is as high as costs none of the right answers there.
+    Logistic regression of whether an answer is right on the signals of its choice. So that it tells
+    what is not in the evidence, each question is also read over another one's passages. Below the
+    threshold nothing is stated: it lies below all right ones by a quarter. `error` and `right`
+    are over the questions' own passages; `refused` is the share of the others that is not stated.
     Returns {} for too few questions, or where all answers are right or all wrong.
     """
     from sklearn.linear_model import LogisticRegression
 
-    choices: list[Choice] = []
-    right: list[bool] = []
-    for one in asked:
-        choice = reader.choose(reader.find(one.question, one.passages, one.paths))
-        if choice.kind != "none":
-            choices.append(choice)
-            right.append(is_right(choice.text, one.answers))
-    if len(choices) < _FEWEST or len(set(right)) < 2:
+    own = [_read(reader, one, one.passages, one.paths) for one in asked]
+    foreign = [
+        _read(reader, one, other.passages, other.paths)
+        for one, other in zip(asked, [*asked[1:], *asked[:1]], strict=True)
+        if not _stands(one.answers, other.passages)
+    ]
+    rows = [row for row in own if row[0].kind != "none"]
+    # Yes and no are right half of the time whatever the passages: nothing is learned from them.
+    others = [row for row in foreign if row[0].kind == "span"]
+    right = [good for _, good in rows]
+    if len(rows) < _FEWEST or len(set(right)) < 2:
         return {}
-    used = [name for name in SIGNALS if any(choice.signals.get(name) for choice in choices)]
-    rows = [[choice.signals.get(name, 0.0) for name in used] for choice in choices]
-    model = LogisticRegression(C=1.0, max_iter=1000).fit(rows, right)
-    sure = [float(p) for p in model.predict_proba(rows)[:, 1]]
-    threshold = min(p for p, good in zip(sure, right, strict=True) if good) - 1e-6
+    both = [choice for choice, _ in (*rows, *others)]
+    used = [name for name in SIGNALS if any(choice.signals.get(name) for choice in both)]
+    signals = [[choice.signals.get(name, 0.0) for name in used] for choice in both]
+    model = LogisticRegression(C=1.0, max_iter=1000).fit(
+        signals, right + [False] * len(others), [1.0] * len(rows) + [_FOREIGN] * len(others)
+    )
+    sure = [float(p) for p in model.predict_proba(signals)[:, 1]]
+    stated = sorted(p for p, good in zip(sure, right, strict=False) if good)
+    threshold = _SLACK * stated[0]
+    refused = sum(p < threshold for p in sure[len(rows) :])
     return {
         "bias": float(model.intercept_[0]),
         "weights": dict(zip(used, map(float, model.coef_[0]), strict=True)),
         "threshold": max(0.0, min(threshold, 0.5)),
-        "questions": len(choices),
+        "questions": len(rows),
         "right": sum(right) / len(right),
-        "error": calibration_error(sure, right),
+        "error": calibration_error(sure[: len(rows)], right),
+        "refused": refused / max(1, len(others)),
     }
+
+
+def _read(
+    reader: Reader, one: Asked, passages: Sequence[Passage], paths: Sequence[ReasoningPath]
+) -> tuple[Choice, bool]:
+    """Return what is chosen for a question over some passages, and whether it is right."""
+    choice = reader.choose(reader.find(one.question, passages, paths))
+    return choice, is_right(choice.text, one.answers)
+
+
+def _stands(answers: Sequence[str], passages: Sequence[Passage]) -> bool:
+    """Say whether a right answer stands in some passages, which then may answer all the same."""
+    text = f" {' '.join(word for p in passages for word in words_of(f'{p.title} {p.text}'))} "
+    return any(f" {' '.join(words_of(answer))} " in text for answer in answers)
 
 
 def reliability(
