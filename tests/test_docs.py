@@ -183,8 +183,8 @@ def _commands(path: Path) -> list[str]:
 
 
 def _arguments(line: str) -> list[str]:
-    """Return the arguments of a command line, without variables, pipe and comment."""
-    words = shlex.split(line.split(" | ")[0], comments=True)
+    """Return the arguments of a command line, without variables, pipe, redirection and comment."""
+    words = shlex.split(line.split(" | ")[0].split(" >> ")[0], comments=True)
     return words[words.index("kgp-neo4j") + 1 :]
 
 
