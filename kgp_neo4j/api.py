@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from kgp_neo4j.answer import ask, with_method
-from kgp_neo4j.configuration import language_settings
 from kgp_neo4j.connect import (
     EDGES,
     EntitySettings,
@@ -19,17 +16,16 @@ from kgp_neo4j.connect import (
 )
 from kgp_neo4j.database import Database
 from kgp_neo4j.evidence import Retriever
-from kgp_neo4j.installation import open_database
 from kgp_neo4j.language import LanguageModel
 from kgp_neo4j.load import delete_corpus, load
-from kgp_neo4j.models.language import open_language_model
+from kgp_neo4j.opened import Opened
 from kgp_neo4j.records import Account, Answer, ConnectReport, Question, Retrieval
 from kgp_neo4j.traverse import AgentSettings, TraversalSettings
 
 __all__ = ["Corpus"]
 
 
-class Corpus:
+class Corpus(Opened):
     """A named corpus in Neo4j; opens the database itself unless it is given one.
 
     >>> with Corpus("mine") as corpus:
@@ -39,29 +35,10 @@ class Corpus:
     """
 
     def __init__(self, name: str, *, database: Database | None = None) -> None:
-        self.name = name
-        self._own = database is None
-        self.database = database or open_database()
+        super().__init__(name, database=database)
         self._retrievers: dict[
             tuple[str, str | None, TraversalSettings, AgentSettings], Retriever
         ] = {}
-        self._models: dict[str, LanguageModel | None] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection to the database, unless it was given."""
-        if self._own:
-            self.database.close()
 
     def load(
         self,
@@ -126,7 +103,7 @@ class Corpus:
         overrides what the question is taken to be. `method` is one of `retrieve`'s, or `ircot`,
         which needs a model.
         """
-        opened = self._model(model) if isinstance(model, str) else model
+        opened = self._model(model)
         return ask(
             self.database,
             self.name,
@@ -158,11 +135,6 @@ class Corpus:
         """Delete the corpus with everything that hangs on it."""
         self._retrievers.clear()
         delete_corpus(self.database, self.name)
-
-    def _model(self, name: str) -> LanguageModel | None:
-        if name not in self._models:
-            self._models[name] = open_language_model(language_settings(model=name))
-        return self._models[name]
 
     def _retriever(
         self,

@@ -4,51 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from kgp_neo4j.answer.mindmap import MindMap, as_question, ask_graph
-from kgp_neo4j.configuration import language_settings
-from kgp_neo4j.database import Database
 from kgp_neo4j.evidence.mining import MiningSettings, mine
-from kgp_neo4j.installation import open_database
 from kgp_neo4j.language import LanguageModel
 from kgp_neo4j.load.triples import delete_graph, load_graph
-from kgp_neo4j.models.language import open_language_model, writer
+from kgp_neo4j.models.language import writer
+from kgp_neo4j.opened import Opened
 from kgp_neo4j.seed.linking import LinkSettings, link
 from kgp_neo4j.triples import GraphAccount, LinkedEntity, ReasoningGraph
 
 __all__ = ["KnowledgeGraph"]
 
 
-class KnowledgeGraph:
+class KnowledgeGraph(Opened):
     """A named knowledge graph in Neo4j; opens the database itself unless it is given one.
 
     >>> with KnowledgeGraph("medical") as graph:
     ...     graph.load(["triples.tsv"])
     ...     print(graph.ask("I feel tired and dizzy. What can it be?").text)
     """
-
-    def __init__(self, name: str, *, database: Database | None = None) -> None:
-        self.name = name
-        self._own = database is None
-        self.database = database or open_database()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection to the database, unless it was given."""
-        if self._own:
-            self.database.close()
 
     def load(
         self,
@@ -95,16 +70,14 @@ class KnowledgeGraph:
         the name of one, extracts the entities and answers, in one call each; without it the answer
         is composed from the graph alone.
         """
-        opened = model
-        if isinstance(model, str):
-            opened = open_language_model(language_settings(model=model))
+        opened = self._model(model)
         return ask_graph(
             self.database,
             self.name,
             question if isinstance(question, str) else as_question(question),
             settings=settings,
             options=options,
-            write=writer(opened) if opened is not None and not isinstance(opened, str) else None,
+            write=writer(opened) if opened is not None else None,
         )
 
     def delete(self) -> None:

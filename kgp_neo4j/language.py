@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["LanguageModel", "Reply", "Usage"]
+__all__ = ["Around", "LanguageModel", "Reply", "Usage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +65,25 @@ class LanguageModel(Protocol):
     def count(self, text: str) -> int:
         """Return how many tokens a text has, or will have at most."""
         ...
+
+
+class Around:
+    """What stands round a language model and is asked in its place; each replies in its own way."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self.name = model.name
+
+    @property
+    def context(self) -> int:
+        """The tokens that prompt and reply may have together; a server's may turn out smaller."""
+        return self._model.context
+
+    @context.setter
+    def context(self, tokens: int) -> None:
+        """Set what a server told of it."""
+        self._model.context = tokens
+
+    def count(self, text: str) -> int:
+        """Return how many tokens a text has, or will have at most."""
+        return self._model.count(text)

@@ -25,7 +25,7 @@ _ORDER = (
     {"answer"},
     {"evaluate"},
     {"train"},
-    {"api", "demo", "knowledge_graph"},
+    {"api", "demo", "knowledge_graph", "opened"},
     {"integrations"},
     {"cli"},
     {"reference"},

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._training import say_begun_before
 
 __all__ = ["command"]
 
@@ -121,10 +122,7 @@ def command(
     if as_json:
         echo_json(report)
         return
-    if report.done_before:
-        click.echo(f"{out} is trained already with these settings; nothing was left to do.")
-    elif report.resumed:
-        click.echo(f"Went on from step {report.resumed}.")
+    say_begun_before(out, report.resumed, report.done_before)
     click.echo(
         f"{click.style('Trained', fg='green')} on {report.pairs:,} pairs in {report.steps:,} "
         f"steps, {report.seconds:.0f} s; the loss went from {report.first_loss:.3f} to "

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option
+from kgp_neo4j.cli._training import say_begun_before
 
 _EPILOG = """
 \b
@@ -89,10 +90,7 @@ def command(
     if as_json:
         echo_json(report)
         return
-    if report.done_before:
-        click.echo(f"{out} is trained already with these settings; nothing was left to do.")
-    elif report.resumed:
-        click.echo(f"Went on from step {report.resumed}.")
+    say_begun_before(out, report.resumed, report.done_before)
     click.echo(
         f"{report.examples} examples, {report.steps} steps on {report.device}, "
         f"loss {report.loss:.4f}, {report.seconds:.0f} s"

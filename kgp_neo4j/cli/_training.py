@@ -14,7 +14,7 @@ from kgp_neo4j.cli._output import echo_json, json_option
 if TYPE_CHECKING:
     from kgp_neo4j.train.generation import GenerationSettings
 
-__all__ = ["run_training", "training_options"]
+__all__ = ["run_training", "say_begun_before", "training_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -91,13 +91,18 @@ def run_training(
     if as_json:
         echo_json(report)
         return
-    if report.done_before:
-        click.echo(f"{out} is trained already with these settings; nothing was left to do.")
-    elif report.resumed:
-        click.echo(f"Went on from step {report.resumed}.")
+    say_begun_before(out, report.resumed, report.done_before)
     dev_loss = "" if report.dev_loss is None else f", {report.dev_loss:.4f} on {dev}"
     click.echo(
         f"{report.pairs} pairs of {report.questions} questions, {report.steps} steps on "
         f"{report.device}, loss {report.loss:.4f}{dev_loss}, {report.seconds:.0f} s"
     )
     click.echo(f'Ask with it: kgp-neo4j ask "..." --corpus NAME --agent {agent} --model {out}')
+
+
+def say_begun_before(out: Path, resumed: int, done_before: bool) -> None:
+    """Tell where a training was taken up, or that nothing of it was left to do."""
+    if done_before:
+        click.echo(f"{out} is trained already with these settings; nothing was left to do.")
+    elif resumed:
+        click.echo(f"Went on from step {resumed}.")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from kgp_neo4j.configuration import LanguageSettings
-from kgp_neo4j.language import LanguageModel, Reply
+from kgp_neo4j.language import Around, LanguageModel, Reply
 
 __all__ = ["Cached", "ReplyCache"]
 
@@ -133,7 +133,7 @@ class ReplyCache:
                 _log.warning("Warning: %s cannot be deleted (%s).", path, error)
 
 
-class Cached:
+class Cached(Around):
     """A language model that keeps its replies: what was asked before costs nothing.
 
     `identity` says which model it is, besides its name: a server's address, a checkpoint's state.
@@ -144,7 +144,7 @@ class Cached:
     def __init__(
         self, model: LanguageModel, cache: ReplyCache, settings: LanguageSettings, identity: str
     ) -> None:
-        self._model = model
+        super().__init__(model)
         self._cache = cache
         self._priced = settings.price_prompt is not None or settings.price_reply is not None
         self._said = [
@@ -154,17 +154,6 @@ class Cached:
             settings.seed,
             settings.max_tokens,
         ]
-        self.name = model.name
-
-    @property
-    def context(self) -> int:
-        """The tokens that prompt and reply may have together; a server's may turn out smaller."""
-        return self._model.context
-
-    @context.setter
-    def context(self, tokens: int) -> None:
-        """Set what a server told of it."""
-        self._model.context = tokens
 
     def reply(
         self,
@@ -186,10 +175,6 @@ class Cached:
         if made.finish == "stop":
             self._cache.put(key, json.dumps({"text": made.text}, ensure_ascii=False))
         return made
-
-    def count(self, text: str) -> int:
-        """Return how many tokens a text has, or will have at most."""
-        return self._model.count(text)
 
 
 def _text(kept: str | None) -> str | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kgp_neo4j.configuration import LanguageSettings
 from kgp_neo4j.errors import ConfigurationError, ContextError
-from kgp_neo4j.language import LanguageModel, Reply, Usage
+from kgp_neo4j.language import Around, LanguageModel, Reply, Usage
 
 if TYPE_CHECKING:
     from kgp_neo4j.models.chat import ChatModel
@@ -126,24 +126,13 @@ def reply_with_passages(
             kept = min(kept - 1, fit(model, f"{task}\n{make([])}", passages, tokens))
 
 
-class Metered:
+class Metered(Around):
     """A language model with its account: `usage` is what all replies so far took."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self.name = model.name
+        super().__init__(model)
         self.usage = Usage(model.name)
         self._lock = threading.Lock()
-
-    @property
-    def context(self) -> int:
-        """The tokens that prompt and reply may have together; a server's may turn out smaller."""
-        return self._model.context
-
-    @context.setter
-    def context(self, tokens: int) -> None:
-        """Set what a server told of it."""
-        self._model.context = tokens
 
     def reply(
         self,
@@ -158,10 +147,6 @@ class Metered:
         with self._lock:
             self.usage = _added(self.usage, made)
         return made
-
-    def count(self, text: str) -> int:
-        """Return how many tokens a text has, or will have at most."""
-        return self._model.count(text)
 
 
 def _added(usage: Usage, reply: Reply) -> Usage:
