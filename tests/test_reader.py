@@ -13,6 +13,7 @@ from kgp_neo4j.database import Database
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.errors import ModelError
 from kgp_neo4j.evidence import Retriever
+from kgp_neo4j.models.encoder import DEFAULT_ENCODER, load_model, quick_products
 from kgp_neo4j.models.reader import Reader, load_reader
 from kgp_neo4j.models.reader.calibration import Calibration
 from kgp_neo4j.models.reader.choosing import SIGNALS, Choice
@@ -205,6 +206,20 @@ def test_windows_hold_every_piece_once_and_keep_its_place(reader: Reader) -> Non
 
 
 # --- How sure it is -------------------------------------------------------------------------------
+
+
+def test_quick_products_change_vectors_by_little() -> None:
+    import torch
+
+    model, _ = load_model(DEFAULT_ENCODER, torch.float32)
+    texts = ["The Hesk Bridge was designed by Yusuf Arden.", "Who designed it?", ""]
+    plain = torch.tensor(model.encode(texts))
+    with quick_products(model):
+        quick = torch.tensor(model.encode(texts))
+    assert torch.cosine_similarity(plain, quick).min() > 0.999
+    # Where a model is in bfloat16 as a whole, nothing is changed.
+    with quick_products(model.to(torch.bfloat16)):
+        assert torch.nn.Linear(8, 8)(torch.ones(1, 8)).dtype == torch.float32
 
 
 def test_confidence_rises_with_each_signal_that_speaks_for_an_answer() -> None:

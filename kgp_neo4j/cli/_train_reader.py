@@ -33,16 +33,16 @@ sure the reader may be. The same command again goes on where it was stopped.
     "--layers", type=int, default=4, show_default=True, help="Upper layers that are trained."
 )
 @click.option(
-    "--single", type=int, default=8000, show_default=True, help="Examples of one passage to draw."
+    "--single", type=int, default=27000, show_default=True, help="Examples of one passage to draw."
 )
 @click.option(
     "--epochs",
     type=int,
-    default=2,
+    default=5,
     show_default=True,
     help="Passes over the questions of several passages.",
 )
-@click.option("--batch", type=int, default=1300, show_default=True, help="Word pieces a step.")
+@click.option("--batch", type=int, default=1600, show_default=True, help="Word pieces a step.")
 @click.option(
     "--longest", type=int, default=300, show_default=True, help="Word pieces of a window."
 )

@@ -24,7 +24,7 @@ from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_card import card
 from kgp_neo4j.train.reader_checkpoint import load_checkpoint, save_checkpoint
 from kgp_neo4j.train.reader_examples import ReadingExample, read_reading_examples
-from kgp_neo4j.train.reader_fitting import fit, optimizer_of
+from kgp_neo4j.train.reader_fitting import Average, fit, optimizer_of
 
 __all__ = ["ReaderReport", "ReaderSettings", "held_out", "train_reader"]
 
@@ -32,8 +32,6 @@ __all__ = ["ReaderReport", "ReaderSettings", "held_out", "train_reader"]
 _HELD = 8
 #: Beside the questions over several passages, an epoch repeats this share of them from the others.
 _AGAIN = 0.5
-#: Word pieces of an example of one passage.
-_ONE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +44,9 @@ class ReaderSettings:
 
     encoder: str = DEFAULT_ENCODER
     layers: int = 4
-    single: int = 8000
-    epochs: int = 2
-    batch: int = 1300
+    single: int = 27000
+    epochs: int = 5
+    batch: int = 1600
     longest: int = 300
     rate: float = 2.5e-4
     seed: int = 0
@@ -126,11 +124,12 @@ def train_reader(
     torch.manual_seed(settings.seed)
     network = Network(settings.encoder, settings.layers, precise=True)
     optimizer = optimizer_of(network, settings.rate)
+    average = Average(network)
     planned = _plan(network, kept, settings)
     last = folder.last_checkpoint()
     losses: list[float] = []
     try:
-        first = load_checkpoint(last, network, optimizer) if last else 0
+        first = load_checkpoint(last, network, optimizer, average) if last else 0
         with bar("train", len(planned), "steps") as progress:
             progress.update(first)
 
@@ -144,9 +143,13 @@ def train_reader(
                         hint="Train anew with a lower --rate and --overwrite.",
                     )
                 if (step + 1) % save_every == 0 and step + 1 < len(planned):
-                    save_checkpoint(folder.checkpoints, step + 1, network, optimizer)
+                    save_checkpoint(folder.checkpoints, step + 1, network, optimizer, average)
 
-            fit(network, planned[first:], optimizer, first=first, steps=len(planned), done=done)
+            fit(
+                network, planned[first:], optimizer, average,
+                first=first, steps=len(planned), seed=settings.seed, done=done,
+            )  # fmt: skip
+        average.put(network)
         network.save(out, {})
         calibration = fit_calibration(Reader(network, {}), checked or _asked(left))
         network.save(out, {"calibration": calibration} if calibration else {})
@@ -189,13 +192,13 @@ def _plan(
     tokenizer, size = network.tokenizer, settings.batch
     made: list[list[Laid]] = []
     for _ in range(1 if several else settings.epochs):
-        laid = lay_out(tokenizer, single[: settings.single], min(_ONE, settings.longest), draw)
+        laid = lay_out(tokenizer, single[: settings.single], settings.longest, draw)
         made += batches(laid, size, draw)
     again = int(_AGAIN * len(several))
     for epoch in range(settings.epochs if several else 0):
         rest = single[settings.single + epoch * again :][:again] or single[:again]
         laid = lay_out(tokenizer, several, settings.longest, draw)
-        laid += lay_out(tokenizer, rest, min(_ONE, settings.longest), draw)
+        laid += lay_out(tokenizer, rest, settings.longest, draw)
         made += batches(laid, size, draw)
     if not made:
         raise InputError("no example fits into a window", hint="Give a larger --longest.")

@@ -16,7 +16,10 @@ __all__ = ["Laid", "batches", "lay_out"]
 #: Examples are sorted by length within so many batches, so that little is padded.
 _SORTED = 24
 #: How often an example of one passage, or of several, has no answer in its window.
-_NOTHING = {"one": 0.12, "several": 0.08}
+_NOTHING = {"one": 0.12, "several": 0.15}
+#: How often passages of other questions stand beside an example's only one, and how many.
+_BESIDE = 0.5
+_STRANGERS = (1, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +73,13 @@ def _laid(
     draw.shuffle(others)
     # Mostly a few others beside the right ones, now and then none.
     room = draw.choice((0, 1, 1, 2, 3)) if kind != "none" else 2
-    if example.group != "several" and kind != "none":
-        room = 0
+    if example.group == "one" and kind == "span":
+        room = draw.choice(_STRANGERS) if draw.random() < _BESIDE else 0
+        others = [draw.choice(examples).passages[0] for _ in range(room)]
     answer = example.answer.lower()
-    if kind == "none":
+    if kind == "none" or example.group == "one":
         others = [o for o in others if answer not in f"{o[0]} {o[1]}".lower()]
-        if not others:
+        if kind == "none" and not others:
             return None
     texts = [example.passages[at] for at in kept] + others[:room]
     numbers = [*kept, *(-1 for _ in others[:room])]

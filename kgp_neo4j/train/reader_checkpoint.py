@@ -1,4 +1,4 @@
-"""Saves a reader's training half-way: weights and the optimizer's moments, as safetensors."""
+"""Saves a reader's training half-way: weights, their average and the optimizer's moments."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Any
 
 from kgp_neo4j.errors import ModelError
 from kgp_neo4j.models.reader.network import Network
+from kgp_neo4j.train.reader_fitting import Average
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
-def save_checkpoint(folder: Path, step: int, network: Network, optimizer: Any) -> None:
+def save_checkpoint(
+    folder: Path, step: int, network: Network, optimizer: Any, average: Average
+) -> None:
     """Write what is needed to go on after `step` steps; of older checkpoints none is kept."""
     import torch
     from safetensors.torch import save_file
@@ -25,6 +28,7 @@ def save_checkpoint(folder: Path, step: int, network: Network, optimizer: Any) -
     kept: dict[str, Any] = {}
     for name, part in network.own().items():
         kept[name] = part.detach().cpu().contiguous()
+        kept[f"average:{name}"] = average.parts[name].cpu().contiguous()
         for moment in _MOMENTS:
             value = torch.as_tensor(optimizer.state[part][moment])
             kept[f"{moment}:{name}"] = value.detach().cpu().contiguous()
@@ -36,8 +40,8 @@ def save_checkpoint(folder: Path, step: int, network: Network, optimizer: Any) -
             shutil.rmtree(other, ignore_errors=True)
 
 
-def load_checkpoint(place: Path, network: Network, optimizer: Any) -> int:
-    """Put a checkpoint's state into a network and its optimizer; return the steps that it has done.
+def load_checkpoint(place: Path, network: Network, optimizer: Any, average: Average) -> int:
+    """Put a checkpoint's state into a network and what trains it; return the steps it has done.
 
     Raises ModelError where it does not belong to them.
     """
@@ -50,6 +54,7 @@ def load_checkpoint(place: Path, network: Network, optimizer: Any) -> int:
         with torch.no_grad():
             for name, part in network.own().items():
                 part.copy_(kept[name])
+                average.parts[name].copy_(kept[f"average:{name}"])
                 optimizer.state[part] = {
                     moment: kept[f"{moment}:{name}"].to("cpu" if moment == "step" else part.device)
                     for moment in _MOMENTS

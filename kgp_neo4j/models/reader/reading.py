@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.errors import ModelError
+from kgp_neo4j.models.encoder import quick_products
 from kgp_neo4j.models.reader.batching import padded
 from kgp_neo4j.models.reader.calibration import Calibration
 from kgp_neo4j.models.reader.choosing import Choice, choose, settled
@@ -123,7 +124,7 @@ class Reader:
         )[:WINDOWS]
         spans: list[Candidate] = []
         kinds: list[tuple[float, ...]] = []
-        with torch.inference_mode():
+        with torch.inference_mode(), quick_products(network.body):
             # One by one: without padding, two windows take as long as one batch of two.
             for window in windows:
                 parts = padded([window], network.tokenizer.pad_token_id or 0)
