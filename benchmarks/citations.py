@@ -7,8 +7,9 @@ Examples:
 From the train questions of 2WikiMultihopQA (its triples), MuSiQue (its single-hop questions) and
 HotpotQA (its supporting facts) sentences are made that a gold passage carries. False ones are made
 of them: another object of the same relation (`object`), another name of the same passage
-(`inside`), another number, a "not" put in, one word replaced (`word`); and true ones are held
-against another passage (`passage`).
+(`inside`), another relation that the passage does not name (`relation`), another number, a "not"
+put in, one word replaced (`word`), a clause of another fact put behind (`added`); and true ones are
+held against another passage (`passage`).
 
 Prints, for each kind, the share that is taken for carried: high is right for `true` and `verbatim`,
 low for all others. Writes results/citations.json.
@@ -37,8 +38,12 @@ SAID = {
     "country of citizenship": "{} is from {}.",
 }
 TRUE = ("true", "verbatim")
-KINDS = (*TRUE, "object", "inside", "number", "negated", "word", "passage")
+KINDS = (*TRUE, "object", "inside", "relation", "number", "negated", "word", "added", "passage")
 NAME = re.compile(r"(?:[A-Z][a-z]+ )+[A-Z][a-z]+")
+#: Relations that hardly a passage of the sets speaks of, and words of which none may.
+UNSAID = ("murderer", "landlord", "translator", "tailor", "cousin", "sponsor", "rescuer", "rival")
+SMALL = frozenset("a an and as at by for from in is of on that the to was were with".split())
+CLAUSE = re.compile(r"(?<= and | who )[a-z]{5,} [a-z]{3,}(?: [a-z]+){1,5}(?=[,.])")
 
 
 class Case(NamedTuple):
@@ -71,6 +76,10 @@ def variants(
         yield Case(source, "object", form.replace("\0", other), given)
     if negated(true) != true:
         yield Case(source, "negated", negated(true), given)
+    said = draw.choice(UNSAID)
+    subject = re.match(r"The [\w ]+? of (.+) is \0\.$", form)
+    if subject and said not in given.text.casefold():
+        yield Case(source, "relation", f"{wanted} is the {said} of {subject[1]}.", given)
     if re.search(r"\d{4}", wanted):
         year = str(int(re.findall(r"\d{4}", wanted)[0]) + draw.choice((-7, 3, 11)))
         yield Case(source, "number", re.sub(r"\d{4}", year, true), given)
@@ -144,6 +153,7 @@ def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
                 facts.append((title, texts[title][at].strip(), "".join(texts[title])))
     plain = re.compile(r"(?<= )[a-z]{5,}(?= )")
     vocabulary = [word for _, fact, _ in facts for word in plain.findall(fact)]
+    clauses = [clause for _, fact, _ in facts for clause in CLAUSE.findall(fact)]
     for title, fact, text in facts:
         clause = re.match(r"(.{45,}?)[,;]", fact)
         said = f"{clause[1]}." if clause else fact
@@ -155,6 +165,9 @@ def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
             new = said.replace(f" {draw.choice(words)} ", f" {draw.choice(vocabulary)} ", 1)
             if new != said:
                 yield Case("hotpotqa", "word", new, given)
+        more = draw.choice(clauses)
+        if not set(more.split()) & set(text.split()) - SMALL:
+            yield Case("hotpotqa", "added", f"{said.rstrip('.')} and {more}.", given)
         other, _, beside = draw.choice(facts)
         if other != title:
             yield Case("hotpotqa", "passage", said, passage(other, beside))

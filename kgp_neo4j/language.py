@@ -14,8 +14,9 @@ class Reply:
     """What a language model wrote, why it ended, and what it took.
 
     `finish` is `stop` (it was done), `length` (cut off), `refused` (declined or filtered) or
-    `empty`. Tokens are the server's own count where it tells, else estimated; `cost` is in the
-    currency of the prices that were configured, None without them. A `cached` reply took nothing.
+    `empty`. Tokens are the server's own count; where it does not tell they are rather too high, and
+    `estimated` is True. `cost` is in the currency of the prices that were configured, None without
+    them. A `cached` reply took nothing.
     """
 
     text: str
@@ -24,11 +25,15 @@ class Reply:
     reply_tokens: int = 0
     cost: float | None = None
     cached: bool = False
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the language model took for an answer: calls, tokens, and the cost where it is known."""
+    """What the language model took for an answer: calls, tokens, and the cost where it is known.
+
+    Tokens, and with them the cost, are `estimated` where a server did not count all of them.
+    """
 
     model: str
     calls: int = 0
@@ -36,6 +41,7 @@ class Usage:
     prompt_tokens: int = 0
     reply_tokens: int = 0
     cost: float | None = None
+    estimated: bool = False
 
 
 class LanguageModel(Protocol):

@@ -20,7 +20,8 @@ def answer_html(answer: Answer) -> str:
     """Return the answer, what it rests on, and the passages with their paths, as HTML."""
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     parts = [f"<p><b>{escape(answer.question)}</b></p>"]
-    text = escape(answer.text) if answer.text else "<i>nothing in the corpus matches</i>"
+    none = "not in the evidence" if answer.passages else "nothing in the corpus matches"
+    text = escape(answer.text) if answer.text else f"<i>{none}</i>"
     parts.append(f"<p style='font-size:115%'>{text}</p>")
     if answer.reading is not None and answer.reading.kind != "none":
         sure = f"sure to {answer.reading.confidence:.0%}"

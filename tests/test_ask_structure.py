@@ -13,10 +13,12 @@ from structured_documents import ferries, harbours, store
 
 from kgp_neo4j.answer import ask
 from kgp_neo4j.cli import cli
+from kgp_neo4j.cli._structural import print_structural
 from kgp_neo4j.connect import connect
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError, CorpusError
 from kgp_neo4j.evidence import Retriever
+from kgp_neo4j.structures import Citation, StructuralAnswer
 
 _TABLE = "What is the Single fare of Port Merrin in Table 1 of Sound ferries?"
 _CONTENT = "Who sells the tickets?"
@@ -129,3 +131,18 @@ def test_the_command_asks_a_chat_server(
     assert "(by model" in shown.output
     assert "Write to the harbour master." in shown.output
     assert len(chat_server.bodies) == 2
+
+
+def test_what_stands_in_a_table_cannot_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hostile = "Sky\x1b]0;owned\x07 \u202ebackwards\r"
+    citation = Citation("d", hostile, row=1, row_name=hostile, column=1, text=hostile)
+    answer = StructuralAnswer(
+        hostile, doubt=hostile, reading=hostile, citations=(citation,), markdown=f"| {hostile} |"
+    )
+    print_structural(answer, 80)
+    said = capsys.readouterr().out
+    assert "Sky" in said
+    assert not {"\x07", "\u202e", "\r"} & set(said)
+    assert "owned" not in said

@@ -1,4 +1,4 @@
-"""The benchmarks run: each says how it is used, and agents.py goes from a folder to its tables."""
+"""The benchmarks run: each says how it is used; agents.py and answers.py go from data to tables."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from chat_server import ChatServer, completion
 from commands import environment
 
 from kgp_neo4j.database import Database
@@ -83,7 +85,9 @@ def folder(tmp_path: Path) -> Path:
         passages.append((builder, f"{builder} grew up over a bakery, the child of a baker."))
         facts = [[bridge, 0], [builder, 0]]
         text = f"Over what did the designer of {bridge} grow up?"
-        questions.append({"_id": str(place), "question": text, "supporting_facts": facts})
+        context = [[title, [said]] for title, said in passages[-2:]]
+        questions.append({"_id": str(place), "question": text, "supporting_facts": facts,
+                          "context": context, "answer": "a bakery"})  # fmt: skip
     passages += [(f"Hill {i}", f"Hill {i} is {100 + i} metres high.") for i in range(14)]
     for name, rows in (
         ("corpus", [{"title": title, "text": text} for title, text in passages]),
@@ -140,6 +144,41 @@ def test_agents_are_compared_on_one_graph(
         assert all(possible.get(edge, 0.0) >= share for edge, share in last.items())
     plot = (tmp_path / "plots" / f"agents-{folder.name}.svg").read_text(encoding="utf-8")
     assert "<svg" in plot
+
+
+def test_answers_are_compared_method_by_method(
+    folder: Path,
+    database: Database,
+    connection: Connection,
+    tiny_encoder: str,
+    chat_server: ChatServer,
+    tmp_path: Path,
+) -> None:
+    def said(body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        prompt = body["messages"][-1]["content"]
+        thought = "Write the one next sentence" in prompt
+        return 200, completion("So the answer is: a bakery." if thought else "Answer: a bakery")
+
+    chat_server.answer = said
+    corpus = f"bench-{folder.name}"
+    try:
+        done = _run(
+            *("answers", str(folder), "--encoder", tiny_encoder, "--out", str(tmp_path)),
+            *("--llm", "m", "--chat-url", chat_server.url, "--questions", "2", "--seed", "3"),
+            **environment(connection),
+        )
+    finally:
+        if {"name": corpus} in database.read("inspect/corpus_names"):
+            delete_corpus(database, corpus)
+    assert done.returncode == 0, done.stderr
+    kept = json.loads((tmp_path / "results" / f"answers-{folder.name}.json").read_text())
+    methods = ("golden", "none", "bm25", "dense", "hybrid", "kgp", "ircot")
+    assert all(f"| {name} | " in done.stdout for name in methods)
+    assert {name: kept[name]["EM"] for name in methods} == dict.fromkeys(methods, 100.0)
+    assert (kept["golden"]["carried"], kept["none"]["carried"]) == (100.0, 0.0)
+    # The thoughts of IRCoT are calls as well.
+    calls = {name: kept[name]["calls"] for name in methods}
+    assert calls == dict.fromkeys(methods, 1.0) | {"ircot": 2.0}
 
 
 def _check_resumed(

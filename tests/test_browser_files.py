@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +23,8 @@ from kgp_neo4j.server.favourites import write_favourites
 from kgp_neo4j.server.install import Installation
 from kgp_neo4j.settings import Connection, Folders
 
-_FILES = {"browser/index.html": b"<html>", "browser/assets/a.js": b"1;" * 5000}
+_PAGE = b'<html><body><script src="app.js"></script></body></html>'
+_FILES = {"browser/index.html": _PAGE, "browser/assets/a.js": b"1;" * 5000}
 
 
 @dataclass
@@ -65,12 +68,31 @@ def test_the_zip_holds_browser_with_style_and_guide(place: Place) -> None:
     with zipfile.ZipFile(place.zip) as made:
         names = made.namelist()
         assert names[0] == "browser/"  # what Neo4j takes for its folder
-        assert {name: made.read(name) for name in _FILES} == _FILES
+        page = made.read("browser/index.html").decode()
+        assert page.replace('<script src="kgp/style.js"></script>', "").encode() == _PAGE
+        assert page.index("kgp/style.js") < page.index("app.js")
+        assert made.read("browser/assets/a.js") == _FILES["browser/assets/a.js"]
         assert not any(name.startswith("META-INF") for name in names)
         assert b'class="guide"' in made.read("browser/kgp/guide.html")
         assert b"node.Passage" in made.read("browser/kgp/style.grass")
         assert names.index("browser/kgp/") < names.index("browser/kgp/style.grass")
     assert place.said == []
+
+
+def test_the_style_is_laid_as_browser_keeps_it(place: Place) -> None:
+    """Browser drops the quotes of a style, and keeps every other value as it stands."""
+    assert place.prepare()
+    with zipfile.ZipFile(place.zip) as made:
+        script = made.read("browser/kgp/style.js").decode()
+        grass = made.read("browser/kgp/style.grass").decode()
+    literal, version = re.findall(r'^\}\)\((".*"), (".*")\);$', script, re.MULTILINE)[0]
+    style = json.loads(json.loads(literal))
+    assert style["node.Passage"]["caption"] == "{title}"
+    assert style["relationship"]["caption"] == "<type>"
+    assert style["node.Passage"]["color"].startswith("#")
+    assert len(style) == grass.count("{\n")
+    assert sum(map(len, style.values())) == grass.count(";")
+    assert len(json.loads(version)) == 16
 
 
 def test_it_is_made_once_and_anew_when_browser_or_our_files_change(
@@ -112,6 +134,10 @@ def test_what_goes_wrong_is_told_and_stops_nothing(place: Place) -> None:
     assert not place.prepare("another jar")
     assert not place.zip.exists()  # so that the plain Browser is served
     assert place.said[0].startswith("Neo4j Browser comes without the guide")
+    with zipfile.ZipFile(place.jar, "w") as jar:
+        jar.writestr("browser/index.html", "<main>")
+    assert not place.prepare("a third jar")
+    assert "page is not as expected" in place.said.pop()
     (place.home / "web").rmdir()
     (place.home / "web").write_text("a file where the folder should be")
     assert not place.prepare("0")

@@ -130,9 +130,8 @@ def _open(page: Page, address: str | None, connection: Connection) -> None:
     page.goto(address)
     page.get_by_test_id("password").fill(connection.password)
     page.get_by_test_id("connect").click()
-    # Style and guide come by themselves, some seconds after the login.
+    # The guide comes by itself, some seconds after the login.
     expect(page.get_by_test_id("guidesDrawer")).to_contain_text("Questions over many documents")
-    expect(page.get_by_test_id("frame").filter(has_text="node.Passage")).to_have_count(1)
 
 
 def _filled(page: Page, link: str | None) -> str:
@@ -204,7 +203,8 @@ def test_the_guide_opens_and_its_procedures_run(page: Page, served: Database) ->
     wanted = _distinct(served, evidence)
     assert len(wanted) > 4
     expect(_nodes(frame)).to_have_count(len(wanted))
-    # The style came with it: a passage is drawn in its colour, with its title.
+    # The style is there, without a frame that lists it: a passage has its colour and its title.
+    expect(page.get_by_test_id("frame").filter(has_text="node.Passage")).to_have_count(0)
     colour = re.search(r"node\.Passage \{[^}]*?\n  color: (#\w+)", _STYLE)
     assert colour is not None
     circles = frame.locator(f'svg g.node circle[fill="{colour[1]}"]')
@@ -212,6 +212,27 @@ def test_the_guide_opens_and_its_procedures_run(page: Page, served: Database) ->
     expect(_nodes(frame).filter(has_text="Hesk").first).to_be_visible()
     _picture(page, "browser-guide.png")
     _picture(page, "browser.png", frame)
+
+
+def test_a_style_of_the_users_own_stays(page: Page, served: Database) -> None:
+    """Ours is laid where there is none, as at first and after `:style reset`."""
+    address = served.connection.browser_address
+    assert address is not None
+    beside = f"{served.connection.browser}/browser/kgp/guide.html"  # where no Browser runs
+
+    def kept(before: str) -> str:
+        page.goto(beside)
+        page.evaluate("style => localStorage.setItem('neo4j.grass', style)", before)
+        page.goto(address)
+        expect(page.get_by_test_id("password")).to_be_visible()
+        style: str = page.evaluate("localStorage.getItem('neo4j.grass')")
+        return style
+
+    first = kept("null")
+    assert '"node.Passage":' in first
+    own = '{"node":{"color":"#123456"}}'
+    assert kept(own) == own
+    assert kept("null") == first
 
 
 def test_the_link_of_an_answer_fills_the_editor(page: Page, served: Database) -> None:

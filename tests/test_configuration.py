@@ -239,8 +239,9 @@ def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyP
         ("[llm]\nseed = 1\nseed = 2\n", 3, "no TOML"),
         ("[llm\n", 1, "no TOML"),
         ('[llm]\nmodle = "a"\n', 2, r"no setting llm.modle.*Did you mean llm.model\?"),
-        ('\n[lmm]\nmodel = "a"\n', 3, "no setting lmm.model"),
-        ("seed = 1\n", 1, "no setting seed"),
+        ('\n[lmm]\nmodel = "a"\n', 3, r"no setting lmm.model.*Did you mean llm.model\?"),
+        ("seed = 1\n", 1, r"no setting seed.*Did you mean llm.seed\?"),
+        ("[llm]\nbudget = 1\n", 2, r"no setting llm.budget.*Did you mean ask.budget\?"),
         ("[llm]\nask.budget = 3\n", 2, "no setting llm.ask"),
         ("[ask]\nhops = 3\n", 2, "no setting ask.hops.*There are ask.corpus, ask.graph"),
         ("[other]\nx = 3\n", 2, "no setting other.x.*There are llm.model, "),
@@ -505,11 +506,24 @@ def test_options_take_their_default_from_the_settings(
     assert kept == [("mine", "tfidf", 10), ("mine", "knn", 5), ("other", "tfidf", 10)]
 
 
-def test_broken_settings_end_a_command_that_needs_them_and_no_other(place: Path) -> None:
-    _project(place, "[llm\n")
-    assert isinstance(_run("ask", "Who?").exception, KgpError)
-    assert _run("load", "--help").exit_code == 0
+def test_broken_settings_end_a_command_that_needs_them_and_no_other(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _project(place, "[llm\n")
+    for line in (["ask", "Who?"], ["ask", "Who?", "--corpus", "mine"], ["mindmap", "Who?"]):
+        assert isinstance(_run(*line).exception, KgpError)
+    for command in ("ask", "chat", "retrieve", "mindmap", "load", "config"):
+        for option in ("--help", "-h"):
+            done = _run(command, option)
+            assert (done.exit_code, done.stdout[:6]) == (0, "Usage:"), command
     assert _run("--help").exit_code == 0
+    path.unlink()
+    monkeypatch.setenv("KGP_NEO4J_BUDGET", "many")
+    assert isinstance(_run("ask", "Who?").exception, KgpError)
+    assert _run("ask", "--help").exit_code == 0
+    # Where nothing is wrong, the help shows what is configured.
+    monkeypatch.setenv("KGP_NEO4J_BUDGET", "7")
+    assert "default: 7" in _run("ask", "--help").stdout
 
 
 def test_a_configured_model_answers_where_no_option_names_one(

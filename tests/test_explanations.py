@@ -26,11 +26,11 @@ from kgp_neo4j.answer.explanation import (
 from kgp_neo4j.answer.explanation.marks import Marks, marked_html
 from kgp_neo4j.answer.explanation.visits import chosen
 from kgp_neo4j.answer.explanation.viz import as_viz
-from kgp_neo4j.answer.pages import clean
 from kgp_neo4j.database import Database
 from kgp_neo4j.demo import QUESTION, SETTINGS
 from kgp_neo4j.evidence import Retriever
 from kgp_neo4j.language import Usage
+from kgp_neo4j.printable import printable
 from kgp_neo4j.readings import Reading, Span, Statement
 from kgp_neo4j.records import Answer, Passage, ReasoningPath, Step, SupportingSentence
 from kgp_neo4j.structures import Citation, ShownQuery, StructuralAnswer, TypeDecision
@@ -311,7 +311,7 @@ def test_nothing_in_a_page_runs_or_is_fetched(text: str) -> None:
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
     heading = soup.select_one("h1")
     assert heading is not None
-    assert heading.text == clean(text)
+    assert heading.text == printable(text)
     ElementTree.fromstring(svg(made))
 
 
@@ -320,6 +320,17 @@ def test_the_link_into_browser_is_the_only_address() -> None:
     html = page(replace(_read(_answer(_path(1))), browser=link))
     addresses = set(re.findall(r"https?://[^\"'<\s]+", html))
     assert addresses == {link.replace("&", "&amp;"), "http://www.w3.org/2000/svg"}
+
+
+def test_a_text_is_set_in_its_own_direction() -> None:
+    said = "صممت إيزوبل تارن الجسر."
+    carried, other = Statement(said, (f"{1:032x}",), True), Statement(said, (), False)
+    made = _answer(_path(1), question=said, text=said, passages=(_passage(1, said, title=said),))
+    for answer in (made, replace(made, statements=(carried, other))):
+        shown = _soup(page(answer)).find_all(["h1", "p", "div"], string=re.compile("صممت"))
+        shown += list(_soup(page(answer)).select("p.said, p.not"))
+        assert shown
+        assert all(tag.get("dir") == "auto" for tag in shown)
 
 
 # --- The picture ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,14 @@ def test_langchain_works_in_a_chain_and_asynchronously(demo: Corpus) -> None:
     assert asyncio.run(both()) == [once, once]
 
 
+def test_langchain_answers_a_batch(demo: Corpus) -> None:
+    """A batch runs in threads, over one encoder and one connection."""
+    retriever = langchain.KgpRetriever(corpus=demo, k=3, settings=SETTINGS)
+    asked = [QUESTION, TABLE_QUESTION] * 4
+    found = retriever.batch(asked)
+    assert found == [retriever.invoke(question) for question in asked[:2]] * 4
+
+
 def test_langchain_says_what_is_wrong(demo: Corpus, database: Database) -> None:
     with pytest.raises(ValueError, match="greater than or equal to 1"):
         langchain.KgpRetriever(corpus=demo, k=0)
@@ -167,6 +176,13 @@ def test_an_answer_shows_itself_in_a_notebook(answer: Answer, cell: Any) -> None
     titles = {p.id: p.title for p in answer.passages}
     assert " → ".join(titles[s.passage] for s in way.steps) in html
     assert "open in Neo4j Browser" in html or answer.browser is None
+
+
+def test_what_the_evidence_does_not_hold_is_told_so(answer: Answer, cell: Any) -> None:
+    html = cell(replace(answer, text="", reading=None, statements=()))[0]["text/html"]
+    assert "<i>not in the evidence</i>" in html
+    html = cell(replace(answer, text="", passages=(), paths=(), supporting=()))[0]["text/html"]
+    assert "<i>nothing in the corpus matches</i>" in html
 
 
 def test_a_retrieval_and_a_structural_answer_show_themselves(demo: Corpus, cell: Any) -> None:

@@ -124,6 +124,19 @@ def test_the_answer_comes_by_the_same_prompt(database: Database, sound: str) -> 
     assert answer.text.startswith("a bakery [")
     assert "Because" in model.prompts[-1]
     assert len(model.prompts) == 4
+    # The thoughts are counted too.
+    assert answer.usage is not None
+    assert (answer.usage.calls, answer.usage.model) == (4, "scripted")
+    other = Scripted([*_THOUGHTS])
+    asked = ask(
+        database,
+        sound,
+        _QUESTION,
+        lambda: with_method(make, "ircot", other),
+        model=Scripted([_LAST]),
+    )
+    assert asked.usage is not None
+    assert asked.usage.calls == 1  # another model's are no part of this account
 
 
 def test_it_needs_a_model_and_sound_bounds(database: Database, sound: str) -> None:

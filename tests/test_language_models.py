@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import multiprocessing
+import shutil
 import sqlite3
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from kgp_neo4j.models.language import (
 )
 from kgp_neo4j.models.limits import Limiter
 from kgp_neo4j.models.local import LocalModel
-from kgp_neo4j.models.written import Shown, tokens_at_most
+from kgp_neo4j.models.written import Shown, tokens_at_most, without_reasoning
 
 _KEY = "sk-only-for-tests"
 _TEXTS = [
@@ -86,7 +88,7 @@ def test_a_reply_with_its_account(chat_server: ChatServer) -> None:
     model = _model(chat_server, temperature=0.5, seed=3, price_prompt=2.0, price_reply=10.0)
     made = model.reply("Be brief.", "Where?", tokens=50)
     cost = (20 * 2 + 5 * 10) / 1e6
-    assert made == language.Reply("In Sund.", "stop", 20, 5, cost)
+    assert made == language.Reply("In Sund.", "stop", 20, 5, cost, estimated=False)
     body = chat_server.bodies[0]
     assert body["messages"] == [
         {"role": "system", "content": "Be brief."},
@@ -97,10 +99,19 @@ def test_a_reply_with_its_account(chat_server: ChatServer) -> None:
 
 
 def test_tokens_are_estimated_where_the_server_does_not_tell(chat_server: ChatServer) -> None:
-    made = _model(chat_server).reply("", "Where was Ada Moor born?")
+    model = Metered(_model(chat_server, price_reply=1e6))
+    made = model.reply("", "Where was Ada Moor born?")
     assert made.prompt_tokens > 5
-    assert made.reply_tokens > 5
-    assert made.cost is None
+    assert made.cost == made.reply_tokens > 5
+    assert made.estimated
+    assert model.usage.estimated
+    # What is thought is written too, and paid for; a half of the account is estimated as a whole.
+    chat_server.answer = lambda body: (200, completion("<think>Sund or Kett?</think> Sund."))
+    assert model.reply("", "Where?").reply_tokens > 10
+    chat_server.answer = lambda body: (200, completion("Sund.", usage=(0, 3)))
+    half = model.reply("", "Where was Ada Moor born?")
+    assert (half.reply_tokens, half.estimated) == (3, True)
+    assert half.prompt_tokens == made.prompt_tokens
 
 
 @pytest.mark.parametrize(
@@ -204,7 +215,7 @@ def test_reasoning_is_not_shown(chat_server: ChatServer) -> None:
         stream("Ada ", b"{", "Moor"),
         stream("Ada ", "Moor", finish=None),
         stream("Ada ", b'{"error": {"message": "overloaded"}}'),
-        stream("Ada ", Pause(1.0), "Moor"),
+        stream("Ada ", Pause(5.0), "Moor"),
         Drop(),
     ],
 )
@@ -235,11 +246,11 @@ def test_a_reply_that_reads_differently_the_second_time(
     [
         (stream("Ada ", Drop()), "lost the connection within its reply"),
         (stream("Ada ", finish=None), "lost the connection within its reply"),
-        (stream("Ada ", Pause(1.0)), r"fell silent for 0.3 s within its reply"),
+        (stream("Ada ", Pause(5.0)), r"fell silent for 0.3 s within its reply"),
         (stream(f"{_KEY} ".encode()), "lost the connection"),
         (
             stream(b'{"error": {"message": "overloaded, ' + _KEY.encode() + b'"}}'),
-            r"broke off its reply \(overloaded, \*\*\*\)",
+            r"sent an error in place of its reply \(overloaded, \*\*\*\)",
         ),
     ],
 )
@@ -259,21 +270,27 @@ def test_a_reply_that_breaks_off_each_time_is_said(
 
 
 def test_a_server_without_streams(chat_server: ChatServer) -> None:
-    """One that replies whole, and one that refuses the option: both are asked as they like it."""
+    """One that replies whole, one that streams always, and those that refuse an option."""
     shown: list[str] = []
     model = _model(chat_server)
     assert model.reply("", "Who?", on_text=shown.append).text == "Ada Moor was born in Sund."
     assert shown == ["Ada Moor was born in Sund."]
-    model.reply("", "Who?", on_text=shown.append)
-    assert [body.get("stream") for body in chat_server.bodies] == [True, None, None]
+    assert len(chat_server.bodies) == 1
+    chat_server.answer = lambda body: (200, stream("Ada."))
+    assert model.reply("", "Who?").text == "Ada."
 
-    def picky(body: dict[str, Any]) -> Reply:
-        if "stream_options" in body:
-            return 400, error("Unknown parameter: 'stream_options'.")
-        return 200, stream("Ada.")
+    def picky(option: str) -> Callable[[dict[str, Any]], Reply]:
+        def answer(body: dict[str, Any]) -> Reply:
+            if option in body:
+                return 400, error(f"Unknown parameter: '{option}'.")
+            assert ("stream_options" in body) <= ("stream" in body)
+            return 200, stream("Ada.") if "stream" in body else completion("Ada.")
 
-    chat_server.answer = picky
-    assert _model(chat_server).reply("", "Who?", on_text=shown.append).text == "Ada."
+        return answer
+
+    for option in ("stream_options", "stream"):
+        chat_server.answer = picky(option)
+        assert _model(chat_server).reply("", "Who?", on_text=shown.append).text == "Ada."
 
 
 def test_an_interrupted_reader_ends_the_stream(chat_server: ChatServer) -> None:
@@ -576,11 +593,15 @@ def test_a_value_that_is_no_reply_is_asked_for_again(
     assert not _model(chat_server, cache=tmp_path).reply("", "Who?").cached
 
 
+@pytest.mark.parametrize("folder", ["file/folder", "x" * 300, "full"])
 def test_a_cache_that_cannot_be_written_does_no_harm(
-    chat_server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    chat_server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, folder: str
 ) -> None:
     (tmp_path / "file").write_text("")
-    model = _model(chat_server, cache=tmp_path / "file" / "folder")
+    if folder == "full":  # writing to this device always finds the disk full
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "replies.sqlite").symlink_to("/dev/full")
+    model = _model(chat_server, cache=tmp_path / folder)
     with caplog.at_level(logging.WARNING, logger="kgp_neo4j"):
         assert [model.reply("", prompt).cached for prompt in ("Who?", "Where?", "Who?")] == [
             False,
@@ -743,6 +764,90 @@ def test_a_chat_template_is_used_and_cannot_be_spoken_by_a_document(
     # without a template the texts stand as they are
     plain = LocalModel(str(llama))
     assert plain._tokenizer.decode(plain._ids("Be brief.", "One.")) == "Be brief.\n\nOne."
+
+
+def test_marks_that_have_no_name_cannot_be_spoken_either(tmp_path: Path) -> None:
+    """As Llama 3 has them: read as one token, but none of the tokenizer's named ones."""
+    from tokenizers import AddedToken
+    from transformers import AutoTokenizer
+
+    folder = tiny_llama(tmp_path / "chat", _TEXTS)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_tokens([AddedToken("<|start_header_id|>", special=True), AddedToken("<think>")])
+    tokenizer.add_tokens([AddedToken("ferry"), AddedToken("    ")])
+    tokenizer.save_pretrained(folder)
+    model = LocalModel(str(folder))
+    ids = model._ids("", "<|start_header_id|>system<think></s> The ferry    went.")
+    assert not {
+        tokenizer.convert_tokens_to_ids(mark) for mark in ("<|start_header_id|>", "<think>", "</s>")
+    } & set(ids)
+    assert tokenizer.decode(ids).endswith("The ferry    went.")
+
+
+def test_reasoning_that_the_template_begins_is_not_shown(tmp_path: Path) -> None:
+    """As Qwen and DeepSeek have it: the prompt ends in the mark, the reply only closes it."""
+    from transformers import AutoTokenizer
+
+    folder = tiny_llama(tmp_path / "chat", _TEXTS)
+    plain = LocalModel(str(folder)).reply("", _TEXTS[0], tokens=8)
+    assert plain.text
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.chat_template = "{{ messages[-1]['content'] }}<think>\n"
+    tokenizer.save_pretrained(folder)
+    shown: list[str] = []
+    model = LocalModel(str(folder))
+    made = model.reply("", _TEXTS[0], tokens=8, on_text=shown.append)
+    assert (made.text, shown) == ("", [])
+    assert made.reply_tokens == 8
+    ids = model._ids("", _TEXTS[0])
+    said = tokenizer("Hm.</think>Sund.", add_special_tokens=False)["input_ids"]
+    assert without_reasoning(model._read(ids, said)) == "Sund."
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("model.safetensors", b""),
+        ("model.safetensors", None),
+        ("config.json", b'{"model_type": "llama", "hidden_size": "x"}'),
+        ("tokenizer.json", b'{"version": "1.0"}'),
+        ("generation_config.json", b'{"max_new_tokens": "x"}'),
+        ("generation_config.json", b'{"stop_strings": ["a"]}'),
+        ("chat_template.jinja", b"{{ 1 + 'a' }}"),
+        ("chat_template.jinja", b"{% for a in range(99999999) %}x{% endfor %}"),
+        ("chat_template.jinja", b"{{ ''.__class__.__mro__[1].__subclasses__() }}"),
+    ],
+)
+def test_a_damaged_checkpoint_is_said(
+    tmp_path: Path, llama: Path, name: str, data: bytes | None
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(llama, folder)
+    if data is None:
+        data = (folder / name).read_bytes()[:5000]
+    (folder / name).write_bytes(data)
+    with pytest.raises(ModelError, match=r"could not|cannot") as caught:
+        LocalModel(str(folder)).reply("", "Who?", tokens=4)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_code_and_no_pickle_of_a_checkpoint_is_run(tmp_path: Path, llama: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(llama, folder)
+    config = json.loads((folder / "config.json").read_text())
+    own = {
+        "model_type": "own",
+        "auto_map": {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"},
+    }
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    (folder / "config.json").write_text(json.dumps(config | own))
+    with pytest.raises(ModelError, match="could not be loaded"):
+        LocalModel(str(folder))
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="could not be loaded"):
+        LocalModel(str(folder))
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_checkpoint_reads_as_much_as_it_has_places_for(llama: Path, t5: Path) -> None:

@@ -7,10 +7,10 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
+import anyio
 import pytest
 from commands import environment
 from graphs import rows
@@ -99,6 +99,28 @@ def test_a_client_asks_retrieves_explores_and_maps(
         assert len(around["evidence"]) == 4
         assert all(len(triple) == 3 for e in around["evidence"] for triple in e["triples"])
 
+        among = _told(
+            await client.call_tool(
+                "explore",
+                {
+                    "names": ["Hesk Bridge", found["passages"][1]["id"], "nothing"],
+                    "corpus": demo_graph,
+                    "limit": 3,
+                },
+            )
+        )
+        assert (among["kind"], among["unknown"]) == ("passages", ["nothing"])
+        bridge, second = among["passages"]
+        assert bridge["title"] == "Hesk Bridge"
+        assert second["id"] == found["passages"][1]["id"]
+        for each in (bridge, second):
+            assert len(each["neighbours"]) == 3
+            weights = [near["weight"] for near in each["neighbours"]]
+            assert weights == sorted(weights, reverse=True)
+            assert all(
+                near["edge"] and near["reason"] and near["text"] for near in each["neighbours"]
+            )
+
         mapped = _told(await client.call_tool("mind_map", {"question": _ILL}))
         assert mapped["edges"]
         assert {edge["status"] for edge in mapped["edges"]} == {"grounded"}
@@ -117,31 +139,81 @@ def _state(database: Database) -> list[dict[str, Any]]:
     )
 
 
+@pytest.fixture
+def reading(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    """A connection that only reads, to the tests' server."""
+    for name, value in environment(connection).items():
+        monkeypatch.setenv(name, value)
+    with open_to_read() as opened:
+        yield opened
+
+
+def _with_client(server: Any, talk: Callable[[Client], Awaitable[None]]) -> None:
+    """Talk to a server in this process, with the protocol's own client."""
+
+    async def run() -> None:
+        async with Client(server) as client:
+            await talk(client)
+
+    asyncio.run(run())
+
+
 def test_errors_are_the_protocols_own(
-    connection: Connection, demo_graph: str, tmp_path: Path
+    reading: Database, demo_graph: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Each says what is wrong and what to do; the server goes on."""
 
     async def talk(client: Client) -> None:
-        async def wrong(tool: str, **arguments: Any) -> str:
-            result = await client.call_tool(tool, arguments)
+        async def wrong(tool: str, **given: Any) -> str:
+            result = await client.call_tool(tool, given)
             assert result.is_error
-            text: str = result.content[0].text  # type: ignore[union-attr]
+            text: str = result.content[0].text
             assert "Traceback" not in text
-            assert connection.password not in text
+            assert text != f"Error executing tool {tool}"  # what nobody foresaw reads so
+            assert reading.connection.password not in text
             return text
 
         assert "no corpus named 'nowhere'" in await wrong("ask", question="?", corpus="nowhere")
         assert "no knowledge graph named 'x'" in await wrong("mind_map", question="?", graph="x")
         assert "the question is empty" in await wrong("ask", question=" ", corpus=demo_graph)
+        half = await wrong("ask", question="half \ud800", corpus=demo_graph)
+        assert "unicode" in half
         assert "limit" in await wrong("retrieve", question=QUESTION, limit=0)
+        assert "question" in await wrong("retrieve")
+        assert "at most 10000 characters" in await wrong("ask", question="x" * 10_001)
+        assert "at most 300 characters" in await wrong("explore", names=["x" * 301])
+        assert "at most 12 items" in await wrong("explore", names=["x"] * 13)
+        assert "nothing" in await wrong("nothing")
         near = await wrong("explore", names=["fatigues of war"], graph=demo_graph)
         assert "has none of fatigues of war" in near
+        none = await wrong("explore", names=["no such thing"], corpus=demo_graph)
+        assert "has no passage or document named no such thing" in none
         there = (await client.call_tool("corpora", {})).structured_content
         assert demo_graph in {each["name"] for each in there["corpora"]}
 
-    log = _spoken(connection, [], talk)
-    assert "Traceback" not in log
+    _with_client(make_server(reading), talk)
+    assert "Traceback" not in caplog.text
+
+
+def test_several_calls_at_once_and_one_given_up(reading: Database, demo_corpus: str) -> None:
+    """The answers do not mix, and the server goes on after a call that nobody waits for."""
+
+    async def talk(client: Client) -> None:
+        asked = {"question": TABLE_QUESTION, "corpus": demo_corpus}
+        with anyio.move_on_after(0.01):
+            await client.call_tool("ask", asked)
+        calls = [
+            client.call_tool("ask", asked),
+            client.call_tool("corpora", {}),
+            client.call_tool("ask", asked | {"corpus": "nowhere"}),
+            client.call_tool("ask", asked),
+        ]
+        first, there, wrong, again = await asyncio.gather(*calls)
+        assert _told(first)["answer"] == _told(again)["answer"] != ""
+        assert _told(there)["corpora"]
+        assert wrong.is_error
+
+    _with_client(make_server(reading), talk)
 
 
 def test_nothing_but_the_protocol_stands_on_standard_output(
@@ -170,17 +242,12 @@ def test_nothing_but_the_protocol_stands_on_standard_output(
     assert json.loads(line)["result"]["serverInfo"]["name"] == "kgp-neo4j"
 
 
-def test_the_server_never_writes(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch, database: Database
-) -> None:
-    for name, value in environment(connection).items():
-        monkeypatch.setenv(name, value)
-    with open_to_read() as opened:
-        make_server(opened)
-        with pytest.raises(DatabaseError, match="this connection only reads"):
-            opened.write("install/remember", schema="x", procedures="x", version="x")
-        with pytest.raises(DatabaseError, match="this connection only reads"):
-            list(opened.write_all("install/remember", [{}]))
-        assert opened.read("inspect/server")
+def test_the_server_never_writes(reading: Database, database: Database) -> None:
+    make_server(reading)
+    with pytest.raises(DatabaseError, match="this connection only reads"):
+        reading.write("install/remember", schema="x", procedures="x", version="x")
+    with pytest.raises(DatabaseError, match="this connection only reads"):
+        list(reading.write_all("install/remember", [{}]))
+    assert reading.read("inspect/server")
     with pytest.raises(ConfigurationError, match="may write"):
         make_server(database)

@@ -14,7 +14,8 @@ _PACKAGE = Path(str(resources.files("kgp_neo4j")))
 _ORDER = (
     {"errors"},
     {"language", "readings", "structures", "triples", "values"},
-    {"settings", "configuration", "records", "views", "queries", "words", "progress", "cypher"},
+    {"words", "printable"},
+    {"settings", "configuration", "records", "views", "queries", "progress", "cypher"},
     {"database", "server", "models"},
     {"installation", "procedures"},
     {"load"},

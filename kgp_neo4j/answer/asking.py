@@ -10,6 +10,7 @@ from typing import Protocol
 
 from kgp_neo4j.answer.browser import browser_link
 from kgp_neo4j.answer.explanation.queries import queries_of, shown_passages
+from kgp_neo4j.answer.ircot import counting
 from kgp_neo4j.answer.prompting import FORMS, answer_with_model, marked
 from kgp_neo4j.answer.support import (
     asks_for_an_account,
@@ -101,6 +102,8 @@ def ask(
     else:
         said = structural is not None and structural.sure and structural.found
         found = retriever()
+        if model is not None and metered is not None:
+            found = counting(found, model, metered)
         made = from_retrieval(
             found,
             found_for(found, question),

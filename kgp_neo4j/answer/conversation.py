@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from kgp_neo4j.answer.asking import Retrieves, ask
+from kgp_neo4j.answer.asking import Retrieves, answered_by, ask
+from kgp_neo4j.answer.explanation.queries import queries_of
 from kgp_neo4j.answer.follow_up import Said, by_model, by_rules
+from kgp_neo4j.answer.prompting import marked
+from kgp_neo4j.answer.traces import keep
 from kgp_neo4j.database import Database
 from kgp_neo4j.language import LanguageModel
 from kgp_neo4j.models.language import Metered
 from kgp_neo4j.records import Answer, Passage
 
-__all__ = ["Conversation", "Turn", "sources"]
+__all__ = ["Conversation", "Source", "Turn", "sources"]
 
 _TITLES = 5
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A passage that a turn rests on, by its id, and its number in the conversation."""
+
+    number: int
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said, the question that it was taken for, and its answer."""
+    """What was said, the question that it was taken for, its answer, and what that rests on.
+
+    The answer is that of `ask`: the numbers in its text are places among its own passages.
+    """
 
     said: str
     question: str
     answer: Answer
+    sources: tuple[Source, ...] = ()
 
 
 class Conversation:
     """Asks one corpus again and again; the retriever is made once, at the first question.
 
     With `model` follow-up questions are rewritten by it (one call) and answered by it (another);
-    without, by rules and the offline reader.
+    without, by rules and the offline reader, or the one in the folder `reader`. With `trace` the
+    traversal of each turn is kept in the graph. `sources` are the passages that the turns rest on,
+    each once: their numbers, from 1, stay the same for the whole conversation.
     """
 
     def __init__(
@@ -41,6 +59,8 @@ class Conversation:
         *,
         model: LanguageModel | None = None,
         form: str = "short",
+        reader: str | None = None,
+        trace: bool = False,
     ) -> None:
         self._database = database
         self.corpus = corpus
@@ -48,7 +68,10 @@ class Conversation:
         self._made: Retrieves | None = None
         self._model = model
         self._form = form
+        self._reader = reader
+        self._trace = trace
         self.turns: list[Turn] = []
+        self.sources: list[Passage] = []
 
     def ask(self, said: str, *, on_text: Callable[[str], None] | None = None) -> Turn:
         """Answer what is said next; a turn that fails is not part of the conversation.
@@ -66,12 +89,42 @@ class Conversation:
             model=metered,
             form=self._form,
             on_text=on_text,
+            reader=self._reader,
         )
         if metered is not None and metered.usage.calls:
             answer = replace(answer, usage=metered.usage)
-        turn = Turn(said, question, answer)
+        if self._trace:
+            answer = replace(answer, trace=keep(self._database, answer))
+            answer = replace(answer, queries=queries_of(answer))
+        rests = sources(answer)
+        numbers = self.numbered(rests)
+        turn = Turn(
+            said, question, answer, tuple(Source(numbers[p.id], p.id, p.title) for p in rests)
+        )
         self.turns.append(turn)
         return turn
+
+    def numbered(self, passages: Iterable[Passage]) -> dict[str, int]:
+        """Return the numbers of all sources so far by their ids; these passages become some."""
+        numbers = {passage.id: n for n, passage in enumerate(self.sources, 1)}
+        for passage in passages:
+            if passage.id not in numbers:
+                self.sources.append(passage)
+                numbers[passage.id] = len(self.sources)
+        return numbers
+
+    def shown(self, turn: Turn) -> Answer:
+        """Return a turn's answer with the conversation's sources for passages, in their order.
+
+        So the numbers in its text, and those that are counted from its passages, are the
+        conversation's. An answer without passages stays without.
+        """
+        answer = turn.answer
+        if not answer.passages:
+            return answer
+        if answered_by(answer) == "model":
+            answer = replace(answer, text=marked(answer.statements, self.numbered(())))
+        return replace(answer, passages=tuple(self.sources))
 
     def _retriever(self) -> Retrieves:
         if self._made is None:
@@ -79,17 +132,20 @@ class Conversation:
         return self._made
 
 
-def sources(answer: Answer) -> list[tuple[int, Passage]]:
-    """Return the passages that an answer rests on, with their numbers, in that order."""
+def sources(answer: Answer) -> list[Passage]:
+    """Return the passages that an answer rests on, the best first.
+
+    Those that its carried statements cite, else the one of its best supporting sentence.
+    """
     cited = {p for statement in answer.statements if statement.carried for p in statement.passages}
     if not cited:
         cited = {sentence.passage for sentence in answer.supporting[:1]}
-    return [(n, p) for n, p in enumerate(answer.passages, 1) if p.id in cited]
+    return [passage for passage in answer.passages if passage.id in cited]
 
 
 def _said(turn: Turn) -> Said:
     answer = turn.answer
     short = answer.statements[0].text if answer.statements else answer.text
-    first = [passage.title for _, passage in sources(answer)]
+    first = [source.title for source in turn.sources]
     titles = [*first, *(passage.title for passage in answer.passages)]
     return Said(turn.question, short, tuple(dict.fromkeys(titles))[:_TITLES])

@@ -1,49 +1,58 @@
 """Follow-up questions as questions that stand alone: by rules, or by a language model.
 
 "Where was he born?" after "Who designed the Hesk Bridge?" asks about the answer; "When was it
-built?" about what the question named; "And the ferry?" asks the same of something else.
+built?" about what the question named; "And the ferry?" asks the same of something else, "And in
+1911?" of another time, "Who else?" for more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import regex
 
 from kgp_neo4j.answer.prompting import neutral, printable
 from kgp_neo4j.answer.prompting.reply import without_citations
+from kgp_neo4j.answer.pronouns import NAME, Said, is_name, names, points_back, resolved
 from kgp_neo4j.language import LanguageModel
-from kgp_neo4j.words import title_words, words
+from kgp_neo4j.words import words
 
 __all__ = ["Said", "by_model", "by_rules"]
 
 _TURNS, _LONGEST = 6, 400
-_PERSON = r"he|she|him|his|hers?"
-_THING = r"it|its|this|that"
-_MANY = r"they|them|theirs?|these|those"
-_PLACE = r"there|here"
-_PRONOUN = regex.compile(rf"\b(?:{_PERSON}|{_THING}|{_MANY}|{_PLACE})\b", regex.IGNORECASE)
-_POSSESSIVE = regex.compile(r"(?:his|its|their)", regex.IGNORECASE)
-#: "That" and "this" before a noun point at it, and "there is", "it is said" at nothing.
-_NO_PRONOUN = regex.compile(
-    r"\b(?:(?:is|are|was|were)\s+there\b|there\s+(?:is|are|was|were)\b|(?:this|that|these|those)\s+"
-    r"(?!is\b|are\b|was\b|were\b|do\b|does\b|did\b|happen)\w+|(?<=\w\s)that\b(?!\s*[?.!]?$))",
+_END = r"(?:[\s,]+(?:then|instead|though|too))?[\s?.!]*$"
+_ABOUT = regex.compile(rf"(?:and\s+|but\s+)?(?:what|how)\s+about\s+(.+?){_END}", regex.IGNORECASE)
+_AND = regex.compile(rf"(?:and|or|but)\s+(.+?){_END}", regex.IGNORECASE)
+_PREPOSITION = r"in|on|at|by|for|of|from|to|with|during|under|since|until|after|before"
+_AT = regex.compile(rf"({_PREPOSITION})\s+(.+?){_END}", regex.IGNORECASE)
+#: What asks or tells by itself, and so is no mere "and the ferry?".
+_WHOLE = regex.compile(
+    r"\b(?:what|who|whom|whose|when|where|why|how|which|did|does|do|is|are|was|were|has|have|had|can|"
+    r"could|will|would|shall|should|may|might|must|am|tell|say|list|give|show|name|explain|describe|"
+    r"compare|find|let|quote|summari[sz]e|please|also|so|no|not|yes|if|whether|now|then|still|ok|"
+    r"okay|thanks?|you|i)\b",
     regex.IGNORECASE,
 )
-_ABOUT = regex.compile(
-    r"^(?:and\s+)?(?:what|how)\s+about\s+(.+?)\s*[?.!]*$|^(?:and|or)\s+(?!(?:what|who|whom|whose|when|"
-    r"where|why|how|which|did|does|do|is|are|was|were|has|had|in|on|at|by|for|then)\b)(.+?)\s*[?.!]*$",
+#: "And before that?": said of the answer, and not in place of anything.
+_RELATIVE = regex.compile(
+    rf"\b(?:this|that|these|those|before|after|later|earlier|example|instance|course){_END}",
     regex.IGNORECASE,
 )
+_YEAR = regex.compile(r"\b(?:\d{3,4})s?\b(?![.,]\d)")
+_DATED = regex.compile(rf"(.*\S)\s+(?:{_PREPOSITION})\s+(\d{{3,4}}s?)", regex.IGNORECASE)
 _ALONE = regex.compile(
-    r"^(?:and\s+|but\s+)?(who|when|where|why|how|which one|by whom|since when|how so)\s*[?.!]*$",
+    r"(?:and\s+|but\s+)?(?:(who|when|where|why|how|which one|by whom|since when|how so)"
+    r"|(when|where|why|how)\s+(?:(?:is|was)\s+(?:that|this)|did\s+(?:that|this|it)\s+happen)"
+    r"|(when)\s+was\s+it)[\s?.!]*$",
     regex.IGNORECASE,
 )
-_ASKS = regex.compile(r"\b(who|whom|whose|where|when|what|which|how|why)\b", regex.IGNORECASE)
-_NAME = regex.compile(
-    r"\b\p{Lu}[\p{L}\p{N}'’.-]*(?:\s+(?:(?:of|the|de|von|van|and)\s+)*\p{Lu}[\p{L}\p{N}'’.-]*)*"
+_ELSE = regex.compile(
+    r"(?:and\s+|but\s+)?(who|what|where|when|why|how|(?:any|some)(?:one|body|thing|where))\s+else"
+    r"[\s?.!]*$",
+    regex.IGNORECASE,
 )
+_ASKED = {"one": "who", "body": "who", "thing": "what", "where": "where"}
 #: "The lighthouse", what a question asks about that names nothing.
 _THE = regex.compile(r"\b(?:the|a|an|this|that)\s+\p{Ll}[\p{L}-]*", regex.IGNORECASE)
 _TASK = (
@@ -54,50 +63,40 @@ _TASK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """An earlier turn: the question as it was understood, its answer, and the titles behind it."""
-
-    question: str
-    answer: str = ""
-    titles: tuple[str, ...] = ()
-
-
 def by_rules(said: str, history: Sequence[Said]) -> str:
-    """Return a question with its pronouns and gaps filled from the last turn that has a name.
+    """Return a question with its pronouns and gaps filled from the turns before.
 
-    Itself where nothing points back, or nothing is there to point at.
+    Itself where nothing points back, or nothing is there to point at. The rules know English; a
+    question in another language stays as it is, as does one too long to be a follow-up.
     """
-    if not history:
+    text = " ".join(said.split())
+    if not history or len(text) > _LONGEST:
         return said
     last = history[-1]
-    about = _ABOUT.match(said.strip())
-    if about:
-        return _instead(last, (about[1] or about[2]).strip())
-    alone = _ALONE.match(said.strip())
-    if alone:
-        answer = f" ({last.answer})" if _is_name(last.answer) else ""
-        return f"{alone[1].capitalize()}: {last.question.rstrip(' ?.!')}{answer}?"
-    masked = _NO_PRONOUN.sub(lambda found: "\0" * len(found.group()), said)
-    made, at = "", 0
-    for found in _PRONOUN.finditer(masked):
-        name = next(
-            (n for n in (_meant(found.group(), turn) for turn in reversed(history)) if n), ""
-        )
-        if not name:
-            continue
-        made += said[at : found.start()] + _in_place(found.group(), name, said[found.end() :])
-        at = found.end()
-    return made + said[at:]
+    asked = last.question.rstrip(" ?.!")
+    answer = f" ({last.answer})" if is_name(last.answer) else ""
+    if alone := _ALONE.match(text):
+        return f"{(alone[1] or alone[2] or alone[3]).capitalize()}: {asked}{answer}?"
+    if more := _ELSE.match(text):
+        word = regex.sub(r"^(?:any|some)(.+)", lambda m: _ASKED[m[1]], more[1].casefold())
+        same = regex.match(rf"{word}\b(?:\s+else\b)?", asked, regex.IGNORECASE)
+        if same:
+            return f"{word.capitalize()} else{asked[same.end() :]}?"
+        return f"{word.capitalize()} else: {asked}{answer}?"
+    if other := _other(text):
+        return _instead(last, other)
+    made = resolved(text, history)
+    return said if made == text else made
 
 
 def by_model(said: str, history: Sequence[Said], model: LanguageModel) -> str:
     """Return a question as a model rewrites it from the conversation (one call).
 
     By the rules where it has no usable reply, or brings in a name or number that nobody spoke of.
-    Raises ModelError where the model cannot be used at all.
+    What is too long to be a follow-up stays as it is. Raises ModelError where the model cannot be
+    used at all.
     """
-    if not history:
+    if not history or len(said) > _LONGEST:
         return said
     lines = []
     for turn in history[-_TURNS:]:
@@ -119,78 +118,63 @@ def by_model(said: str, history: Sequence[Said], model: LanguageModel) -> str:
     return str(made).strip("“”\"' ")
 
 
-def _meant(pronoun: str, turn: Said) -> str:
-    """Return the name that a pronoun means after a turn; empty for none."""
-    asks = _ASKS.search(turn.question)
-    kind = asks[1].casefold() if asks else ""
-    answer = turn.answer.strip(" .") if _is_name(turn.answer) else ""
-    named = _names(turn)
-    low = pronoun.casefold()
-    if regex.fullmatch(_PERSON, low):
-        if kind not in ("who", "whom", "whose"):
-            # Not what was asked for: whoever the passage behind the answer is about.
-            named = [*turn.titles[:1], *named]
-        first = kind in ("who", "whom", "whose") or not named
-    elif regex.fullmatch(_PLACE, low):
-        first = kind == "where" or not named
-    elif regex.fullmatch(_MANY, low):
-        first = True
+def _other(text: str) -> str:
+    """Return what the last question is asked of now, as "the ferry" or "in 1911"; empty for none.
+
+    What has a pronoun is none: "and his father?" asks something new.
+    """
+    about = _ABOUT.match(text)
+    other = about or _AND.match(text) or _AT.match(text)
+    if not other or len(text.split()) > 12:
+        return ""
+    if about:
+        whole = regex.search(r"\b(?:did|does|do)\b", about[1], regex.IGNORECASE)
     else:
-        # What was asked about stays what "it" is, unless a thing was asked for.
-        first = kind in ("what", "which") or not named
-    order = [answer, *named] if first else [*named, answer]
-    return next(filter(None, (*order, *turn.titles)), "")
-
-
-def _names(turn: Said) -> list[str]:
-    """Return what a question names, the last first: titles of its passages, then capital words."""
-    low = f" {' '.join(words(turn.question)).casefold()} "
-    titles = []
-    for title in turn.titles:
-        for form in title_words(title):
-            at = low.find(f" {' '.join(form).casefold()} ")
-            if at >= 0:
-                titles.append((len(form), at, " ".join(form)))
-                break
-    found = [title for _, _, title in sorted(titles, reverse=True)]
-    rest = regex.sub(r"^\W*\w+", lambda m: " " * len(m.group()), turn.question)
-    capital = [m.group().strip(".") for m in _NAME.finditer(rest)]
-    return [*found, *(name for name in reversed(capital) if name not in found)]
+        whole = _WHOLE.search(text if other.re is _AT else other[1])
+    if whole or _RELATIVE.search(text) or points_back(text):
+        return ""
+    return str(f"{other[1]} {other[2]}" if other.re is _AT else other[1])
 
 
 def _instead(last: Said, other: str) -> str:
+    """Return the last question about something else, or of another time or place."""
+    question = last.question
+    dated = _DATED.fullmatch(other)
+    if dated and _YEAR.search(question):
+        question, other = _YEAR.sub(dated[2], question), dated[1]
+    at = _AT.fullmatch(other)
+    name = at[2] if at else other
+    if _YEAR.fullmatch(name):
+        if _YEAR.search(question):
+            return str(_YEAR.sub(name, question))
+        return f"{question.rstrip(' ?.!')} {at[1].lower() if at else 'in'} {name}?"
+    if at:
+        place = regex.search(
+            rf"\b(?i:{at[1]})\s+((?:(?:the|an?)\s+)?(?:{NAME}|\p{{Ll}}[\p{{L}}-]*))", question
+        )
+        if place:
+            return question[: place.start(1)] + name + question[place.end(1) :]
+        return f"{question.rstrip(' ?.!')} {at[1].lower()} {name}?"
+    return _of(replace(last, question=question), other)
+
+
+def _of(last: Said, other: str) -> str:
     """Return the last question about something else."""
-    other = regex.sub(r"^(?:the|a|an)\s+(?=\p{Lu})", "", other)
-    for name in _names(last):
+    article = regex.match(r"(?:the|an?)\s+", other, regex.IGNORECASE)
+    for name in names(last):
         place = regex.search(regex.escape(name), last.question, regex.IGNORECASE)
         if place:
             before, after = last.question[: place.start()], last.question[place.end() :]
-            if regex.match(r"(?:the|a|an)\s", other, regex.IGNORECASE):
-                before = regex.sub(r"\b(?:the|a|an)\s+$", "", before, flags=regex.IGNORECASE)
+            its = regex.search(r"\b(?:the|an?)\s+$", before, regex.IGNORECASE)
+            if its:
+                return before[: its.start()] + other + after
+            if article and other[article.end() :][:1].isupper():
+                other = other[article.end() :]
             return before + other + after
     thing = _THE.search(last.question)
     if thing:
         return last.question[: thing.start()] + other + last.question[thing.end() :]
     return f"{last.question.rstrip(' ?.!')}, of {other}?"
-
-
-def _in_place(pronoun: str, name: str, after: str) -> str:
-    """Return a name in the form that a pronoun had; "her" owns what follows it."""
-    owns = _POSSESSIVE.fullmatch(pronoun) is not None
-    if pronoun.casefold() == "her":
-        owns = bool(
-            regex.match(r"\s+(?!(?:to|in|at|on|by|for|and|or|from|with|when|as)\b)\w", after)
-        )
-    if owns or pronoun.casefold() in ("hers", "theirs"):
-        return f"{name}'" if name.endswith("s") else f"{name}'s"
-    return f"in {name}" if regex.fullmatch(_PLACE, pronoun, regex.IGNORECASE) else name
-
-
-def _is_name(text: str) -> bool:
-    """Whether an answer is a name: a few words, each with a capital but the small ones."""
-    said = words(text)
-    small = {"of", "the", "de", "von", "van", "and", "la", "le"}
-    return 0 < len(said) <= 6 and all(w[0].isupper() or w.casefold() in small for w in said)
 
 
 def _line(text: str) -> str:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import regex
 
@@ -26,7 +28,9 @@ from kgp_neo4j.models.language import reply_with_passages
 from kgp_neo4j.models.written import without_reasoning
 from kgp_neo4j.records import Passage, Question, ReasoningPath, Retrieval
 
-__all__ = ["ASK_METHODS", "Ircot", "Thought", "with_method"]
+__all__ = ["ASK_METHODS", "Ircot", "Thought", "counting", "with_method"]
+
+R = TypeVar("R")
 
 #: How the passages of an answer can be found; `ask --method` takes these.
 ASK_METHODS = (*METHODS, "ircot")
@@ -60,6 +64,15 @@ def with_method(
     return Ircot(make("bm25"), model)
 
 
+def counting(retriever: R, model: LanguageModel, metered: LanguageModel) -> R:
+    """Return a retriever that thinks by `metered` where it thinks by `model`, so that it counts."""
+    if isinstance(retriever, Ircot) and retriever.model is model:
+        counted = copy(retriever)
+        counted.model = metered
+        return counted
+    return retriever
+
+
 @dataclass(frozen=True, slots=True)
 class _Name:
     name: str = "ircot"
@@ -83,7 +96,7 @@ class Ircot:
                     f"{name} is {value}", hint=f"Choose a number from 1 to {most}."
                 )
         self._retriever = retriever
-        self._model = model
+        self.model = model
         self._turns, self._each = turns, each
         self.corpus = retriever.corpus
         self.settings = retriever.settings
@@ -143,7 +156,7 @@ class Ircot:
         """Return the next sentence of the reasoning; empty where the model has none."""
         blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(found.values(), 1)]
         reply, _ = reply_with_passages(
-            self._model,
+            self.model,
             TASK,
             lambda texts: thought_prompt(question, texts, thoughts),
             blocks,

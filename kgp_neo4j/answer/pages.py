@@ -7,12 +7,15 @@ from html import escape
 
 import regex
 
-__all__ = ["FONT", "clean", "cut", "escaped", "html_page", "mermaid_label", "plain", "width"]
+from kgp_neo4j.printable import plain, printable
+
+__all__ = ["FONT", "cut", "escaped", "html_page", "mermaid_label", "plain", "width"]
 
 #: Pixels of the letters of a picture.
 FONT = 13
 #: What every page looks like; each adds its own.
 _STYLE = """
+:root{color-scheme:only light}
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;
 color:#1a1a1a;background:#fff}h1{font-size:1.3rem;white-space:pre-wrap;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin-top:1.8rem}
@@ -21,15 +24,10 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;font:inherit}
 .notice{border-left:4px solid #b26a00;padding:.4rem .8rem;background:#fff7e6}
 table{border-collapse:collapse}
 td,th{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top}
+@media print{body{margin:0;max-width:none}.map{overflow:visible;border:0}
+svg{max-width:100%;height:auto}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 """
 _ITEM = regex.compile(r"\d*[-+*.)](?=\s|$)")
-# What is not seen but works: control characters, half characters, marks that turn the direction of
-# all that follows, and letters without a shape, in which a text can hide another one.
-_HIDDEN = regex.compile(
-    r"[[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Noncharacter_Code_Point}\uFEFF\U000E0000-\U000E007F]"
-    r"--[\n\t]]",
-    regex.VERSION1,
-)
 
 
 def html_page(title: str, body: str, style: str = "") -> str:
@@ -47,20 +45,9 @@ def html_page(title: str, body: str, style: str = "") -> str:
     )
 
 
-def clean(text: str) -> str:
-    """Return a text without characters that are not seen but change how it is shown."""
-    return str(_HIDDEN.sub("", text))
-
-
 def escaped(text: str) -> str:
     """Return a text for HTML and SVG, between tags or within quotes."""
-    return escape(clean(text))
-
-
-def plain(text: str) -> str:
-    """Return a text on one line, without control characters, for prompts and terminals."""
-    kept = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(kept.split())
+    return escape(printable(text))
 
 
 def cut(text: str, length: int) -> str:

@@ -43,6 +43,9 @@ _CONFIGURED = {
     "mindmap": ("graph",),
 }
 
+#: Where it is kept that the help was asked for.
+_HELP = "kgp_neo4j.help"
+
 _EPILOG = """
 \b
 Start here:
@@ -79,6 +82,10 @@ class _Commands(click.Group):
         command: click.Command = module.command
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_HELP] = any(arg in ctx.help_option_names for arg in args)
+        return super().parse_args(ctx, args)
+
 
 @click.group(
     cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
@@ -88,8 +95,14 @@ class _Commands(click.Group):
 @click.pass_context
 def cli(ctx: click.Context, debug: bool) -> None:
     """Ask questions over many documents in Neo4j, with evidence anyone can check."""
-    if ctx.invoked_subcommand in _CONFIGURED:
-        ctx.default_map = {ctx.invoked_subcommand: _configured(_CONFIGURED[ctx.invoked_subcommand])}
+    command = ctx.invoked_subcommand
+    if command in _CONFIGURED:
+        try:
+            ctx.default_map = {command: _configured(_CONFIGURED[command])}
+        except KgpError:
+            # What is wrong is said by a command that needs the settings.
+            if not ctx.meta[_HELP]:
+                raise
 
 
 def _configured(names: tuple[str, ...]) -> dict[str, object]:

@@ -15,6 +15,7 @@ import click
 from kgp_neo4j.cli._language import opened_model
 from kgp_neo4j.cli._output import say
 from kgp_neo4j.cli._structural import print_structural
+from kgp_neo4j.printable import plain
 from kgp_neo4j.records import Answer, Passage, ReasoningPath, SupportingSentence
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def print_answer(answer: Answer, show: int) -> None:
     """Print an answer for a person; `show` passages and paths of it."""
     width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     if answer.type.type != "content" or answer.type.by == "option":
-        why = f": {answer.type.reason}" if answer.type.reason else ""
+        why = f": {plain(answer.type.reason)}" if answer.type.reason else ""
         click.echo(f"Question type: {answer.type.type} (by {answer.type.by}{why})")
     if answer.structural is not None:
         print_structural(answer.structural, width)
@@ -110,12 +111,12 @@ def print_answer(answer: Answer, show: int) -> None:
     for passage in shown:
         where = f"passage {passage.position + 1}, characters {passage.start}-{passage.end}"
         click.echo(
-            f"  [{number[passage.id]}] {click.style(_plain(passage.title), bold=True)}  "
+            f"  [{number[passage.id]}] {click.style(plain(passage.title), bold=True)}  "
             f"{passage.score:.2f}  {click.style(where, dim=True)}"
         )
         if signals.get(passage.id):
-            click.echo(click.style(_wrapped(signals[passage.id], width, "      "), dim=True))
-        text = _plain(passage.text)
+            click.echo(click.style(_wrapped(plain(signals[passage.id]), width, "      "), dim=True))
+        text = plain(passage.text)
         click.echo(_wrapped(textwrap.shorten(text, 400, placeholder=" …"), width, "      "))
     click.echo()
     click.echo(click.style(_reached(answer), dim=True))
@@ -146,7 +147,7 @@ def print_said(answer: Answer, width: int) -> None:
     else:
         _print_reading(answer, width)
     for note in answer.notes:
-        click.echo(click.style(_wrapped(f"Note: {_plain(note)}", width, "  "), fg="yellow"))
+        click.echo(click.style(_wrapped(f"Note: {plain(note)}", width, "  "), fg="yellow"))
 
 
 def by_whom(answer: Answer) -> str:
@@ -165,7 +166,8 @@ def by_whom(answer: Answer) -> str:
 def _usage(usage: Usage, verb: str) -> str:
     kept = f" ({usage.cached} kept from before)" if usage.cached else ""
     calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}{kept}"
-    tokens = f"{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
+    about = "about " if usage.estimated else ""
+    tokens = f"{about}{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
     cost = "" if usage.cost is None else f", cost {usage.cost:.6f}"
     return f"{verb} {usage.model}, {calls}, {tokens}{cost}"
 
@@ -192,7 +194,7 @@ def _print_reading(answer: Answer, width: int) -> None:
         return
     sure = answer.reading.confidence >= _SURE
     _heading("Answer" if sure else "Answer (unsure: less likely right than wrong)")
-    click.echo(f"  {click.style(_plain(answer.text), bold=sure)}")
+    click.echo(f"  {click.style(plain(answer.text), bold=sure)}")
     _print_sentence(answer, "", width)
 
 
@@ -200,7 +202,7 @@ def _print_sentence(answer: Answer, lead: str, width: int) -> None:
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     best: SupportingSentence | None = next(iter(answer.supporting), None)
     if best is not None:
-        said = f"{lead}“{_plain(best.text)}” [{number[best.passage]}]"
+        said = f"{lead}“{plain(best.text)}” [{number[best.passage]}]"
         click.echo(_wrapped(said, width, "  "))
 
 
@@ -225,11 +227,6 @@ def _heading(text: str) -> None:
     click.echo("\n" + click.style(text, fg="cyan", bold=True))
 
 
-def _plain(text: str) -> str:
-    """Return a text on one line, without what a terminal would obey."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
 def _wrapped(text: str, width: int, indent: str) -> str:
     return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)
 
@@ -239,8 +236,8 @@ def _path(path: ReasoningPath, passages: dict[str, Passage], number: dict[str, i
     lines: list[str] = []
     for depth, step in enumerate(path.steps):
         passage = passages.get(step.passage)
-        name = f"{_plain(passage.title)} [{number[step.passage]}]" if passage else step.passage
-        reason = _plain(step.reason)
+        name = f"{plain(passage.title)} [{number[step.passage]}]" if passage else step.passage
+        reason = plain(step.reason)
         if depth == 0:
             lines.append(f"  {name}  {click.style(f'found by {reason}', dim=True)}")
             continue

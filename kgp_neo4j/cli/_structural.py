@@ -17,31 +17,34 @@ _CITATIONS, _QUOTED = 10, 200
 def print_structural(answer: StructuralAnswer, width: int) -> None:
     """Print a structural answer for a person, in lines of at most `width` characters."""
     from kgp_neo4j.answer.explanation import browser_lines
+    from kgp_neo4j.printable import plain, printable
 
     _heading("Answer" if answer.sure or not answer.found else "No sure answer")
-    said = answer.text.splitlines()
+    # Cells and titles are the documents' own, and a terminal would obey what stands in them.
+    said = printable(answer.text).splitlines()
     for line in said:
         row = line.startswith("|")  # a row of a table is one line, however long
         click.echo(f"  {line}" if row else _filled(line, width))
     if answer.reading:
-        click.echo(click.style(_filled(f"read as: {answer.reading}", width), dim=True))
+        click.echo(click.style(_filled(f"read as: {plain(answer.reading)}", width), dim=True))
     if answer.doubt:
-        click.echo(click.style(_filled(f"Doubt: {answer.doubt}", width), fg="yellow"))
-    if answer.markdown and not set(answer.markdown.splitlines()) <= set(said):
+        click.echo(click.style(_filled(f"Doubt: {plain(answer.doubt)}", width), fg="yellow"))
+    table = printable(answer.markdown).splitlines()
+    if not set(table) <= set(said):
         click.echo()
-        for line in answer.markdown.splitlines():
+        for line in table:
             click.echo(f"  {line}")
     if answer.citations:
         _heading("Where it stands")
         for citation in answer.citations[:_CITATIONS]:
-            click.echo(f"  {place(citation)}")
+            click.echo(f"  {plain(place(citation))}")
         if len(answer.citations) > _CITATIONS:
             click.echo(f"  ... and {len(answer.citations) - _CITATIONS} more (--json has all)")
     if answer.queries:
         _heading("Query (read-only)")
         for query in answer.queries:
             for line in browser_lines(query):
-                click.echo(click.style(f"  {line}", dim=True))
+                click.echo(click.style(f"  {printable(line)}", dim=True))
     click.echo()
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +30,7 @@ from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
 if TYPE_CHECKING:
     from kgp_neo4j.answer.conversation import Conversation, Turn
     from kgp_neo4j.evidence import Retriever
+    from kgp_neo4j.records import Passage
 
 _EPILOG = """
 \b
@@ -37,10 +41,12 @@ Examples:
 
 \b
 In the conversation:
-  /sources  the passages that the last answer rests on    /path  how they were found
-  /help     these                                         /quit  the end, as Ctrl-D and Ctrl-C
+  /sources    the passages that the last answer rests on    /path  how they were found
+  /sources 3  the one with that number                      /link  opens them in Neo4j Browser
+  /help       these                                         /quit  the end, as Ctrl-D
+Ctrl-C stops an answer, and twice ends the conversation.
 """
-_HELP = "/sources, /path, /help, /quit; anything else is a question."
+_HELP = "/sources [NUMBER], /path, /link, /help, /quit; anything else is a question."
 
 
 @click.command("chat", epilog=_EPILOG)
@@ -54,8 +60,25 @@ _HELP = "/sources, /path, /help, /quit; anything else is a question."
     show_default=True,
     help="What the language model writes: a few words and why, or a paragraph.",
 )
+@click.option(
+    "--reader",
+    metavar="FOLDER",
+    envvar="KGP_NEO4J_READER",
+    help="An offline reader made by `kgp-neo4j train reader` (or KGP_NEO4J_READER).",
+)
+@click.option(
+    "--trace", is_flag=True, help="Keep each traversal in the graph, for `kgp-neo4j explain`."
+)
 @json_option
-def command(corpus: str, llm: str | None, form: str, as_json: bool, **traversal: Any) -> None:
+def command(
+    corpus: str,
+    llm: str | None,
+    form: str,
+    reader: str | None,
+    trace: bool,
+    as_json: bool,
+    **traversal: Any,
+) -> None:
     """Talk with a corpus: questions, follow-up questions, and numbered sources.
 
     Answers are those of `kgp-neo4j ask`. What "he", "it" or "and the ferry?" means is taken from
@@ -69,17 +92,38 @@ def command(corpus: str, llm: str | None, form: str, as_json: bool, **traversal:
     model = answering_model(llm, traversal["agent"], traversal["model"], traversal["chat_url"])
 
     def retriever() -> Retriever:
-        from kgp_neo4j.evidence import Retriever
+        with _uninterrupted():
+            from kgp_neo4j.evidence import Retriever
 
-        made = Retriever(database, corpus, **settings)
+            made = Retriever(database, corpus, **settings)
         say_unconnected(made.unconnected)
         return made
 
     with open_database(echo=say) as database:
         _check(database, corpus)
-        conversation = Conversation(database, corpus, retriever, model=model, form=form)
+        conversation = Conversation(
+            database, corpus, retriever, model=model, form=form, reader=reader, trace=trace
+        )
         if not _talk(conversation, as_json):
             sys.exit(1)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until it is done: a library that is half imported cannot be used again."""
+    pressed = False
+
+    def note(*_: object) -> None:
+        nonlocal pressed
+        pressed = True
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _check(database: Any, corpus: str) -> None:
@@ -91,67 +135,102 @@ def _check(database: Any, corpus: str) -> None:
 
 
 def _talk(conversation: Conversation, as_json: bool) -> bool:
-    """Go on until the end of what is said; return whether every question was answered."""
+    """Go on until the end of what is said; return whether every question was answered.
+
+    With a person, Ctrl-C stops the answer; pressed again before anything is said, it ends all.
+    """
+    person = sys.stdin is not None and sys.stdin.isatty()
+    if person:
+        with contextlib.suppress(ImportError):  # on Windows the console has its own
+            import readline  # noqa: F401  # gives the prompt its history and keys
+        say(f"Ask about {conversation.corpus!r}. {_HELP}")
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    fine, pressed = True, False
+    while True:
+        try:
+            said = _next(person)
+            if said is None or said.casefold() in ("/quit", "/exit", "/q"):
+                break
+            if not said:
+                continue
+            pressed = False
+            if said.startswith("/"):
+                _command(said, conversation)
+            else:
+                fine = _answered(said, conversation, as_json) and fine
+        except KeyboardInterrupt:
+            if not person:
+                raise
+            click.echo(err=True)
+            if pressed:
+                break
+            pressed = True
+            say("Stopped. Ctrl-C again, Ctrl-D or /quit ends the conversation.")
+    # With people, the errors were seen; a script looks at the exit code.
+    return fine or person
+
+
+def _next(person: bool) -> str | None:
+    """Return what is said next, typed at a prompt or a line of a pipe; None at the end."""
+    if not person:
+        line = sys.stdin.readline() if sys.stdin is not None else ""
+        return line.strip() if line else None
+    try:
+        if sys.stdout.isatty():
+            click.echo(err=True)
+            return input("> ").strip()
+        click.echo("\n> ", nl=False, err=True)  # what is printed goes elsewhere, this does not
+        return input().strip()
+    except EOFError:
+        click.echo(err=True)
+        return None
+
+
+def _answered(said: str, conversation: Conversation, as_json: bool) -> bool:
+    """Ask and print what comes back; return whether it was answered."""
     from kgp_neo4j.errors import KgpError
 
-    fine = True
     try:
-        for said in _lines(conversation.corpus):
-            if said.startswith("/"):
-                if said.casefold() in ("/quit", "/exit", "/q"):
-                    break
-                _command(said, conversation)
-                continue
-            try:
-                with written(as_json) as on_text:
-                    turn = conversation.ask(said, on_text=on_text)
-            except KgpError as error:
-                fine = False
-                if as_json:
-                    click.echo(json.dumps({"said": said, "error": str(error)}, ensure_ascii=False))
-                else:
-                    click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
-                continue
-            if as_json:
-                click.echo(json.dumps(plain_record(turn), ensure_ascii=False))
-            else:
-                _print(turn)
-    except (KeyboardInterrupt, EOFError):
-        click.echo(err=True)
-    # With people, the errors were seen; a script looks at the exit code.
-    return fine or sys.stdin.isatty()
-
-
-def _lines(corpus: str) -> Iterator[str]:
-    """Yield what is said: typed at a prompt, or read from a pipe; without empty lines."""
-    if not sys.stdin.isatty():
-        for line in sys.stdin:
-            if line.strip():
-                yield line.strip()
-        return
-    with contextlib.suppress(ImportError):  # on Windows the console has its own
-        import readline  # noqa: F401  # gives the prompt its history and keys
-    say(f"Ask about {corpus!r}. {_HELP}")
-    while True:
-        said = input("\n> ").strip()
-        if said:
-            yield said
+        with written(as_json) as on_text:
+            turn = conversation.ask(said, on_text=on_text)
+    except KgpError as error:
+        if as_json:
+            click.echo(json.dumps({"said": said, "error": str(error)}, ensure_ascii=False))
+        else:
+            click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
+        return False
+    if as_json:
+        click.echo(json.dumps(plain_record(turn), ensure_ascii=False))
+    else:
+        _print(turn, conversation)
+    return True
 
 
 def _command(said: str, conversation: Conversation) -> None:
-    known: dict[str, Callable[[Turn], None]] = {"/sources": _print_sources, "/path": _print_path}
-    name = said.split()[0].casefold()
-    if name == "/help" or name not in known:
-        say(_HELP if name == "/help" else f"There is no {name}. {_HELP}")
+    from kgp_neo4j.answer.pages import plain
+
+    known: dict[str, Callable[[Turn, Conversation], None]] = {
+        "/sources": _print_sources,
+        "/path": _print_path,
+        "/link": _print_link,
+    }
+    name, *rest = said.split()
+    name = name.casefold()
+    if name == "/help":
+        say(_HELP)
+    elif name not in known or (rest and name != "/sources"):
+        say(f"There is no {plain(said)[:40]}. {_HELP}")
     elif not conversation.turns:
         say("Nothing was asked yet.")
+    elif rest:
+        _print_source(plain(" ".join(rest))[:40], conversation)
     else:
-        known[name](conversation.turns[-1])
+        known[name](conversation.turns[-1], conversation)
 
 
-def _print(turn: Turn) -> None:
+def _print(turn: Turn, conversation: Conversation) -> None:
     """Print a turn for a person: the question as it was understood, the answer, its sources."""
-    from kgp_neo4j.answer.conversation import sources
     from kgp_neo4j.answer.pages import plain
 
     answer = turn.answer
@@ -161,27 +240,54 @@ def _print(turn: Turn) -> None:
     if answer.structural is not None:
         print_structural(answer.structural, width)
     if answer.passages:
-        print_said(answer, width)
-        for number, passage in sources(answer):
-            click.echo(click.style(f"  [{number}] {plain(passage.title)}", dim=True))
+        print_said(conversation.shown(turn), width)
+        for source in sorted(turn.sources, key=lambda source: source.number):
+            click.echo(click.style(f"  [{source.number}] {plain(source.title)}", dim=True))
     elif answer.structural is None:
         click.echo(f"Nothing in the corpus {answer.corpus!r} matches this question.")
     who = by_whom(answer)
     click.echo(click.style(f"{who}, {answer.seconds:.2f} s".lstrip(", "), dim=True))
+    if answer.trace:
+        click.echo(click.style(f"Kept: kgp-neo4j explain {answer.trace[:12]}", dim=True))
 
 
-def _print_sources(turn: Turn) -> None:
-    from kgp_neo4j.answer.conversation import sources
+def _print_sources(turn: Turn, conversation: Conversation) -> None:
+    if not turn.sources:
+        say("The last answer rests on no passage.")
+    for source in sorted(turn.sources, key=lambda source: source.number):
+        _print_passage(source.number, conversation.sources[source.number - 1])
+
+
+def _print_source(number: str, conversation: Conversation) -> None:
+    there = len(conversation.sources)
+    # Not every digit is a number: int() refuses some that isdigit() takes.
+    wanted = number.strip("[]")
+    if not wanted.isdecimal() or len(wanted) > 9 or not 0 < int(wanted) <= there:
+        say(f"There is no source {number}; " + (f"they go to {there}." if there else "none yet."))
+        return
+    _print_passage(int(wanted), conversation.sources[int(wanted) - 1])
+
+
+def _print_passage(number: int, passage: Passage) -> None:
     from kgp_neo4j.answer.pages import plain
 
-    for number, passage in sources(turn.answer):
-        where = f"{plain(passage.source)}, characters {passage.start}-{passage.end}"
-        click.echo(f"[{number}] {click.style(plain(passage.title), bold=True)}  {where}")
-        click.echo(f"    {plain(passage.text)}")
+    where = f"{plain(passage.source)}, characters {passage.start}-{passage.end}"
+    click.echo(f"[{number}] {click.style(plain(passage.title), bold=True)}  {where}")
+    click.echo(f"    {plain(passage.text)}")
 
 
-def _print_path(turn: Turn) -> None:
-    from kgp_neo4j.answer.conversation import sources
+def _print_path(turn: Turn, conversation: Conversation) -> None:
+    rests = {source.id for source in turn.sources}
+    paths = [path for path in turn.answer.paths if path.last in rests]
+    if not paths:
+        say("The last answer rests on no passage that a path leads to.")
+    along = {step.passage for path in paths for step in path.steps}
+    conversation.numbered(p for p in turn.answer.passages if p.id in along)
+    print_paths(conversation.shown(turn), paths)
 
-    rests = {passage.id for _, passage in sources(turn.answer)}
-    print_paths(turn.answer, [path for path in turn.answer.paths if path.last in rests])
+
+def _print_link(turn: Turn, conversation: Conversation) -> None:
+    if turn.answer.browser:
+        click.echo(turn.answer.browser)
+    else:
+        say("There is none: the address of the server's Browser is not known, or nothing to show.")

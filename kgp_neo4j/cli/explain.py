@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.printable import plain
 
 if TYPE_CHECKING:
     from kgp_neo4j.answer.explanation import Visit
@@ -139,8 +140,6 @@ def _list(found: list[KeptTrace], as_json: bool) -> None:
     if as_json:
         echo_json(found)
         return
-    from kgp_neo4j.answer.pages import plain
-
     if not found:
         click.echo("No traces. `kgp-neo4j ask ... --trace` keeps one.")
     for each in found:
@@ -171,7 +170,6 @@ def _shown(made: Replay, show: int, *, as_json: bool, as_mermaid: bool, html: Pa
 def _told(made: Replay, show: int) -> None:
     """Print a replay for a person, hop by hop."""
     from kgp_neo4j.answer.explanation.queries import show_trace
-    from kgp_neo4j.answer.pages import plain
 
     answer = made.answer
     click.echo(click.style("Question", fg="cyan", bold=True))
@@ -206,8 +204,6 @@ def _line(
     visit: Visit, titles: dict[str, str], ranks: dict[str, int], by_order: dict[int, Visit]
 ) -> str:
     """Write one visit: its place, from where and why, the passage with its rank, and the score."""
-    from kgp_neo4j.answer.pages import plain
-
     step = visit.step
     rank = f" [{ranks[step.passage]}]" if step.passage in ranks else ""
     name = f"{titles.get(step.passage) or step.passage}{rank}"

@@ -8,7 +8,7 @@ settings.
 
 from __future__ import annotations
 
-from kgp_neo4j.configuration.addresses import checked_url
+from kgp_neo4j.configuration.addresses import checked_url, shown_url
 from kgp_neo4j.configuration.definitions import SETTINGS, Held, LanguageSettings, Setting
 from kgp_neo4j.configuration.keys import read_key
 from kgp_neo4j.configuration.reading import (
@@ -35,5 +35,6 @@ __all__ = [
     "read_key",
     "replies_folder",
     "shown",
+    "shown_url",
     "user_file",
 ]

@@ -14,6 +14,9 @@ def checked_url(url: str, where: str | None = None) -> str:
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        # A port that is none is a ValueError.
+        usable = usable and parts.port != 0 and not set(url.strip()) & {" ", "\\"}
+        usable = usable and url.strip().isprintable()
     except ValueError:
         usable = False
     if not usable:

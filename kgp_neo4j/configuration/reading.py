@@ -240,7 +240,10 @@ def _unknown(name: str, where: str) -> ConfigurationError:
         )
     section, _, key = name.rpartition(".")
     keys = {known.partition(".")[2]: known for known in BY_NAME if known.startswith(f"{section}.")}
-    near = difflib.get_close_matches(key, keys, 1, 0.7)
+    near = [keys[found] for found in difflib.get_close_matches(key, keys, 1, 0.7)]
+    # The section may be the wrong one, or missing.
+    near = near or difflib.get_close_matches(name, BY_NAME, 1, 0.8)
+    near = near or [known for known in BY_NAME if known.endswith(f".{key}")]
     listed = ", ".join(keys.values() or BY_NAME)
-    hint = f"Did you mean {keys[near[0]]}?" if near else f"There are {listed}."
+    hint = f"Did you mean {near[0]}?" if near else f"There are {listed}."
     return ConfigurationError(f"there is no setting {name}", where=where, hint=hint)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.answer.asking import Retrieves, from_retrieval
+from kgp_neo4j.answer.ircot import counting
 from kgp_neo4j.answer.prompting import answer_with_model
 from kgp_neo4j.errors import InputError
 from kgp_neo4j.language import LanguageModel
@@ -105,7 +106,7 @@ def from_retriever(retriever: Retrieves, model: LanguageModel) -> Answering:
 
     def answer(question: Question) -> dict[str, Any]:
         metered = Metered(model)
-        found = retriever.retrieve(question)
+        found = counting(retriever, model, metered).retrieve(question)
         made = from_retrieval(retriever, found, model=metered)
         said = short_answer(made.statements) if made.statements else made.text
         return _line(made.passages, said, made.statements, metered, made.notes)

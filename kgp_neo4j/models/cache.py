@@ -61,8 +61,6 @@ class ReplyCache:
 
     def get(self, key: str) -> str | None:
         """Return what is kept under a key, None where nothing is."""
-        if not self.path.exists():
-            return None
         found = self._run(lambda on: on.execute(_GET, (key,)).fetchone())
         return str(found[0]) if found else None
 
@@ -78,12 +76,10 @@ class ReplyCache:
                 if on.execute(_USED).fetchone()[0] > self._largest:
                     on.execute(_DROP, (self._largest // 2,))
 
-        self._run(write)
+        self._run(write, make=True)
 
     def count(self) -> int:
         """Return how many replies are kept."""
-        if not self.path.exists():
-            return 0
         found = self._run(lambda on: on.execute(_COUNT).fetchone())
         return int(found[0]) if found else 0
 
@@ -93,10 +89,12 @@ class ReplyCache:
         self._delete()
         return count
 
-    def _run(self, what: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Do something with the file; None where it is damaged or out of reach."""
+    def _run(self, what: Callable[[sqlite3.Connection], T], *, make: bool = False) -> T | None:
+        """Do something with the file; None where it is missing, damaged or out of reach."""
         with self._lock:
             try:
+                if not make and not self.path.exists():
+                    return None
                 with closing(self._open()) as connection:
                     return what(connection)
             except (sqlite3.OperationalError, OSError) as error:  # locked, full, not to be written

@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from kgp_neo4j.configuration import LanguageSettings, checked_url, read_key
-from kgp_neo4j.errors import ConfigurationError, ContextError, ModelError
+from kgp_neo4j.configuration import LanguageSettings, checked_url
+from kgp_neo4j.errors import ContextError, ModelError
 from kgp_neo4j.language import Reply
+from kgp_neo4j.models.chat_client import DEFAULT_URL, client_of, key_of
 from kgp_neo4j.models.chat_errors import (
     broken_off,
     context_of,
     in_our_words,
+    not_sent,
     not_the_protocol,
     refused_option,
 )
+from kgp_neo4j.models.chat_replies import EndlessError, Received, RefusalError
 from kgp_neo4j.models.limits import limiter
 from kgp_neo4j.models.written import Shown, tokens_at_most, without_reasoning
 
 __all__ = ["DEFAULT_URL", "ChatModel", "without_reasoning"]
 
-DEFAULT_URL = "https://api.openai.com/v1"
 #: What a server reads at least, where neither it nor the settings say more.
 _CONTEXT = 8192
 #: Tokens that a chat's form takes besides its texts.
 _FORM = 16
 #: Room that is worth asking for, where the context leaves less than was wanted.
 _LEAST_ROOM = 128
-_CONNECT_SECONDS = 10.0
 #: The first wait after a connection that was lost within a reply; each further one is twice that.
 _WAIT = 0.5
 _LONGEST_WAIT = 8.0
-#: What the package openai sends to any server, keys of other kinds included.
-_HEADERS = "OPENAI_CUSTOM_HEADERS"
-_FINISH = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
 
 
 class ChatModel:
@@ -55,8 +53,8 @@ class ChatModel:
         self._sure = settings.context is not None
         self._settings = settings
         self._url = checked_url(settings.url or DEFAULT_URL)
-        self._key = _key(self._url, settings)
-        self._client = _client(self._url, self._key, settings)
+        self._key = key_of(self._url, settings)
+        self._client = client_of(self._url, self._key, settings)
         self._limiter = limiter(
             f"{self._url} {name}", settings.requests_per_minute, settings.tokens_per_minute
         )
@@ -97,15 +95,11 @@ class ChatModel:
         shown = Shown(on_text) if on_text is not None else None
         while True:
             options = self._options(self._room(length, wanted))
-            self._limiter.wait(length + wanted)
+            if shown is not None and "stream" not in self._untaken:
+                options |= self._taken({"stream": True, "stream_options": {"include_usage": True}})
             try:
-                if shown is not None and "stream" not in self._untaken:
-                    made = self._streamed(messages, options, shown)
-                else:
-                    made = self._whole(messages, options)
-                    if shown is not None:
-                        shown.show(made.text, done=True)
-            except openai.APIStatusError as error:
+                made = self._asked(messages, options, shown, length + wanted)
+            except (openai.APIStatusError, RefusalError) as error:
                 # Without the chain, whose request carries the key.
                 self._learn(error, options, length, wanted)
             except openai.OpenAIError as error:
@@ -135,6 +129,10 @@ class ChatModel:
         }
         if "max_tokens" in self._untaken:
             options["max_completion_tokens"] = room  # its newer name
+        return self._taken(options)
+
+    def _taken(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the options that the model was not found to refuse."""
         return {name: value for name, value in options.items() if name not in self._untaken}
 
     def _learn(self, error: Any, options: dict[str, Any], length: int, wanted: int) -> None:
@@ -152,148 +150,74 @@ class ChatModel:
                 where=self._url,
                 hint="Ask with fewer passages, or set llm.context to what it reads.",
             ) from None
-        name = refused_option(error, {*options, "stream", "stream_options"} - self._untaken)
+        name = refused_option(error, list(options))
         if name is None:
             raise self._error(error) from None
         self._untaken.add(name)
 
-    def _whole(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Reply:
-        made = self._client.chat.completions.create(model=self.name, messages=messages, **options)
-        choices = getattr(made, "choices", None)
-        first = choices[0] if isinstance(choices, list) and choices else None
-        message = getattr(first, "message", None)
-        if first is None or message is None:
-            raise not_the_protocol(self._url)
-        refused = bool(getattr(message, "refusal", None))
-        said = message.content if isinstance(message.content, str) else ""
-        return _reply(said, first.finish_reason, refused, getattr(made, "usage", None))
-
-    def _streamed(
-        self, messages: list[dict[str, str]], options: dict[str, Any], shown: Shown
+    def _asked(
+        self,
+        messages: list[dict[str, str]],
+        options: dict[str, Any],
+        shown: Shown | None,
+        tokens: int,
     ) -> Reply:
-        """Ask for a reply in pieces, anew where the connection is lost within it."""
-        options = dict(options)
-        if "stream_options" not in self._untaken:
-            options["stream_options"] = {"include_usage": True}
+        """Ask for a reply, anew where the connection is lost within it."""
+        received = Received()
         for attempt in range(self._settings.retries + 1):
             if attempt:
                 time.sleep(min(_WAIT * 2 ** (attempt - 1), _LONGEST_WAIT))
-            stream = self._client.chat.completions.create(
-                model=self.name, messages=messages, stream=True, **options
-            )
-            pieces = _Pieces()
-            with stream:
-                for text in pieces.read(stream):
-                    shown.show(text)
-            if pieces.error is None and pieces.finish is not None:
-                shown.show(pieces.text, done=True)
-                return _reply(pieces.text, pieces.finish, pieces.refused, pieces.usage)
-            if pieces.error is None and not pieces.any:
-                # A server that knows no streams replies in one piece, which is none of a stream's.
-                self._untaken.add("stream")
-                options.pop("stream_options", None)
-                made = self._whole(messages, options)
-                shown.show(made.text, done=True)
-                return made
-        raise broken_off(pieces.error, self._url, self._key, self._settings.timeout)
+            self._limiter.wait(tokens)
+            received = Received()
+            with self._sent(messages, options) as answer:
+                for text in received.read(answer.iter_bytes(), self._settings.timeout):
+                    if shown is not None:
+                        shown.show(text)
+            error = received.error
+            # What is lost after the end was not needed.
+            if received.finish is not None:
+                if shown is not None:
+                    shown.show(received.text, done=True)
+                return received.reply()
+            if isinstance(error, RefusalError) and context_of(error) is not None:
+                raise error
+            if isinstance(error, EndlessError):
+                break
+            if error is None and not received.any:
+                raise not_the_protocol(self._url)
+        raise broken_off(received.error, self._url, self._key, self._settings.timeout)
+
+    @contextmanager
+    def _sent(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Iterator[Any]:
+        """Send a request; the answer's bytes are read within the context."""
+        import openai
+
+        create = self._client.chat.completions.with_streaming_response.create
+        sent = create(model=self.name, messages=messages, **options)
+        try:
+            answer = sent.__enter__()
+        except openai.OpenAIError:
+            raise
+        except ValueError as error:
+            raise not_sent(error, self._url) from None
+        except Exception as error:
+            # The package lets what breaks while it reads a refusal through, as its connection says.
+            raise broken_off(error, self._url, self._key, self._settings.timeout) from None
+        try:
+            yield answer
+        finally:
+            sent.__exit__(None, None, None)
 
     def _counted(self, made: Reply, length: int) -> Reply:
         """Return the reply with tokens (the server's count, else ours) and cost."""
-        read = made.prompt_tokens or length
-        written = made.reply_tokens or self.count(made.text)
+        read, written = made.prompt_tokens or length, made.reply_tokens
         cost = None
         prices = (self._settings.price_prompt, self._settings.price_reply)
         if any(price is not None for price in prices):
             cost = (read * (prices[0] or 0.0) + written * (prices[1] or 0.0)) / 1e6
-        return replace(made, prompt_tokens=read, reply_tokens=written, cost=cost)
+        return replace(made, prompt_tokens=read, cost=cost)
 
     def _error(self, error: Exception) -> ModelError:
         return in_our_words(
             error, self._url, self.name, self._key, self._settings.timeout, self._settings.with_key
         )
-
-
-class _Pieces:
-    """What a stream brought: the text so far, why it ended, and what went wrong."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self.finish: str | None = None
-        self.refused = False
-        self.usage: Any = None
-        self.any = False
-        self.error: Exception | None = None
-
-    def read(self, stream: Any) -> Iterator[str]:
-        """Yield the text so far, each time that there is more of it."""
-        chunks = iter(stream)
-        while True:
-            try:
-                chunk = next(chunks)
-            except StopIteration:
-                return
-            except Exception as error:
-                # The connection, or a piece that is no JSON: what the package raises differs by
-                # its version.
-                self.error = error
-                return
-            self.any = True
-            self.usage = getattr(chunk, "usage", None) or self.usage
-            choices = getattr(chunk, "choices", None)
-            if not isinstance(choices, list) or not choices:
-                continue
-            first = choices[0]
-            self.finish = getattr(first, "finish_reason", None) or self.finish
-            delta = getattr(first, "delta", None)
-            self.refused |= bool(getattr(delta, "refusal", None))
-            content = getattr(delta, "content", None)
-            if isinstance(content, str) and content:
-                self.text += content
-                yield self.text
-
-
-def _reply(said: str, finish: str | None, refused: bool, usage: Any) -> Reply:
-    """Return a reply; its text is empty where it was refused or filtered."""
-    ended = "refused" if refused else _FINISH.get(finish or "stop", "stop")
-    # A reply that was cut off is still evidence to compare with.
-    text = "" if ended == "refused" else without_reasoning(said)
-    if not text and ended == "stop":
-        ended = "empty"
-    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
-    read, written = (n if isinstance(n, int) and n > 0 else 0 for n in counts)
-    return Reply(text, ended, read, written)
-
-
-def _key(url: str, settings: LanguageSettings) -> str:
-    """Return the key for a server; servers of one's own often need none."""
-    if not settings.with_key and os.environ.get(_HEADERS):
-        raise ConfigurationError(
-            f"the headers in {_HEADERS} would be sent to an address that a project's file names",
-            where=url,
-            hint="Name the address in OPENAI_BASE_URL or in your own file of settings, or unset "
-            f"{_HEADERS}.",
-        )
-    key = read_key(settings.key_file) if settings.with_key else ""
-    if not key and url == DEFAULT_URL:
-        raise ConfigurationError(
-            "no chat server is named, and OpenAI's needs a key",
-            hint="Give --chat-url (or OPENAI_BASE_URL), or set OPENAI_API_KEY.",
-        )
-    return key
-
-
-def _client(url: str, key: str, settings: LanguageSettings) -> Any:
-    try:
-        from openai import OpenAI, Timeout
-    except ImportError as error:
-        raise ModelError(
-            "a chat server needs the package openai",
-            hint='Install it: pip install "kgp-neo4j[chat]".',
-        ) from error
-    seconds = settings.timeout
-    return OpenAI(
-        base_url=url,
-        api_key=key or "none",
-        timeout=Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
-        max_retries=settings.retries,
-    )

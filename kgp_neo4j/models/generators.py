@@ -20,6 +20,7 @@ __all__ = [
     "OUTPUT_TOKENS",
     "Generator",
     "Kind",
+    "first_line",
     "kind_of",
     "load_checkpoint",
     "load_generator",
@@ -143,9 +144,9 @@ def kind_of(name: str) -> Kind:
         from transformers import AutoConfig
 
         config = AutoConfig.from_pretrained(source, **options)
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+    except Exception as error:  # damaged files raise what their libraries like
         raise ModelError(
-            f"the checkpoint {base!r} could not be loaded ({_first_line(error)})",
+            f"the checkpoint {base!r} could not be loaded ({first_line(error)})",
             hint="Give a folder with safetensors weights and a tokenizer, or a hub name while "
             "online.",
         ) from error
@@ -180,9 +181,9 @@ def load_checkpoint(
         model = _auto(kind).from_pretrained(
             source, config=config, dtype=dtype, use_safetensors=True, **options
         )
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+    except Exception as error:  # damaged files raise what their libraries like
         raise ModelError(
-            f"the {kind} checkpoint {name!r} could not be loaded ({_first_line(error)})",
+            f"the {kind} checkpoint {name!r} could not be loaded ({first_line(error)})",
             hint="Give a folder with safetensors weights and a tokenizer, or a hub name while "
             "online.",
         ) from error
@@ -228,7 +229,7 @@ def _base_of(adapter: str) -> str:
         base = json.loads(path.read_text(encoding="utf-8")).get("base_model_name_or_path")
     except (OSError, ValueError, AttributeError) as error:
         raise ModelError(
-            f"the adapter could not be read ({_first_line(error)})",
+            f"the adapter could not be read ({first_line(error)})",
             where=str(path),
             hint="Give the folder that `kgp-neo4j train` made, or name the base model too.",
         ) from error
@@ -261,12 +262,13 @@ def _with_adapter(model: Any, adapter: str) -> Any:
             return PeftModel.from_pretrained(model, str(folder))
     except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
         raise ModelError(
-            f"the adapter does not fit its base model ({_first_line(error)})",
+            f"the adapter does not fit its base model ({first_line(error)})",
             where=str(folder),
             hint="Give the base model that it was trained on.",
         ) from error
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else repr(error)

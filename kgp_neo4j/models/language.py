@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.configuration import LanguageSettings
@@ -77,12 +78,36 @@ def writer(model: LanguageModel, task: str = "", *, tokens: int = 1024) -> Calla
 
 
 def replies(model: LanguageModel, task: str, prompts: Sequence[str]) -> list[Reply]:
-    """Return the reply to each prompt, a few asked for at once."""
-    pool = ThreadPoolExecutor(min(_AT_ONCE, len(prompts)) or 1)
+    """Return the reply to each prompt, a few asked for at once; raises the first error."""
+    todo: SimpleQueue[int] = SimpleQueue()
+    done: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
+    for number in range(len(prompts)):
+        todo.put(number)
+
+    def work() -> None:
+        with suppress(Empty):
+            while True:
+                number = todo.get_nowait()
+                try:
+                    done.put((number, model.reply(task, prompts[number])))
+                except BaseException as error:
+                    done.put((number, error))
+
+    # An interrupt waits for no server, as the threads of a pool would at the end of the process.
+    for _ in range(min(_AT_ONCE, len(prompts))):
+        threading.Thread(target=work, daemon=True).start()
+    made: dict[int, Reply] = {}
     try:
-        return list(pool.map(lambda prompt: model.reply(task, prompt), prompts))
+        while len(made) < len(prompts):
+            number, said = done.get()
+            if isinstance(said, BaseException):
+                raise said
+            made[number] = said
     finally:
-        pool.shutdown(cancel_futures=True)
+        with suppress(Empty):
+            while True:
+                todo.get_nowait()
+    return [made[number] for number in range(len(prompts))]
 
 
 def fit(model: LanguageModel, fixed: str, passages: Sequence[str], tokens: int) -> int:
@@ -160,4 +185,5 @@ def _added(usage: Usage, reply: Reply) -> Usage:
         prompt_tokens=usage.prompt_tokens + reply.prompt_tokens,
         reply_tokens=usage.reply_tokens + reply.reply_tokens,
         cost=cost,
+        estimated=usage.estimated or reply.estimated,
     )

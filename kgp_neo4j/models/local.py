@@ -11,8 +11,8 @@ from typing import Any
 from kgp_neo4j.configuration import LanguageSettings
 from kgp_neo4j.errors import ContextError, ModelError
 from kgp_neo4j.language import Reply
-from kgp_neo4j.models.generators import kind_of, load_checkpoint, placed
-from kgp_neo4j.models.written import Shown, without_reasoning
+from kgp_neo4j.models.generators import first_line, kind_of, load_checkpoint, placed
+from kgp_neo4j.models.written import REASONING_MARKS, Shown, without_reasoning
 
 __all__ = ["LocalModel"]
 
@@ -20,6 +20,8 @@ __all__ = ["LocalModel"]
 _CONTEXT = 2048
 #: What a checkpoint's own settings may say of draws; transformers warns of it where none is made.
 _UNSAID = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
+#: Tokens that the mark of reasoning has at most.
+_LONGEST_MARK = 8
 #: Places that some configurations give where there is no limit.
 _NO_LIMIT = 1 << 24
 
@@ -41,7 +43,7 @@ class LocalModel:
         self._model = model.to(self._device).eval()
         self._model.generation_config.max_length = None  # every call says how long
         self._lock = threading.Lock()
-        self._marks = sorted(set(self._tokenizer.all_special_tokens), key=len, reverse=True)
+        self._marks = _marks(self._tokenizer)
         limit = _places(self._model.config)
         asked = self._settings.context
         self.context = min(asked or limit or _CONTEXT, limit or _NO_LIMIT)
@@ -80,10 +82,17 @@ class LocalModel:
             )
         shown = Shown(on_text) if on_text is not None else None
         with self._lock:
-            written = self._generate(ids, room, shown)
+            try:
+                written = self._generate(ids, room, shown)
+            except (RuntimeError, ValueError, TypeError) as error:
+                # Memory that ran out, or settings of the checkpoint's own that cannot be.
+                raise ModelError(
+                    f"the checkpoint could not write ({first_line(error)})",
+                    where=self.name,
+                    hint="Set llm.context to less, or take another checkpoint.",
+                ) from error
         ended = bool(written) and written[-1] in self._ends()
-        said = written[:-1] if ended else written
-        text = without_reasoning(self._tokenizer.decode(said, skip_special_tokens=True))
+        text = without_reasoning(self._read(ids, written[:-1] if ended else written))
         if shown is not None:
             shown.show(text, done=True)
         finish = "length" if not ended else "stop" if text else "empty"
@@ -95,17 +104,15 @@ class LocalModel:
         both = f"{task}\n\n{prompt}" if task else prompt
         if not self._tokenizer.chat_template:
             return list(self._tokenizer(both, verbose=False)["input_ids"])
-        from jinja2 import TemplateError
-
         system = [{"role": "system", "content": task}] if task else []
         try:
             form = self._form([*system, {"role": "user", "content": prompt}])
-        except TemplateError:
+        except Exception:  # of jinja2, and of what a template does with Python's own values
             try:  # some templates know no system
                 form = self._form([{"role": "user", "content": both}])
-            except TemplateError as error:
+            except Exception as error:
                 raise ModelError(
-                    f"the tokenizer's chat template cannot be used ({error})",
+                    f"the tokenizer's chat template cannot be used ({first_line(error)})",
                     where=self.name,
                     hint="Choose another checkpoint.",
                 ) from error
@@ -118,18 +125,25 @@ class LocalModel:
         )
         return str(form)
 
+    def _read(self, ids: list[int], written: list[int]) -> str:
+        """Return what is written as a text, with the mark of reasoning that its prompt ends in."""
+        begun = ""
+        if self._tokenizer.chat_template:
+            end = self._tokenizer.decode(ids[-_LONGEST_MARK:]).rstrip()
+            begun = next((mark for mark in REASONING_MARKS if end.endswith(mark)), "")
+        return begun + str(self._tokenizer.decode(written, skip_special_tokens=True))
+
     def _plain(self, text: str) -> str:
         """Return a text in which nothing reads as one of the tokenizer's marks."""
         for mark in self._marks:
-            if len(mark) > 1:
-                text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+            text = text.replace(mark, f"{mark[0]} {mark[1:]}")
         return text
 
     def _generate(self, ids: list[int], room: int, shown: Shown | None) -> list[int]:
         import torch
         from transformers.generation.streamers import BaseStreamer
 
-        tokenizer, ends = self._tokenizer, self._ends()
+        read, ends = self._read, self._ends()
 
         class Watch(BaseStreamer):
             """Keeps the tokens that are written, and shows what they read like so far."""
@@ -144,9 +158,8 @@ class LocalModel:
                     return
                 self.written += value.reshape(-1).tolist()
                 if shown is not None and self.written[-1] not in ends:
-                    text = tokenizer.decode(self.written, skip_special_tokens=True)
                     # A character may have more than one token.
-                    shown.show(text.rstrip("\ufffd"))
+                    shown.show(read(ids, self.written).rstrip("\ufffd"))
 
             def end(self) -> None:
                 return None
@@ -166,7 +179,7 @@ class LocalModel:
                 **how,
                 max_new_tokens=room,
                 max_time=self._settings.timeout,
-                pad_token_id=tokenizer.pad_token_id,
+                pad_token_id=self._tokenizer.pad_token_id,
                 streamer=watch,
             )
         return watch.written
@@ -182,6 +195,18 @@ class LocalModel:
         if prices == (None, None):
             return None
         return (read * (prices[0] or 0.0) + written * (prices[1] or 0.0)) / 1e6
+
+
+def _marks(tokenizer: Any) -> list[str]:
+    """Return the texts that the tokenizer reads as one mark of its own, the longest first.
+
+    Of those that it does not call special, only what looks like a mark: <think> for one. Others are
+    words or spaces that were added for their own sake.
+    """
+    added = tokenizer.added_tokens_decoder.values()
+    marks = {each.content for each in added if each.special or each.content[:1] in ("<", "[")}
+    marks |= set(tokenizer.all_special_tokens)
+    return sorted((mark for mark in marks if len(mark) > 1), key=len, reverse=True)
 
 
 def _places(config: Any) -> int | None:

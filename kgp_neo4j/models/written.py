@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["Shown", "tokens_at_most", "without_reasoning"]
+__all__ = ["REASONING_MARKS", "Shown", "tokens_at_most", "without_reasoning"]
 
+#: What begins a model's own reasoning.
+REASONING_MARKS = ("<think>", "<thinking>", "<reasoning>")
 #: What some models write before their reply: their own reasoning.
 _REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+#: The same where the prompt already began it, so that its own mark only ends it.
+_BEGUN_BEFORE = re.compile(r"\A.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 #: The end of a text that may become the mark of such reasoning.
 _HALF_MARK = re.compile(r"<[a-z]{0,9}\Z", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]+")
@@ -20,8 +24,11 @@ _WIDE = "\u2e80"
 
 def without_reasoning(text: str) -> str:
     """Return what a model wrote without the reasoning that some put before their reply."""
+    bare = _REASONING.sub(" ", text)
+    if "</" in bare:
+        bare = _BEGUN_BEFORE.sub(" ", bare)
     # Half a surrogate pair, from bytes cut in two, is no text for a database.
-    return _REASONING.sub(" ", text).encode(errors="ignore").decode().strip()
+    return bare.encode(errors="ignore").decode().strip()
 
 
 def tokens_at_most(text: str) -> int:

@@ -2,14 +2,18 @@
 
 Neo4j 5.26 serves `<home>/web/neo4j-browser.zip` where there is one, and else the Browser of its
 class path. The zip is made from the jar, with `cypher/browser/style.grass` and `guide.html` added,
-so that both come from the address that Browser itself comes from.
+so that both come from the address that Browser itself comes from. A command opens the guide after
+the login; a style that comes by such a command is shown as a listing of it, so that Browser's page
+lays ours where Browser keeps the user's before Browser begins.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -26,11 +30,28 @@ _OURS = ("style.grass", "guide.html")
 _ROOT = "browser/"
 _PLACE = "browser/kgp/"
 _JAR = "neo4j-browser-"
+_PAGE, _BODY = "browser/index.html", b"<body>"
+_SCRIPT = "style.js"
 
 _SETTINGS = """\
-# Neo4j Browser's style and guide come from this server.
-browser.post_connect_cmd=style {address}/style.grass; guide {address}/guide.html
+# Neo4j Browser's guide comes from this server.
+browser.post_connect_cmd=guide {address}/guide.html
 browser.remote_content_hostname_whitelist=127.0.0.1,localhost
+"""
+#: Lays the style where Browser keeps it: once, and again after `:style reset`, so that what a user
+#: changes of it stays.
+_LAY = """\
+(function (style, version) {
+  try {
+    var kept = localStorage.getItem("neo4j.grass");
+    if (kept === null || kept === "null" || localStorage.getItem("kgp.style") !== version) {
+      localStorage.setItem("neo4j.grass", style);
+      localStorage.setItem("kgp.style", version);
+    }
+  } catch (error) {
+    // A browser that keeps nothing: the plain style.
+  }
+})(%s, %s);
 """
 
 
@@ -48,6 +69,7 @@ def prepare_browser(
         jar = next(path for path in installed.class_path if path.name.startswith(_JAR))
         sums = {a.path.name: a.sha256 for a in installed.lock.artifacts}
         ours = {name: _text(name) for name in _OURS}
+        ours[_SCRIPT] = _script(ours["style.grass"])
         made = hashlib.sha256("\0".join([sums[jar.name], *ours.values()]).encode())
         kept = cache / "browser" / f"{made.hexdigest()[:16]}.zip"
         if not _whole(kept):
@@ -81,12 +103,31 @@ def _text(name: str) -> str:
     return files("kgp_neo4j.cypher").joinpath("browser", name).read_text(encoding="utf-8")
 
 
+def _script(grass: str) -> str:
+    """Return the script that lays a style, as Browser keeps it: JSON, without the quotes."""
+    style = {
+        name: dict(re.findall(r'([\w-]+):\s*"?([^";\n]*)"?;', body))
+        for name, body in re.findall(r"([\w.]+)\s*\{(.*?)\n\}", grass, re.DOTALL)
+    }
+    kept = json.dumps(style, separators=(",", ":"))
+    version = hashlib.sha256(kept.encode()).hexdigest()[:16]
+    return _LAY % (json.dumps(kept), json.dumps(version))
+
+
+def _with_script(page: bytes) -> bytes:
+    """Return Browser's page with our script before its own."""
+    if page.count(_BODY) != 1:
+        raise BadZipFile("its page is not as expected")
+    script = f'<script src="{_PLACE.removeprefix(_ROOT)}{_SCRIPT}"></script>'
+    return page.replace(_BODY, _BODY + script.encode())
+
+
 def _whole(path: Path) -> bool:
     """Say whether a zip can be read to its end, without reading all of it."""
     try:
         with ZipFile(path) as archive:
             names = set(archive.namelist())
-            return all(f"{_PLACE}{name}" in names for name in ("", *_OURS))
+            return all(f"{_PLACE}{name}" in names for name in ("", *_OURS, _SCRIPT))
     except (OSError, BadZipFile):
         return False
 
@@ -106,7 +147,10 @@ def _make(path: Path, jar: Path, ours: dict[str, str]) -> None:
             out.mkdir(_ROOT)
             for entry in source.infolist():
                 if entry.filename.startswith(_ROOT) and entry.filename != _ROOT:
-                    out.writestr(entry, source.read(entry), compresslevel=1)
+                    read = source.read(entry)
+                    if entry.filename == _PAGE:
+                        read = _with_script(read)
+                    out.writestr(entry, read, compresslevel=1)
             # It unpacks the entries one by one, and so needs a folder before what is in it.
             out.mkdir(_PLACE)
             for each, text in ours.items():

@@ -17,7 +17,7 @@ _FEWEST = 20
 #: over its own: what is asked is mostly there.
 _FOREIGN = 0.25
 #: The least sure of a few hundred right answers is not the least sure that there can be.
-_SLACK = 0.75
+_SLACK = 0.65
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def fit_calibration(reader: Reader, asked: Sequence[Asked]) -> dict[str, Any]:
 
     Logistic regression of whether an answer is right on the signals of its choice. So that it tells
     what is not in the evidence, each question is also read over another one's passages. Below the
-    threshold nothing is stated: it lies below all right ones by a quarter. `error` and `right`
+    threshold nothing is stated: it lies below all right ones by a third. `error` and `right`
     are over the questions' own passages; `refused` is the share of the others that is not stated.
     Returns {} for too few questions, or where all answers are right or all wrong.
     """

@@ -10,9 +10,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from kgp_neo4j.answer.explanation.marks import rests_on
-from kgp_neo4j.answer.pages import clean, cut
+from kgp_neo4j.answer.pages import cut
 from kgp_neo4j.database import Database
 from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.printable import printable
 from kgp_neo4j.records import Answer
 
 if TYPE_CHECKING:
@@ -56,14 +57,17 @@ def as_viz(database: Database, answer: Answer) -> VisualizationGraph:
             "caption": cut(f"[{rank}] {passage['title']}" if rank else passage["title"], _CAPTION),
             "color": _MARKED if passage["id"] in marked else _PASSAGE,
             "size": 24 if passage["id"] in marked else 18,
-            "properties": {"title": clean(passage["title"]), "text": cut(passage["text"], _TEXT)},
+            "properties": {
+                "title": printable(passage["title"]),
+                "text": cut(passage["text"], _TEXT),
+            },
         }
         nodes[document.element_id] = {
             "id": document.element_id,
             "caption": cut(document["title"], _CAPTION),
             "color": _DOCUMENT,
             "size": 12,
-            "properties": {"title": clean(document["title"])},
+            "properties": {"title": printable(document["title"])},
         }
         key = f"{document.element_id} {passage.element_id}"
         edges[key] = {
@@ -81,7 +85,7 @@ def as_viz(database: Database, answer: Answer) -> VisualizationGraph:
                 source=edge.start_node.element_id,
                 target=edge.end_node.element_id,
                 caption=edge.type,
-                properties={"reason": clean(step.reason)} if on_path and step else {},
+                properties={"reason": printable(step.reason)} if on_path and step else {},
                 **looks,
             )
     return VisualizationGraph(

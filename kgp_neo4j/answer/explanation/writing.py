@@ -32,8 +32,9 @@ mark{background:#fff3a8;color:inherit}mark.a{background:#ffca28;font-weight:600}
 .text{overflow-wrap:anywhere;margin:.2rem 0 1rem}.rows{white-space:pre-wrap}
 table{font-size:.88rem;display:block;overflow-x:auto}tr:target,p:target{background:#e3f2fd}
 th{border-bottom:1px solid #bbb}
-td{border-bottom:1px solid #eee;max-width:24rem;overflow-wrap:anywhere}
-td:last-child{max-width:50rem}bdi{font-weight:600}
+td{border-bottom:1px solid #eee;max-width:24rem;overflow-wrap:break-word}
+td:last-child{max-width:50rem;min-width:11rem}td bdi{display:inline-block;min-width:9rem}
+bdi{font-weight:600}
 code,.cypher{font:.82rem/1.45 ui-monospace,monospace}
 .cypher{background:#f6f8fa;padding:.5rem .7rem;border-radius:6px}a{color:#1565c0}
 """
@@ -54,7 +55,7 @@ def page(answer: Answer) -> str:
     numbers = {passage.id: number for number, passage in enumerate(answer.passages, 1)}
     picture = svg(answer)
     parts = [
-        f"<h1>{escaped(answer.question)}</h1>",
+        f'<h1 dir="auto">{escaped(answer.question)}</h1>',
         _answer(answer, numbers),
         _structure(answer.structural) if answer.structural else "",
         _words(answer, numbers),
@@ -68,16 +69,18 @@ def page(answer: Answer) -> str:
 def _answer(answer: Answer, numbers: Mapping[str, int]) -> str:
     structural = answer.structural
     if structural and from_structure(answer):
-        body = f'<p class="said">{escaped(structural.text)}</p>'
+        body = f'<p class="said" dir="auto">{escaped(structural.text)}</p>'
     elif answer.statements:
         body = "".join(
             _statement(s.text, s.passages, s.carried, s.note, numbers) for s in answer.statements
         )
     elif answer.text:
         cited = _cited(rests_on(answer), numbers)
-        body = f'<p class="said">{escaped(answer.text)}{cited}</p>'
+        body = f'<p class="said" dir="auto">{escaped(answer.text)}{cited}</p>'
     elif structural:
-        body = f'<p class="said">{escaped(structural.text)}</p>' if structural.text else ""
+        body = (
+            f'<p class="said" dir="auto">{escaped(structural.text)}</p>' if structural.text else ""
+        )
         body += "" if structural.sure else '<p class="notice">No sure answer.</p>'
     else:
         body = '<p class="notice">Nothing in the corpus matches this question.</p>'
@@ -91,10 +94,10 @@ def _statement(
     text: str, passages: tuple[str, ...], carried: bool, note: str, numbers: Mapping[str, int]
 ) -> str:
     if carried:
-        return f"<p>{escaped(text)}{_cited(passages, numbers)}</p>"
+        return f'<p dir="auto">{escaped(text)}{_cited(passages, numbers)}</p>'
     why = escaped(note or "the passages cited do not say so")
     return (
-        f'<p class="not">{escaped(text)}{_cited(passages, numbers)} '
+        f'<p class="not" dir="auto">{escaped(text)}{_cited(passages, numbers)} '
         f"<small>not carried: {why}</small></p>"
     )
 
@@ -120,7 +123,8 @@ def _by(answer: Answer) -> str:
         cost = f", cost {usage.cost:.4f}" if usage.cost is not None else ""
         said.append(
             f"language model {usage.model}: {usage.calls} calls, "
-            f"{usage.prompt_tokens} + {usage.reply_tokens} tokens{cost}"
+            f"{'about ' if usage.estimated else ''}{usage.prompt_tokens} + {usage.reply_tokens} "
+            f"tokens{cost}"
         )
     said.append(f"corpus {answer.corpus}, agent {answer.agent}, {answer.seconds:.2f} s")
     if answer.trace:

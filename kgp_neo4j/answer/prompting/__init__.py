@@ -2,10 +2,11 @@
 
 from kgp_neo4j.answer.prompting.answering import Prompted, answer_with_model
 from kgp_neo4j.answer.prompting.check import MARK, check, marked
-from kgp_neo4j.answer.prompting.neutral import Stream, neutral, printable
+from kgp_neo4j.answer.prompting.neutral import Stream, neutral
 from kgp_neo4j.answer.prompting.prompt import FORMS, TASK, passage_block, prompt_for, thought_prompt
 from kgp_neo4j.answer.prompting.reply import Claim, Parsed, parse_reply
 from kgp_neo4j.answer.prompting.support import Evidence, Support
+from kgp_neo4j.printable import printable
 
 __all__ = [
     "FORMS",

@@ -1,4 +1,4 @@
-"""Makes text that others wrote safe to show: a model's reply, and what a document holds.
+"""Makes a model's reply safe to show.
 
 A terminal obeys escape sequences, a page obeys HTML, and a viewer of Markdown fetches images and
 follows links. None of that is left in what is shown; the words stay.
@@ -6,19 +6,14 @@ follows links. None of that is left in what is shown; the words stay.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Container
 
 import regex
 
-__all__ = ["Stream", "neutral", "printable"]
+from kgp_neo4j.printable import printable
 
-#: CSI and OSC sequences, of one or two bytes, and any other escape with the letter after it.
-_ESCAPES = regex.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
-    r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)?"
-    r"|\x1b[PX^_][^\x1b\x9c\n]{0,4096}(?:\x1b\\|\x9c)?|\x1b."
-)
+__all__ = ["Stream", "neutral"]
+
 _IMAGE_OR_LINK = regex.compile(r"!?\[([^\[\]\n]{0,500})\]\(\s*<?[^()\s]{0,2000}[^()\n]{0,300}\)")
 _REFERENCE = regex.compile(r"^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$", regex.MULTILINE)
 _TAG = regex.compile(r"</?[A-Za-z!][^<>]{0,2000}>|<!--.{0,5000}?-->", regex.DOTALL)
@@ -27,26 +22,24 @@ _ADDRESS = regex.compile(
     regex.IGNORECASE,
 )
 _REMOVED = "(link removed)"
-
-
-def printable(text: str) -> str:
-    """Return a text without escape sequences, control characters and marks that turn its direction.
-
-    Line breaks and tabs stay; half a surrogate pair, which is no text, goes.
-    """
-    bare = _ESCAPES.sub("", text.encode(errors="ignore").decode())
-    return "".join(c for c in bare.replace("\r\n", "\n") if c in "\n\t" or not _hidden(c))
+#: Links within links are taken apart so deep; what is left then is broken up.
+_DEEP = 4
 
 
 def neutral(text: str, known: Container[str] = "") -> str:
     """Return a reply as plain words: no escapes, HTML, images or links.
 
-    Links keep their words. An address stays only where it stands in `known`, the text of the
-    passages: a model that was talked into it could carry words out in an address of its own.
+    Links keep their words, and a number its brackets, since it cites. An address stays only where
+    it stands in `known`, the text of the passages: a model that was talked into it could carry
+    words out in an address of its own.
     """
     made = printable(text)
     made = _REFERENCE.sub("", _TAG.sub(" ", made))
-    made = _IMAGE_OR_LINK.sub(r"\1", made)
+    for _ in range(_DEEP):
+        made, found = _IMAGE_OR_LINK.subn(_words, made)
+        if not found:
+            break
+    made = made.replace("](", "] (")
 
     def kept(found: regex.Match[str]) -> str:
         address = found.group().rstrip(".,;:!?")
@@ -56,13 +49,10 @@ def neutral(text: str, known: Container[str] = "") -> str:
     return str(_ADDRESS.sub(kept, made))
 
 
-def _hidden(character: str) -> bool:
-    """Whether a character is a control, a surrogate, or an invisible one that formats."""
-    kind = unicodedata.category(character)
-    # Joiners are part of words in several scripts, and of emoji.
-    return kind in ("Cc", "Cs", "Cn", "Co", "Zl", "Zp") or (
-        kind == "Cf" and character not in "\u200c\u200d"
-    )
+def _words(link: regex.Match[str]) -> str:
+    """Return the words of a link; those of a citation stay in their brackets."""
+    said = link[1].strip(" ^")
+    return f"[{said}]" if said.isdecimal() else str(link[1])
 
 
 class Stream:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import regex
 
-from kgp_neo4j.answer.prompting.neutral import printable
+from kgp_neo4j.printable import plain, printable
 from kgp_neo4j.records import Passage
 
 __all__ = ["FORMS", "TASK", "TOKENS", "passage_block", "prompt_for", "thought_prompt"]
@@ -65,16 +65,16 @@ def prompt_for(question: str, blocks: Sequence[str], form: str, *, alone: bool =
     """
     if alone:
         asked = _SHORT_ALONE if form == "short" else _LONG_ALONE
-        return f"Question: {_line(question)}\n\n{asked}"
+        return f"Question: {plain(question)}\n\n{asked}"
     asked = f"{_SHORT if form == 'short' else _LONG}\n\n{_CITED}"
-    return f"{_evidence(blocks)}\n\nQuestion: {_line(question)}\n\n{asked}"
+    return f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\n{asked}"
 
 
 def thought_prompt(question: str, blocks: Sequence[str], thoughts: Sequence[str]) -> str:
     """Return the prompt for the next sentence of a chain of thought (IRCoT, section 3)."""
-    said = "\n".join(f"- {_line(thought)}" for thought in thoughts) or "(none)"
+    said = "\n".join(f"- {plain(thought)}" for thought in thoughts) or "(none)"
     return (
-        f"{_evidence(blocks)}\n\nQuestion: {_line(question)}\n\nReasoning so far:\n{said}\n\n"
+        f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\nReasoning so far:\n{said}\n\n"
         f"{_THOUGHT}"
     )
 
@@ -82,7 +82,7 @@ def thought_prompt(question: str, blocks: Sequence[str], thoughts: Sequence[str]
 def passage_block(number: int, passage: Passage) -> str:
     """Return a passage as it stands in a prompt: number and title, then its lines behind a bar."""
     lines = [f"| {line}" for line in _harmless(passage.text).splitlines() if line.strip()]
-    return "\n".join([f"Passage [{number}], of {_line(_harmless(passage.title))!r}:", *lines])
+    return "\n".join([f"Passage [{number}], of {plain(_harmless(passage.title))!r}:", *lines])
 
 
 def _evidence(blocks: Sequence[str]) -> str:
@@ -94,7 +94,3 @@ def _evidence(blocks: Sequence[str]) -> str:
 def _harmless(text: str) -> str:
     """Return a passage's text without what only machines see, its numbers in round brackets."""
     return str(_NUMBER.sub(r"(\1)", printable(text)))
-
-
-def _line(text: str) -> str:
-    return " ".join(printable(text).split())
