@@ -1,4 +1,4 @@
-"""The options that choose a language model, and the model that they and the settings name."""
+"""The options that choose who answers, and the model that they and the settings name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from kgp_neo4j.language import LanguageModel
 
-__all__ = ["chat_url_option", "llm_option", "opened_model"]
+__all__ = ["answerer_options", "chat_url_option", "llm_option", "opened_model"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,6 +19,21 @@ _chat_url = click.option(
     metavar="URL",
     envvar="OPENAI_BASE_URL",
     help="The chat server, with the OpenAI protocol (or OPENAI_BASE_URL).",
+)
+
+
+_form = click.option(
+    "--form",
+    type=click.Choice(["short", "long"]),
+    default="short",
+    show_default=True,
+    help="What the language model writes: a few words and why, or a paragraph.",
+)
+_reader = click.option(
+    "--reader",
+    metavar="FOLDER",
+    envvar="KGP_NEO4J_READER",
+    help="An offline reader made by `kgp-neo4j train reader` (or KGP_NEO4J_READER).",
 )
 
 
@@ -36,6 +51,11 @@ def llm_option(use: str) -> Callable[[F], F]:
 def chat_url_option(command: F) -> F:
     """Add `--chat-url` to a command."""
     return _chat_url(command)
+
+
+def answerer_options(command: F) -> F:
+    """Add `--form`, of what a language model writes, and `--reader`, which answers without one."""
+    return _form(_reader(command))
 
 
 def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> LanguageModel | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgp_neo4j.cli._answer import answering_model, print_answer, say_unconnected, written
-from kgp_neo4j.cli._language import llm_option
+from kgp_neo4j.cli._language import answerer_options, llm_option
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
 from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
 
@@ -56,19 +56,7 @@ Examples:
     "`model` lets the language model decide, in a call of its own.",
 )
 @llm_option("answers, from passages as from pages and tables")
-@click.option(
-    "--form",
-    type=click.Choice(["short", "long"]),
-    default="short",
-    show_default=True,
-    help="What the language model writes: a few words and why, or a paragraph.",
-)
-@click.option(
-    "--reader",
-    metavar="FOLDER",
-    envvar="KGP_NEO4J_READER",
-    help="An offline reader made by `kgp-neo4j train reader` (or KGP_NEO4J_READER).",
-)
+@answerer_options
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -22,7 +22,7 @@ from kgp_neo4j.cli._answer import (
     say_unconnected,
     written,
 )
-from kgp_neo4j.cli._language import llm_option
+from kgp_neo4j.cli._language import answerer_options, llm_option
 from kgp_neo4j.cli._output import corpus_option, json_option, plain_record, say
 from kgp_neo4j.cli._structural import print_structural
 from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
@@ -53,19 +53,7 @@ _HELP = "/sources [NUMBER], /path, /link, /help, /quit; anything else is a quest
 @corpus_option
 @traversal_options
 @llm_option("resolves follow-up questions and answers")
-@click.option(
-    "--form",
-    type=click.Choice(["short", "long"]),
-    default="short",
-    show_default=True,
-    help="What the language model writes: a few words and why, or a paragraph.",
-)
-@click.option(
-    "--reader",
-    metavar="FOLDER",
-    envvar="KGP_NEO4J_READER",
-    help="An offline reader made by `kgp-neo4j train reader` (or KGP_NEO4J_READER).",
-)
+@answerer_options
 @click.option(
     "--trace", is_flag=True, help="Keep each traversal in the graph, for `kgp-neo4j explain`."
 )
