@@ -134,6 +134,19 @@ def _talk(conversation: Conversation, as_json: bool) -> bool:
         say(f"Ask about {conversation.corpus!r}. {_HELP}")
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
+    try:
+        fine = _turns(conversation, as_json, person)
+    except KeyboardInterrupt:
+        # With a person, this is the second one, pressed while the first was being told of.
+        if not person:
+            raise
+        fine = True
+    # With people, the errors were seen; a script looks at the exit code.
+    return fine or person
+
+
+def _turns(conversation: Conversation, as_json: bool, person: bool) -> bool:
+    """Take one turn after the other; return whether every question was answered."""
     fine, pressed = True, False
     while True:
         try:
@@ -155,8 +168,7 @@ def _talk(conversation: Conversation, as_json: bool) -> bool:
                 break
             pressed = True
             say("Stopped. Ctrl-C again, Ctrl-D or /quit ends the conversation.")
-    # With people, the errors were seen; a script looks at the exit code.
-    return fine or person
+    return fine
 
 
 def _next(person: bool) -> str | None:
