@@ -158,6 +158,10 @@ def test_a_question_is_followed_to_the_person_it_means() -> None:
     assert hop is not None
     assert (hop.question, hop.passage.title) == ("Where did Piet Vos die?", "Piet Vos")
     assert hop_of("Where did the composer of film The Ropewalk die?", _FILMS) is None
+    bridge = _passage("Low Bridge", "The Low Bridge was designed by Piet Vos and opened in 1931.")
+    hop = hop_of("From whom did the designer of the Low Bridge learn?", [*_FILMS, bridge])
+    assert hop is not None
+    assert hop.question == "From whom did Piet Vos learn?"
 
 
 def test_dates_of_a_life_are_read_as_written() -> None:
