@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from kgp_neo4j.answer.asking import Retrieves, answered_by, ask
-from kgp_neo4j.answer.explanation.queries import queries_of
 from kgp_neo4j.answer.follow_up import Said, by_model, by_rules
 from kgp_neo4j.answer.prompting import marked
-from kgp_neo4j.answer.traces import keep
+from kgp_neo4j.answer.traces import with_trace
 from kgp_neo4j.database import Database
 from kgp_neo4j.language import LanguageModel
 from kgp_neo4j.models.language import Metered
@@ -94,8 +93,7 @@ class Conversation:
         if metered is not None and metered.usage.calls:
             answer = replace(answer, usage=metered.usage)
         if self._trace:
-            answer = replace(answer, trace=keep(self._database, answer))
-            answer = replace(answer, queries=queries_of(answer))
+            answer = with_trace(self._database, answer)
         rests = sources(answer)
         numbers = self.numbered(rests)
         turn = Turn(

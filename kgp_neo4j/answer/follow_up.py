@@ -12,10 +12,11 @@ from dataclasses import replace
 
 import regex
 
-from kgp_neo4j.answer.prompting import neutral, printable
+from kgp_neo4j.answer.prompting import neutral
 from kgp_neo4j.answer.prompting.reply import without_citations
 from kgp_neo4j.answer.pronouns import NAME, Said, is_name, names, points_back, resolved
 from kgp_neo4j.language import LanguageModel
+from kgp_neo4j.printable import plain
 from kgp_neo4j.words import words
 
 __all__ = ["Said", "by_model", "by_rules"]
@@ -100,10 +101,10 @@ def by_model(said: str, history: Sequence[Said], model: LanguageModel) -> str:
         return said
     lines = []
     for turn in history[-_TURNS:]:
-        lines += [f"Question: {_line(turn.question)}", f"Answer: {_line(turn.answer) or '(none)'}"]
-    prompt = "\n".join([*lines, f"Last question: {_line(said)}", "", "The last question alone:"])
+        lines += [f"Question: {plain(turn.question)}", f"Answer: {plain(turn.answer) or '(none)'}"]
+    prompt = "\n".join([*lines, f"Last question: {plain(said)}", "", "The last question alone:"])
     reply = model.reply(_TASK, prompt, tokens=128)
-    made = _line(without_citations(neutral(reply.text)).strip().split("\n")[0])
+    made = plain(without_citations(neutral(reply.text)).strip().split("\n")[0])
     made = regex.sub(r"^(?:the )?(?:last |rewritten )?question\s*:\s*", "", made, flags=regex.I)
     known = {
         w.casefold() for w in words(f"{prompt} {' '.join(t for x in history for t in x.titles)}")
@@ -175,7 +176,3 @@ def _of(last: Said, other: str) -> str:
     if thing:
         return last.question[: thing.start()] + other + last.question[thing.end() :]
     return f"{last.question.rstrip(' ?.!')}, of {other}?"
-
-
-def _line(text: str) -> str:
-    return " ".join(printable(text).split())

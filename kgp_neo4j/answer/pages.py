@@ -9,7 +9,7 @@ import regex
 
 from kgp_neo4j.printable import plain, printable
 
-__all__ = ["FONT", "cut", "escaped", "html_page", "mermaid_label", "plain", "width"]
+__all__ = ["FONT", "cut", "escaped", "html_page", "mermaid_label", "width"]
 
 #: Pixels of the letters of a picture.
 FONT = 13

@@ -20,7 +20,7 @@ from kgp_neo4j.errors import ConfigurationError, TraceError, no_corpus
 from kgp_neo4j.records import Answer, ReasoningPath, Step
 from kgp_neo4j.traverse import read_passages
 
-__all__ = ["KeptTrace", "Replay", "explain", "keep", "remove", "traces"]
+__all__ = ["KeptTrace", "Replay", "explain", "keep", "remove", "traces", "with_trace"]
 
 #: What an answer holds beside its traversal, kept as JSON.
 _DETAILS = ("supporting", "type", "structural", "reading", "statements", "usage", "notes")
@@ -60,6 +60,12 @@ class Replay:
     visits: tuple[Visit, ...]
     titles: Mapping[str, str]
     gone: tuple[str, ...] = ()
+
+
+def with_trace(database: Database, answer: Answer) -> Answer:
+    """Keep the traversal of an answer, as `keep` does; return the answer with it and its query."""
+    answer = replace(answer, trace=keep(database, answer))
+    return replace(answer, queries=queries_of(answer))
 
 
 def keep(database: Database, answer: Answer) -> str:

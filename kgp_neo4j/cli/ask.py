@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,8 +109,8 @@ def command(
     if corpus is None:
         raise click.MissingParameter(param_hint="'--corpus' or '--graph'", param_type="option")
     from kgp_neo4j.answer import ask, with_method
-    from kgp_neo4j.answer.explanation import mermaid, page, queries_of
-    from kgp_neo4j.answer.traces import keep
+    from kgp_neo4j.answer.explanation import mermaid, page
+    from kgp_neo4j.answer.traces import with_trace
     from kgp_neo4j.installation import open_database
 
     settings = retriever_settings(**traversal)
@@ -142,8 +141,7 @@ def command(
                 reader=reader,
             )
         if trace:
-            answer = replace(answer, trace=keep(database, answer))
-            answer = replace(answer, queries=queries_of(answer))
+            answer = with_trace(database, answer)
     if made:
         say_unconnected(made[0].unconnected)
     if html is not None:

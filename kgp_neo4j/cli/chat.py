@@ -26,6 +26,7 @@ from kgp_neo4j.cli._language import answerer_options, llm_option
 from kgp_neo4j.cli._output import corpus_option, json_option, plain_record, say
 from kgp_neo4j.cli._structural import print_structural
 from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
+from kgp_neo4j.printable import plain
 
 if TYPE_CHECKING:
     from kgp_neo4j.answer.conversation import Conversation, Turn
@@ -208,8 +209,6 @@ def _answered(said: str, conversation: Conversation, as_json: bool) -> bool:
 
 
 def _command(said: str, conversation: Conversation) -> None:
-    from kgp_neo4j.answer.pages import plain
-
     known: dict[str, Callable[[Turn, Conversation], None]] = {
         "/sources": _print_sources,
         "/path": _print_path,
@@ -231,8 +230,6 @@ def _command(said: str, conversation: Conversation) -> None:
 
 def _print(turn: Turn, conversation: Conversation) -> None:
     """Print a turn for a person: the question as it was understood, the answer, its sources."""
-    from kgp_neo4j.answer.pages import plain
-
     answer = turn.answer
     width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     if turn.question != turn.said:
@@ -269,8 +266,6 @@ def _print_source(number: str, conversation: Conversation) -> None:
 
 
 def _print_passage(number: int, passage: Passage) -> None:
-    from kgp_neo4j.answer.pages import plain
-
     where = f"{plain(passage.source)}, characters {passage.start}-{passage.end}"
     click.echo(f"[{number}] {click.style(plain(passage.title), bold=True)}  {where}")
     click.echo(f"    {plain(passage.text)}")

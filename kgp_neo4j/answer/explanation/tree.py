@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from kgp_neo4j.answer.explanation.marks import rests_on
 from kgp_neo4j.answer.explanation.visits import GIVEN, SEED, Visit, children, chosen, visits
-from kgp_neo4j.answer.pages import cut, escaped, plain, width
+from kgp_neo4j.answer.pages import cut, escaped, width
+from kgp_neo4j.printable import plain
 from kgp_neo4j.records import Answer, Passage
 
 __all__ = ["svg"]

@@ -6,8 +6,8 @@ import unicodedata
 
 import regex
 
-from kgp_neo4j.answer.pages import plain
 from kgp_neo4j.evidence.aggregation import readable
+from kgp_neo4j.printable import plain
 
 __all__ = ["is_chinese", "plain", "same", "same_relation"]
 

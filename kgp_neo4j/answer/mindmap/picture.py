@@ -12,8 +12,9 @@ from html import escape
 from kgp_neo4j.answer.mindmap.drawing import MARKS
 from kgp_neo4j.answer.mindmap.forest import Branch, forest
 from kgp_neo4j.answer.mindmap.records import MapEdge, MindMap
-from kgp_neo4j.answer.pages import FONT, cut, html_page, plain, width
+from kgp_neo4j.answer.pages import FONT, cut, html_page, width
 from kgp_neo4j.evidence.aggregation import readable
+from kgp_neo4j.printable import plain
 
 __all__ = ["page", "svg"]
 

@@ -6,7 +6,6 @@ from kgp_neo4j.answer.prompting.neutral import Stream, neutral
 from kgp_neo4j.answer.prompting.prompt import FORMS, TASK, passage_block, prompt_for, thought_prompt
 from kgp_neo4j.answer.prompting.reply import Claim, Parsed, parse_reply
 from kgp_neo4j.answer.prompting.support import Evidence, Support
-from kgp_neo4j.printable import printable
 
 __all__ = [
     "FORMS",
@@ -24,7 +23,6 @@ __all__ = [
     "neutral",
     "parse_reply",
     "passage_block",
-    "printable",
     "prompt_for",
     "thought_prompt",
 ]
