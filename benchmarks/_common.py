@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kgp_neo4j.errors import KgpError
-from kgp_neo4j.records import Question
+from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.errors import KgpError
 
 #: Gold passages of a question as (title, text); the text is None where the title says enough.
 Gold = list[tuple[str, str | None]]

@@ -43,8 +43,6 @@ class Facts:
     header: dict[int, str] = field(default_factory=dict)
     footer: dict[int, str] = field(default_factory=dict)
     headings: dict[int, list[str]] = field(default_factory=dict)
-    first: dict[int, str] = field(default_factory=dict)
-    last: dict[int, str] = field(default_factory=dict)
     tables_counted: bool = True
 
 
@@ -119,16 +117,6 @@ def _docling(file: Path, folder: Path) -> Facts:
             page: [i["text"] for i in items if i["label"] in ("section_header", "title")]
             for page, items in body.items()
         },
-        first={
-            page: found
-            for page, items in body.items()
-            if (found := _sentence(items, first=True))
-        },
-        last={
-            page: found
-            for page, items in body.items()
-            if (found := _sentence(items, first=False))
-        },
         # A table of contents and a listing are tables in docling's eyes.
         tables_counted=all(t.number or len(tables) == 1 for t in tables),
     )  # fmt: skip
@@ -154,19 +142,6 @@ def _margin(texts: dict[int, list[dict[str, Any]]], label: str) -> dict[int, str
         for page, items in texts.items()
     }
     return {page: text for page, text in made.items() if text}
-
-
-def _sentence(items: list[dict[str, Any]], *, first: bool) -> str:
-    """Return the first or last sentence where docling's order makes it plain, else nothing."""
-    running = [item for item in items if item["label"] != "section_header"]
-    if not running:
-        return ""
-    item = running[0 if first else -1]
-    if item["label"] not in ("text", "paragraph"):
-        return ""
-    parts = re.split(r"(?<=[a-z)\]][.!?])\s+(?=[A-Z])", item["text"])
-    said = parts[0 if first else -1].strip()
-    return said if said[-1:] in ".!?" and len(said.split()) > 4 else ""
 
 
 def _tokens(text: str) -> list[str]:

@@ -8,9 +8,9 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgp_neo4j.load.csv_files import read_values
-from kgp_neo4j.load.grid import column_names
-from kgp_neo4j.structure.table_questions.grid import Grid, grid_of
+from kgp_neo4j.corpus.load.csv_files import read_values
+from kgp_neo4j.corpus.load.grid import column_names
+from kgp_neo4j.corpus.tables.questions.table_grid import Grid, grid_of
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,10 @@ from typing import Any
 
 import _common as common
 
-from kgp_neo4j.errors import ConfigurationError, ModelError
-from kgp_neo4j.records import NextEvidence
-from kgp_neo4j.traverse import EDGES, TfidfAgent
+from kgp_neo4j.corpus.traverse.agents.search import TfidfAgent
+from kgp_neo4j.types.corpus import NextEvidence
+from kgp_neo4j.types.errors import ConfigurationError, ModelError
+from kgp_neo4j.types.settings import EDGES
 
 AGENTS = ("random", "tfidf", "knn", "mdr", "t5", "learned")
 SHOWN = ("recall@5", "all@5", "all@10", "all@30", "precision@5")
@@ -48,8 +49,9 @@ class SameSeeds(TfidfAgent):
 
 def prepare(database: Any, corpus: str, given: Any) -> None:
     """Load and connect the corpus, as far as it is not."""
-    from kgp_neo4j.connect import MdrSettings, SimilaritySettings, connect
-    from kgp_neo4j.load import load
+    from kgp_neo4j.corpus.connect.graphs import connect
+    from kgp_neo4j.corpus.load.loading import load
+    from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 
     there = common.graphs_of(database, corpus)
     if there is None:
@@ -66,9 +68,10 @@ def prepare(database: Any, corpus: str, given: Any) -> None:
 
 def retriever_of(database: Any, corpus: str, name: str, given: Any) -> Any:
     """Return a retriever with an agent, or a sentence that says why it is left out."""
-    from kgp_neo4j.evidence import Retriever
-    from kgp_neo4j.models import load_encoder
-    from kgp_neo4j.traverse import AgentSettings, KnnAgent, TraversalSettings
+    from kgp_neo4j.corpus.retrieve import PassageRetriever
+    from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
+    from kgp_neo4j.models.encoder import load_encoder
+    from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
     models = {"mdr": given.mdr_model, "t5": given.t5_model, "learned": given.learned_model}
     model = models.get(name)
@@ -79,19 +82,21 @@ def retriever_of(database: Any, corpus: str, name: str, given: Any) -> Any:
         return "needs --mdr-model FOLDER, as `kgp-neo4j train mdr` makes it"
     if name in ("knn", "learned") and "knn-st" not in there:
         return "needs a corpus with embeddings (--graphs knn-st)"
+    agent: Any = name
+    if name == "tfidf" and "knn-st" in there:
+        encoder = database.read("inspect/corpus", corpus=corpus)[0]["encoder"]
+        agent = SameSeeds(KnnAgent(load_encoder(encoder)))
     try:
-        made = Retriever(
+        made = PassageRetriever(
             database,
             corpus,
-            agent=name,
+            agent=agent,
             settings=TraversalSettings(budget=common.BUDGET, edges=tuple(given.edges)),
             agent_settings=AgentSettings(model=str(model) if model else None, seed=given.seed),
         )
+        made.open()
     except (ConfigurationError, ModelError) as error:
         return str(error)
-    if name == "tfidf" and "knn-st" in there:
-        encoder = database.read("inspect/corpus", corpus=corpus)[0]["encoder"]
-        made.agent = SameSeeds(KnnAgent(load_encoder(encoder)))
     return made
 
 
@@ -115,7 +120,7 @@ def reached(
     possible: Counter[str] = Counter({"seed": last["seed"]} if last["seed"] else {})
     given = [list(pair) for pair in pairs]
     for edge in EDGES:
-        for found in database.read("procedures/path_edges", pairs=given, edges=[edge]):
+        for found in database.read("traverse/path_edges", pairs=given, edges=[edge]):
             if found["edge"] == edge:
                 possible[edge] += pairs[found["source"], found["target"]]
     counted = {"last": last, "possible": possible}
@@ -195,7 +200,7 @@ def main() -> None:
 
 def compare(given: Any, score: Any) -> None:
     """Do what `main` was asked to."""
-    from kgp_neo4j.installation import open_database
+    from kgp_neo4j.graphdb.install import open_database
 
     corpus = f"bench-{given.folder.name}"
     name = common.safe("-".join(["agents", given.folder.name, *given.edges]))

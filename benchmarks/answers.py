@@ -30,21 +30,19 @@ SHOWN = 10
 
 def answering_of(database: Any, corpus: str, name: str, records: dict[str, Any], model: Any) -> Any:
     """Return what answers a question by a method."""
-    from kgp_neo4j.answer import with_method
-    from kgp_neo4j.evaluate.answers import from_passages, from_retriever, gold_passages
-    from kgp_neo4j.evidence import Retriever
-    from kgp_neo4j.models import load_encoder
-    from kgp_neo4j.traverse import TraversalSettings
+    from kgp_neo4j.corpus.pipeline import make_pipeline
+    from kgp_neo4j.evaluate.answers import from_passages, from_pipeline, gold_passages
+    from kgp_neo4j.models.encoder import load_encoder
+    from kgp_neo4j.types.settings import TraversalSettings
 
     if name == "golden":
         return from_passages(lambda q: gold_passages(records[q.id]), model, load_encoder())
     if name == "none":
         return from_passages(lambda q: (), model)
     settings = TraversalSettings(budget=SHOWN)
-    retriever = with_method(
-        lambda method: Retriever(database, corpus, method=method, settings=settings), name, model
+    return from_pipeline(
+        make_pipeline(database, corpus, method=name, settings=settings, model=model)
     )
-    return from_retriever(retriever, model)
 
 
 def figures(records: Sequence[common.Record], rows: Sequence[common.Record]) -> dict[str, float]:
@@ -84,11 +82,11 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Run the methods and print the table."""
     given = arguments()
-    from kgp_neo4j.configuration import language_settings
-    from kgp_neo4j.errors import ConfigurationError
+    from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.evaluate.answers import answer_questions
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.models.language import open_language_model
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.llm.call import open_language_model
+    from kgp_neo4j.types.errors import ConfigurationError
 
     path = given.folder / f"{given.split}.jsonl.gz"
     drawn = common.questions_of(path, given.questions, given.seed)

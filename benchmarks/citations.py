@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import _common as common
 
-from kgp_neo4j.records import Passage
+from kgp_neo4j.types.corpus import Passage
 
 #: How a relation of 2WikiMultihopQA is said; the others as "The RELATION of SUBJECT is OBJECT."
 SAID = {
@@ -175,7 +175,7 @@ def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
 
 def measured(cases: Sequence[Case], encoder: object) -> dict[str, dict[str, float]]:
     """Return, for each source and kind, the share taken for carried, and how many there were."""
-    from kgp_neo4j.answer.prompting import Evidence
+    from kgp_neo4j.corpus.answer.check import Evidence
 
     found: defaultdict[str, list[bool]] = defaultdict(list)
     for case in cases:
@@ -204,7 +204,7 @@ def main() -> None:
     made.add_argument("--words-only", action="store_true", help="without an encoder")
     made.add_argument("--out", type=Path, default=Path(__file__).parent, metavar="FOLDER")
     given = made.parse_args()
-    from kgp_neo4j.models import load_encoder
+    from kgp_neo4j.models.encoder import load_encoder
 
     draw = random.Random(given.seed)
     kept: defaultdict[tuple[str, str], list[Case]] = defaultdict(list)

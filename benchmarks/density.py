@@ -60,8 +60,10 @@ def drawn(folder: Path, records: Sequence[common.Record], passages: int, seed: i
 
 def prepare(database: Any, corpus: str, rows: Sequence[Any], given: Any) -> None:
     """Load the corpus unless it holds these very passages, and make what the agent needs."""
-    from kgp_neo4j.connect import SimilaritySettings, connect
-    from kgp_neo4j.load import delete_corpus, load
+    from kgp_neo4j.corpus.connect.graphs import connect
+    from kgp_neo4j.corpus.load.delete import delete_corpus
+    from kgp_neo4j.corpus.load.loading import load
+    from kgp_neo4j.types.settings import SimilaritySettings
 
     file = given.out / "runs" / f"{common.safe(corpus)}.jsonl"
     before = common.read_lines(file) if file.is_file() else None
@@ -81,7 +83,8 @@ def prepare(database: Any, corpus: str, rows: Sequence[Any], given: Any) -> None
 
 def densify(database: Any, corpus: str, graph: str, neighbours: int) -> None:
     """Make one graph anew with so many neighbours a passage."""
-    from kgp_neo4j.connect import EntitySettings, KeywordSettings, SimilaritySettings, connect
+    from kgp_neo4j.corpus.connect.graphs import connect
+    from kgp_neo4j.types.settings import EntitySettings, KeywordSettings, SimilaritySettings
 
     connect(
         database,
@@ -141,7 +144,7 @@ class Neighbourhood:
     def _neighbours(self, passages: Sequence[str], edge: str) -> list[str]:
         """Return all neighbours of some passages over one type of edge, in one call."""
         rows = self._database.read(
-            "procedures/next_evidence",
+            "traverse/next_evidence",
             corpus=self._corpus,
             frontier=[{"passage": passage, "match": 0.0} for passage in passages],
             edges=[edge],
@@ -152,7 +155,7 @@ class Neighbourhood:
     def _pairs(self, passages: Sequence[str], edge: str) -> set[str]:
         """Return those of some passages that an edge joins with another one of them."""
         pairs = [[a, b] for a in passages for b in passages if a < b]
-        rows = self._database.read("procedures/path_edges", pairs=pairs, edges=[edge])
+        rows = self._database.read("traverse/path_edges", pairs=pairs, edges=[edge])
         return {row[end] for row in rows if row["edge"] == edge for end in ("source", "target")}
 
 
@@ -223,9 +226,9 @@ def main() -> None:
 
 def measure(given: Any, score: Any) -> None:
     """Do what `main` was asked to."""
-    from kgp_neo4j.evidence import Retriever
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.traverse import TraversalSettings
+    from kgp_neo4j.corpus.retrieve import PassageRetriever
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.types.settings import TraversalSettings
 
     corpus = f"bench-density-{given.folder.name}"
     name = common.safe(f"density-{given.folder.name}")
@@ -256,7 +259,7 @@ def measure(given: Any, score: Any) -> None:
                 if row is None:
                     common.say(f"{graph}, {neighbours} neighbours")
                     densify(database, corpus, graph, neighbours)
-                    retriever = Retriever(
+                    retriever = PassageRetriever(
                         database,
                         corpus,
                         agent=given.agent,

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgp_neo4j.connect.entities import EntityLinker, LinkerSettings
+from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings
 
 VARIANTS = {
     "whole names, commonness": LinkerSettings(coherence=False, coreferent_names=False),

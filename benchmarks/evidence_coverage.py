@@ -25,15 +25,17 @@ from typing import Any
 
 import _common as common
 
-from kgp_neo4j.database import Database
-from kgp_neo4j.evidence.kg_retriever import shortest_paths
-from kgp_neo4j.evidence.mining import MiningSettings, mine_from
-from kgp_neo4j.installation import open_database
-from kgp_neo4j.load.triples import graphs, load_graph
-from kgp_neo4j.load.triples.names import key_of
-from kgp_neo4j.seed.linking import link
-from kgp_neo4j.seed.phrases import content, forms, name_words
-from kgp_neo4j.triples import LinkedEntity
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
+from kgp_neo4j.mindmap.explore.mining import mine_from
+from kgp_neo4j.mindmap.link.linking import link
+from kgp_neo4j.mindmap.link.name_forms import content, forms, name_words
+from kgp_neo4j.mindmap.load.graph_names import key_of
+from kgp_neo4j.mindmap.load.graphs import graphs
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.types.mindmap import LinkedEntity
+from kgp_neo4j.types.settings import MiningSettings
 
 METHODS = ("MindMap", "without paths", "without neighbours", "KG retriever")
 

@@ -24,11 +24,12 @@ from typing import Any
 import _common as common
 import networkx as nx
 
-from kgp_neo4j.database import Database
-from kgp_neo4j.evidence.mining import mine
-from kgp_neo4j.installation import open_database
-from kgp_neo4j.load.triples import graphs, load_graph
-from kgp_neo4j.load.triples.names import key_of
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.mindmap.explore.mining import mine
+from kgp_neo4j.mindmap.load.graph_names import key_of
+from kgp_neo4j.mindmap.load.graphs import graphs
+from kgp_neo4j.mindmap.load.load_graph import load_graph
 
 HOPS = 5
 PATHS = 100
@@ -63,7 +64,7 @@ def compare(database: Database, graph: str, known: nx.Graph, pairs: int, seed: i
             timeout=60_000,
         )
         times.append(time.perf_counter() - began)
-        found = {_way([node["key"] for node in row["nodes"]]) for row in rows}
+        found = {_way([node["key"] for node in row["path"]]) for row in rows}
         # Where there are more shortest paths than were asked for, those found must be among them.
         full = found == expected if len(expected) <= PATHS else found < expected
         agree += full and len(found) == min(len(expected), PATHS)
@@ -129,8 +130,8 @@ def time_hubs(graph: str) -> None:
 
 
 def _read(database: Database, procedure: str, graph: str, names: list[str]) -> Any:
-    more: dict[str, Any] = {"settings": {"size": 80}} if procedure == "evidence" else {"limit": 5}
-    return database.read(f"procedures/{procedure}", entities=names, graph=graph, **more)
+    limit = 80 if procedure == "evidence" else 5
+    return database.read(f"procedures/{procedure}", entities=names, graph=graph, limit=limit)
 
 
 def _around(database: Database, graph: str) -> Any:

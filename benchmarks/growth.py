@@ -123,10 +123,10 @@ def _moved(letter: str, by: int) -> str:
 @contextmanager
 def empty_server(home: Path) -> Iterator[Any]:
     """Start an embedded server with an empty database; yield its folders and the database."""
-    from kgp_neo4j import server
-    from kgp_neo4j.database import Database
-    from kgp_neo4j.installation import install
-    from kgp_neo4j.settings import Folders
+    from kgp_neo4j.environment.folders import Folders
+    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.database import Database
+    from kgp_neo4j.graphdb.install import install
 
     folders = Folders.from_environment(home.absolute())
     server.stop(folders)
@@ -141,8 +141,8 @@ def empty_server(home: Path) -> Iterator[Any]:
 
 def indexed(database: Any, corpus: str, file: str, drawn: bool, seed: int) -> dict[str, Any]:
     """Load and connect a corpus; return the seconds of each step and what was made."""
-    from kgp_neo4j.connect import connect
-    from kgp_neo4j.load import load
+    from kgp_neo4j.corpus.connect.graphs import connect
+    from kgp_neo4j.corpus.load.loading import load
 
     account = load(database, [file], corpus)
     seconds = {"load": account.seconds}
@@ -181,8 +181,8 @@ def measured(
     A small corpus comes first and is deleted again: a server that has just started is slow, which
     would make the small sizes look worse than they are.
     """
-    from kgp_neo4j import server
-    from kgp_neo4j.load import delete_corpus
+    from kgp_neo4j.corpus.load.delete import delete_corpus
+    from kgp_neo4j.graphdb import server
 
     with empty_server(home) as (folders, database):
         rows = common.read_lines(Path(file))[:_FIRST]
@@ -210,8 +210,9 @@ def write_random(database: Any, corpus: str, seed: int) -> None:
     """Give every passage a random unit vector, as if the default encoder had made it."""
     import numpy as np
 
-    from kgp_neo4j.connect.steps import write_rows
-    from kgp_neo4j.models import DEFAULT_ENCODER, load_encoder
+    from kgp_neo4j.corpus.connect.steps import write_rows
+    from kgp_neo4j.models.encoder import load_encoder
+    from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 
     size = load_encoder().dimension
     database.write("connect/encoder", corpus=corpus, encoder=DEFAULT_ENCODER, dimension=size)
@@ -227,13 +228,14 @@ def write_random(database: Any, corpus: str, seed: int) -> None:
 
 def ask(database: Any, corpus: str, questions: Sequence[common.Record]) -> tuple[str, list[float]]:
     """Return the agent (learned, or knn where its weights are not there) and its seconds."""
-    from kgp_neo4j.errors import ConfigurationError, ModelError
-    from kgp_neo4j.evidence import Retriever
+    from kgp_neo4j.corpus.retrieve import PassageRetriever
+    from kgp_neo4j.types.errors import ConfigurationError, ModelError
 
     try:
-        agent, retriever = "learned", Retriever(database, corpus, agent="learned")
+        agent, retriever = "learned", PassageRetriever(database, corpus, agent="learned")
+        retriever.open()
     except (ConfigurationError, ModelError):
-        agent, retriever = "knn", Retriever(database, corpus, agent="knn")
+        agent, retriever = "knn", PassageRetriever(database, corpus, agent="knn")
     asked = [common.asked(record) for record in questions]
     for question in asked[-_WARM_UP:]:
         retriever.retrieve(question)
@@ -242,7 +244,8 @@ def ask(database: Any, corpus: str, questions: Sequence[common.Record]) -> tuple
 
 def encoder_speed(file: str) -> float:
     """Return how many passages a second the encoder embeds, on some of the file's."""
-    from kgp_neo4j.models import load_encoder, passage_text
+    from kgp_neo4j.models.encoder import load_encoder
+    from kgp_neo4j.models.mdr import passage_text
 
     rows = common.read_lines(Path(file))[:_TIMED_BY_ENCODER]
     texts = [passage_text(row["title"], row["text"]) for row in rows]
@@ -253,7 +256,7 @@ def encoder_speed(file: str) -> float:
 
 def reported(*given: Any) -> dict[str, Any]:
     """Return what `measured` returns, or its error as text: that passes between processes."""
-    from kgp_neo4j.errors import KgpError
+    from kgp_neo4j.types.errors import KgpError
 
     try:
         return measured(*given)

@@ -20,8 +20,9 @@ from pathlib import Path
 
 from _common import explained, positive, say
 
-from kgp_neo4j.installation import open_database
-from kgp_neo4j.load.triples import delete_graph, load_graph
+from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.load_graph import load_graph
 
 #: Those of CMCKG (MindMap, table 2).
 ENTITIES, TRIPLES = 62_282, 506_490

@@ -44,7 +44,7 @@ class Methods:
 
     def __init__(self, database: Any, graph: str, size: int, names: Sequence[str]) -> None:
         from kgp_neo4j.evaluate.graph_baselines import Bm25, Embeddings, graph_documents
-        from kgp_neo4j.models import load_encoder
+        from kgp_neo4j.models.encoder import load_encoder
 
         self.database, self.graph, self.size = database, graph, size
         wanted = {name for name in names if name.endswith("documents")}
@@ -58,9 +58,10 @@ class Methods:
     def evidence(self, name: str, question: str, linked: Sequence[Any]) -> Any:
         """Return a method's evidence as a reasoning graph."""
         from kgp_neo4j.evaluate.graph_baselines import as_reasoning
-        from kgp_neo4j.evidence.kg_retriever import shortest_paths
-        from kgp_neo4j.evidence.mining import MiningSettings, mine_from
-        from kgp_neo4j.triples import ReasoningGraph
+        from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
+        from kgp_neo4j.mindmap.explore.mining import mine_from
+        from kgp_neo4j.types.mindmap import ReasoningGraph
+        from kgp_neo4j.types.settings import MiningSettings
 
         if name in self.retrievers:
             found = self.retrievers[name].retrieve(question, DOCUMENTS)
@@ -77,7 +78,8 @@ class Methods:
 
 def opened_graph(database: Any, given: Any) -> str:
     """Load the graph of the benchmark unless it is there; return its name."""
-    from kgp_neo4j.load.triples import graphs, load_graph
+    from kgp_neo4j.mindmap.load.graphs import graphs
+    from kgp_neo4j.mindmap.load.load_graph import load_graph
 
     if given.graph:
         return str(given.graph)
@@ -93,8 +95,8 @@ def writer(name: str | None) -> Callable[[str], str] | None:
     """Return a language model as a function of a prompt; None for none."""
     if name is None:
         return None
-    from kgp_neo4j.configuration import language_settings
-    from kgp_neo4j.models import language
+    from kgp_neo4j.environment.configuration import language_settings
+    from kgp_neo4j.llm import call as language
 
     model = language.open_language_model(language_settings(model=name))
     return language.writer(model) if model is not None else None
@@ -116,11 +118,11 @@ def read_records(path: Path, number: int | None) -> list[dict[str, Any]]:
 
 def choices(given: Any) -> None:
     """Choose an option for each question with each method."""
-    from kgp_neo4j.answer.mindmap import answer_from
-    from kgp_neo4j.answer.mindmap.options import best_option, score_options
     from kgp_neo4j.evaluate.mindmap import accuracy
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.seed.linking import link
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.mindmap.answer.ask_graph import answer_from
+    from kgp_neo4j.mindmap.answer.options import best_option, score_options
+    from kgp_neo4j.mindmap.link.linking import link
 
     write = writer(given.llm)
     records = read_records(given.file, given.questions)
@@ -178,8 +180,8 @@ def by_evidence(
     methods: Methods, name: str, question: str, reasoning: Any, options: Mapping[str, str]
 ) -> tuple[Any, ...]:
     """Score options by what a baseline retrieves: documents for question and option, or names."""
-    from kgp_neo4j.answer.mindmap import OptionScore
-    from kgp_neo4j.answer.mindmap.names import same
+    from kgp_neo4j.mindmap.answer.same_names import same
+    from kgp_neo4j.types.mindmap import OptionScore
 
     made = []
     names = {same(x) for t in reasoning.triples for x in (t.head, t.tail)}
@@ -199,7 +201,6 @@ def by_evidence(
 
 def answers(given: Any) -> None:
     """Answer each question with each method, and measure the answers."""
-    from kgp_neo4j.answer.mindmap import answer_from
     from kgp_neo4j.evaluate.mindmap import (
         bert_score,
         grounding,
@@ -208,8 +209,9 @@ def answers(given: Any) -> None:
         mean_ranks,
         tally,
     )
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.seed.linking import link
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.mindmap.answer.ask_graph import answer_from
+    from kgp_neo4j.mindmap.link.linking import link
 
     write, judge = writer(given.llm), writer(given.judge)
     records = [

@@ -28,8 +28,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.load.pdf import read_pdf
-from kgp_neo4j.records import SourceDocument
+from kgp_neo4j.corpus.load.pdf.document import read_pdf
+from kgp_neo4j.types.corpus import SourceDocument
 
 Table = dict[tuple[int, int], str]
 

@@ -13,7 +13,7 @@ filed under tables, and "What is the main difference between pages 2 and 3?" und
 need several parts. So by text, a question is structural if it names a part of a document by number,
 place or name, as the word list below has it, whatever its label. `both` counts as structural.
 No corpus is read: the signs are those of the question alone, as for a corpus whose tables have no
-column that it names.
+column that it names and no caption that it speaks of.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from pathlib import Path
 
 import _common as common
 
-from kgp_neo4j.structure.question_type import decision, signs
-from kgp_neo4j.structure.references import read_references
+from kgp_neo4j.corpus.tables.choose import choose
+from kgp_neo4j.corpus.tables.references import read_references
+from kgp_neo4j.corpus.tables.signs import decision, signs
 
 _LABELLED = ("structure of the document", "about a table", "about a figure")
 #: Words that name a part of a document. Written apart from the classifier, and coarser.
@@ -43,7 +44,8 @@ _PARTS = re.compile(
 def said(question: str) -> str:
     """Return the type that the words of a question speak for."""
     made = read_references(question, ())
-    return decision(made, signs(made)).type
+    look = choose(made)
+    return decision(made, look, signs(made, look, lambda _: False)).type
 
 
 def figures(pairs: list[tuple[bool, bool]]) -> dict[str, float]:

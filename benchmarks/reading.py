@@ -17,11 +17,11 @@ from typing import Any
 
 import _common as common
 
-from kgp_neo4j.evidence import Retriever
-from kgp_neo4j.installation import open_database
-from kgp_neo4j.models.reader import Reader, load_reader
-from kgp_neo4j.records import Passage, Question, ReasoningPath, Step
+from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.graphdb.install import open_database
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
+from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
 
 NAMES = {"hotpotqa": "HotpotQA", "2wiki": "2WikiMultihopQA", "musique": "MuSiQue"}
 Found = tuple[tuple[Passage, ...], tuple[ReasoningPath, ...], float]
@@ -59,7 +59,7 @@ def retrieved(
     """Return what is retrieved for each question, with its seconds; kept in a file where asked."""
     if kept is not None and kept.is_file():
         return {row["id"]: _read(row) for row in common.read_lines(kept)}
-    retriever = Retriever(database, f"bench-{name}")
+    retriever = PassageRetriever(database, f"bench-{name}")
     retriever.retrieve(common.asked(records[0]))  # what is loaded on first use
     made: dict[str, Found] = {}
     for question in map(common.asked, records):
@@ -86,7 +86,7 @@ def _read(row: dict[str, Any]) -> Found:
 
 
 def measure(
-    reader: Reader, records: list[common.Record], found: dict[str, Found], scorer: Any
+    reader: OfflineReader, records: list[common.Record], found: dict[str, Found], scorer: Any
 ) -> dict[str, Any]:
     """Return EM and F1, the seconds of reading and of all, how sure it was and what was right."""
     exact, shared, reading, whole, sure, right, none = [], [], [], [], [], [], 0

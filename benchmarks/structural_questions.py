@@ -3,7 +3,7 @@
     python benchmarks/structural_questions.py ../shared/data/pdfs [--phrasings held_out]
 
 Loads the PDFs into a corpus, makes questions of about thirty forms from facts that do not come from
-this project's loader (`_structural_truth.py`), and asks them through `answer_structural`. KGP
+this project's loader (`_structural_truth.py`), and asks them through `read_question`. KGP
 reports "Struct-EM" on PDFTriage (Wang et al., AAAI 2024, Table 1), whose documents and answers are
 not published; this follows it in measuring exact match per question. An answer counts as right if
 its values, without case, spaces and punctuation, are those expected: all of them and no other,
@@ -76,9 +76,7 @@ def items_of(facts: Facts, draw: random.Random) -> Iterator[Item]:
         yield Item("number_of_pages_with_phrase", slots, [str(len(on))])
         page = draw.choice([on[0], draw.choice(list(pages))])
         yield Item("is_phrase_on_page", {"page": page, **slots}, ["yes" if page in on else "no"])
-    for form, held in (("header_of_page", facts.header), ("footer_of_page", facts.footer),
-                       ("first_sentence_of_page", facts.first),
-                       ("last_sentence_of_page", facts.last)):  # fmt: skip
+    for form, held in (("header_of_page", facts.header), ("footer_of_page", facts.footer)):
         for page in some(held):
             yield Item(form, {"page": page, **doc}, [held[page]], "joined")
     for page in some(p for p, found in facts.headings.items() if found):
@@ -224,9 +222,10 @@ def main() -> None:
     seconds: list[float] = []
     unstated = 0
 
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.load import delete_corpus, load
-    from kgp_neo4j.structure import answer_structural, decide
+    from kgp_neo4j.corpus.load.delete import delete_corpus
+    from kgp_neo4j.corpus.load.loading import load
+    from kgp_neo4j.corpus.tables.decide import read_question
+    from kgp_neo4j.graphdb.install import open_database
 
     with open_database() as database:
         if not given.loaded:
@@ -239,9 +238,10 @@ def main() -> None:
                 wordings = phrasings[item.form][kind]
                 question = wordings[at % len(wordings)].format(**item.slots)
                 began = time.perf_counter()
-                answer = answer_structural(database, given.corpus, question)
+                reading = read_question(database, given.corpus, question)
+                answer = reading.answer()
                 seconds.append(time.perf_counter() - began)
-                typed[decide(database, given.corpus, question).type] += 1
+                typed[reading.decision.type] += 1
                 good = right(item, answer)
                 unstated += not answer.sure
                 results[kind][item.form].append(good)

@@ -23,8 +23,8 @@ from _common import explained, positive, say
 from _tables import Asked, read_questions, unpack
 
 from kgp_neo4j import Corpus
+from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
 from kgp_neo4j.evaluate.denotations import same_values
-from kgp_neo4j.structure.table_questions import answer_from_table
 
 CORPUS = "bench-tables"
 

@@ -1,4 +1,7 @@
-"""Train the reader that is shipped, and fit how sure it is on what is retrieved.
+"""Train a reader like the one that is shipped, and fit how sure it is on what is retrieved.
+
+The one that is shipped learned from a larger teacher too, and from questions made for it: see its
+model card, kgp_neo4j/models/reader/README.md.
 
     python benchmarks/train_reader.py ../shared/data --out trained/reader --keep FOLDER
 
@@ -16,7 +19,7 @@ from pathlib import Path
 import _common as common
 from reading import NAMES, answers_of, retrieved
 
-from kgp_neo4j.installation import open_database
+from kgp_neo4j.graphdb.install import open_database
 from kgp_neo4j.train.reader import ReaderSettings, held_out, train_reader
 from kgp_neo4j.train.reader_calibration import Asked
 
@@ -29,9 +32,10 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keeps what is retrieved")
     given = parser.parse_args()
     data: Path = given.folder
-    files = [data / "extractive_qa/pool_extractive.jsonl.gz", data / "boolq/dev.jsonl.gz"]
+    files = [data / "extractive_qa" / f"{name}.jsonl.gz" for name in ("pool_extractive", "more")]
+    files += [data / "boolq/train_part.jsonl.gz"]
     files += [data / name / "train.jsonl.gz" for name in NAMES]
-    files += [data / "hotpotqa/train_evidence.jsonl.gz"]
+    files += [data / "hotpotqa" / f"{name}.jsonl.gz" for name in ("train_more", "train_evidence")]
     asked = []
     lists = {name: given.keep / f"held-{name}.jsonl" if given.keep else None for name in NAMES}
     known = all(kept is not None and kept.is_file() for kept in lists.values())

@@ -23,12 +23,12 @@ from typing import Any
 from _common import say
 from _tables import Asked, grid_from, read_questions, unpack
 
+from kgp_neo4j.corpus.tables.questions.candidates import candidates
+from kgp_neo4j.corpus.tables.questions.cell_links import link
+from kgp_neo4j.corpus.tables.questions.features import example
+from kgp_neo4j.corpus.tables.questions.plans import denotation
+from kgp_neo4j.corpus.tables.questions.ranker import Ranker, groups_of
 from kgp_neo4j.evaluate.denotations import same_values
-from kgp_neo4j.structure.table_questions.candidates import candidates
-from kgp_neo4j.structure.table_questions.examples import example
-from kgp_neo4j.structure.table_questions.links import link
-from kgp_neo4j.structure.table_questions.plans import denotation
-from kgp_neo4j.structure.table_questions.ranker import Ranker, groups_of
 from kgp_neo4j.train.table_forms import made_up
 from kgp_neo4j.train.table_questions import (
     RankerSettings,
@@ -139,9 +139,9 @@ def given_threshold(rows: Sequence[tuple[list[float], bool, bool]], precision: f
     """
     import numpy as np
 
+    from kgp_neo4j.corpus.tables.questions.features import FEATURES
+    from kgp_neo4j.corpus.tables.questions.ranker import CONFIDENCE
     from kgp_neo4j.models.trees import Trees
-    from kgp_neo4j.structure.table_questions.features import FEATURES
-    from kgp_neo4j.structure.table_questions.ranker import CONFIDENCE
 
     judged: list[tuple[float, bool]] = []
     for fold in range(FOLDS):

@@ -1,1 +1,1 @@
-"""Every Cypher statement of kgp-neo4j, one a file; read by `kgp_neo4j.queries`."""
+"""Cypher: every statement, one a file, read by `graphdb/statements.py`."""

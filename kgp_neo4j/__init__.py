@@ -1,7 +1,7 @@
 """kgp-neo4j: questions over many documents, answered from a graph in Neo4j with evidence.
 
-The names below are the public surface; each is imported when it is first used, so that importing
-the package costs nothing.
+Each name below is imported when it is first used, so that importing the package costs nothing. The
+records that they give and take stand in `kgp_neo4j.types`; the folders say what else there is.
 """
 
 from __future__ import annotations
@@ -10,148 +10,88 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kgp_neo4j.answer.mindmap.records import (
-        Candidate,
-        Carried,
-        Facts,
-        MapEdge,
-        MindMap,
-        ModelReply,
-        OptionScore,
-        Support,
-    )
-    from kgp_neo4j.api import Corpus
-    from kgp_neo4j.connect import EntitySettings, KeywordSettings, MdrSettings, SimilaritySettings
-    from kgp_neo4j.database import Database
-    from kgp_neo4j.errors import KgpError
-    from kgp_neo4j.evidence.mining import MiningSettings
-    from kgp_neo4j.installation import Installed, install, open_database
-    from kgp_neo4j.knowledge_graph import KnowledgeGraph
-    from kgp_neo4j.language import LanguageModel, Reply, Usage
-    from kgp_neo4j.readings import Reading, Span, Statement
-    from kgp_neo4j.records import (
-        Account,
+    from kgp_neo4j.corpus.corpus import Corpus
+    from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, Retriever
+    from kgp_neo4j.corpus.traverse.agents.base import Agent
+    from kgp_neo4j.graphdb.database import Database
+    from kgp_neo4j.graphdb.install import install, open_database
+    from kgp_neo4j.mindmap.knowledge_graph import KnowledgeGraph
+    from kgp_neo4j.types.corpus import (
         Answer,
-        Capabilities,
         ConnectReport,
-        NextEvidence,
+        Document,
+        LoadReport,
         Passage,
         Question,
         ReasoningPath,
         Retrieval,
-        Step,
-        SupportingSentence,
     )
-    from kgp_neo4j.seed.linking import LinkSettings
-    from kgp_neo4j.structures import Citation, ShownQuery, StructuralAnswer, TypeDecision
-    from kgp_neo4j.traverse import Agent, AgentSettings, TraversalSettings
-    from kgp_neo4j.traverse.exploration import ExplorationSettings
-    from kgp_neo4j.triples import EvidenceGraph, GraphAccount, LinkedEntity, ReasoningGraph, Triple
+    from kgp_neo4j.types.errors import KgpError
+    from kgp_neo4j.types.language import LanguageModel
+    from kgp_neo4j.types.mindmap import MindMap
+    from kgp_neo4j.types.settings import (
+        AgentSettings,
+        EntitySettings,
+        KeywordSettings,
+        MiningSettings,
+        SimilaritySettings,
+        TraversalSettings,
+    )
 
 _HOMES = {
-    "Account": "records",
-    "Agent": "traverse",
-    "AgentSettings": "traverse",
-    "Answer": "records",
-    "Candidate": "answer.mindmap.records",
-    "Capabilities": "records",
-    "Carried": "answer.mindmap.records",
-    "Citation": "structures",
-    "ConnectReport": "records",
-    "Corpus": "api",
-    "Database": "database",
-    "EntitySettings": "connect",
-    "EvidenceGraph": "triples",
-    "ExplorationSettings": "traverse.exploration",
-    "Facts": "answer.mindmap.records",
-    "GraphAccount": "triples",
-    "Installed": "installation",
-    "KeywordSettings": "connect",
-    "KgpError": "errors",
-    "KnowledgeGraph": "knowledge_graph",
-    "LanguageModel": "language",
-    "LinkSettings": "seed.linking",
-    "LinkedEntity": "triples",
-    "MapEdge": "answer.mindmap.records",
-    "MdrSettings": "connect",
-    "MindMap": "answer.mindmap.records",
-    "MiningSettings": "evidence.mining",
-    "ModelReply": "answer.mindmap.records",
-    "NextEvidence": "records",
-    "OptionScore": "answer.mindmap.records",
-    "Passage": "records",
-    "Question": "records",
-    "Reading": "readings",
-    "ReasoningGraph": "triples",
-    "ReasoningPath": "records",
-    "Reply": "language",
-    "Retrieval": "records",
-    "ShownQuery": "structures",
-    "SimilaritySettings": "connect",
-    "Span": "readings",
-    "Statement": "readings",
-    "Step": "records",
-    "StructuralAnswer": "structures",
-    "Support": "answer.mindmap.records",
-    "SupportingSentence": "records",
-    "TraversalSettings": "traverse",
-    "Triple": "triples",
-    "TypeDecision": "structures",
-    "Usage": "language",
-    "install": "installation",
-    "open_database": "installation",
+    "Agent": "corpus.traverse.agents.base",
+    "AgentSettings": "types.settings",
+    "Answer": "types.corpus",
+    "Answerer": "corpus.pipeline",
+    "ConnectReport": "types.corpus",
+    "Corpus": "corpus.corpus",
+    "Database": "graphdb.database",
+    "Document": "types.corpus",
+    "EntitySettings": "types.settings",
+    "KeywordSettings": "types.settings",
+    "KgpError": "types.errors",
+    "KnowledgeGraph": "mindmap.knowledge_graph",
+    "LanguageModel": "types.language",
+    "LoadReport": "types.corpus",
+    "MindMap": "types.mindmap",
+    "MiningSettings": "types.settings",
+    "Passage": "types.corpus",
+    "Pipeline": "corpus.pipeline",
+    "Question": "types.corpus",
+    "ReasoningPath": "types.corpus",
+    "Retrieval": "types.corpus",
+    "Retriever": "corpus.pipeline",
+    "SimilaritySettings": "types.settings",
+    "TraversalSettings": "types.settings",
+    "install": "graphdb.install",
+    "open_database": "graphdb.install",
 }
 
 __all__ = [
-    "Account",
     "Agent",
     "AgentSettings",
     "Answer",
-    "Candidate",
-    "Capabilities",
-    "Carried",
-    "Citation",
+    "Answerer",
     "ConnectReport",
     "Corpus",
     "Database",
+    "Document",
     "EntitySettings",
-    "EvidenceGraph",
-    "ExplorationSettings",
-    "Facts",
-    "GraphAccount",
-    "Installed",
     "KeywordSettings",
     "KgpError",
     "KnowledgeGraph",
     "LanguageModel",
-    "LinkSettings",
-    "LinkedEntity",
-    "MapEdge",
-    "MdrSettings",
+    "LoadReport",
     "MindMap",
     "MiningSettings",
-    "ModelReply",
-    "NextEvidence",
-    "OptionScore",
     "Passage",
+    "Pipeline",
     "Question",
-    "Reading",
-    "ReasoningGraph",
     "ReasoningPath",
-    "Reply",
     "Retrieval",
-    "ShownQuery",
+    "Retriever",
     "SimilaritySettings",
-    "Span",
-    "Statement",
-    "Step",
-    "StructuralAnswer",
-    "Support",
-    "SupportingSentence",
     "TraversalSettings",
-    "Triple",
-    "TypeDecision",
-    "Usage",
     "install",
     "open_database",
 ]

@@ -1,4 +1,4 @@
-"""What all tests share: one real Neo4j server for the whole run."""
+"""What all tests share: one real Neo4j server for the whole run, for all of its workers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,56 @@ import pytest
 from chat_server import ChatServer
 from small_kg import load_chinese, load_english
 
-from kgp_neo4j import server
-from kgp_neo4j.database import Database
+from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import GRAPH, prepare
-from kgp_neo4j.installation import install
-from kgp_neo4j.load import delete_corpus
-from kgp_neo4j.load.triples import delete_graph, load_graph
-from kgp_neo4j.models import Encoder, load_encoder
-from kgp_neo4j.settings import Connection, Folders, connection_from_environment
+from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
+from kgp_neo4j.graphdb import server
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.install import install
+from kgp_neo4j.graphdb.server.lock import locked
+from kgp_neo4j.graphdb.server.process import state_file
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.models.encoder import Encoder, load_encoder
+
+#: The worker of pytest-xdist that this is; None in a run without workers and in what leads them.
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+_CONTAINERS = "KGP_NEO4J_TEST_CONTAINERS"
+
+
+# --- Workers --------------------------------------------------------------------------------------
+
+
+def _leads_workers(config: pytest.Config) -> bool:
+    return _WORKER is None and bool(config.option.tx)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Divide the cores among the workers: each would start as many threads as there are cores."""
+    if not _leads_workers(config):
+        return
+    if os.environ.get(_CONTAINERS) == "1":
+        raise pytest.UsageError(f"{_CONTAINERS}=1 starts a container for one process: add -n 0")
+    cores = max(1, (os.cpu_count() or 1) // len(config.option.tx))
+    os.environ.setdefault("OMP_NUM_THREADS", str(cores))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give workers the files with slow tests first, so that none is left with one at the end."""
+    if _WORKER is not None:
+        slow = {item.path for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop what servers the workers have left: the one they share, and those of killed workers."""
+    if _leads_workers(config):
+        run: Path = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+        for state in list(run.rglob(state_file(run).name)):
+            server.stop(Folders.from_environment(state.parents[1]))
+
+
+# --- The environment ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,6 +70,8 @@ def _nothing_configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("KGP_NEO4J_LLM")]:
             patch.delenv(name)
+        for name in ("COLUMNS", "LINES"):  # a worker has them, of no terminal
+            patch.delenv(name, raising=False)
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("KGP_NEO4J_CONFIG", os.devnull)
         patch.setenv("KGP_NEO4J_LLM_CACHE", "off")
@@ -38,9 +82,16 @@ def _nothing_configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
 
 
 @pytest.fixture(scope="session")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that all workers of this test run have together."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if _WORKER else own
+
+
+@pytest.fixture(scope="session")
+def folders(shared: Path) -> Folders:
     """The user's cache (or KGP_NEO4J_CACHE) with a home of this test run's own."""
-    return Folders.from_environment(tmp_path_factory.mktemp("kgp-neo4j") / "home")
+    return Folders.from_environment(shared / "kgp-neo4j" / "home")
 
 
 @pytest.fixture(scope="session")
@@ -52,13 +103,14 @@ def connection(folders: Folders) -> Iterator[Connection]:
     given = connection_from_environment()
     if given is not None:
         yield given
-    elif os.environ.get("KGP_NEO4J_TEST_CONTAINERS") == "1":
+    elif os.environ.get(_CONTAINERS) == "1":
         yield from _container()
     else:
         try:
             yield server.ensure(folders, echo=print)
         finally:
-            server.stop(folders)
+            if _WORKER is None:  # others may be using it: what leads the workers stops it
+                server.stop(folders)
 
 
 def _container() -> Iterator[Connection]:
@@ -75,11 +127,31 @@ def _container() -> Iterator[Connection]:
 
 
 @pytest.fixture(scope="session")
-def database(connection: Connection) -> Iterator[Database]:
+def database(connection: Connection, shared: Path) -> Iterator[Database]:
     """The server with schema and procedures installed."""
     with Database(connection) as made:
-        install(made)
+        with locked(shared / "installing", "Another worker is installing", print):
+            install(made)
         yield made
+
+
+@pytest.fixture
+def installed(database: Database, folders: Folders, shared: Path) -> Iterator[Database]:
+    """One whose procedures a test may change; afterwards they are as they should be.
+
+    Without workers it is the shared one. With workers it is on a second server, since another
+    worker may be calling the procedures of the first.
+    """
+    if _WORKER is None:
+        yield database
+        install(database)
+        return
+    home = shared / "changing" / "home"
+    with locked(home.with_name("in use"), "Another worker changes the procedures", print):
+        made = server.start(Folders(folders.cache, home), memory="1g", echo=print)
+        with Database(made) as own:
+            install(own)
+            yield own
 
 
 def _fresh_corpus(database: Database) -> Iterator[str]:

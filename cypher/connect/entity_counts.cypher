@@ -3,4 +3,4 @@
 // mode: READ
 OPTIONAL MATCH (p:Passage {corpus: $corpus})
 WITH sum(COUNT { (p)-[:MENTIONS]->() }) AS mentions
-RETURN mentions, COUNT { MATCH (:Entity {corpus: $corpus}) } AS entities
+RETURN mentions, COUNT { MATCH (:NamedEntity {corpus: $corpus}) } AS entities

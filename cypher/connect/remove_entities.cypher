@@ -1,7 +1,7 @@
 // connect.removeEntities(corpus :: STRING, batch = 5000 :: INT) :: (removed :: INT)
 // Removes the entities of a corpus that no passage mentions, in batches that commit as they go.
 // mode: WRITE
-MATCH (e:Entity {corpus: $corpus})
+MATCH (e:NamedEntity {corpus: $corpus})
 WHERE NOT EXISTS { (e)<-[:MENTIONS]-() }
 CALL (e) {
   DETACH DELETE e

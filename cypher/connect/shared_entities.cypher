@@ -1,26 +1,12 @@
-// connect.sharedEntities(corpus :: STRING, passages :: INT, neighbours = 10 :: INT, maxFrequency = 50 :: INT, batch = 500 :: INT) :: (made :: INT)
-// Joins each passage to the `neighbours` others it shares the rarest entities with; entities that
-// more than `maxFrequency` passages mention join none. The weight is the sum of how rare they are
-// among the corpus's `passages`, each 0 to 1, a phrase of one word less; a mention's edge to the
-// document itself is kept as it is.
+// connect.sharedEntities(corpus :: STRING, rows :: LIST OF ANY) :: (written :: INT)
+// Joins passages that share entities, unless a mention of a document joins them: each row has the
+// nodes of both, how many entities they share, their weight, and the first of them.
 // mode: WRITE
-MATCH (p:Passage {corpus: $corpus})
-CALL (p) {
-  MATCH (p)-[:MENTIONS]->(e)
-  WITH p, e, COUNT { (e)<-[:MENTIONS]-() } AS frequency
-  WHERE 2 <= frequency <= $maxFrequency
-  WITH p, e, log(1.0 + 1.0 * $passages / frequency) / log(1.0 + $passages)
-       * CASE WHEN e.type = 'Phrase' AND NOT e.name CONTAINS ' ' THEN 0.5 ELSE 1.0 END AS rarity
-  ORDER BY rarity DESC, e.title
-  MATCH (e)<-[:MENTIONS]-(q:Passage)
-  WHERE q <> p
-  WITH p, q, count(e) AS count, sum(rarity) AS weight, collect(e.title)[..5] AS entities
-  ORDER BY weight DESC, q.id
-  LIMIT $neighbours
-  WITH p, q, count, weight, entities
-  WHERE NOT EXISTS { (p)-[:SHARES_ENTITY]-(q) }
-  CREATE (p)-[:SHARES_ENTITY
-    {entities: entities, count: count, weight: weight, namesTitle: false}]->(q)
-  RETURN count(*) AS edges
-} IN TRANSACTIONS OF $batch ROWS
-RETURN sum(edges) AS made
+UNWIND $rows AS row
+MATCH (p:Passage) WHERE elementId(p) = row[0] AND p.corpus = $corpus
+MATCH (q:Passage) WHERE elementId(q) = row[1] AND q.corpus = $corpus
+WITH p, q, row
+WHERE NOT EXISTS { (p)-[:SHARES_ENTITY]-(q) }
+CREATE (p)-[:SHARES_ENTITY
+  {count: row[2], weight: row[3], entities: row[4], namesTitle: false}]->(q)
+RETURN count(*) AS written

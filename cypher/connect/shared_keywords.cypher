@@ -1,21 +1,12 @@
-// connect.sharedKeywords(corpus :: STRING, neighbours = 10 :: INT, maxFrequency = 50 :: INT, batch = 500 :: INT) :: (made :: INT)
-// Joins each passage to the `neighbours` others it shares the weightiest keywords with; keywords in
-// more than `maxFrequency` passages join none, so that a frequent word cannot flood the graph.
+// connect.sharedKeywords(corpus :: STRING, rows :: LIST OF ANY) :: (written :: INT)
+// Joins passages that share keywords, unless a title joins them: each row has the nodes of both,
+// how many keywords they share, their weight, and the first of them.
 // mode: WRITE
-MATCH (p:Passage {corpus: $corpus})
-CALL (p) {
-  MATCH (p)-[a:HAS_KEYWORD]->(k:Keyword)
-  WHERE k.documentFrequency <= $maxFrequency
-  MATCH (k)<-[b:HAS_KEYWORD]-(q:Passage)
-  WHERE q <> p
-  WITH p, q, count(k) AS count, sum(a.tfidf * b.tfidf) AS weight,
-       collect(k.text)[..5] AS keywords
-  ORDER BY weight DESC, q.id
-  LIMIT $neighbours
-  WITH p, q, count, weight, keywords
-  WHERE NOT EXISTS { (p)-[:SHARES_KEYWORD]-(q) }
-  CREATE (p)-[:SHARES_KEYWORD
-    {count: count, weight: weight, keywords: keywords, namesTitle: false}]->(q)
-  RETURN count(*) AS edges
-} IN TRANSACTIONS OF $batch ROWS
-RETURN sum(edges) AS made
+UNWIND $rows AS row
+MATCH (p:Passage) WHERE elementId(p) = row[0] AND p.corpus = $corpus
+MATCH (q:Passage) WHERE elementId(q) = row[1] AND q.corpus = $corpus
+WITH p, q, row
+WHERE NOT EXISTS { (p)-[:SHARES_KEYWORD]-(q) }
+CREATE (p)-[:SHARES_KEYWORD
+  {count: row[2], weight: row[3], keywords: row[4], namesTitle: false}]->(q)
+RETURN count(*) AS written

@@ -9,7 +9,7 @@ CALL (c, connected) {
   MATCH (p:Passage {corpus: c.name})
   RETURN count(p) AS passages,
          sum(CASE WHEN size(connected) = 0
-                    OR ('keywords' IN connected AND p.connected IS NULL)
+                    OR ('keywords' IN connected AND p.inKeywordGraph IS NULL)
                     OR ('entities' IN connected AND p.linkedBy IS NULL)
                     OR ('similarity' IN connected AND p.embedding IS NULL)
                     OR ('mdr' IN connected AND p.mdrEmbedding IS NULL)

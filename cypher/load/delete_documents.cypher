@@ -18,7 +18,7 @@ CALL (d) {
   }
   CALL (gone) {
     UNWIND gone AS p
-    MATCH (p)-[:MENTIONS]->(e:Entity)
+    MATCH (p)-[:MENTIONS]->(e:NamedEntity)
     WITH e, count(*) AS lost
     WHERE COUNT { (e)<-[:MENTIONS]-() } = lost
     DETACH DELETE e

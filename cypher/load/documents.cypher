@@ -5,6 +5,7 @@
 // mode: WRITE
 MERGE (c:Corpus {name: $corpus})
   ON CREATE SET c.scope = $scope, c.createdAt = datetime()
+SET c.complete = false
 WITH c
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
@@ -32,7 +33,7 @@ CALL (d, row) {
   }
   CALL (gone) {
     UNWIND gone AS p
-    MATCH (p)-[:MENTIONS]->(e:Entity)
+    MATCH (p)-[:MENTIONS]->(e:NamedEntity)
     WITH e, count(*) AS lost
     WHERE COUNT { (e)<-[:MENTIONS]-() } = lost
     DETACH DELETE e
@@ -53,10 +54,10 @@ CALL (c, d, row) {
 CALL (c, d, row) {
   UNWIND row.tables AS new
   CREATE (d)-[:HAS_TABLE]->(t:Table {id: new.id})
-  SET t.corpus = c.name, t.document = d.id, t.order = new.order, t.number = new.number,
+  SET t.corpus = c.name, t.document = d.id, t.order = new.order, t.label = new.number,
       t.name = new.name, t.title = new.title, t.caption = new.caption, t.markdown = new.markdown,
       t.markdownRows = new.markdownRows, t.rows = new.rows, t.headerRows = new.headerRows,
-      t.pages = new.pages, t.start = new.start, t.end = new.end
+      t.pageNumbers = new.pages, t.start = new.start, t.end = new.end
   WITH c, t, new
   CALL (c, t, new) {
     UNWIND new.columns AS each

@@ -4,7 +4,7 @@
 UNWIND $rows AS row
 MATCH (t:Table {id: row.table})
 CREATE (t)-[:HAS_ROW]->(r:Row {id: row.id, corpus: $corpus, table: t.id, order: row.order,
-                                number: row.number, header: row.header, title: row.title})
+                                number: row.number, title: row.title})
 SET r.page = row.page
 WITH t, r, row
 CALL (t) {
@@ -18,5 +18,5 @@ CREATE (r)-[:HAS_CELL]->(c:Cell {
   id: cell.id, corpus: $corpus, table: row.table, row: row.number, column: cell.column,
   text: cell.text, norm: cell.norm, title: cell.text, type: cell.type, value: cell.value,
   date: cell.date, unit: cell.unit, rowSpan: cell.rowSpan, columnSpan: cell.columnSpan,
-  covered: cell.covered, header: row.header})<-[:HAS_CELL]-(column)
+  covered: cell.covered})<-[:HAS_CELL]-(column)
 RETURN count(c) AS cells

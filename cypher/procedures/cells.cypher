@@ -1,10 +1,13 @@
-// kgp.cells(table :: STRING, row :: STRING, column :: STRING) :: (cell :: NODE, row :: STRING, column :: STRING, text :: STRING, value :: FLOAT)
-// The cells of a table (by id) where a row and a column meet. A row is named by its number or by the
-// text of a cell in it, a column by its number, or by its name or a part of it; '' means all.
+// kgp.cells(table :: ANY, configuration = {} :: MAP) :: (cell :: NODE, rowTitle :: STRING, columnTitle :: STRING, text :: STRING, value :: FLOAT)
+// The cells of a table (a node or its id) where a row and a column meet.
 // mode: READ
-// example: MATCH (t:Table {corpus: 'demo'}) WITH t.id AS id LIMIT 1 CALL custom.kgp.cells(id, '1', '2') YIELD cell, row, column, text, value RETURN cell, row, column, text, value
-MATCH (t:Table {id: $table})-[:HAS_COLUMN]->(c:Column)
-WITH t, c, trim(apoc.text.replace(toLower($column), '[\\W_]+', ' ')) AS wanted
+// option: row = '' :: STRING, the number of a row or the text of a cell in it; all rows when empty
+// option: column = '' :: STRING, the number of a column, its name or a part of it; all columns when empty
+// example: MATCH (t:Table {corpus: 'demo'}) WITH t LIMIT 1 CALL custom.kgp.cells(t, {row: '1', column: '2'}) YIELD cell, rowTitle, columnTitle, text, value RETURN cell, rowTitle, columnTitle, text, value
+// include: configuration
+// include: table
+MATCH (t)-[:HAS_COLUMN]->(c:Column)
+WITH t, c, trim(apoc.text.replace(toLower($configuration.column), '[\\W_]+', ' ')) AS wanted
 WITH t, collect({column: c, fit: CASE
        WHEN wanted = '' THEN 1
        WHEN c.norm = wanted THEN 3
@@ -13,11 +16,12 @@ WITH t, collect({column: c, fit: CASE
        ELSE 0 END}) AS fits
 WITH t, fits, reduce(best = 1, f IN fits | CASE WHEN f.fit > best THEN f.fit ELSE best END) AS best
 WITH t, [f IN fits WHERE f.fit = best | f.column] AS columns
-MATCH (t)-[:HAS_ROW]->(r:Row {header: false})
-WHERE $row = '' OR toString(r.number) = $row
-   OR EXISTS { (r)-[:HAS_CELL]->(n:Cell)
-               WHERE n.norm = trim(apoc.text.replace(toLower($row), '[\\W_]+', ' ')) }
+MATCH (t)-[:HAS_ROW]->(r:Row)
+WHERE r.number > 0
+  AND ($configuration.row = '' OR toString(r.number) = $configuration.row
+       OR EXISTS { (r)-[:HAS_CELL]->(n:Cell)
+                   WHERE n.norm = trim(apoc.text.replace(toLower($configuration.row), '[\\W_]+', ' ')) })
 MATCH (r)-[:HAS_CELL]->(cell:Cell)<-[:HAS_CELL]-(c:Column)
 WHERE c IN columns
-RETURN cell, r.title AS row, c.title AS column, cell.text AS text, cell.value AS value
+RETURN cell, r.title AS rowTitle, c.title AS columnTitle, cell.text AS text, cell.value AS value
 ORDER BY r.order, c.order

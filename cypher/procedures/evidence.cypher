@@ -1,32 +1,30 @@
-// kgp.evidence(entities :: LIST OF STRING, graph :: STRING, settings = {} :: MAP) :: (kind :: STRING, entity :: STRING, source :: NODE, edge :: RELATIONSHIP, target :: NODE, score :: FLOAT)
+// kgp.evidence(entities :: LIST OF ANY, graph :: STRING, configuration = {} :: MAP) :: (kind :: STRING, entity :: NODE, source :: NODE, edge :: RELATIONSHIP, target :: NODE, score :: FLOAT)
 // MindMap's neighbour-based exploration (section 3.1) of several entities at once: one hop round each
-// (ids or names, 12 at most), and on from the neighbours that several of them share or that are near the
-// question, ranked. A neighbour scores by the entities that it touches, each the less the more
-// relationships it has; with the question's `vector`, by its embedding too; what is a hop further
-// gathers a share of all that leads to it. `kind` is `path` where a row lies between two of the entities.
-// Settings: size (30 rows), vector, relations (a weight for each type), weights (one for each entity),
-// expand (20 neighbours to go on from), fan (5000 relationships of each entity at most).
+// (nodes, ids or names; the first twelve count), and on from the neighbours that several of them share
+// or that are near the question, ranked. A neighbour scores by the entities that it touches, each the
+// less the more relationships it has; with the question's `vector`, by its embedding too; what is a hop
+// further gathers a share of all that leads to it. `kind` is `path` where a row lies between two of the
+// entities.
 // mode: READ
-// example: CALL custom.kgp.evidence(['Fatigue', 'Nausea'], 'demo', {size: 20})
-CALL () {
-  UNWIND range(0, size($entities) - 1) AS at
-  CALL (at) {
-    MATCH (e:Entity {id: $entities[at]}) WHERE e.graph = $graph RETURN e
-    UNION
-    MATCH (e:Entity {
-      graph: $graph,
-      key: trim(toLower(apoc.text.replace(normalize($entities[at], NFKC), '(?U)[\\s_]+', ' ')))
-    })
-    RETURN e
-  }
-  WITH e, min(at) AS at ORDER BY at LIMIT 12
-  WITH e, coalesce($settings.weights[at], 1.0) / log(2 + COUNT { (e)--() }) AS weight
-  RETURN collect({node: e, weight: weight}) AS given, collect(e) AS nodes
+// option: limit = 30 :: INT (1 to 10000), how many rows at most
+// option: vector = [] :: LIST OF FLOAT, the question's embedding
+// option: relations = {} :: MAP, a weight for each relationship type; 1 for those not named
+// option: weights = [] :: LIST OF FLOAT, a weight for each entity; 1 for those not given
+// option: expand = 20 :: INT (0 to 1000), how many neighbours to go on from
+// option: fan = 5000 :: INT (10 to 100000), how many relationships of each entity to look at
+// example: CALL custom.kgp.evidence(['Fatigue', 'Nausea'], 'demo', {limit: 20})
+// include: configuration
+WITH [one IN $entities | coalesce(apoc.any.property(one, 'id'), one)] AS entities
+// include: entities
+CALL (given) {
+  UNWIND given AS one
+  WITH one.node AS e, one.at AS at
+  WITH e, coalesce($configuration.weights[at], 1.0) / log(2 + COUNT { (e)--() }) AS weight
+  RETURN collect({node: e, weight: weight}) AS weighed, collect(e) AS nodes
 }
-WITH given, nodes, coalesce($settings.relations, {}) AS relations,
-     CASE WHEN size(coalesce($settings.vector, [])) > 0 THEN $settings.vector END AS vector,
-     toInteger(coalesce($settings.expand, 20)) AS expand,
-     toInteger(coalesce($settings.size, 30)) AS size
+WITH weighed AS given, nodes, $configuration.relations AS relations,
+     CASE WHEN size($configuration.vector) > 0 THEN $configuration.vector END AS vector,
+     $configuration.expand AS expand, $configuration.limit AS size
 // Hop 1: each neighbour with all the given entities that it touches.
 CALL (given, nodes, relations, vector) {
   UNWIND given AS g
@@ -34,7 +32,7 @@ CALL (given, nodes, relations, vector) {
   CALL (q, relations) {
     MATCH (q)-[r]-(n:Entity)
     WHERE r.graph = $graph AND n <> q
-    WITH q, r, n LIMIT toInteger(coalesce($settings.fan, 5000))
+    WITH q, r, n LIMIT $configuration.fan
     // Of the relationships of a pair, one that runs away from the given entity stands for it.
     WITH n, r, coalesce(relations[type(r)], 1.0) AS weight
     ORDER BY CASE WHEN startNode(r) = q THEN 0 ELSE 1 END, weight DESC, type(r)
@@ -60,7 +58,7 @@ CALL (found, nodes, relations, vector, expand) {
   CALL (n, nodes, relations) {
     MATCH (n)-[r]-(m:Entity)
     WHERE r.graph = $graph AND m <> n AND NOT m IN nodes
-    WITH n, r, m LIMIT toInteger(coalesce($settings.fan, 5000) / 10)
+    WITH n, r, m LIMIT toInteger($configuration.fan / 10)
     WITH n, m, r, coalesce(relations[type(r)], 1.0) AS weight
     ORDER BY CASE WHEN startNode(r) = n THEN 0 ELSE 1 END, weight DESC, type(r)
     WITH m, collect({edge: r, weight: weight})[0] AS best
@@ -75,7 +73,7 @@ CALL (found, nodes, relations, vector, expand) {
   ORDER BY score DESC, m.key
   RETURN collect({kind: 'neighbour', entity: best.via.by[0].from, source: best.via.node,
                   edge: best.edge, target: m, score: score, first: false})
-         [..toInteger(coalesce($settings.size, 30))] AS further
+         [..$configuration.limit] AS further
 }
 CALL (found, top, size) {
   UNWIND found AS f
@@ -104,6 +102,7 @@ WITH row ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.
 // A pair may have come from both of its ends.
 WITH apoc.coll.sort([elementId(row.source), elementId(row.target)]) AS pair, collect(row)[0] AS row
 ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.target.key, row.source.key
-RETURN row.kind AS kind, row.entity.name AS entity, row.source AS source, row.edge AS edge,
+WITH collect(row) AS rows
+UNWIND rows[..$configuration.limit] AS row
+RETURN row.kind AS kind, row.entity AS entity, row.source AS source, row.edge AS edge,
        row.target AS target, row.score AS score
-LIMIT toInteger(coalesce($settings.size, 30))

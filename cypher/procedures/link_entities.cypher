@@ -1,38 +1,41 @@
-// kgp.linkEntities(text :: STRING, graph :: STRING, limit = 10 :: INT) :: (surface :: STRING, entity :: NODE, score :: FLOAT, by :: STRING)
+// kgp.linkEntities(text :: STRING, graph :: STRING, configuration = {} :: MAP) :: (entity :: NODE, score :: FLOAT, surface :: STRING, by :: STRING)
 // The entities of a knowledge graph that a text names: those whose name stands in it (`by` is name, and
 // the longest counts), then those whose name or alias shares most words or pairs of Chinese characters
 // with it (`by` is words, `score` a share of the best). Python also links word forms and meanings.
 // mode: READ
+// option: limit = 10 :: INT (0 to 10000), how many at most
 // example: CALL custom.kgp.linkEntities('I have nausea and back pain', 'demo')
-MATCH (g:KnowledgeGraph {name: $graph})
-WITH g, [found IN apoc.text.regexGroups(toLower(normalize($text, NFKC)),
-  '[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]|(?:(?![々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿])[\\p{L}\\p{N}\\p{M}])+')
-  | found[0]][..200] AS words
+// include: configuration
+// include: graph
+WITH g, $text AS text, '[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]' AS han
+WITH g, han,
+  // include: words
+  AS words
 WHERE size(words) > 0
-CALL (g, words) {
+CALL (g, words, han) {
   UNWIND range(0, size(words) - 1) AS first
   UNWIND range(first + 1, CASE WHEN first + 12 < size(words) THEN first + 12 ELSE size(words) END)
     AS after
   // Chinese is written without spaces.
   WITH g, first, after, apoc.text.replace(apoc.text.join(words[first..after], ' '),
-    '(?<=[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]) (?=[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿])', '') AS surface
+    '(?<=' + han + ') (?=' + han + ')', '') AS surface
   MATCH (e:Entity {graph: g.name, key: surface})
   WITH collect({e: e, surface: surface, first: first, after: after}) AS spans
   RETURN [s IN spans
     WHERE none(t IN spans WHERE t <> s AND t.first <= s.first AND t.after >= s.after)] AS named
 }
-CALL (g, words, named) {
+CALL (g, words, named, han) {
   UNWIND named AS s
   RETURN s.surface AS surface, s.e AS entity, 1.0 AS score, 'name' AS by, s.first AS place
   UNION
   WITH g, named, apoc.text.join([i IN range(0, size(words) - 1) | CASE
-    WHEN words[i] =~ '[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]' AND i + 1 < size(words)
-    THEN words[i] + CASE WHEN words[i + 1] =~ '[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]'
+    WHEN words[i] =~ han AND i + 1 < size(words)
+    THEN words[i] + CASE WHEN words[i + 1] =~ han
                     THEN words[i + 1] ELSE '' END
     ELSE words[i] END], ' ') AS terms
   CALL db.index.fulltext.queryNodes(
     'kgp_entity_text', '+scope:' + g.scope + '^0 +(name:(' + terms + ') aliases:(' + terms + '))',
-    {limit: $limit + 12}) YIELD node, score
+    {limit: $configuration.limit + 12}) YIELD node, score
   WHERE score > 0 AND NOT node IN [s IN named | s.e]
   WITH node, score ORDER BY score DESC, node.key
   WITH collect({node: node, score: score}) AS found
@@ -40,6 +43,8 @@ CALL (g, words, named) {
   RETURN f.node.name AS surface, f.node AS entity, 0.9 * f.score / found[0].score AS score,
          'words' AS by, 0 AS place
 }
-RETURN surface, entity, score, by
+WITH entity, score, surface, by
 ORDER BY score DESC, place, entity.key
-LIMIT $limit
+WITH collect({entity: entity, score: score, surface: surface, by: by}) AS rows
+UNWIND rows[..$configuration.limit] AS row
+RETURN row.entity AS entity, row.score AS score, row.surface AS surface, row.by AS by

@@ -2,9 +2,10 @@
 // The content of a page, counted from 1, of a document given by its id, title or source.
 // mode: READ
 // example: MATCH (p:Page {corpus: 'demo'})<-[:HAS_PAGE]-(d) WITH d, p LIMIT 1 CALL custom.kgp.page(d.title, p.number, 'demo') YIELD page, label, text, header, footer, tables RETURN page, label, text, header, footer, tables
-MATCH (d:Document {corpus: $corpus})
-WHERE $document IN [d.id, d.title, d.source] OR toLower(d.title) = toLower($document)
-MATCH (d)-[:HAS_PAGE]->(page:Page {number: $number})
+// include: document
+OPTIONAL MATCH (d)-[:HAS_PAGE]->(page:Page {number: $number})
+CALL apoc.util.validate(page IS NULL, 'the document %s has no page %s; it has %s pages',
+  [d.title, toString($number), toString(coalesce(d.pages, 0))])
 CALL (page) {
   OPTIONAL MATCH (page)-[:HAS_PASSAGE]->(p:Passage)
   WITH p ORDER BY p.position

@@ -1,26 +1,18 @@
-// kgp.paths(entities :: LIST OF STRING, graph :: STRING, maxHops = 5 :: INT, limit = 10 :: INT, timeout = 1000 :: INT) :: (nodes :: LIST OF NODE, edges :: LIST OF RELATIONSHIP, hops :: INT, entities :: INT, begin :: STRING, support :: INT)
+// kgp.paths(entities :: LIST OF ANY, graph :: STRING, configuration = {} :: MAP) :: (path :: LIST OF NODE, score :: FLOAT, edges :: LIST OF RELATIONSHIP, hops :: INT)
 // MindMap's path-based exploration (section 3.1): from each entity to the nearest of the others within
-// `maxHops` (10 at most), over relationships in both directions, on from there, and afresh from an
-// entity that is not reached. Segments are joined where they meet. Shortest paths come first, and
-// among those of one length the ones whose inner entities touch most of the given ones (`support`).
-// Entities are ids or names, 12 at most. Of each pair at most `limit` shortest paths are kept;
-// after `timeout` milliseconds the search ends with what it has found.
+// `maxHops`, over relationships in both directions, on from there, and afresh from an entity that is
+// not reached. Segments are joined where they meet. Shortest paths come first, and among those of one
+// length the ones whose inner entities touch most of the given ones: `score` is one more than these,
+// divided by the hops. Entities are nodes, ids or names; the first twelve count.
 // mode: READ
-// example: CALL custom.kgp.paths(['Fatigue', 'Nausea'], 'demo', 4, 5)
-CALL () {
-  UNWIND range(0, size($entities) - 1) AS at
-  CALL (at) {
-    MATCH (e:Entity {id: $entities[at]}) WHERE e.graph = $graph RETURN e
-    UNION
-    MATCH (e:Entity {
-      graph: $graph,
-      key: trim(toLower(apoc.text.replace(normalize($entities[at], NFKC), '(?U)[\\s_]+', ' ')))
-    })
-    RETURN e
-  }
-  WITH e, min(at) AS at ORDER BY at LIMIT 12
-  RETURN collect(e) AS given
-}
+// option: maxHops = 5 :: INT (1 to 10), how long a segment between two entities may be
+// option: limit = 10 :: INT (1 to 1000), how many paths at most, and shortest paths of each pair
+// option: timeout = 1000 :: INT (1 to 600000), milliseconds after which the search ends with what it has
+// example: CALL custom.kgp.paths(['Fatigue', 'Nausea'], 'demo', {maxHops: 4, limit: 5})
+// include: configuration
+WITH [one IN $entities | coalesce(apoc.any.property(one, 'id'), one)] AS entities
+// include: entities
+WITH [one IN given | one.node] AS given
 WITH given, [e IN given | elementId(e)] AS ids, size(given) - 1 AS last
 WHERE last > 0
 // All pairs in a transaction of its own, which is ended when the time is over. Nothing in it gathers
@@ -39,7 +31,7 @@ CALL (ids, last) {
     WITH pair, way WHERE size(way) <= $maxHops + 1
     RETURN pair, way',
     {pairs: reduce(all = [], some IN pairs | all + some), ids: ids, graph: $graph,
-     maxHops: $maxHops, most: 8 * $limit}, $timeout) YIELD value
+     maxHops: $configuration.maxHops, most: 8 * $configuration.limit}, $configuration.timeout) YIELD value
   RETURN value.pair AS pair, value.way AS way, size(value.way) - 1 AS hops
 }
 WITH given, last, collect({pair: pair, way: way, hops: hops}) AS all
@@ -58,7 +50,7 @@ WITH given, last, one.pair AS pair, one.way AS way, one.hops AS hops,
      [id IN one.way[1..-1] | inner[id].name] AS names
 WITH given, last, pair, way, hops, support, names
 ORDER BY support DESC, names
-WITH given, last, pair, hops, collect({way: way, support: support})[..$limit] AS ways
+WITH given, last, pair, hops, collect({way: way, support: support})[..$configuration.limit] AS ways
 WITH given, last, collect({pair: pair, hops: hops, ways: ways}) AS found
 // From each entity: on to the nearest one not visited yet, else afresh from the next one.
 UNWIND range(0, last) AS begin
@@ -81,17 +73,20 @@ UNWIND s.done + CASE WHEN size(s.now) > 0 THEN [s.now] ELSE [] END AS chain
 UNWIND range(0, apoc.coll.max([step IN chain | size(step.ways)]) - 1) AS nth
 WITH chain, [step IN chain | {back: step.back,
        way: step.ways[CASE WHEN nth < size(step.ways) THEN nth ELSE 0 END]}] AS steps
-WITH size(chain) + 1 AS entities, reduce(n = 0, step IN steps | n + step.way.support) AS support,
+WITH reduce(n = 0, step IN steps | n + step.way.support) AS support,
      reduce(ids = [], step IN steps |
        ids + CASE WHEN step.back THEN reverse(step.way.way) ELSE step.way.way END
              [CASE WHEN size(ids) > 0 THEN 1 ELSE 0 END..]) AS ids
 // A way and the same way back are one.
 WITH CASE WHEN head(ids) < last(ids) THEN ids ELSE reverse(ids) END AS same,
-     collect({ids: ids, entities: entities, support: support})[0] AS first
-WITH first.ids AS ids, first.entities AS entities, first.support AS support
-WITH ids, entities, support, size(ids) > size(apoc.coll.toSet(ids)) AS again
+     collect({ids: ids, support: support})[0] AS first
+WITH first.ids AS ids, first.support AS support
+WITH ids, support, size(ids) > size(apoc.coll.toSet(ids)) AS again
 // One that comes by an entity twice goes behind those of its length that do not.
-ORDER BY size(ids), again, support DESC, ids LIMIT $limit
+ORDER BY size(ids), again, support DESC, ids
+WITH collect({ids: ids, support: support}) AS rows
+UNWIND rows[..$configuration.limit] AS row
+WITH row.ids AS ids, row.support AS support
 CALL (ids) {
   UNWIND range(0, size(ids) - 2) AS at
   MATCH (a:Entity) WHERE elementId(a) = ids[at]
@@ -105,5 +100,5 @@ CALL (ids) {
   WITH at, a, b, r AS edge ORDER BY at
   RETURN collect(a) + collect(b)[-1..] AS nodes, collect(edge) AS edges
 }
-RETURN nodes, edges, size(edges) AS hops, entities, nodes[0].name AS begin, support
-ORDER BY hops, support DESC, [n IN nodes | n.name]
+RETURN nodes AS path, (1.0 + support) / size(edges) AS score, edges, size(edges) AS hops
+ORDER BY hops, score DESC, [n IN path | n.name]

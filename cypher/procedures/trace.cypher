@@ -4,9 +4,10 @@
 // path and the edge between the two, where there is one. `ask --trace` keeps them.
 // mode: READ
 // example: MATCH (q:Question {corpus: 'demo'}) WITH q.id AS id LIMIT 1 CALL custom.kgp.trace(id) YIELD question, visit, passage, edge, before RETURN question, visit, passage, edge, before
-MATCH (question:Question)
-WHERE question.id STARTS WITH $question
-WITH question ORDER BY question.askedAt DESC, question.id LIMIT 1
+OPTIONAL MATCH (q:Question)
+WHERE q.id STARTS WITH $question
+WITH q AS question ORDER BY q.askedAt DESC, q.id LIMIT 1
+CALL apoc.util.validate(question IS NULL, 'no question is kept under the id %s', [$question])
 OPTIONAL MATCH (question)-[visit:VISITED]->(passage:Passage)
 CALL (question, visit, passage) {
   OPTIONAL MATCH (question)-[former:VISITED {order: visit.path[-2]}]->(before:Passage)

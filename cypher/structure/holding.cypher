@@ -4,5 +4,5 @@
 UNWIND $tables AS id
 UNWIND $phrases AS phrase
 MATCH (c:Cell {table: id, norm: phrase})
-WHERE NOT c.header
+WHERE c.row > 0
 RETURN id AS table, collect(DISTINCT phrase) AS phrases

@@ -8,7 +8,7 @@ CALL (t) {
   WITH c ORDER BY c.order
   RETURN collect(c {.order, .header, .norm, .type}) AS columns
 }
-RETURN t.id AS id, d.id AS document, t.order AS order, t.number AS number, t.name AS name,
-       t.caption AS caption, t.pages AS pages, t.rows AS rows, t.start AS start, t.end AS end,
+RETURN t.id AS id, d.id AS document, t.order AS order, t.label AS number, t.name AS name,
+       t.caption AS caption, t.pageNumbers AS pages, t.rows AS rows, t.start AS start, t.end AS end,
        columns
 ORDER BY d.title, d.id, order

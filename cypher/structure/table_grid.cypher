@@ -1,6 +1,7 @@
-// structure.tableGrid(table :: STRING, words :: LIST OF STRING, most = 2000 :: INT) :: (name :: STRING, title :: STRING, document :: STRING, documentTitle :: STRING, count :: INT, markdown :: STRING, columns :: LIST OF MAP, rows :: LIST OF MAP)
+// structure.tableGrid(table :: STRING, words :: LIST OF STRING, columns = [] :: LIST OF INT, most = 2000 :: INT) :: (name :: STRING, document :: STRING, documentTitle :: STRING, count :: INT, markdown :: STRING, columns :: LIST OF MAP, rows :: LIST OF MAP)
 // A table with its columns and data rows. Of more than `most` rows, the first `most` and as many of
-// those that have a cell with one of the words (in normal form) are given.
+// those that have a cell with one of the words (in normal form) are given. Where `columns` names
+// some, only their cells are given.
 // mode: READ
 MATCH (d:Document)-[:HAS_TABLE]->(t:Table {id: $table})
 CALL (t) {
@@ -9,11 +10,11 @@ CALL (t) {
   RETURN collect({order: c.order, header: c.header, type: c.type}) AS columns
 }
 CALL (t) {
-  MATCH (t)-[:HAS_ROW]->(r:Row {header: false})
-  WHERE r.number <= $most
+  MATCH (t)-[:HAS_ROW]->(r:Row)
+  WHERE 1 <= r.number <= $most
   RETURN r
   UNION
-  MATCH (t)-[:HAS_ROW]->(r:Row {header: false})
+  MATCH (t)-[:HAS_ROW]->(r:Row)
   WHERE r.number > $most AND EXISTS {
     MATCH (r)-[:HAS_CELL]->(c:Cell)
     WHERE any(word IN $words WHERE ' ' + c.norm + ' ' CONTAINS ' ' + word + ' ')
@@ -22,10 +23,11 @@ CALL (t) {
 }
 CALL (r) {
   MATCH (r)-[:HAS_CELL]->(c:Cell)
+  WHERE size($columns) = 0 OR c.column IN $columns
   WITH c ORDER BY c.column
   RETURN collect([c.text, c.norm, c.value, c.date]) AS cells
 }
 WITH d, t, columns, r, cells ORDER BY r.number
-RETURN t.name AS name, t.title AS title, d.id AS document, d.title AS documentTitle,
+RETURN t.name AS name, d.id AS document, d.title AS documentTitle,
        t.rows AS count, t.markdown AS markdown, columns,
-       collect({number: r.number, cells: cells}) AS rows
+       collect({number: r.number, title: r.title, page: r.page, cells: cells}) AS rows

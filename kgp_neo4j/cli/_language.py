@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-if TYPE_CHECKING:
-    from kgp_neo4j.language import LanguageModel
+from kgp_neo4j.types.corpus import Form
 
-__all__ = ["answerer_options", "chat_url_option", "llm_option", "opened_model"]
+if TYPE_CHECKING:
+    from kgp_neo4j.types.language import LanguageModel
+
+__all__ = ["answerer_options", "answering_model", "chat_url_option", "llm_option", "opened_model"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,7 +26,7 @@ _chat_url = click.option(
 
 _form = click.option(
     "--form",
-    type=click.Choice(["short", "long"]),
+    type=click.Choice(get_args(Form)),
     default="short",
     show_default=True,
     help="What the language model writes: a few words and why, or a paragraph.",
@@ -63,7 +65,14 @@ def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> Languag
 
     `given` are further settings of a LanguageSettings that come from the command line.
     """
-    from kgp_neo4j.configuration import language_settings
-    from kgp_neo4j.models.language import open_language_model
+    from kgp_neo4j.environment.configuration import language_settings
+    from kgp_neo4j.llm.call import open_language_model
 
     return open_language_model(language_settings(model=llm, url=chat_url, **given))
+
+
+def answering_model(
+    llm: str | None, agent: str | None, model: str | None, chat_url: str | None
+) -> LanguageModel | None:
+    """Open the language model that answers: `--llm`, that of `--agent chat`, or as configured."""
+    return opened_model(llm or (model if agent == "chat" else None), chat_url)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["corpus_option", "echo_json", "json_option", "plain_record", "say", "write_file"]
+from kgp_neo4j.text.safe import Stream
+from kgp_neo4j.types.json_records import to_json
+
+__all__ = [
+    "corpus_option",
+    "echo_json",
+    "json_option",
+    "say",
+    "write_file",
+    "written",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +46,7 @@ def corpus_option(command: F) -> F:
 
 def echo_json(value: Any) -> None:
     """Print a record, or a list of records, as JSON on stdout."""
-    click.echo(json.dumps(plain_record(value), ensure_ascii=False, indent=2))
+    click.echo(to_json(value, indent=2))
 
 
 def say(text: str) -> None:
@@ -46,7 +56,7 @@ def say(text: str) -> None:
 
 def write_file(path: Path, text: str) -> None:
     """Write a page or a picture, and say so; raises InputError where the file cannot be written."""
-    from kgp_neo4j.errors import InputError
+    from kgp_neo4j.types.errors import InputError
 
     try:
         path.write_text(text, encoding="utf-8")
@@ -57,12 +67,26 @@ def write_file(path: Path, text: str) -> None:
     say(f"Written: {path}")
 
 
-def plain_record(value: Any) -> Any:
-    """Return a record as what JSON holds."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain_record(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, dict):
-        return {str(k): plain_record(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_record(v) for v in value]
-    return value
+@contextmanager
+def written(quiet: bool) -> Iterator[Callable[[str], None] | None]:
+    """Show a reply on the terminal while it is written, unchecked; nothing where there is none."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+
+    begun = False
+
+    def show(text: str) -> None:
+        nonlocal begun
+        if not begun:
+            click.echo(click.style("Being written, not checked yet:", dim=True), err=True)
+        begun = True
+        click.echo(click.style(text, dim=True), nl=False, err=True)
+
+    stream = Stream(show)
+    try:
+        yield stream.write
+    finally:
+        stream.close()
+        if begun:
+            click.echo(err=True)

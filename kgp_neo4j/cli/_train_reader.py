@@ -30,7 +30,7 @@ sure the reader may be. The same command again goes on where it was stopped.
 )
 @click.option("--encoder", help="A sentence encoder of BERT's kind (default: the offline one).")
 @click.option(
-    "--layers", type=int, default=4, show_default=True, help="Upper layers that are trained."
+    "--layers", type=int, default=6, show_default=True, help="Upper layers that are trained."
 )
 @click.option(
     "--single", type=int, default=27000, show_default=True, help="Examples of one passage to draw."
@@ -42,9 +42,9 @@ sure the reader may be. The same command again goes on where it was stopped.
     show_default=True,
     help="Passes over the questions of several passages.",
 )
-@click.option("--batch", type=int, default=1600, show_default=True, help="Word pieces a step.")
+@click.option("--batch", type=int, default=4096, show_default=True, help="Word pieces a step.")
 @click.option(
-    "--longest", type=int, default=300, show_default=True, help="Word pieces of a window."
+    "--longest", type=int, default=512, show_default=True, help="Word pieces of a window."
 )
 @click.option("--rate", type=float, default=2.5e-4, show_default=True, help="Learning rate.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Makes runs repeat.")
@@ -73,7 +73,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Train the reader that answers without a language model."""
-    from kgp_neo4j.models import DEFAULT_ENCODER
+    from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
     from kgp_neo4j.train.reader import ReaderSettings, train_reader
 
     settings = ReaderSettings(
@@ -97,7 +97,7 @@ def command(
     )
     if report.right is not None and report.calibration_error is not None:
         click.echo(
-            f"Held out: {100 * report.right:.1f} % answered exactly, calibration error "
+            f"Held out: {100 * report.right:.1f} % answered rightly, calibration error "
             f"{100 * report.calibration_error:.1f} points"
         )
     click.echo(f'Ask with it: kgp-neo4j ask "..." --corpus NAME --reader {out}')

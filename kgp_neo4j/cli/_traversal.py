@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
 from kgp_neo4j.cli._language import chat_url_option
+from kgp_neo4j.types.corpus import AgentName
+from kgp_neo4j.types.settings import EDGES, AgentSettings, TraversalSettings, default_of
 
 __all__ = ["retriever_settings", "traversal_options"]
 
@@ -16,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS = (
     click.option(
         "--agent",
-        type=click.Choice(["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]),
+        type=click.Choice(get_args(AgentName)),
         help="Who chooses the next evidence (default: learned where all graphs are there).",
     ),
     click.option(
@@ -38,19 +40,43 @@ _OPTIONS = (
         "--seed", type=int, default=0, show_default=True, help="The same seed, the same draw."
     ),
     click.option(
-        "--budget", type=int, default=30, show_default=True, help="Distinct passages at most."
+        "--max-passages",
+        "--budget",
+        "budget",
+        type=int,
+        default=default_of(TraversalSettings, "budget"),
+        show_default=True,
+        help="Distinct passages at most: the paper's context budget.",
     ),
     click.option(
-        "--seeds", type=int, default=8, show_default=True, help="Paths the traversal starts with."
+        "--seeds",
+        type=int,
+        default=default_of(TraversalSettings, "seeds"),
+        show_default=True,
+        help="Paths the traversal starts with.",
     ),
     click.option(
-        "--branching", type=int, default=5, show_default=True, help="Neighbours a path visits."
+        "--max-neighbours",
+        "--branching",
+        "branching",
+        type=int,
+        default=default_of(TraversalSettings, "branching"),
+        show_default=True,
+        help="Neighbours that a path visits: the paper's branching factor.",
     ),
-    click.option("--hops", type=int, default=2, show_default=True, help="Moves from a seed."),
+    click.option(
+        "--max-hops",
+        "--hops",
+        "hops",
+        type=int,
+        default=default_of(TraversalSettings, "hops"),
+        show_default=True,
+        help="Moves from a seed.",
+    ),
     click.option(
         "--edges",
         multiple=True,
-        type=click.Choice(["SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "SIMILAR_MDR", "NEXT"]),
+        type=click.Choice(EDGES),
         help="Edge types to go along; give it once for each (default: all).",
     ),
 )
@@ -76,9 +102,7 @@ def retriever_settings(
     hops: int,
     edges: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Return what a Retriever is made with; imported here, so that `--help` need not."""
-    from kgp_neo4j.traverse import AgentSettings, TraversalSettings
-
+    """Return what a pipeline is made with, from the options."""
     return {
         "agent": agent,
         "settings": TraversalSettings(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, get_args
 
 import click
 
-from kgp_neo4j.cli._answer import answering_model, print_answer, say_unconnected, written
-from kgp_neo4j.cli._language import answerer_options, llm_option
-from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.cli._language import answerer_options, answering_model, llm_option
+from kgp_neo4j.cli._output import echo_json, json_option, say, write_file, written
 from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
-
-if TYPE_CHECKING:
-    from kgp_neo4j.answer import Ircot
-    from kgp_neo4j.evidence import Retriever
+from kgp_neo4j.show.terminal import print_answer
+from kgp_neo4j.types.corpus import Form, Method, QuestionType
 
 _EPILOG = """
 \b
@@ -41,7 +38,7 @@ Examples:
 )
 @click.option(
     "--method",
-    type=click.Choice(["kgp", "bm25", "dense", "hybrid", "ircot"]),
+    type=click.Choice(get_args(Method)),
     default="kgp",
     show_default=True,
     help="How the passages are found: the traversal, or one of its baselines.",
@@ -50,9 +47,9 @@ Examples:
 @click.option(
     "--type",
     "type_",
-    type=click.Choice(["structural", "content", "both", "model"]),
+    type=click.Choice(get_args(QuestionType)),
     help="What the question is about, pages and tables or content (default: it is decided); "
-    "`model` lets the language model decide, in a call of its own.",
+    "`model` lets the language model decide, as it chooses what to look up.",
 )
 @llm_option("answers, from passages as from pages and tables")
 @answerer_options
@@ -73,10 +70,10 @@ def command(
     question: str,
     corpus: str | None,
     graph: str | None,
-    method: str,
-    type_: str | None,
+    method: Method,
+    type_: QuestionType | None,
     llm: str | None,
-    form: str,
+    form: Form,
     reader: str | None,
     html: Path | None,
     as_mermaid: bool,
@@ -108,42 +105,28 @@ def command(
         return
     if corpus is None:
         raise click.MissingParameter(param_hint="'--corpus' or '--graph'", param_type="option")
-    from kgp_neo4j.answer import ask, with_method
-    from kgp_neo4j.answer.explanation import mermaid, page
-    from kgp_neo4j.answer.traces import with_trace
-    from kgp_neo4j.installation import open_database
-
-    settings = retriever_settings(**traversal)
-    model = answering_model(llm, traversal["agent"], traversal["model"], traversal["chat_url"])
-    made: list[Retriever | Ircot] = []
-
-    def retriever() -> Retriever | Ircot:
-        from kgp_neo4j.evidence import Retriever
-
-        made.append(
-            with_method(
-                lambda name: Retriever(database, corpus, method=name, **settings), method, model
-            )
-        )
-        return made[0]
+    from kgp_neo4j.corpus.answer.traces import with_trace
+    from kgp_neo4j.corpus.pipeline import make_pipeline
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.show.answer_page import page
+    from kgp_neo4j.show.mermaid import mermaid
 
     with open_database(echo=say) as database:
+        pipeline = make_pipeline(
+            database,
+            corpus,
+            method=method,
+            model=answering_model(
+                llm, traversal["agent"], traversal["model"], traversal["chat_url"]
+            ),
+            form=form,
+            reader=reader,
+            **retriever_settings(**traversal),
+        )
         with written(as_json or as_mermaid) as on_text:
-            answer = ask(
-                database,
-                corpus,
-                question,
-                retriever,
-                type_=type_,
-                model=model,
-                form=form,
-                on_text=on_text,
-                reader=reader,
-            )
+            answer = pipeline.ask(question, type_=type_, on_text=on_text)
         if trace:
             answer = with_trace(database, answer)
-    if made:
-        say_unconnected(made[0].unconnected)
     if html is not None:
         write_file(html, page(answer))
     if as_json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import shutil
 import signal
 import sys
@@ -14,24 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._answer import (
-    answering_model,
-    by_whom,
-    print_paths,
-    print_said,
-    say_unconnected,
+from kgp_neo4j.cli._language import answerer_options, answering_model, llm_option
+from kgp_neo4j.cli._output import (
+    corpus_option,
+    json_option,
+    say,
     written,
 )
-from kgp_neo4j.cli._language import answerer_options, llm_option
-from kgp_neo4j.cli._output import corpus_option, json_option, plain_record, say
-from kgp_neo4j.cli._structural import print_structural
 from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
-from kgp_neo4j.printable import plain
+from kgp_neo4j.show.terminal import by_whom, print_paths, print_said, print_structural
+from kgp_neo4j.text.safe import plain
+from kgp_neo4j.types.json_records import to_json
 
 if TYPE_CHECKING:
-    from kgp_neo4j.answer.conversation import Conversation, Turn
-    from kgp_neo4j.evidence import Retriever
-    from kgp_neo4j.records import Passage
+    from kgp_neo4j.corpus.answer.conversation import Conversation, Turn
+    from kgp_neo4j.types.corpus import Form, Passage
 
 _EPILOG = """
 \b
@@ -62,7 +58,7 @@ _HELP = "/sources [NUMBER], /path, /link, /help, /quit; anything else is a quest
 def command(
     corpus: str,
     llm: str | None,
-    form: str,
+    form: Form,
     reader: str | None,
     trace: bool,
     as_json: bool,
@@ -74,25 +70,27 @@ def command(
     the turns before, and the question is shown as it was understood. Questions may also be piped
     in, one a line; --json prints a line for each.
     """
-    from kgp_neo4j.answer.conversation import Conversation
-    from kgp_neo4j.installation import open_database
-
-    settings = retriever_settings(**traversal)
-    model = answering_model(llm, traversal["agent"], traversal["model"], traversal["chat_url"])
-
-    def retriever() -> Retriever:
-        with _uninterrupted():
-            from kgp_neo4j.evidence import Retriever
-
-            made = Retriever(database, corpus, **settings)
-        say_unconnected(made.unconnected)
-        return made
+    from kgp_neo4j.corpus.answer.conversation import Conversation
+    from kgp_neo4j.corpus.pipeline import make_pipeline
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.types.errors import KgpError
 
     with open_database(echo=say) as database:
         _check(database, corpus)
-        conversation = Conversation(
-            database, corpus, retriever, model=model, form=form, reader=reader, trace=trace
+        pipeline = make_pipeline(
+            database,
+            corpus,
+            model=answering_model(
+                llm, traversal["agent"], traversal["model"], traversal["chat_url"]
+            ),
+            form=form,
+            reader=reader,
+            **retriever_settings(**traversal),
         )
+        # Where the corpus cannot be asked yet, the first question that needs it says why.
+        with _uninterrupted(), contextlib.suppress(KgpError):
+            pipeline.open()
+        conversation = Conversation(pipeline, trace=trace)
         if not _talk(conversation, as_json):
             sys.exit(1)
 
@@ -117,7 +115,7 @@ def _uninterrupted() -> Iterator[None]:
 
 def _check(database: Any, corpus: str) -> None:
     """Say at once that there is no such corpus, not after the first question."""
-    from kgp_neo4j.errors import no_corpus
+    from kgp_neo4j.types.errors import no_corpus
 
     if {"name": corpus} not in database.read("inspect/corpus_names"):
         raise no_corpus(corpus)
@@ -190,19 +188,19 @@ def _next(person: bool) -> str | None:
 
 def _answered(said: str, conversation: Conversation, as_json: bool) -> bool:
     """Ask and print what comes back; return whether it was answered."""
-    from kgp_neo4j.errors import KgpError
+    from kgp_neo4j.types.errors import KgpError
 
     try:
         with written(as_json) as on_text:
             turn = conversation.ask(said, on_text=on_text)
     except KgpError as error:
         if as_json:
-            click.echo(json.dumps({"said": said, "error": str(error)}, ensure_ascii=False))
+            click.echo(to_json({"said": said, "error": str(error)}))
         else:
             click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
         return False
     if as_json:
-        click.echo(json.dumps(plain_record(turn), ensure_ascii=False))
+        click.echo(to_json(turn))
     else:
         _print(turn, conversation)
     return True

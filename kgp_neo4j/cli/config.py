@@ -11,7 +11,7 @@ from kgp_neo4j.cli._output import echo_json, json_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kgp_neo4j.configuration import Shown
+    from kgp_neo4j.environment.configuration import Shown
 
 _EPILOG = """
 \b
@@ -33,7 +33,7 @@ default. Keys and passwords come from the environment, or from a file of mode 06
 @json_option
 def command(clear_cache: bool, as_json: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
-    from kgp_neo4j.configuration import (
+    from kgp_neo4j.environment.configuration import (
         FILE,
         language_settings,
         read_configuration,
@@ -74,7 +74,7 @@ def _text(value: Any) -> str:
 
 
 def _clear(folder: Path, as_json: bool) -> None:
-    from kgp_neo4j.models.cache import ReplyCache
+    from kgp_neo4j.llm.cache import ReplyCache
 
     cache = ReplyCache(folder)
     count = cache.clear()

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import click
 
 from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
+from kgp_neo4j.types.corpus import GraphName
+from kgp_neo4j.types.settings import (
+    LINKERS,
+    EntitySettings,
+    KeywordSettings,
+    MdrSettings,
+    SimilaritySettings,
+    default_of,
+)
 
 _EPILOG = """
 \b
@@ -24,33 +35,41 @@ Running it again replaces the edges; passages are embedded only once. More --key
 @click.option(
     "--edges",
     multiple=True,
-    type=click.Choice(["tfidf", "entity", "knn-st", "knn-mdr"]),
+    type=click.Choice(get_args(GraphName)),
     help="Which graphs to make; give it once for each (default: tfidf, entity and knn-st).",
 )
 @click.option(
-    "--keywords", type=int, default=30, show_default=True, help="Keywords kept for a passage."
+    "--keywords",
+    type=int,
+    default=default_of(KeywordSettings, "keywords"),
+    show_default=True,
+    help="Keywords kept for a passage.",
 )
 @click.option(
-    "--longest", type=int, default=4, show_default=True, help="Words in the longest keyword."
+    "--longest",
+    type=int,
+    default=default_of(KeywordSettings, "longest"),
+    show_default=True,
+    help="Words in the longest keyword.",
 )
 @click.option(
     "--max-frequency",
     type=int,
-    default=50,
+    default=default_of(KeywordSettings, "max_frequency"),
     show_default=True,
     help="A keyword in more passages than this joins none.",
 )
 @click.option(
     "--neighbours",
     type=int,
-    default=10,
+    default=default_of(KeywordSettings, "neighbours"),
     show_default=True,
     help="Passages that each is joined to, by keywords, by entities and by similarity.",
 )
 @click.option(
     "--linker",
-    type=click.Choice(["titles", "spacy", "wat", "tagme"]),
-    default="titles",
+    type=click.Choice(LINKERS),
+    default=default_of(EntitySettings, "linker"),
     show_default=True,
     help="What finds entities: the corpus's titles, these and a spaCy model, or a web service "
     "(its token in GCUBE_TOKEN).",
@@ -79,7 +98,7 @@ Running it again replaces the edges; passages are embedded only once. More --key
 @json_option
 def command(
     corpus: str,
-    edges: tuple[str, ...],
+    edges: tuple[GraphName, ...],
     keywords: int,
     longest: int,
     max_frequency: int,
@@ -94,15 +113,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
-    from kgp_neo4j.connect import (
-        EDGES,
-        EntitySettings,
-        KeywordSettings,
-        MdrSettings,
-        SimilaritySettings,
-        connect,
-    )
-    from kgp_neo4j.installation import open_database
+    from kgp_neo4j.corpus.connect.graphs import EDGES, connect
+    from kgp_neo4j.graphdb.install import open_database
 
     with open_database(echo=say) as database:
         report = connect(
@@ -138,3 +150,5 @@ def command(
     if "knn-mdr" in edges:
         click.echo(f"  embedded by MDR       {report.mdr_embedded:>10,}")
         click.echo(f"  MDR edges             {report.mdr_edges:>10,}")
+    steps = ", ".join(f"{s} {took:.1f}" for s, took in report.seconds.items() if s != "all")
+    click.echo(click.wrap_text(f"seconds: {steps}", 100, "  ", "    "))

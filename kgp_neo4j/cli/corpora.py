@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say
-from kgp_neo4j.records import CorpusSummary
-from kgp_neo4j.triples import GraphSummary
+from kgp_neo4j.types.corpus import CorpusSummary
+from kgp_neo4j.types.mindmap import GraphSummary
 
 _EPILOG = """
 \b
@@ -27,9 +27,9 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
 
     Knowledge graphs are listed below them; as JSON, with --graphs instead.
     """
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.load import corpora, list_documents
-    from kgp_neo4j.load.triples import graphs
+    from kgp_neo4j.corpus.load.delete import corpora, list_documents
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.mindmap.load.graphs import graphs
 
     if documents is not None and only_graphs:
         raise click.UsageError("give either --documents or --graphs")

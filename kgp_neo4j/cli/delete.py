@@ -57,9 +57,9 @@ def command(
         raise click.UsageError("give --corpus or --graph")
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("there is no terminal to ask on; give --yes to delete")
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.load import delete_corpus, delete_document, find_documents
-    from kgp_neo4j.load.triples import delete_graph, require_graph
+    from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.mindmap.load.graphs import delete_graph, require_graph
 
     with open_database(echo=say) as database:
         if graph is not None:

@@ -32,8 +32,7 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
 
     Starts the database where none runs; the first time, it is fetched (190 MB).
     """
-    from kgp_neo4j.answer import ask
-    from kgp_neo4j.cli._answer import print_answer
+    from kgp_neo4j.corpus.pipeline import make_pipeline
     from kgp_neo4j.demo import (
         QUESTION,
         QUESTIONS,
@@ -43,16 +42,14 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
         prepare,
         prepare_graph,
     )
-    from kgp_neo4j.evidence import Retriever
-    from kgp_neo4j.installation import open_database
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.show.terminal import print_answer
 
     asked = QUESTION if question is None else question
     with open_database(echo=say) as database:
         prepared = prepare(database, corpus)
         prepare_graph(database, corpus)
-        answer = ask(
-            database, corpus, asked, lambda: Retriever(database, corpus, settings=SETTINGS)
-        )
+        answer = make_pipeline(database, corpus, settings=SETTINGS).ask(asked)
         embedded = database.connection.embedded
     options = f"--corpus {shlex.quote(corpus)} --seeds {SETTINGS.seeds} --budget {SETTINGS.budget}"
     further = [

@@ -1,4 +1,4 @@
-"""`kgp-neo4j doctor`: what the server at hand can and cannot do."""
+"""`kgp-neo4j doctor`: what the server at hand and this installation can and cannot do."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ Examples:
 @click.command("doctor", epilog=_EPILOG)
 @json_option
 def command(as_json: bool) -> None:
-    """Show the server's version and plugins, and what is missing on it."""
-    from kgp_neo4j.installation import missing, open_database
+    """Show the server's version and plugins, what runs the models, and what is missing."""
+    from kgp_neo4j.environment.extras import installed_extras
+    from kgp_neo4j.graphdb.install import missing, open_database
+    from kgp_neo4j.models.engine import describe_engine
 
     with open_database(echo=say) as database:
         found = database.capabilities()
@@ -27,6 +29,7 @@ def command(as_json: bool) -> None:
         stored = database.read("install/stored") if found.apoc_extended else []
         installed = [f"custom.{row['name']}" for row in stored]
     lacks = missing(found)
+    engine, extras = describe_engine(), installed_extras()
     if as_json:
         echo_json(
             {
@@ -36,6 +39,8 @@ def command(as_json: bool) -> None:
                 "server": found,
                 "procedures": installed,
                 "missing": lacks,
+                "models": engine,
+                "extras": extras,
             }
         )
         return
@@ -45,5 +50,9 @@ def command(as_json: bool) -> None:
     click.echo(f"APOC Core   {'yes' if found.apoc else 'missing'}")
     click.echo(f"APOC Ext.   {'yes' if found.apoc_extended else 'missing'}")
     click.echo(f"procedures  {len(installed)} custom.kgp.* installed")
+    click.echo(
+        f"models      {engine['engine']}, {engine['precision']}, {engine['threads']} threads"
+    )
+    click.echo(f"extras      {', '.join(extras) or 'none'}")
     for sentence in lacks:
         click.echo(click.style("! ", fg="yellow") + sentence)

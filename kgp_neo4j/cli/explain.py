@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
-from kgp_neo4j.printable import plain
+from kgp_neo4j.text.safe import plain
 
 if TYPE_CHECKING:
-    from kgp_neo4j.answer.explanation import Visit
-    from kgp_neo4j.answer.traces import KeptTrace, Replay
-    from kgp_neo4j.database import Database
+    from kgp_neo4j.corpus.answer.traces import Replay
+    from kgp_neo4j.corpus.answer.visits import Visit
+    from kgp_neo4j.graphdb.database import Database
+    from kgp_neo4j.types.corpus import Trace
 
 _EPILOG = """
 \b
@@ -100,8 +101,8 @@ def command(
         raise click.UsageError("--days goes with --remove-all.")
     if remove_all and not yes and not sys.stdin.isatty():
         raise click.UsageError("there is no terminal to ask on; give --yes to remove")
-    from kgp_neo4j.answer.traces import explain, remove, traces
-    from kgp_neo4j.installation import open_database
+    from kgp_neo4j.corpus.answer.traces import explain, remove, traces
+    from kgp_neo4j.graphdb.install import open_database
 
     with open_database(echo=say) as database:
         if removed:
@@ -119,8 +120,8 @@ def command(
 
 
 def _latest(database: Database, corpus: str | None) -> str:
-    from kgp_neo4j.answer.traces import traces
-    from kgp_neo4j.errors import TraceError
+    from kgp_neo4j.corpus.answer.traces import traces
+    from kgp_neo4j.types.errors import TraceError
 
     found = traces(database, corpus, limit=1)
     if not found:
@@ -136,7 +137,7 @@ def _removed(count: int, as_json: bool) -> None:
         click.echo(f"Removed {count} trace{'' if count == 1 else 's'}.")
 
 
-def _list(found: list[KeptTrace], as_json: bool) -> None:
+def _list(found: list[Trace], as_json: bool) -> None:
     if as_json:
         echo_json(found)
         return
@@ -155,7 +156,8 @@ def _list(found: list[KeptTrace], as_json: bool) -> None:
 
 
 def _shown(made: Replay, show: int, *, as_json: bool, as_mermaid: bool, html: Path | None) -> None:
-    from kgp_neo4j.answer.explanation import mermaid, page
+    from kgp_neo4j.show.answer_page import page
+    from kgp_neo4j.show.mermaid import mermaid
 
     if html is not None:
         write_file(html, page(made.answer))
@@ -169,7 +171,7 @@ def _shown(made: Replay, show: int, *, as_json: bool, as_mermaid: bool, html: Pa
 
 def _told(made: Replay, show: int) -> None:
     """Print a replay for a person, hop by hop."""
-    from kgp_neo4j.answer.explanation.queries import show_trace
+    from kgp_neo4j.corpus.answer.shown_queries import show_trace
 
     answer = made.answer
     click.echo(click.style("Question", fg="cyan", bold=True))

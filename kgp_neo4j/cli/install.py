@@ -25,7 +25,7 @@ def command(remove: bool, as_json: bool) -> None:
 
     Running it again upgrades what has changed and removes what no longer exists.
     """
-    from kgp_neo4j.installation import install, open_database, uninstall
+    from kgp_neo4j.graphdb.install import install, open_database, uninstall
 
     with open_database(echo=say) as database:
         done = uninstall(database) if remove else install(database)

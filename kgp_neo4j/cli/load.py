@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
-from kgp_neo4j.records import Account
+from kgp_neo4j.types.corpus import LoadReport
 
 _EPILOG = """
 \b
@@ -59,8 +59,8 @@ def command(
     Each document is stored wholly or not at all. With --keep-going the account says what was not
     loaded, and the exit code is still 1.
     """
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.load import load
+    from kgp_neo4j.corpus.load.loading import load
+    from kgp_neo4j.graphdb.install import open_database
 
     with open_database(echo=say) as database:
         account = load(database, paths, corpus, passage_size=passage_size, keep_going=keep_going)
@@ -74,7 +74,7 @@ def command(
         ctx.exit(1)
 
 
-def _print(account: Account) -> None:
+def _print(account: LoadReport) -> None:
     lost = account.characters_in - account.characters_out
     click.echo(f"corpus      {account.corpus}")
     click.echo(f"files       {account.files:,}")

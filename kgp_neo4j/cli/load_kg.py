@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kgp_neo4j.cli._output import echo_json, json_option, say
-from kgp_neo4j.triples import GraphAccount
+from kgp_neo4j.types.mindmap import GraphLoadReport
 
 _EPILOG = """
 \b
@@ -96,8 +96,9 @@ def command(
         raise click.UsageError("give either files or --from-label")
     if labels and (mapping or entity_types or encoding):
         raise click.UsageError("--mapping, --entity-types and --encoding are for files")
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.load.triples import adopt_graph, load_graph, parse_type
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.mindmap.load.gather import parse_type
+    from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 
     shared: dict[str, Any] = {
         "types": dict(map(parse_type, types)),
@@ -134,7 +135,7 @@ def command(
         ctx.exit(1)
 
 
-def _print(account: GraphAccount) -> None:
+def _print(account: GraphLoadReport) -> None:
     click.echo(f"graph          {account.graph}")
     if account.files:
         click.echo(f"files          {account.files:,}")

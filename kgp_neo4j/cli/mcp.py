@@ -37,8 +37,8 @@ def command(corpus: str | None, graph: str | None) -> None:
     A client of the Model Context Protocol starts this command itself. It only reads; messages for
     people go to standard error. It ends with its input.
     """
-    from kgp_neo4j.installation import open_to_read
-    from kgp_neo4j.integrations.serving import make_server
+    from kgp_neo4j.graphdb.install import open_to_read
+    from kgp_neo4j.integrations.mcp import make_server
 
     with open_to_read(echo=say) as database:
         make_server(database, corpus=corpus, graph=graph).run("stdio")

@@ -13,7 +13,8 @@ from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
 
 if TYPE_CHECKING:
-    from kgp_neo4j.answer.mindmap import MindMap
+    from kgp_neo4j.types.mindmap import MindMap
+from kgp_neo4j.types.settings import SAMPLING, ExplorationSettings, MiningSettings, default_of
 
 _EPILOG = """
 \b
@@ -66,21 +67,23 @@ Graphs are loaded by `kgp-neo4j load-kg`.
 @click.option(
     "--size",
     type=click.IntRange(1, 500),
-    default=40,
+    default=default_of(MiningSettings, "size"),
     show_default=True,
     help="Triples of evidence at most.",
 )
 @click.option(
+    "--max-hops",
     "--hops",
+    "hops",
     type=click.IntRange(1, 10),
-    default=5,
+    default=default_of(ExplorationSettings, "hops"),
     show_default=True,
     help="Steps of a path between two entities at most.",
 )
 @click.option(
     "--sampling",
-    type=click.Choice(["ranked", "random"]),
-    default="ranked",
+    type=click.Choice(SAMPLING),
+    default=default_of(MiningSettings, "sampling"),
     show_default=True,
     help="Which evidence stays: the best, or a sample for each entity as in the paper.",
 )
@@ -119,7 +122,7 @@ def command(
     """
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
-    from kgp_neo4j.answer.mindmap import as_question, read_turns
+    from kgp_neo4j.mindmap.answer.ask_graph import as_question, read_turns
 
     said = sys.stdin.read() if question == "-" else question
     asked = as_question([*read_turns(said, "standard input"), *turns])
@@ -139,10 +142,8 @@ def run_mindmap(
     **mining: Any,
 ) -> MindMap:
     """Answer a question as the command does; `options` are LABEL=TEXT, `mining` its settings."""
-    from kgp_neo4j.answer.mindmap import ask_graph
-    from kgp_neo4j.evidence.mining import MiningSettings
-    from kgp_neo4j.installation import open_database
-    from kgp_neo4j.traverse.exploration import ExplorationSettings
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 
     choices = _choices(options)
     settings = MiningSettings(**mining, exploration=ExplorationSettings(hops=hops))
@@ -161,9 +162,10 @@ def show_mindmap(
     svg: Path | None = None,
 ) -> None:
     """Print an answer in the form asked for, and write its pictures."""
-    from kgp_neo4j.answer.mindmap import mermaid, page
-    from kgp_neo4j.answer.mindmap import svg as drawn
-    from kgp_neo4j.cli._mindmap import print_mind_map
+    from kgp_neo4j.show.mindmap_lines import mermaid
+    from kgp_neo4j.show.mindmap_picture import page
+    from kgp_neo4j.show.mindmap_picture import svg as drawn
+    from kgp_neo4j.show.terminal_mindmap import print_mind_map
 
     roots = [entity.name for entity in made.reasoning.entities if entity.id]
     if html is not None:
@@ -194,7 +196,7 @@ def _choices(options: tuple[str, ...]) -> dict[str, str]:
 
 def _writer(llm: str | None, chat_url: str | None) -> Callable[[str], str] | None:
     """Return the language model that was asked for, as a function of a prompt; None for none."""
-    from kgp_neo4j.models.language import writer
+    from kgp_neo4j.llm.call import writer
 
     model = opened_model(llm, chat_url)
     return writer(model) if model is not None else None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
 from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
+from kgp_neo4j.types.corpus import Method
 
 _EPILOG = """
 \b
@@ -31,7 +32,7 @@ lines, also as .gz. A line of the run is
 )
 @click.option(
     "--method",
-    type=click.Choice(["bm25", "dense", "hybrid", "kgp"]),
+    type=click.Choice([method for method in get_args(Method) if method != "ircot"]),
     default="kgp",
     show_default=True,
     help="Full text, vectors, both fused, or the graph traversal.",
@@ -42,19 +43,20 @@ def command(
     questions: Path,
     corpus: str,
     out: Path,
-    method: str,
+    method: Method,
     as_json: bool,
     **traversal: Any,
 ) -> None:
     """Retrieve passages for every question of a file, with the same budget for every method."""
-    from kgp_neo4j.evaluate import read_questions, run_questions
-    from kgp_neo4j.evidence import Retriever
-    from kgp_neo4j.installation import open_database
+    from kgp_neo4j.corpus.pipeline import make_retriever
+    from kgp_neo4j.evaluate.questions import read_questions
+    from kgp_neo4j.evaluate.run import run_questions
+    from kgp_neo4j.graphdb.install import open_database
 
     settings = retriever_settings(**traversal)
     asked = read_questions(questions)
     with open_database(echo=say) as database:
-        retriever = Retriever(database, corpus, method=method, **settings)
+        retriever = make_retriever(database, corpus, method=method, **settings)
         seconds = sorted(run_questions(retriever, asked, out))
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
     if as_json:

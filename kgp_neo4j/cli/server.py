@@ -12,8 +12,8 @@ import click
 from kgp_neo4j.cli._output import echo_json, json_option, say
 
 if TYPE_CHECKING:
-    from kgp_neo4j.server import ServerStatus
-    from kgp_neo4j.settings import Folders
+    from kgp_neo4j.environment.folders import Folders
+    from kgp_neo4j.graphdb.server.supervise import ServerStatus
 
 _home = click.option(
     "--home",
@@ -44,7 +44,7 @@ def command() -> None:
 
 
 def _folders(home: Path | None) -> Folders:
-    from kgp_neo4j.settings import Folders
+    from kgp_neo4j.environment.folders import Folders
 
     return Folders.from_environment(home)
 
@@ -86,7 +86,7 @@ def _show(status: ServerStatus) -> None:
 @json_option
 def start_command(home: Path | None, memory: str | None, verify: bool, as_json: bool) -> None:
     """Start the database, fetching it on first use (190 MB)."""
-    from kgp_neo4j import server
+    from kgp_neo4j.graphdb import server
 
     folders = _folders(home)
     server.start(folders, memory=memory, verify=verify, echo=say)
@@ -102,7 +102,7 @@ def start_command(home: Path | None, memory: str | None, verify: bool, as_json: 
 @json_option
 def stop_command(home: Path | None, as_json: bool) -> None:
     """Stop the database; the data stays."""
-    from kgp_neo4j import server
+    from kgp_neo4j.graphdb import server
 
     folders = _folders(home)
     result = server.stop(folders, echo=say)
@@ -121,7 +121,7 @@ def stop_command(home: Path | None, as_json: bool) -> None:
 @json_option
 def status_command(home: Path | None, as_json: bool) -> None:
     """Show whether the database runs, where, and with how much memory."""
-    from kgp_neo4j import server
+    from kgp_neo4j.graphdb import server
 
     status = server.status(_folders(home))
     if as_json:
@@ -137,8 +137,8 @@ def status_command(home: Path | None, as_json: bool) -> None:
 @click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
 def logs_command(home: Path | None, lines: int, follow: bool, debug: bool) -> None:
     """Show the last lines of the database's log."""
-    from kgp_neo4j import server
-    from kgp_neo4j.errors import ServerError
+    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.types.errors import ServerError
 
     folders = _folders(home)
     name = "debug.log" if debug else "neo4j.log"
@@ -174,7 +174,7 @@ def open_command(home: Path | None, show_password: bool, as_json: bool) -> None:
     """Open Neo4j Browser on the database, starting it if it does not run."""
     import webbrowser
 
-    from kgp_neo4j import server
+    from kgp_neo4j.graphdb import server
 
     folders = _folders(home)
     connection = server.ensure(folders, echo=say)
@@ -213,7 +213,7 @@ def favourites_command(out: Path, as_json: bool) -> None:
 
     Drop the file on Browser's panel of favourites (the star); no database is needed for it.
     """
-    from kgp_neo4j.server.favourites import write_favourites
+    from kgp_neo4j.graphdb.server.favourites import write_favourites
 
     names = write_favourites(out)
     if as_json:

@@ -1,4 +1,4 @@
-"""The demo: short documents on an invented group of islands, and questions over them.
+"""Demo: short documents on an invented group of islands in; a connected corpus out.
 
 Each question needs two or three of the documents; the one with the answer shares hardly a word
 with the question and is found by way of the others. One document is a PDF of three pages with two
@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from kgp_neo4j.connect import connect
-from kgp_neo4j.database import Database
-from kgp_neo4j.errors import CorpusError
-from kgp_neo4j.load import delete_document, list_documents, load
-from kgp_neo4j.load.triples import graphs, load_graph
-from kgp_neo4j.records import Account, ConnectReport
-from kgp_neo4j.traverse import TraversalSettings
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.delete import delete_document, list_documents
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graphs import graphs
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.types.corpus import ConnectReport, LoadReport
+from kgp_neo4j.types.errors import CorpusError
+from kgp_neo4j.types.settings import TraversalSettings
 
 __all__ = [
     "DOCUMENTS",
@@ -59,7 +61,7 @@ _PLACE = "/kgp_neo4j/demo/documents/"
 class Prepared:
     """What `prepare` did; `connected` is None where the graph was there already."""
 
-    loaded: Account
+    loaded: LoadReport
     connected: ConnectReport | None
 
 

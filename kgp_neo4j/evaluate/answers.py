@@ -15,23 +15,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.answer.asking import Retrieves, from_retrieval
-from kgp_neo4j.answer.ircot import counting
-from kgp_neo4j.answer.prompting import answer_with_model
-from kgp_neo4j.errors import InputError
-from kgp_neo4j.language import LanguageModel
-from kgp_neo4j.models import Encoder
-from kgp_neo4j.models.language import Metered
-from kgp_neo4j.progress import bar
-from kgp_neo4j.readings import Statement
-from kgp_neo4j.records import Passage, Question
+from kgp_neo4j.corpus.answer.model import answer_with_model
+from kgp_neo4j.corpus.pipeline import Pipeline
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.llm.call import MeteredModel
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.types.corpus import Passage, Question, Statement
+from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.language import LanguageModel
 
 __all__ = [
     "answer_questions",
     "exact_match",
     "f1",
     "from_passages",
-    "from_retriever",
+    "from_pipeline",
     "gold_passages",
     "normalised",
     "short_answer",
@@ -92,24 +90,24 @@ def from_passages(
 ) -> Answering:
     """Return what answers from given passages by a model; none for the baseline `none`."""
 
+    metered = MeteredModel(model)
+
     def answer(question: Question) -> dict[str, Any]:
         given = passages(question)
-        metered = Metered(model)
         made = answer_with_model(question.text, given, metered, encoder=encoder)
         return _line(given, short_answer(made.statements), made.statements, metered, made.notes)
 
     return answer
 
 
-def from_retriever(retriever: Retrieves, model: LanguageModel) -> Answering:
-    """Return what retrieves and answers by a model; where it gives no answer, by the reader."""
+def from_pipeline(pipeline: Pipeline) -> Answering:
+    """Return what retrieves and answers by a pipeline with a language model."""
 
     def answer(question: Question) -> dict[str, Any]:
-        metered = Metered(model)
-        found = counting(retriever, model, metered).retrieve(question)
-        made = from_retrieval(retriever, found, model=metered)
+        made = pipeline.answer(pipeline.retriever.retrieve(question))
         said = short_answer(made.statements) if made.statements else made.text
-        return _line(made.passages, said, made.statements, metered, made.notes)
+        assert pipeline.meter is not None
+        return _line(made.passages, said, made.statements, pipeline.meter, made.notes)
 
     return answer
 
@@ -146,15 +144,16 @@ def _line(
     passages: Sequence[Passage],
     said: str,
     statements: Sequence[Statement],
-    metered: Metered,
+    metered: MeteredModel,
     notes: Sequence[str],
 ) -> dict[str, Any]:
+    usage = metered.take_usage()
     return {
         "answer": said,
         "retrieved": [{"title": p.title, "text": p.text} for p in passages],
         "carried": [statement.carried for statement in statements],
-        "calls": metered.usage.calls,
-        "tokens": [metered.usage.prompt_tokens, metered.usage.reply_tokens],
+        "calls": usage.calls,
+        "tokens": [usage.prompt_tokens, usage.reply_tokens],
         "notes": list(notes),
     }
 

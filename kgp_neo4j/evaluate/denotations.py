@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from kgp_neo4j.values import MONTHS
+from kgp_neo4j.text.values import MONTHS
 
 __all__ = ["same_values"]
 

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kgp_neo4j.database import Database
-from kgp_neo4j.evidence.aggregation import readable
-from kgp_neo4j.triples import EvidenceGraph, LinkedEntity, ReasoningGraph, Triple
-from kgp_neo4j.words import words
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.text.words import words
+from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, ReasoningGraph, Triple
 
 if TYPE_CHECKING:
-    from kgp_neo4j.models import Encoder
+    from kgp_neo4j.models.encoder import Encoder
 
 __all__ = ["Bm25", "Embeddings", "GraphDocument", "as_reasoning", "graph_documents"]
 

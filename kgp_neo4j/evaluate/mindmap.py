@@ -13,8 +13,8 @@ from typing import Any
 
 import regex
 
-from kgp_neo4j.answer.mindmap.names import same
-from kgp_neo4j.errors import ModelError
+from kgp_neo4j.mindmap.answer.same_names import same
+from kgp_neo4j.types.errors import ModelError
 
 __all__ = [
     "AXES",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgp_neo4j.errors import InputError
-from kgp_neo4j.load.files import extension, opened, shown
-from kgp_neo4j.load.json_files import read_array, read_lines
-from kgp_neo4j.progress import bar
-from kgp_neo4j.records import Question
+from kgp_neo4j.environment.files import extension, opened, read_array, read_lines, shown
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.errors import InputError
 
 __all__ = ["read_questions"]
 

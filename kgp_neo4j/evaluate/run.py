@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from kgp_neo4j.errors import InputError
-from kgp_neo4j.evidence import Retriever
-from kgp_neo4j.progress import bar
-from kgp_neo4j.records import Question
+from kgp_neo4j.corpus.pipeline import Retriever
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.errors import InputError
 
 __all__ = ["run_questions"]
 

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kgp_neo4j.database import record
-from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.graphdb.database import record
 from kgp_neo4j.integrations.passages import described
+from kgp_neo4j.types.errors import ConfigurationError
 
-try:
+with needs("graphrag", "this retriever"):
     from neo4j_graphrag.retrievers.base import Retriever
     from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
-except ImportError as error:
-    raise ConfigurationError(
-        "neo4j-graphrag is not installed", hint='Install it: pip install "kgp-neo4j[graphrag]".'
-    ) from error
 
 if TYPE_CHECKING:
-    from kgp_neo4j.api import Corpus
-    from kgp_neo4j.traverse import AgentSettings, TraversalSettings
+    from kgp_neo4j.corpus.corpus import Corpus
+    from kgp_neo4j.types.corpus import AgentName, Method
+    from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 __all__ = ["KgpRetriever"]
 
@@ -39,8 +37,8 @@ class KgpRetriever(Retriever):
         self,
         corpus: Corpus,
         *,
-        method: str = "kgp",
-        agent: str | None = None,
+        method: Method = "kgp",
+        agent: AgentName | None = None,
         settings: TraversalSettings | None = None,
         agent_settings: AgentSettings | None = None,
     ) -> None:

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.integrations.passages import described
 
-try:
+with needs("langchain", "this retriever"):
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
     from pydantic import Field
-except ImportError as error:
-    raise ConfigurationError(
-        "langchain-core is not installed", hint='Install it: pip install "kgp-neo4j[langchain]".'
-    ) from error
 
 # Not only for the type checker: pydantic looks the fields' types up when the class is made.
-from kgp_neo4j.api import Corpus
-from kgp_neo4j.traverse import AgentSettings, TraversalSettings
+from kgp_neo4j.corpus.corpus import Corpus
+from kgp_neo4j.types.corpus import AgentName, Method
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 __all__ = ["KgpRetriever"]
 
@@ -38,8 +35,8 @@ class KgpRetriever(BaseRetriever):
 
     corpus: Corpus
     k: int = Field(default=10, ge=1)
-    method: str = "kgp"
-    agent: str | None = None
+    method: Method = "kgp"
+    agent: AgentName | None = None
     settings: TraversalSettings | None = None
     agent_settings: AgentSettings | None = None
 

@@ -8,18 +8,16 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from kgp_neo4j.answer import explanation, mindmap
-from kgp_neo4j.answer.mindmap import MindMap
-from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.integrations.passages import described
-from kgp_neo4j.records import Answer, Retrieval
+from kgp_neo4j.show import answer_page, mindmap_picture
+from kgp_neo4j.types.corpus import Answer, Retrieval
+from kgp_neo4j.types.mindmap import MindMap
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["frame", "show"]
-
-_HINT = 'Install it: pip install "kgp-neo4j[notebook]".'
 
 
 def frame(found: Answer | Retrieval | MindMap) -> pd.DataFrame:
@@ -29,10 +27,8 @@ def frame(found: Answer | Retrieval | MindMap) -> pd.DataFrame:
     position, start, end, score, path, edges, reason, text); of a mind map, one for each edge (head,
     relation, tail, status, note).
     """
-    try:
+    with needs("notebook", "a table of the evidence"):
         import pandas as pd
-    except ImportError as error:
-        raise ConfigurationError("pandas is not installed", hint=_HINT) from error
     if isinstance(found, MindMap):
         columns = ["head", "relation", "tail", "status", "note"]
         edges = [[getattr(edge, name) for name in columns] for edge in found.edges]
@@ -46,11 +42,9 @@ def show(answer: Answer | MindMap, *, height: int = 700) -> None:
 
     The page stands in a frame of its own that runs no script.
     """
-    try:
+    with needs("notebook", "a page in a notebook"):
         from IPython.display import display
-    except ImportError as error:
-        raise ConfigurationError("IPython is not installed", hint=_HINT) from error
-    made = mindmap.page(answer) if isinstance(answer, MindMap) else explanation.page(answer)
+    made = mindmap_picture.page(answer) if isinstance(answer, MindMap) else answer_page.page(answer)
     framed = (
         f'<iframe sandbox="allow-popups" srcdoc="{escape(made)}" '
         f'style="width:100%;height:{int(height)}px;border:0"></iframe>'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kgp_neo4j.records import Answer, Passage, Retrieval
+from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 
 __all__ = ["described"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kgp_neo4j.database import Database
-from kgp_neo4j.errors import ConfigurationError
-from kgp_neo4j.settings import Connection
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
 
 __all__ = ["graph"]
 
@@ -20,11 +20,7 @@ def graph(database: Database | Connection) -> Any:
 
     It can write, whatever the database given may do.
     """
-    try:
+    with needs("py2neo", "this graph"):
         from py2neo import Graph
-    except ImportError as error:
-        raise ConfigurationError(
-            "py2neo is not installed", hint='Install it: pip install "kgp-neo4j[py2neo]".'
-        ) from error
     to = database.connection if isinstance(database, Database) else database
     return Graph(to.uri, auth=(to.username, to.password), name=to.database)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.errors import EncoderError
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr_folder import Lengths
+from kgp_neo4j.types.errors import EncoderError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 __all__ = ["MdrEncoder", "QueryForm", "load_mdr", "passage_text"]
 
@@ -32,7 +35,7 @@ def passage_text(title: str, text: str) -> str:
 class QueryForm:
     """Writes what an MDR encoder reads, in training and in use alike."""
 
-    tokenizer: Any
+    tokenizer: Tokenizer
     lengths: Lengths
 
     def passages(self, passages: Sequence[tuple[str, str]]) -> list[str]:
@@ -46,7 +49,9 @@ class QueryForm:
         evenly, so that the last one is never cut off by those before it.
         """
         questions = self._cut([question for question, _ in queries], self.lengths.question)
-        separator = self.tokenizer.sep_token or "\n"
+        # The last of the marks that the model puts around a text.
+        marks = self.tokenizer.encode("").ids
+        separator = self.tokenizer.id_to_token(marks[-1]) if marks else "\n"
         made = []
         for question, (_, before) in zip(questions, queries, strict=True):
             # Each passage comes with a separator of its own.
@@ -57,18 +62,13 @@ class QueryForm:
         return made
 
     def _cut(self, texts: Sequence[str], tokens: int) -> list[str]:
-        if not texts:
-            return []
-        found = self.tokenizer(
-            list(texts),
-            add_special_tokens=False,
-            truncation=True,
-            max_length=tokens,
-            return_offsets_mapping=True,
-        )["offset_mapping"]
-        return [
-            text[: spans[-1][1]] if spans else "" for text, spans in zip(texts, found, strict=True)
-        ]
+        made = []
+        for text, read in zip(
+            texts, self.tokenizer.encode_batch(list(texts), add_special_tokens=False), strict=True
+        ):
+            spans = read.offsets[:tokens]
+            made.append(text[: spans[-1][1]] if spans else "")
+        return made
 
 
 class MdrEncoder:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.errors import EncoderError
+from kgp_neo4j.types.errors import EncoderError
 
 __all__ = [
+    "EXPORTED",
     "MDR_FILE",
     "Lengths",
     "MdrFolder",
@@ -22,6 +23,8 @@ __all__ = [
 ]
 
 MDR_FILE = "kgp-mdr.json"
+#: The whole encoder as the light engine reads it.
+EXPORTED = Path("openvino", "openvino_model.xml")
 _ADAPTER = "adapter"
 _MODEL = "model"
 _HINT = "Train it again with `kgp-neo4j train mdr`, or copy the whole folder anew."
@@ -85,12 +88,16 @@ def read_mdr_folder(folder: Path) -> MdrFolder:
 
 
 def _sum(folder: Path, lora_rank: int) -> str:
+    """Return the SHA-256 of the weights: those that torch reads, then those of the light engine."""
     name = "adapter_model.safetensors" if lora_rank else "model.safetensors"
-    path = weights_folder(folder, lora_rank) / name
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise EncoderError(
-            f"the weights cannot be read ({error.strerror})", where=str(path), hint=_HINT
-        ) from error
+    made = hashlib.sha256()
+    for path in (weights_folder(folder, lora_rank) / name, folder / EXPORTED.with_suffix(".bin")):
+        try:
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    made.update(block)
+        except OSError as error:
+            raise EncoderError(
+                f"the weights cannot be read ({error.strerror})", where=str(path), hint=_HINT
+            ) from error
+    return made.hexdigest()

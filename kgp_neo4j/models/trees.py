@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.errors import ModelError
+from kgp_neo4j.types.errors import ModelError
 
 __all__ = ["Scorer", "Trees"]
 
 #: A tree has at most so many leaves, so that a set of them fits into 16 bits.
 LEAVES = 16
-_ALL = (1 << LEAVES) - 1
 #: The lowest bit set of each set of leaves.
 _LOWEST = np.array(
     [(bits & -bits).bit_length() - 1 if bits else 0 for bits in range(1 << LEAVES)], dtype=np.uint8
@@ -38,9 +37,10 @@ class Trees:
         count = len(trees)
         # Each tree as its splits and the leaves that each rules out (Lucchese et al. 2015,
         # QuickScorer): no walk from node to node, so that numpy does all trees and rows at once.
-        self._feature = np.zeros((count, LEAVES - 1), dtype=np.int64)
-        self._threshold = np.full((count, LEAVES - 1), np.inf, dtype=np.float32)
-        self._kept = np.full((count, LEAVES - 1), _ALL, dtype=np.uint16)
+        # The trees' first splits lie side by side, as do their second ones and so on.
+        self._feature = np.zeros((LEAVES - 1, count), dtype=np.intp)
+        self._threshold = np.full((LEAVES - 1, count), np.inf, dtype=np.float32)
+        self._ruled_out = np.zeros((LEAVES - 1, count), dtype=np.uint16)
         self._leaf = np.zeros((count, LEAVES), dtype=np.float64)
         #: What the features on the way to a leaf added, by tree, leaf and feature.
         self._shares = np.zeros((count, LEAVES, len(self.features)), dtype=np.float32)
@@ -68,18 +68,22 @@ class Trees:
                 if side == "low":  # above the threshold, the leaves so far are ruled out
                     if splits == LEAVES - 1:
                         raise ValueError(f"tree {number} has over {LEAVES} leaves")
-                    self._feature[number, splits] = feature
-                    self._threshold[number, splits] = node["threshold"]
-                    self._kept[number, splits] = _ALL & ~((1 << leaves) - (1 << first))
+                    self._feature[splits, number] = feature
+                    self._threshold[splits, number] = node["threshold"]
+                    self._ruled_out[splits, number] = (1 << leaves) - (1 << first)
                     splits += 1
 
         walk(tree, {})
 
     def _leaves(self, rows: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return which leaf of each tree a row ends in: the lowest that no split ruled out."""
-        above = rows[:, self._feature] > self._threshold
-        kept = np.bitwise_and.reduce(np.where(above, self._kept, np.uint16(_ALL)), axis=2)
-        return np.asarray(_LOWEST[kept])
+        columns = np.ascontiguousarray(rows.T)
+        out = np.zeros((len(self._leaf), len(rows)), dtype=np.uint16)
+        for feature, threshold, ruled_out in zip(
+            self._feature, self._threshold[..., None], self._ruled_out[..., None], strict=True
+        ):
+            out |= (columns[feature] > threshold) * ruled_out
+        return np.asarray(_LOWEST[~out].T)
 
     def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return one score for each row of an array of shape (rows, features)."""

@@ -1,1 +1,1 @@
-"""Train: fine-tune what the agents run on, from supporting facts or from the corpus itself."""
+"""Train: labelled questions or a corpus in; networks, trees and adapters out."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.errors import ConfigurationError
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.types.checks import check_ranges
 
 __all__ = ["BoostingSettings", "Group", "boost", "trees_of"]
 
@@ -30,12 +31,7 @@ class BoostingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, low, high in (("trees", 1, 5000), ("leaves", 2, 16), ("folds", 2, 50)):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigurationError(
-                    f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
-                )
+        check_ranges(self, trees=(1, 5000), leaves=(2, 16), folds=(2, 50))
 
 
 def boost(groups: Sequence[Group], settings: BoostingSettings) -> tuple[list[Any], Any]:
@@ -54,13 +50,8 @@ def boost(groups: Sequence[Group], settings: BoostingSettings) -> tuple[list[Any
 
 
 def _grow(groups: Sequence[Group], settings: BoostingSettings) -> Any:
-    try:
+    with needs("train", "training a scorer"):
         import lightgbm
-    except ImportError as error:
-        raise ConfigurationError(
-            "training a scorer needs the package lightgbm",
-            hint="Install it: pip install 'kgp-neo4j[train]'.",
-        ) from error
     data = lightgbm.Dataset(
         np.concatenate([rows for rows, _, _ in groups]),
         np.concatenate([gold for _, gold, _ in groups]),
@@ -89,7 +80,7 @@ def _grow(groups: Sequence[Group], settings: BoostingSettings) -> Any:
 
 
 def trees_of(booster: Any, features: Sequence[str]) -> list[dict[str, Any]]:
-    """Return LightGBM's trees in the form that `kgp_neo4j.models.Trees` reads."""
+    """Return LightGBM's trees in the form that `kgp_neo4j.models.trees.Trees` reads."""
     return [_tree(each["tree_structure"], features) for each in booster.dump_model()["tree_info"]]
 
 

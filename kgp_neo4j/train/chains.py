@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgp_neo4j.words import title_words, words
+from kgp_neo4j.text.words import title_words, words
 
 __all__ = ["SupportingFact", "chained", "is_named"]
 

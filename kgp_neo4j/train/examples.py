@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.errors import InputError
-from kgp_neo4j.load.files import extension, opened, shown
-from kgp_neo4j.load.ids import is_storable, text_hash
-from kgp_neo4j.load.json_files import read_array, read_lines
-from kgp_neo4j.progress import bar
+from kgp_neo4j.corpus.load.ids import text_hash
+from kgp_neo4j.environment.files import extension, opened, read_array, read_lines, shown
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.train.chains import SupportingFact, chained, is_named
+from kgp_neo4j.types.errors import InputError
 
 __all__ = [
     "SupportingFact",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.errors import ConfigurationError, ModelError
+from kgp_neo4j.types.errors import ConfigurationError, ModelError
 
 __all__ = ["SETTINGS_FILE", "Folder"]
 

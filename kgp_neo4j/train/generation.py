@@ -16,14 +16,149 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.errors import ConfigurationError, InputError, ModelError
-from kgp_neo4j.models.generators import INPUT_TOKENS, Kind, input_limit, load_checkpoint
+from kgp_neo4j.corpus.traverse.agents.prompts import alpaca_prompt, fitted, seq2seq_prompt, stated
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.llm.generators import INPUT_TOKENS, Kind, input_limit, load_checkpoint
 from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
-from kgp_neo4j.train.features import Feature, features
-from kgp_neo4j.train.fine_tuning import fine_tune
 from kgp_neo4j.train.folder import Folder
+from kgp_neo4j.train.watching import watch
+from kgp_neo4j.types.checks import check_ranges
+from kgp_neo4j.types.errors import InputError, ModelError
 
-__all__ = ["LLAMA", "T5", "GenerationReport", "GenerationSettings", "train_generator"]
+__all__ = [
+    "LLAMA",
+    "T5",
+    "Feature",
+    "GenerationReport",
+    "GenerationSettings",
+    "features",
+    "fine_tune",
+    "train_generator",
+]
+
+#: `input_ids`, `attention_mask` and `labels` of one pair; labels of -100 are not learnt.
+Feature = dict[str, list[int]]
+_NOT_LEARNT = -100
+
+
+def features(
+    kind: Kind, tokenizer: Any, pairs: Sequence[TrainingPair], input_limit: int, output_limit: int
+) -> list[Feature]:
+    """Return each pair as tokens: what is read, and the fact that is to be written.
+
+    The passages found so far stand there whole, as the agents meet them in a corpus; what is to be
+    written is the supporting sentences alone. Raises ModelError for a question that is too long.
+    """
+    prompt = seq2seq_prompt if kind == "seq2seq" else alpaca_prompt
+
+    def length(text: str) -> int:
+        return len(tokenizer(text)["input_ids"])
+
+    made: list[Feature] = []
+    with bar("tokens", len(pairs), "pairs") as progress:
+        for pair in pairs:
+            found = [stated(fact.title, fact.passage_text) for fact in pair.found]
+            text = fitted(prompt, pair.question, found, length, input_limit)
+            read = tokenizer(text)["input_ids"]
+            written = _ended(tokenizer, stated(pair.expected.title, pair.expected.text))
+            written = written[:output_limit]
+            if kind == "causal":
+                labels = [_NOT_LEARNT] * len(read) + written
+                read = read + written
+            else:
+                labels = written
+            made.append({"input_ids": read, "attention_mask": [1] * len(read), "labels": labels})
+            progress.update()
+    return made
+
+
+def _ended(tokenizer: Any, text: str) -> list[int]:
+    """Return a text's tokens with the one that ends it, so that the model learns to stop."""
+    ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+    return [*ids, tokenizer.eos_token_id]
+
+
+# --- Runs transformers' trainer over tokens, with checkpoints and a bar ---------------------------
+
+
+def fine_tune(
+    model: Any,
+    tokenizer: Any,
+    data: Sequence[Feature],
+    dev: Sequence[Feature],
+    checkpoints: Path,
+    *,
+    resume: Path | None,
+    epochs: int,
+    batch: int,
+    rate: float,
+    save_every: int,
+    seed: int,
+) -> tuple[list[float], float | None, int]:
+    """Train a model in place; return the losses logged in the last epoch, that of dev, and steps.
+
+    Learns with AdamW at a rate that falls linearly to 0, in bfloat16 on a GPU that has it. A run
+    that goes on from the checkpoint `resume` sees the data in the order of one that never stopped.
+    """
+    with needs("train", "training a language model", ModelError):
+        import torch
+        from transformers import (
+            DataCollatorForSeq2Seq,
+            PrinterCallback,
+            Trainer,
+            TrainingArguments,
+            set_seed,
+        )
+
+        gpu = torch.cuda.is_available()
+        set_seed(seed)
+        total = -(-len(data) // batch) * epochs
+        arguments = TrainingArguments(
+            output_dir=str(checkpoints),
+            num_train_epochs=epochs,
+            per_device_train_batch_size=batch,
+            per_device_eval_batch_size=batch,
+            learning_rate=rate,
+            save_strategy="steps",
+            save_steps=save_every,
+            save_total_limit=2,
+            eval_strategy="epoch" if dev else "no",
+            logging_steps=max(1, min(10, total // (10 * epochs))),
+            logging_nan_inf_filter=False,
+            remove_unused_columns=False,
+            dataloader_pin_memory=gpu,
+            bf16=gpu and torch.cuda.is_bf16_supported(),
+            use_cpu=not gpu,
+            report_to="none",
+            disable_tqdm=True,
+            seed=seed,
+        )
+    with warnings.catch_warnings(), bar("train", total, "steps") as progress:
+        warnings.simplefilter("ignore")  # the libraries' own, about one another
+        trainer = Trainer(
+            model=model,
+            args=arguments,
+            train_dataset=list(data),
+            eval_dataset=list(dev) or None,
+            data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
+            callbacks=[watch(progress)],
+        )
+        trainer.remove_callback(PrinterCallback)
+        try:
+            trainer.train(resume_from_checkpoint=str(resume) if resume else None)
+        except torch.cuda.OutOfMemoryError as error:
+            raise ModelError(
+                "the GPU has too little memory for this training",
+                hint="Give a smaller --batch, or train adapters alone with --lora.",
+            ) from error
+    history = trainer.state.log_history
+    losses = [float(r["loss"]) for r in history if "loss" in r and r["epoch"] > epochs - 1]
+    dev_losses = [float(r["eval_loss"]) for r in history if "eval_loss" in r]
+    return losses, dev_losses[-1] if dev_losses else None, int(trainer.state.global_step)
+
+
+# --- Fine-tunes the generating agents to write the next supporting fact (KGP, Eq. 1) --------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +183,14 @@ class GenerationSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("rate", 1e-9, 1.0),
-            ("epochs", 1, 1000),
-            ("batch", 1, 4096),
-            ("rank", 1, 1024),
-            ("seed", 0, 2**31 - 1),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigurationError(
-                    f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
-                )
+        check_ranges(
+            self,
+            rate=(1e-9, 1.0),
+            epochs=(1, 1000),
+            batch=(1, 4096),
+            rank=(1, 1024),
+            seed=(0, 2**31 - 1),
+        )
 
 
 #: KGP's T5 agent.
@@ -179,14 +310,9 @@ def _model(settings: GenerationSettings) -> tuple[Any, Any, str]:
 
 
 def _with_lora(model: Any, settings: GenerationSettings) -> Any:
-    try:
+    with needs("torch", "a LoRA adapter", ModelError):
         from peft import LoraConfig, TaskType, get_peft_model
         from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
-    except ImportError as error:
-        raise ModelError(
-            "LoRA adapters need the package peft",
-            hint='Install it: pip install "kgp-neo4j[train]".',
-        ) from error
     seq2seq = settings.kind == "seq2seq"
     config = LoraConfig(
         r=settings.rank,

@@ -13,22 +13,150 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.errors import ConfigurationError, ModelError
-from kgp_neo4j.models import DEFAULT_ENCODER
-from kgp_neo4j.models.encoder import load_encoder, load_model, native_bfloat16
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.models.mdr import QueryForm
-from kgp_neo4j.models.mdr_folder import (
-    Lengths,
-    MdrFolder,
-    weights_folder,
-    write_mdr_folder,
+from kgp_neo4j.models.mdr_folder import Lengths, MdrFolder, weights_folder, write_mdr_folder
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.torch_encoder import (
+    TorchTransformer,
+    load_mdr_model,
+    load_model,
+    native_bfloat16,
 )
+from kgp_neo4j.train.export import export_encoder
 from kgp_neo4j.train.folder import Folder
-from kgp_neo4j.train.mdr_card import model_card
 from kgp_neo4j.train.mdr_pairs import MdrPair, filled
-from kgp_neo4j.train.mdr_trainer import train_encoder
+from kgp_neo4j.train.watching import watch
+from kgp_neo4j.types.checks import check_ranges
+from kgp_neo4j.types.errors import ConfigurationError, ModelError
 
-__all__ = ["MdrReport", "MdrTraining", "train_mdr"]
+__all__ = ["MdrReport", "MdrTraining", "model_card", "train_encoder", "train_mdr"]
+
+
+def model_card(made: MdrFolder) -> str:
+    """Return the README.md of an encoder's folder."""
+    told = made.training
+    what = f"a LoRA adapter of rank {made.lora_rank}" if made.lora_rank else "a whole model"
+    sources = [f"| {name} | {count:,} |" for name, count in told["sources"].items()]
+    lines = [
+        "# MDR encoder",
+        "",
+        f"Predicts the next supporting passage from a question and the passages before it: {what} "
+        f"on `{made.encoder}`, fine-tuned with kgp-neo4j after multi-hop dense retrieval (Xiong et "
+        "al., ICLR 2021).",
+        "",
+        "```sh",
+        "kgp-neo4j connect --corpus NAME --edges knn-mdr --mdr-model FOLDER",
+        'kgp-neo4j ask "..." --corpus NAME --agent mdr',
+        "```",
+        "",
+        "| training data | pairs |",
+        "|---|---|",
+        *sources,
+        "",
+        f"{told['steps']:,} steps of {told['batch']} pairs with {told['negatives']} hard negatives "
+        f"each, learning rate {told['learning_rate']:g}, warm-up {told['warm_up']:g}, gradients "
+        f"cut at {told['clip']:g}, seed {told['seed']}. The loss went from "
+        f"{told['first_loss']:.3f} to {told['last_loss']:.3f}.",
+        "",
+        f"Word pieces at most: question {made.lengths.question}, passage {made.lengths.passage}, "
+        f"query with passages {made.lengths.query}. The passages before share evenly what the "
+        "question leaves.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+# --- Runs sentence-transformers' trainer over columns of texts, with checkpoints and a bar --------
+
+
+def train_encoder(
+    model: Any,
+    columns: Mapping[str, Sequence[str]],
+    checkpoints: Path,
+    *,
+    resume: Path | None,
+    steps: int,
+    lora_rank: int,
+    batch: int,
+    rate: float,
+    warm_up: float,
+    clip: float,
+    save_every: int,
+    seed: int,
+    bfloat16: bool,
+) -> list[float]:
+    """Train a SentenceTransformer in place, and return the loss of each step.
+
+    `columns` are anchor, positive and negatives, one text a pair in each. It goes on from the
+    checkpoint `resume` where that is given.
+    """
+    with needs("train", "training an MDR encoder", ModelError):
+        from datasets import Dataset
+        from peft import LoraConfig
+        from sentence_transformers import (
+            SentenceTransformerTrainer,
+            SentenceTransformerTrainingArguments,
+        )
+        from sentence_transformers.losses import CachedMultipleNegativesRankingLoss
+        from transformers import PrinterCallback, set_seed
+    set_seed(seed)
+    if lora_rank:
+        model.add_adapter(
+            LoraConfig(
+                r=lora_rank,
+                lora_alpha=2 * lora_rank,
+                lora_dropout=0.05,
+                target_modules="all-linear",
+            )
+        )
+
+    class Trainer(SentenceTransformerTrainer):
+        """Looks nothing up and draws nothing of its own."""
+
+        def add_model_card_callback(self, default_args_dict: Any) -> None:
+            """Leave out the library's card, which would draw bars and look things up."""
+
+    on_gpu = model.device.type == "cuda"
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(checkpoints),
+        max_steps=steps,
+        per_device_train_batch_size=batch,
+        learning_rate=rate,
+        warmup_steps=math.ceil(warm_up * steps),
+        max_grad_norm=clip,
+        # A passage that two pairs of a batch share would be right and wrong at once.
+        batch_sampler="no_duplicates",
+        bf16=bfloat16,
+        use_cpu=not on_gpu,
+        dataloader_pin_memory=on_gpu,
+        save_strategy="steps",
+        save_steps=save_every,
+        save_total_limit=2,
+        logging_strategy="steps",
+        logging_steps=1,
+        report_to="none",
+        disable_tqdm=True,
+        seed=seed,
+    )
+    model.model_card_data.local_files_only = True  # nothing is looked up on the hub
+    with bar("train", steps, "steps") as progress:
+        trainer = Trainer(
+            model=model,
+            args=arguments,
+            train_dataset=Dataset.from_dict({k: list(v) for k, v in columns.items()}),
+            # Part by part: a batch of 16 pairs held at once took 7 GB in training.
+            loss=CachedMultipleNegativesRankingLoss(model, mini_batch_size=32 if on_gpu else 8),
+            callbacks=[watch(progress)],
+        )
+        trainer.remove_callback(PrinterCallback)
+        trainer.train(resume_from_checkpoint=str(resume) if resume else None)
+    return [float(row["loss"]) for row in trainer.state.log_history if "loss" in row]
+
+
+# --- Trains an MDR encoder: to predict the next supporting passage from those before it -----------
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +181,7 @@ class MdrTraining:
     lengths: Lengths = dataclasses.field(default_factory=Lengths)
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("lora_rank", 0, 256),
-            ("negatives", 1, 16),
-            ("batch", 2, 4096),
-            ("epochs", 1, 1000),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigurationError(
-                    f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
-                )
+        check_ranges(self, lora_rank=(0, 256), negatives=(1, 16), batch=(2, 4096), epochs=(1, 1000))
         if self.steps is not None and self.steps < 1:
             raise ConfigurationError(f"steps is {self.steps}", hint="Choose 1 or more.")
         if self.learning_rate is not None and not 0 < self.learning_rate < 1:
@@ -122,8 +240,9 @@ def train_mdr(
             hint="Give more labelled questions, or a corpus of more than a few passages.",
         )
     steps = settings.steps or settings.epochs * math.ceil(len(made) / settings.batch)
-    model, _ = load_model(settings.encoder, _float32())
+    model, device = load_model(settings.encoder, _float32())
     model.max_seq_length = settings.lengths.query
+    form = QueryForm(TorchTransformer(model, device).tokenizer, settings.lengths)
     digest = hashlib.sha256(repr([dataclasses.astuple(pair) for pair in made]).encode())
     plan = dataclasses.asdict(settings) | {"steps": steps, "data": digest.hexdigest()[:16]}
     folder = Folder(out, plan, overwrite=overwrite)
@@ -133,7 +252,7 @@ def train_mdr(
     try:
         losses = train_encoder(
             model,
-            _columns(made, QueryForm(model.tokenizer, settings.lengths), settings.negatives),
+            _columns(made, form, settings.negatives),
             folder.checkpoints,
             resume=last,
             steps=steps,
@@ -216,5 +335,6 @@ def _save(
         "last_loss": round(report.last_loss, 4),
     }
     made = MdrFolder(settings.encoder, settings.lora_rank, settings.lengths, training=training)
+    export_encoder(load_mdr_model(out, made, precise=True)[0], out)
     write_mdr_folder(out, made)
     return model_card(made)

@@ -15,14 +15,15 @@ from pathlib import Path
 
 import regex
 
-from kgp_neo4j.database import Database, Row
-from kgp_neo4j.errors import ConfigurationError, CorpusError, no_corpus
-from kgp_neo4j.evidence import Retriever
-from kgp_neo4j.load import sentences
-from kgp_neo4j.progress import bar
-from kgp_neo4j.records import Question
-from kgp_neo4j.train.examples import SupportingFact, TrainingQuestion, read_training_questions
-from kgp_neo4j.words import WORD, words
+from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.text.words import WORD, words
+from kgp_neo4j.train.chains import SupportingFact
+from kgp_neo4j.train.examples import TrainingQuestion, read_training_questions
+from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, no_corpus
 
 __all__ = [
     "MdrPair",
@@ -125,7 +126,7 @@ def retrieved_negatives(
 
     At most `limit` passages each. A passage with the title or the text of a fact is none.
     """
-    retriever = Retriever(database, corpus, method="bm25")
+    retriever = PassageRetriever(database, corpus, method="bm25")
     made: list[list[Text]] = []
     with bar("negatives", len(questions), "questions") as progress:
         for question in questions:

@@ -1,32 +1,135 @@
-"""Trains the offline reader: the upper layers of an encoder, and the heads that find answers."""
+"""Trains the offline reader: layers of an encoder, and the heads that find answers."""
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import hashlib
+import json
 import math
 import random
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.errors import ConfigurationError, InputError, ModelError
-from kgp_neo4j.models import DEFAULT_ENCODER
-from kgp_neo4j.models.reader import Reader, load_reader
-from kgp_neo4j.models.reader.network import Network
-from kgp_neo4j.progress import bar
-from kgp_neo4j.records import Passage
+from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.reader.network import read_network
 from kgp_neo4j.train.folder import Folder
-from kgp_neo4j.train.reader_batches import Laid, batches, lay_out
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
-from kgp_neo4j.train.reader_card import card
-from kgp_neo4j.train.reader_checkpoint import load_checkpoint, save_checkpoint
 from kgp_neo4j.train.reader_examples import ReadingExample, read_reading_examples
-from kgp_neo4j.train.reader_fitting import Average, fit, optimizer_of
+from kgp_neo4j.train.reader_fitting import Average, Laid, batches, fit, lay_out, optimizer_of
+from kgp_neo4j.train.reader_network import TrainedNetwork
+from kgp_neo4j.types.checks import check_ranges
+from kgp_neo4j.types.corpus import Passage
+from kgp_neo4j.types.errors import InputError, ModelError
 
-__all__ = ["ReaderReport", "ReaderSettings", "held_out", "train_reader"]
+__all__ = [
+    "ReaderReport",
+    "ReaderSettings",
+    "card",
+    "held_out",
+    "load_checkpoint",
+    "save_checkpoint",
+    "train_reader",
+]
+
+
+def card(settings: ReaderSettings, files: Sequence[Path], report: ReaderReport) -> str:
+    """Return the card in Markdown: what it is, what it was trained on, what it reaches."""
+    # A folder's place is nobody else's business.
+    base = Path(settings.encoder)
+    given = dataclasses.asdict(settings)
+    given["encoder"] = base.name if base.expanduser().is_dir() else settings.encoder
+    rows = "\n".join(f"| {name} | {value} |" for name, value in given.items())
+    figures = "not measured: too few questions were held out"
+    if report.right is not None and report.calibration_error is not None:
+        figures = (
+            f"{100 * report.right:.1f} % answered rightly, calibration error "
+            f"{100 * report.calibration_error:.1f} points"
+        )
+    return f"""# Offline reader of kgp-neo4j
+
+Finds the answer to a question in passages: a span, yes, no, or that it is not there. The top layers
+of a sentence encoder and three heads; `reader.safetensors` holds what differs from the encoder, in
+eight bits, `reader.json` how sure it is. Nothing in them can be executed.
+
+- Data: {", ".join(path.name for path in files)}: {report.examples} examples
+- Held out for calibration: {report.held_out} questions; {figures}
+- Trained: {datetime.datetime.now(datetime.UTC).date().isoformat()}, {report.steps} steps, loss
+  {report.loss:.4f}
+- Licence: to be chosen by whoever passes it on, within those of the encoder and the data
+
+| setting | |
+|---|---|
+{rows}
+
+Made by `kgp-neo4j train reader`.
+"""
+
+
+# --- Saves a reader's training half-way: weights, their average and the optimizer's moments -------
+
+_MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+
+
+def save_checkpoint(
+    folder: Path, step: int, network: TrainedNetwork, optimizer: Any, average: Average
+) -> None:
+    """Write what is needed to go on after `step` steps; of older checkpoints none is kept."""
+    import torch
+    from safetensors.torch import save_file
+
+    place = folder / f"checkpoint-{step}"
+    place.mkdir(parents=True, exist_ok=True)
+    kept: dict[str, Any] = {}
+    for name, part in network.own().items():
+        kept[name] = part.detach().cpu().contiguous()
+        kept[f"average:{name}"] = average.parts[name].cpu().contiguous()
+        for moment in _MOMENTS:
+            value = torch.as_tensor(optimizer.state[part][moment])
+            kept[f"{moment}:{name}"] = value.detach().cpu().contiguous()
+    save_file(kept, str(place / "state.safetensors"))
+    # Written last: a checkpoint without it was cut short.
+    (place / "trainer_state.json").write_text(json.dumps({"step": step}), encoding="utf-8")
+    for other in folder.glob("checkpoint-*"):
+        if other != place:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def load_checkpoint(place: Path, network: TrainedNetwork, optimizer: Any, average: Average) -> int:
+    """Put a checkpoint's state into a network and what trains it; return the steps it has done.
+
+    Raises ModelError where it does not belong to them.
+    """
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        kept = load_file(str(place / "state.safetensors"))
+        with torch.no_grad():
+            for name, part in network.own().items():
+                part.copy_(kept[name])
+                average.parts[name].copy_(kept[f"average:{name}"])
+                optimizer.state[part] = {
+                    moment: kept[f"{moment}:{name}"].to("cpu" if moment == "step" else part.device)
+                    for moment in _MOMENTS
+                }
+        return int(json.loads((place / "trainer_state.json").read_text("utf-8"))["step"])
+    except (SafetensorError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"the checkpoint cannot be used ({error!r})",
+            where=str(place),
+            hint="Train anew with --overwrite.",
+        ) from error
+
+
+# --- Trains the offline reader: the upper layers of an encoder, and the heads that find answers ---
 
 #: One in so many questions over several passages is kept for the calibration.
 _HELD = 8
@@ -43,34 +146,30 @@ class ReaderSettings:
     """
 
     encoder: str = DEFAULT_ENCODER
-    layers: int = 4
+    layers: int = 6
     single: int = 27000
     epochs: int = 5
-    batch: int = 1600
-    longest: int = 300
+    batch: int = 4096
+    longest: int = 512
     rate: float = 2.5e-4
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("layers", 1, 48),
-            ("single", 0, 10_000_000),
-            ("epochs", 1, 1000),
-            ("batch", 64, 10_000_000),
-            ("longest", 96, 8192),
-            ("rate", 1e-9, 1.0),
-            ("seed", 0, 2**31 - 1),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigurationError(
-                    f"{name} is {value}", hint=f"Choose a number from {low} to {high}."
-                )
+        check_ranges(
+            self,
+            layers=(1, 48),
+            single=(0, 10_000_000),
+            epochs=(1, 1000),
+            batch=(64, 10_000_000),
+            longest=(96, 8192),
+            rate=(1e-9, 1.0),
+            seed=(0, 2**31 - 1),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderReport:
-    """What a training did; `right` is the share of held-out questions answered exactly.
+    """What a training did; `right` is the share of held-out questions answered rightly.
 
     `calibration_error` is the mean gap between how sure the reader is and how often it is right
     there; both are None where too few questions were held out. `resumed` is the step it went on
@@ -122,7 +221,7 @@ def train_reader(
     import torch
 
     torch.manual_seed(settings.seed)
-    network = Network(settings.encoder, settings.layers, precise=True)
+    network = TrainedNetwork(settings.encoder, settings.layers)
     optimizer = optimizer_of(network, settings.rate)
     average = Average(network)
     planned = _plan(network, kept, settings)
@@ -151,7 +250,7 @@ def train_reader(
             )  # fmt: skip
         average.put(network)
         network.save(out, {})
-        calibration = fit_calibration(Reader(network, {}), checked or _asked(left))
+        calibration = fit_calibration(OfflineReader(*read_network(out)), checked or _asked(left))
         network.save(out, {"calibration": calibration} if calibration else {})
         report = ReaderReport(
             out=str(out),
@@ -182,7 +281,7 @@ def held_out(question: str) -> bool:
 
 
 def _plan(
-    network: Network, examples: Sequence[ReadingExample], settings: ReaderSettings
+    network: TrainedNetwork, examples: Sequence[ReadingExample], settings: ReaderSettings
 ) -> list[list[Laid]]:
     """Return all batches of a training in their order: first one passage each, then several."""
     draw = random.Random(settings.seed)
@@ -190,15 +289,16 @@ def _plan(
     single = [e for e in examples if e.group != "several"]
     draw.shuffle(single)
     tokenizer, size = network.tokenizer, settings.batch
+    longest = min(settings.longest, network.longest)
     made: list[list[Laid]] = []
     for _ in range(1 if several else settings.epochs):
-        laid = lay_out(tokenizer, single[: settings.single], settings.longest, draw)
+        laid = lay_out(tokenizer, single[: settings.single], longest, draw)
         made += batches(laid, size, draw)
     again = int(_AGAIN * len(several))
     for epoch in range(settings.epochs if several else 0):
         rest = single[settings.single + epoch * again :][:again] or single[:again]
-        laid = lay_out(tokenizer, several, settings.longest, draw)
-        laid += lay_out(tokenizer, rest, settings.longest, draw)
+        laid = lay_out(tokenizer, several, longest, draw)
+        laid += lay_out(tokenizer, rest, longest, draw)
         made += batches(laid, size, draw)
     if not made:
         raise InputError("no example fits into a window", hint="Give a larger --longest.")

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kgp_neo4j.models.reader import Reader
-from kgp_neo4j.models.reader.choosing import SIGNALS, Choice, words_of
-from kgp_neo4j.records import Passage, ReasoningPath
+from kgp_neo4j.corpus.read.choosing import SIGNALS, Choice
+from kgp_neo4j.corpus.read.reader import OfflineReader
+from kgp_neo4j.types.corpus import Passage, ReasoningPath
 
 __all__ = ["Asked", "calibration_error", "fit_calibration", "is_right", "reliability"]
 
 _FEWEST = 20
 #: A question read over another one's passages, which do not answer it, counts so much beside one
-#: over its own: what is asked is mostly there. Chosen on development questions, where less makes
-#: the reader too sure.
-_FOREIGN = 0.75
-#: The least sure of a few hundred right answers is not the least sure that there can be.
-_SLACK = 0.65
+#: over its own: what is asked is mostly there.
+_FOREIGN = 0.25
+#: The share of right answers that lie below the threshold, and are not stated.
+_LOST = 0.02
+#: An answer that shares so much with a right one (F1 of the words) is right.
+_ALIKE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +36,36 @@ class Asked:
 
 
 def is_right(text: str, answers: Sequence[str]) -> bool:
-    """Say whether an answer is one of the right ones, without case, accents, marks and articles."""
-    return any(words_of(text) == words_of(answer) for answer in answers)
+    """Say whether an answer is a right one, holds one, or shares most of its words with one.
+
+    Case, accents, marks and articles do not count; yes and no hold nothing else.
+    """
+    said = _words_of(text)
+    for right in map(_words_of, answers):
+        if said == right:
+            return True
+        shared = 2 * (Counter(said) & Counter(right)).total() / max(1, len(said) + len(right))
+        held = (
+            right not in ([], ["yes"], ["no"]) and f" {' '.join(right)} " in f" {' '.join(said)} "
+        )
+        if held or shared >= _ALIKE:
+            return True
+    return False
 
 
-def fit_calibration(reader: Reader, asked: Sequence[Asked]) -> dict[str, Any]:
+def _words_of(text: str) -> list[str]:
+    """Return the words by which answers are compared: without case, accents, marks, articles."""
+    plain = "".join(unicodedata.normalize("NFD", c)[0].lower()[:1] or c for c in text)
+    return [w for w in re.findall(r"\w+", plain) if w not in ("the", "a", "an")]
+
+
+def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, Any]:
     """Return bias, weights and threshold for the reader's card, with the figures they reach.
 
     Logistic regression of whether an answer is right on the signals of its choice. So that it tells
     what is not in the evidence, each question is also read over another one's passages. Below the
-    threshold nothing is stated: it lies below all right ones by a third. `error` and `right`
-    are over the questions' own passages; `refused` is the share of the others that is not stated.
+    threshold nothing is stated: one in fifty right answers lies there. `error` and `right` are over
+    the questions' own passages; `refused` is the share of the others that is not stated.
     Returns {} for too few questions, or where all answers are right or all wrong.
     """
     from sklearn.linear_model import LogisticRegression
@@ -67,7 +90,7 @@ def fit_calibration(reader: Reader, asked: Sequence[Asked]) -> dict[str, Any]:
     )
     sure = [float(p) for p in model.predict_proba(signals)[:, 1]]
     stated = sorted(p for p, good in zip(sure, right, strict=False) if good)
-    threshold = _SLACK * stated[0]
+    threshold = stated[int(_LOST * len(stated))]
     refused = sum(p < threshold for p in sure[len(rows) :])
     return {
         "bias": float(model.intercept_[0]),
@@ -81,17 +104,17 @@ def fit_calibration(reader: Reader, asked: Sequence[Asked]) -> dict[str, Any]:
 
 
 def _read(
-    reader: Reader, one: Asked, passages: Sequence[Passage], paths: Sequence[ReasoningPath]
+    reader: OfflineReader, one: Asked, passages: Sequence[Passage], paths: Sequence[ReasoningPath]
 ) -> tuple[Choice, bool]:
     """Return what is chosen for a question over some passages, and whether it is right."""
-    choice = reader.choose(reader.find(one.question, passages, paths))
+    choice = reader.choose(one.question, passages, paths)
     return choice, is_right(choice.text, one.answers)
 
 
 def _stands(answers: Sequence[str], passages: Sequence[Passage]) -> bool:
     """Say whether a right answer stands in some passages, which then may answer all the same."""
-    text = f" {' '.join(word for p in passages for word in words_of(f'{p.title} {p.text}'))} "
-    return any(f" {' '.join(words_of(answer))} " in text for answer in answers)
+    text = f" {' '.join(word for p in passages for word in _words_of(f'{p.title} {p.text}'))} "
+    return any(f" {' '.join(_words_of(answer))} " in text for answer in answers)
 
 
 def reliability(

@@ -13,14 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.errors import InputError
-from kgp_neo4j.load.files import extension, opened, shown
-from kgp_neo4j.load.ids import is_storable
-from kgp_neo4j.load.json_files import read_lines
-from kgp_neo4j.progress import bar
+from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.environment.files import extension, opened, read_lines, shown
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.text.safe import is_storable
+from kgp_neo4j.text.values import compare, date_places
 from kgp_neo4j.train.examples import TrainingQuestion, read_training_questions
+from kgp_neo4j.types.errors import InputError
 
-__all__ = ["ReadingExample", "occurrences", "read_reading_examples"]
+__all__ = ["Program", "ReadingExample", "occurrences", "read_reading_examples"]
+
+#: A span of a passage: its number, whether it stands in the title, start and end.
+Place = tuple[int, bool, int, int]
 
 _EXPECTED = (
     "Expected are the training files of HotpotQA, 2WikiMultihopQA or MuSiQue, lines with "
@@ -31,21 +35,37 @@ _AROUND = 180
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """What a question compares: an operation of `network.OPERATIONS` on two values.
+
+    `values` are the places where each is read, `options` the characters of the question that name
+    what each belongs to, in the question's order; both are empty where that is not known.
+    """
+
+    operation: str
+    values: tuple[tuple[Place, ...], ...] = ()
+    options: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ReadingExample:
     """A question, the passages (title, text) that answer it, others beside them, and the answer.
 
-    `kind` is `span`, `yes`, `no` or `none`. A span stands at `places`: (passage, in the title,
-    start, end), every one of them right. `group` says which kind of data it comes from: `several`
-    passages to be read together, or one.
+    `kind` is `span`, `yes`, `no` or `none`. A span stands at `places`, every one of them right.
+    `group` says which kind of data it comes from: `several` passages to be read together, or one.
+    `support` are the places of the supporting sentences, None where they are not told; `program` is
+    None where it is not known whether the question compares anything.
     """
 
     question: str
     passages: tuple[tuple[str, str], ...]
     kind: str
-    places: tuple[tuple[int, bool, int, int], ...] = ()
+    places: tuple[Place, ...] = ()
     others: tuple[tuple[str, str], ...] = ()
     group: str = "several"
     answer: str = ""
+    support: tuple[Place, ...] | None = None
+    program: Program | None = None
 
 
 def read_reading_examples(paths: Sequence[str | Path]) -> list[ReadingExample]:
@@ -129,7 +149,9 @@ def _spans(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
         if any(not 0 <= start < end <= len(text) for start, end in places):
             raise ValueError("an answer stands outside of its context")
         if not places:
-            yield ReadingExample(asked["question"], ((title, text),), "none", group="one")
+            yield ReadingExample(
+                asked["question"], ((title, text),), "none", group="one", support=()
+            )
             continue
         # Of answers told by several people the shortest; the part of the text around it.
         start, end = min(places, key=lambda place: place[1] - place[0])
@@ -144,6 +166,7 @@ def _spans(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
             ((0, False, start - low, end - low),),
             group="one",
             answer=text[start:end],
+            support=_sentence(0, part, start - low),
         )
 
 
@@ -151,38 +174,124 @@ def _spans(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
 
 
 def _several(path: Path) -> Iterator[ReadingExample]:
+    lines = [value for value, _ in _lines(path)] if extension(path) == ".jsonl" else []
+    told = {str(value.get("question")).strip(): value for value in lines}
     for question in read_training_questions([path]):
-        if made := _together(question):
+        value = told.get(question.question.strip(), {})
+        if made := _together(question, value):
             yield made
-    if extension(path) == ".jsonl":
-        for value, _ in _lines(path):
-            yield from _steps(value)
+    for value in lines:
+        yield from _steps(value)
 
 
-def _together(question: TrainingQuestion) -> ReadingExample | None:
+def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingExample | None:
     """Return a question over its supporting passages; None where the answer is not in them."""
     passages = tuple((fact.title, fact.passage_text) for fact in question.facts)
     kind = question.answer.strip().lower()
-    if kind in ("yes", "no"):
-        return ReadingExample(
-            question.question, passages, kind, (), question.distractors, "several", kind
-        )
-    places = _places(passages, question.answer)
-    if not places:
-        return None
-    # The end of the reasoning holds the answer; what stands before it has it by chance.
-    last = max(place[0] for place in places)
-    if len(question.starts) == 1:
-        places = tuple(place for place in places if place[0] == last)
+    places: tuple[Place, ...] = ()
+    if kind not in ("yes", "no"):
+        kind, places = "span", _places(passages, question.answer)
+        if not places:
+            return None
+        # The end of the reasoning holds the answer; what stands before it has it by chance.
+        last = max(place[0] for place in places)
+        if len(question.starts) == 1:
+            places = tuple(place for place in places if place[0] == last)
+    support = tuple(
+        (at, False, found, found + len(said))
+        for at, fact in enumerate(question.facts)
+        for said in (fact.text[start:end].strip() for start, end in sentences(fact.text))
+        if (found := fact.passage_text.find(said)) >= 0
+    )
     return ReadingExample(
-        question.question, passages, "span", places, question.distractors, "several",
-        question.answer,
+        question.question, passages, kind, places, question.distractors, "several",
+        question.answer, support, _program(question, value, passages),
     )  # fmt: skip
 
 
-def _places(
-    passages: Sequence[tuple[str, str]], answer: str
-) -> tuple[tuple[int, bool, int, int], ...]:
+def _sentence(passage: int, text: str, at: int) -> tuple[Place, ...]:
+    """Return the sentence of a passage that a character stands in."""
+    return tuple((passage, False, a, b) for a, b in sentences(text) if a <= at < b)
+
+
+# --- What 2WikiMultihopQA's triples say is compared -----------------------------------------------
+
+
+def _program(
+    question: TrainingQuestion, value: Mapping[str, Any], passages: Sequence[tuple[str, str]]
+) -> Program | None:
+    """Return the operation that a question asks for, by its triples; None where it isn't told."""
+    triples, type_ = value.get("evidences"), value.get("type")
+    if not isinstance(triples, list):
+        return None
+    if type_ in ("compositional", "inference"):
+        return Program("none")
+    facts = [tuple(map(str, triple)) for triple in triples if len(triple) == 3]
+    followed = {_bare(said) for _, _, said in facts} if type_ == "bridge_comparison" else set()
+    ends: dict[str, list[tuple[str, ...]]] = {}
+    for subject, _, said in (fact for fact in facts if _bare(fact[0]) not in followed):
+        # "Which film has the director who died first": the value is that of the film's director.
+        end = [f for f in facts if _bare(f[0]) == _bare(said)] if followed else []
+        ends.setdefault(subject, []).extend(end or [(subject, "", said)])
+    if len(ends) != 2:
+        return None
+    named = [(_named(question.question, subject), subject) for subject in ends]
+    if all(place for place, _ in named):
+        named.sort(key=lambda one: one[0] or (0, 0))
+    subjects = [subject for _, subject in named]
+    values = [_value(ends[subject], passages) for subject in subjects]
+    places = tuple(values) if all(values) else ()
+    options = tuple(place for place, _ in named if place)
+    if question.answer.strip().lower() in ("yes", "no"):
+        return Program("same", places, options if len(options) == 2 else ())
+    names, winner = [_bare(subject) for subject in subjects], _bare(question.answer)
+    if names.count(winner) != 1 or len({len(end) for end in ends.values()}) != 1:
+        return None
+    read = [" – ".join(said for *_, said in ends[subject]) for subject in subjects]
+    pair = ("longer", "shorter") if len(ends[subjects[0]]) == 2 else ("min", "max")
+    for operation in pair:
+        if compare(operation, read[0], read[1]) == names.index(winner):
+            return Program(operation, places, options if len(options) == 2 else ())
+    return None
+
+
+def _value(
+    end: Sequence[tuple[str, ...]], passages: Sequence[tuple[str, str]]
+) -> tuple[Place, ...]:
+    """Return where the values of one thing stand in its passage; of two the stretch of both."""
+    for at, (title, text) in enumerate(passages):
+        if _bare(title) != _bare(end[0][0]):
+            continue
+        found = [_stands(text, said) for *_, said in end]
+        if all(found):
+            starts, ends = zip(*(place for place in found if place), strict=True)
+            return ((at, False, min(starts), max(ends)),)
+    return ()
+
+
+def _stands(text: str, said: str) -> tuple[int, int] | None:
+    """Return where a value stands first in a text, as written or as the same date."""
+    dates = {date for date, _, _ in date_places(said)}
+    alike = [(start, end) for date, start, end in date_places(text) if date in dates]
+    return next(iter([*occurrences(text, said), *alike]), None)
+
+
+def _named(question: str, title: str) -> tuple[int, int] | None:
+    for name in (title, _without_brackets(title)):
+        if found := occurrences(question, name):
+            return found[0]
+    return None
+
+
+def _without_brackets(title: str) -> str:
+    return re.sub(r"\s*\([^()]*\)$", "", title).strip()
+
+
+def _bare(title: str) -> str:
+    return _without_brackets(title).casefold()
+
+
+def _places(passages: Sequence[tuple[str, str]], answer: str) -> tuple[Place, ...]:
     return tuple(
         (at, in_title, start, end)
         for at, (title, text) in enumerate(passages)
@@ -197,7 +306,8 @@ def _steps(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
         places = _places(((title, text),), answer)
         if places:
             passages = ((title, text),)
-            yield ReadingExample(asked, passages, "span", places, (), "one", answer)
+            support = tuple(s for p in places if not p[1] for s in _sentence(0, text, p[2]))
+            yield ReadingExample(asked, passages, "span", places, (), "one", answer, support)
 
 
 def _triples(value: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:

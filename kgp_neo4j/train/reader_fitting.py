@@ -3,18 +3,232 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from kgp_neo4j.models.encoder import quick_products
-from kgp_neo4j.models.reader.batching import padded
-from kgp_neo4j.models.reader.network import Network
-from kgp_neo4j.train.reader_batches import Laid
+from kgp_neo4j.models.engine import token_id
+from kgp_neo4j.models.reader.network import KINDS, OPERATIONS, PIECES
+from kgp_neo4j.models.reader.windows import Piece, Window, Windows, pieces_of
+from kgp_neo4j.models.torch_encoder import quick_products
+from kgp_neo4j.train.reader_examples import Place, ReadingExample
+from kgp_neo4j.train.reader_network import TrainedNetwork
 
-__all__ = ["Average", "fit", "loss_of", "optimizer_of", "rate_at"]
+__all__ = ["Average", "Laid", "batches", "fit", "lay_out", "loss_of", "optimizer_of", "rate_at"]
 
-#: The kind of a window counts so much beside where its answer stands.
-_KIND = 0.5
+#: Examples are sorted by length within so many batches, so that little is padded.
+_SORTED = 24
+#: How often an example of one passage, or of several, has no answer in its window.
+_NOTHING = {"one": 0.12, "several": 0.15}
+#: How often passages of other questions stand beside an example's only one, and how many.
+_BESIDE = 0.55
+_STRANGERS = (1, 1, 2, 3, 4, 5)
+#: Most others beside the passages of a question over several, and how often there are none.
+_OTHERS = 8
+_ALONE = 0.2
+#: How often the right passages come first, in the order of the reasoning; else in drawn order.
+_IN_ORDER = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A window with what it should say.
+
+    `marks` are the word pieces that are right for each column of `network.PIECES`, (0,) where there
+    is nothing to mark; a column that is missing is not known, and not learned from. `support` is 0
+    or 1 for each word piece, empty where it is not told; `operation` is -1 where it is not known.
+    """
+
+    ids: list[int]
+    types: list[int]
+    kind: int
+    marks: dict[str, list[int]]
+    support: list[int] = field(default_factory=list)
+    operation: int = -1
+
+
+def lay_out(
+    tokenizer: Any,
+    examples: Sequence[ReadingExample],
+    longest: int,
+    draw: random.Random,
+) -> list[Laid]:
+    """Return a window for each example, with drawn distractors and the passages in drawn order.
+
+    Now and then the passages with the answer are left out, so that the reader learns to say that
+    nothing is there. An example that does not fit is left out.
+    """
+    made = []
+    for example in examples:
+        if laid := _laid(tokenizer, example, longest, draw, examples):
+            made.append(laid)
+    return made
+
+
+def _laid(
+    tokenizer: Any,
+    example: ReadingExample,
+    longest: int,
+    draw: random.Random,
+    examples: Sequence[ReadingExample],
+) -> Laid | None:
+    kind, others = example.kind, list(example.others)
+    gold = list(range(len(example.passages)))
+    kept = gold
+    if draw.random() < _NOTHING.get(example.group, 0.0):
+        if len(gold) == 1 and kind == "span":
+            stranger = draw.choice(examples)
+            answer = example.answer.lower()
+            if not any(answer in f"{t} {x}".lower() for t, x in stranger.passages):
+                kept, kind, others = [], "none", [stranger.passages[0]]
+        elif others and len(gold) > 1:
+            held = {place[0] for place in example.places} or {draw.choice(gold)}
+            kept, kind = [at for at in gold if at not in held], "none"
+    draw.shuffle(others)
+    # Mostly others beside the right ones, now and then none.
+    room = draw.randint(1, _OTHERS) if kind == "none" or draw.random() > _ALONE else 0
+    if example.group == "one" and kind == "span":
+        room = draw.choice(_STRANGERS) if draw.random() < _BESIDE else 0
+        others = [draw.choice(examples).passages[0] for _ in range(room)]
+    answer = example.answer.lower()
+    if kind == "none" or example.group == "one":
+        others = [o for o in others if answer not in f"{o[0]} {o[1]}".lower()]
+        if kind == "none" and not others:
+            return None
+    texts = [example.passages[at] for at in kept] + others[:room]
+    numbers = [*kept, *(-1 for _ in others[:room])]
+    parts = pieces_of(tokenizer, texts)
+    windows = Windows(tokenizer, example.question, longest)
+    chosen = [_part(parts[at], numbers[at], example) for at in range(len(texts))]
+    size = longest - 70
+    used = sum(len(p.ids) + 1 for p, n in zip(chosen, numbers, strict=True) if n >= 0)
+    pieces: list[Piece] = []
+    for piece, number in zip(chosen, numbers, strict=True):
+        if number < 0:
+            if pieces and used + len(piece.ids) + 1 > size:
+                continue
+            used += len(piece.ids) + 1
+        pieces.append(piece)
+    if draw.random() > _IN_ORDER:
+        draw.shuffle(pieces)
+    window = windows.build(pieces)[0]
+    by_text = dict(enumerate(numbers))
+    marks = _marks(window, example, by_text, kind)
+    if marks is None:
+        return None
+    program = example.program
+    return Laid(
+        window.ids,
+        window.types,
+        KINDS.index(kind),
+        marks,
+        _supported(window, example, by_text),
+        -1 if program is None else OPERATIONS.index(program.operation),
+    )
+
+
+def _marks(
+    window: Window, example: ReadingExample, numbers: dict[int, int], kind: str
+) -> dict[str, list[int]] | None:
+    """Return the right word pieces of each column; None where the answer is not in the window."""
+    starts, ends = _marked(window, example.places, numbers) if kind == "span" else ([0], [0])
+    if not starts or not ends:
+        return None
+    made = {"start": starts, "end": ends}
+    program = example.program
+    if program is None:
+        return made
+    for at, places in enumerate(program.values if program.operation != "none" else ((), ()), 1):
+        starts, ends = _marked(window, places, numbers)
+        found = starts and ends
+        made |= {f"value {at} start": starts if found else [0]}
+        made |= {f"value {at} end": ends if found else [0]}
+    spans: Sequence[tuple[int, int]] = program.options
+    if program.operation == "none":
+        spans = ((0, 0), (0, 0))
+    for at, (first, last) in enumerate(spans, 1):
+        named = [n for n, (a, b) in enumerate(window.asked, 1) if a < last and b > first] or [0]
+        made |= {f"option {at} start": named[:1], f"option {at} end": named[-1:]}
+    return made
+
+
+def _supported(window: Window, example: ReadingExample, numbers: dict[int, int]) -> list[int]:
+    """Return for each word piece whether it belongs to a supporting sentence."""
+    if example.support is None:
+        return []
+    return [
+        int(
+            place is not None
+            and any(
+                passage == numbers[place[0]]
+                and in_title == place[1]
+                and start <= place[2]
+                and place[3] <= end
+                for passage, in_title, start, end in example.support
+            )
+        )
+        for place in window.places
+    ]
+
+
+def _part(parts: Sequence[Piece], number: int, example: ReadingExample) -> Piece:
+    """Return the part of a long passage that holds the answer, else its first."""
+    for _, in_title, start, end in (p for p in example.places if p[0] == number):
+        if not in_title:
+            for part in parts:
+                text = part.offsets[part.title :]
+                if text and text[0][0] <= start and end <= text[-1][1]:
+                    return part
+    return parts[0]
+
+
+def _marked(
+    window: Window, places: Sequence[Place], numbers: dict[int, int]
+) -> tuple[list[int], list[int]]:
+    starts, ends = [], []
+    for at, place in enumerate(window.places):
+        if place is None:
+            continue
+        number = numbers[place[0]]
+        for passage, in_title, start, end in places:
+            if passage == number and in_title == place[1]:
+                if place[2] <= start < place[3]:
+                    starts.append(at)
+                if place[2] < end <= place[3]:
+                    ends.append(at)
+    return starts, ends
+
+
+def batches(laid: Sequence[Laid], tokens: int, draw: random.Random) -> list[list[Laid]]:
+    """Return batches of about `tokens` word pieces, padding included, in drawn order."""
+    order = list(laid)
+    draw.shuffle(order)
+    made: list[list[Laid]] = []
+    for at in range(0, len(order), 16 * _SORTED):
+        chunk = sorted(order[at : at + 16 * _SORTED], key=lambda one: len(one.ids))
+        now: list[Laid] = []
+        found = []
+        for one in chunk:
+            if now and (len(now) + 1) * len(one.ids) > tokens:
+                found.append(now)
+                now = []
+            now.append(one)
+        found.append(now)
+        draw.shuffle(found)
+        made += found
+    return made
+
+
+# --- Fits the offline reader's weights to windows laid out, batch by batch ------------------------
+
+#: What each column's loss counts, beside 1 for the kind of a window and 1 for its support.
+_COLUMNS = tuple(
+    0.5 if name in ("start", "end") else 0.25 if name.startswith("value") else 0.1
+    for name in PIECES
+)
+_SUPPORT = PIECES.index("support")
+_OPERATION = 0.8
 #: The heads are new and learn faster than the layers.
 _HEADS = 5.0
 #: Share of hidden values left out in a step (Srivastava et al. 2014): data is seen several times.
@@ -29,10 +243,10 @@ class Average:
     Polyak and Juditsky 1992; the first steps count less, since they are far from where it ends.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: TrainedNetwork) -> None:
         self.parts = {name: part.detach().clone() for name, part in network.own().items()}
 
-    def add(self, network: Network, step: int) -> None:
+    def add(self, network: TrainedNetwork, step: int) -> None:
         """Take in the weights after step number `step`, counted from 0."""
         import torch
 
@@ -41,7 +255,7 @@ class Average:
             for name, part in network.own().items():
                 self.parts[name].lerp_(part.detach(), share)
 
-    def put(self, network: Network) -> None:
+    def put(self, network: TrainedNetwork) -> None:
         """Make the average the network's weights."""
         import torch
 
@@ -50,7 +264,7 @@ class Average:
                 part.copy_(self.parts[name])
 
 
-def loss_of(network: Network, batch: Sequence[Laid]) -> Any:
+def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     """Return the mean loss of a batch.
 
     Of an answer that stands at several places any one will do: the probability of all of them
@@ -59,24 +273,42 @@ def loss_of(network: Network, batch: Sequence[Laid]) -> Any:
     """
     import torch
 
-    padding = network.tokenizer.pad_token_id or 0
-    ids, types, mask = (part.to(network.device) for part in padded(batch, padding))
-    spans, kinds = network(ids, types, mask)
-    # The question cannot hold the answer; the first piece stands for none.
-    allowed = (types == 1) & (mask == 1)
+    padding = token_id(network.tokenizer, "[PAD]", "<pad>") or 0
+    ids, types, mask = (part.to(network.device) for part in _padded(batch, padding))
+    pieces, kinds, operations = network(ids, types, mask)
+    functional = torch.nn.functional
+    # The question holds the options and nothing else; the first piece stands for none.
+    passages = (types == 1) & (mask == 1)
+    asked = ((types == 0) & (mask == 1)).sum(dim=1, keepdim=True)
+    question = torch.arange(ids.shape[1], device=ids.device)[None] < asked - 1
+    allowed = torch.stack(
+        [question if name.startswith("option") else passages for name in PIECES], dim=2
+    )
     allowed[:, 0] = True
-    logits = spans.masked_fill(~allowed[:, :, None], -1e4)
-    logs = torch.log_softmax(logits, dim=1)
-    right = torch.zeros_like(logits, dtype=torch.bool)
+    right = torch.zeros_like(allowed)
+    support = torch.full_like(ids, -1)
     for at, one in enumerate(batch):
-        right[at, one.starts, 0] = True
-        right[at, one.ends, 1] = True
+        for name, marked in one.marks.items():
+            right[at, marked, PIECES.index(name)] = True
+        support[at, : len(one.support)] = torch.tensor(one.support, device=ids.device)
+    logs = torch.log_softmax(pieces.masked_fill(~allowed, -1e4), dim=1)
     found = torch.logsumexp(logs.masked_fill(~right, -1e4), dim=1)
-    wanted = torch.tensor([one.kind for one in batch], device=kinds.device)
-    return -found.sum(dim=1).mean() / 2 + _KIND * torch.nn.functional.cross_entropy(kinds, wanted)
+    share = torch.tensor(_COLUMNS, device=ids.device)
+    loss = -(found * right.any(dim=1) * share).sum(dim=1)
+    loss = loss + functional.cross_entropy(
+        kinds, torch.tensor([one.kind for one in batch], device=ids.device), reduction="none"
+    )
+    told = (support >= 0) & passages
+    said = functional.binary_cross_entropy_with_logits(
+        pieces[..., _SUPPORT], support.clamp_min(0).float(), reduction="none"
+    )
+    loss = loss + (said * told).sum(dim=1) / told.sum(dim=1).clamp_min(1)
+    wanted = torch.tensor([one.operation for one in batch], device=ids.device)
+    compared = functional.cross_entropy(operations, wanted.clamp_min(0), reduction="none")
+    return (loss + _OPERATION * compared * (wanted >= 0)).mean()
 
 
-def optimizer_of(network: Network, rate: float) -> Any:
+def optimizer_of(network: TrainedNetwork, rate: float) -> Any:
     """Return AdamW over the reader's own weights alone; all others are frozen."""
     import torch
 
@@ -106,7 +338,7 @@ def rate_at(step: int, steps: int, warm_up: float = 0.06) -> float:
 
 
 def fit(
-    network: Network,
+    network: TrainedNetwork,
     batches: Sequence[Sequence[Laid]],
     optimizer: Any,
     average: Average,
@@ -137,7 +369,7 @@ def fit(
     network.body.eval()
 
 
-def _drop(network: Network) -> None:
+def _drop(network: TrainedNetwork) -> None:
     """Let the layers that are trained leave out hidden values; leaving out attention is slow."""
     import torch
 
@@ -149,3 +381,18 @@ def _drop(network: Network) -> None:
         for part in layer.modules():
             if isinstance(part, torch.nn.Dropout):
                 part.p = _DROPPED
+
+
+def _padded(batch: Sequence[Laid], padding: int) -> tuple[Any, Any, Any]:
+    """Return ids, types and mask of windows, padded to the longest: (windows, pieces) each."""
+    import torch
+
+    longest = max(len(one.ids) for one in batch)
+    ids = torch.full((len(batch), longest), padding)
+    types = torch.zeros((len(batch), longest), dtype=torch.long)
+    mask = torch.zeros((len(batch), longest), dtype=torch.long)
+    for at, one in enumerate(batch):
+        ids[at, : len(one.ids)] = torch.tensor(one.ids)
+        types[at, : len(one.types)] = torch.tensor(one.types)
+        mask[at, : len(one.ids)] = 1
+    return ids, types, mask

@@ -11,19 +11,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.database import Database
-from kgp_neo4j.errors import ConfigurationError, CorpusError
-from kgp_neo4j.models import Encoder, load_encoder
-from kgp_neo4j.progress import bar
+from kgp_neo4j.corpus.traverse.judged import candidates_of, search, seeds_of
+from kgp_neo4j.corpus.traverse.signals import FEATURES, QuestionSignals
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.train.boosting import BoostingSettings, boost, trees_of
 from kgp_neo4j.train.examples import TrainingQuestion, read_training_questions
 from kgp_neo4j.train.folder import Folder
-from kgp_neo4j.train.scorer_card import card
-from kgp_neo4j.traverse import TraversalSettings
-from kgp_neo4j.traverse.judged import candidates_of, search, seeds_of
-from kgp_neo4j.traverse.signals import FEATURES, QuestionSignals
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError
+from kgp_neo4j.types.settings import TraversalSettings
 
-__all__ = ["ScorerReport", "TrainingSet", "train_scorer"]
+__all__ = ["ScorerReport", "TrainingSet", "card", "train_scorer"]
+
+
+def card(description: Mapping[str, Any], reached: Mapping[str, float]) -> str:
+    """Return the card in Markdown: what it is, what it was trained on, what it reaches."""
+    rows = "\n".join(
+        f"| {corpus} | {said['file']} | {said['questions']} | {100 * reached[corpus]:.1f} |"
+        for corpus, said in description["questions"].items()
+    )
+    settings = ", ".join(f"{name} {value}" for name, value in description["settings"].items())
+    return f"""# Scorer of the learned agent
+
+Boosted regression trees (LambdaMART) that judge the passages of each hop of a traversal by signals
+of the graph. `scorer.json` is text: one tree a line, each split with its feature and threshold.
+
+- Encoder of the passages: {", ".join(description["encoder"])}
+- Settings: {settings}
+
+| corpus | questions from | questions | R@5 in cross-validation |
+|---|---|---|---|
+{rows}
+
+R@5 is the share of supporting facts among the first five passages, of questions that the trees had
+not seen. Made by `kgp-neo4j train scorer`. The licence of the training data governs what may be
+done with the trees beyond it.
+"""
+
+
+# --- `train scorer`: the learned agent's trees, from questions with known supporting facts --------
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +198,7 @@ def _asked(
     made = []
     with bar(f"search {each.corpus}", len(kept), "questions") as progress:
         for (question, gold), vector in zip(kept, vectors, strict=True):
-            signals = search(database, each.corpus, question.question, vector.tolist())
+            signals = search(database, each.corpus, question.question, vector.tolist)
             made.append(_Asked(each.corpus, signals, gold, 1.0, seeds_of(signals, settings.seeds)))
             progress.update()
     return made, len(questions) - len(kept)

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.structure.table_questions.examples import Example
-from kgp_neo4j.structure.table_questions.features import FEATURES
-from kgp_neo4j.structure.table_questions.ranker import (
+from kgp_neo4j.corpus.tables.questions.features import FEATURES, Example
+from kgp_neo4j.corpus.tables.questions.ranker import (
     CONFIDENCE,
     HEADER_WORDS,
     Ranker,

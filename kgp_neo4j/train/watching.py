@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kgp_neo4j.errors import ModelError
-from kgp_neo4j.progress import Progress
+from kgp_neo4j.environment.progress import Progress
 
-__all__ = ["missing_package", "watch"]
+__all__ = ["watch"]
 
 
 def watch(progress: Progress) -> Any:
@@ -24,11 +23,3 @@ def watch(progress: Progress) -> Any:
             progress.update()
 
     return Watch()
-
-
-def missing_package(error: ImportError) -> ModelError:
-    """Return the error that says which package a training needs, and how it is had."""
-    return ModelError(
-        f"training needs a package that is missing ({str(error).strip().splitlines()[0]})",
-        hint='Install it: pip install "kgp-neo4j[train]".',
-    )

@@ -1,161 +1,194 @@
-"""The offline reader's network: the top layers of the sentence encoder, trained anew to read.
+"""The offline reader's network: layers of the sentence encoder, trained anew to read.
 
-A window of question and passages goes through the encoder's layers; the lower ones stay as they
-are, the upper ones are the reader's own. Two heads tell of each word piece whether an answer begins
-or ends there (Devlin et al. 2019, section 4.2), and of the window whether it holds a span, says yes
-or no, or nothing.
+A window of question and passages goes through the encoder's layers; upper ones, or all, are the
+reader's own. Three heads stand on them. One gives for each word piece whether an answer starts or
+ends there (Devlin et al. 2019, section 4.2), whether it supports the answer, and where the two
+values and the two options of a comparison start and end. One says whether the window holds a span,
+says yes or no, or nothing. One names the operation that compares the two values.
 """
 
 from __future__ import annotations
 
-import copy
+import hashlib
 import json
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kgp_neo4j.errors import ModelError
-from kgp_neo4j.models.encoder import load_model, native_bfloat16
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["CARD_FILE", "KINDS", "WEIGHTS_FILE", "Network", "read_network"]
+from kgp_neo4j.models.engine import (
+    CompiledNetwork,
+    Feed,
+    Precision,
+    import_openvino,
+    read_tokenizer,
+)
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, derived_network, tokenizer_file
+from kgp_neo4j.models.reader.windows import Window
+from kgp_neo4j.types.errors import ModelError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = [
+    "CARD_FILE",
+    "KINDS",
+    "NETWORK_FILE",
+    "OPERATIONS",
+    "PIECES",
+    "TOKENIZER_FILE",
+    "WEIGHTS_FILE",
+    "Logits",
+    "Network",
+    "read_network",
+]
 
 #: What a window can say; their places are those of the head's outputs.
 KINDS = ("span", "yes", "no", "none")
-WEIGHTS_FILE = "reader.safetensors"
+#: What compares the two values that a question asks about; `same` is told by yes and no.
+OPERATIONS = ("none", "min", "max", "longer", "shorter", "same")
+#: What is said of each word piece; their places are those of the head's outputs.
+PIECES = (
+    "start", "end", "support", "value 1 start", "value 1 end", "value 2 start", "value 2 end",
+    "option 1 start", "option 1 end", "option 2 start", "option 2 end",
+)  # fmt: skip
 CARD_FILE = "reader.json"
+#: What was trained, as differences to the default encoder.
+WEIGHTS_FILE = "reader.safetensors"
+#: In their place where another encoder was trained: all of the network.
+NETWORK_FILE = "reader.xml"
+TOKENIZER_FILE = "tokenizer.json"
+#: Windows that are read at once.
+_STREAMS = 3
+#: Windows are padded to a multiple of so many word pieces: the engine prepares each length once.
+_STEP = 32
 _HINT = "Give a folder that `kgp-neo4j train reader` made."
 
 
 class Network:
-    """An encoder's layers with a reader's heads on them, and the tokenizer they need."""
+    """A reader's network in the light engine, and the tokenizer it needs.
 
-    def __init__(self, encoder: str, layers: int, *, precise: bool = False) -> None:
-        import torch
-
-        base, tokenizer, self.device = _base_of(encoder, precise)
-        # All but the layers that are trained are shared with the base.
-        own = list(base.encoder.layer)[len(base.encoder.layer) - layers :]
-        if not 0 < layers == len(own):
-            raise ModelError(
-                f"the encoder {encoder!r} has no {layers} layers to train",
-                hint="Choose fewer layers.",
-            )
-        shared = {id(part): part for part in base.parameters()}
-        for part in (p for layer in own for p in layer.parameters()):
-            del shared[id(part)]
-        self.body: Any = copy.deepcopy(base, shared)
-        self.tokenizer = tokenizer
-        self.encoder = encoder
-        self.layers = layers
-        self._base = base
-        width = base.config.hidden_size
-        dtype = next(base.parameters()).dtype
-        self.spans: Any = torch.nn.Linear(width, 2, device=self.device, dtype=dtype)
-        self.kinds: Any = torch.nn.Linear(width, len(KINDS), device=self.device, dtype=dtype)
-        self.longest = int(base.config.max_position_embeddings)
-
-    def own(self) -> dict[str, Any]:
-        """Return the trained parameters by name: upper layers and heads."""
-        count = len(self.body.encoder.layer)
-        return {
-            **{
-                f"layer.{at}.{name}": part
-                for at in range(count - self.layers, count)
-                for name, part in self.body.encoder.layer[at].named_parameters()
-            },
-            **{f"spans.{name}": part for name, part in self.spans.named_parameters()},
-            **{f"kinds.{name}": part for name, part in self.kinds.named_parameters()},
-        }
-
-    def originals(self) -> dict[str, Any]:
-        """Return the encoder's own values, in float32, of the layers that were trained anew."""
-        layers = self._base.encoder.layer
-        return {
-            f"layer.{at}.{name}": part.detach().float().cpu()
-            for at in range(len(layers) - self.layers, len(layers))
-            for name, part in layers[at].named_parameters()
-        }
-
-    def __call__(self, ids: Any, types: Any, mask: Any) -> tuple[Any, Any]:
-        """Return start and end logits (windows, pieces, 2) and kind logits (windows, 4)."""
-        hidden = self.body(
-            input_ids=ids, token_type_ids=types, attention_mask=mask
-        ).last_hidden_state
-        return self.spans(hidden).float(), self.kinds(hidden[:, 0]).float()
-
-    def save(self, folder: Path, card: Mapping[str, Any]) -> None:
-        """Write the trained weights and what they need to be used again.
-
-        A matrix is kept as its difference from the encoder's, in eight bits with a scale for each
-        row: the difference is small, so little is lost, and the file stays at a few MB.
-        """
-        import torch
-        from safetensors.torch import save_file
-
-        before = self.originals()
-        kept: dict[str, Any] = {}
-        for name, part in self.own().items():
-            values = part.detach().float().cpu()
-            if name in before and values.dim() == 2:
-                values = values - before[name]
-                scale = values.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / 127
-                kept[f"{name}.scale"] = scale
-                kept[name] = torch.round(values / scale).to(torch.int8)
-            else:
-                kept[name] = values.half() if name in before else values
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file(kept, str(folder / WEIGHTS_FILE))
-        said = {"encoder": self.encoder, "layers": self.layers, **card}
-        (folder / CARD_FILE).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
-
-
-@lru_cache(maxsize=2)
-def _base_of(encoder: str, precise: bool = False) -> tuple[Any, Any, str]:
-    """Return the transformer in an encoder, its tokenizer, and the device they are on.
-
-    It is in float32 where it is to be `precise`, as for training, else in what is fastest here.
-
-    Raises EncoderError where there is none, ModelError where it is not of BERT's kind.
+    `longest` is the most word pieces that a window may have.
     """
-    import torch
 
-    quick = native_bfloat16() and not precise
-    model, device = load_model(encoder, torch.bfloat16 if quick else torch.float32)
-    body = getattr(model[0], "auto_model", None)
-    if getattr(getattr(body, "config", None), "model_type", "") != "bert":
-        raise ModelError(
-            f"a reader needs an encoder of BERT's kind, and {encoder!r} is none",
-            hint="Leave --encoder out, or give one that was made from a BERT.",
-        )
-    return body, model.tokenizer, device
+    def __init__(self, network: CompiledNetwork, tokenizer: Tokenizer, longest: int) -> None:
+        self.tokenizer = tokenizer
+        self.longest = longest - longest % _STEP
+        self._network = network
+
+    def read(self, windows: Sequence[Window]) -> list[Logits]:
+        """Return what the network says of each window."""
+        # One by one: two windows side by side take as long as one batch of two, padded alike.
+        return self._network.run([_feed(window.ids, window.types) for window in windows], _taken)
 
 
-def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
+class Logits(NamedTuple):
+    """What the network says of a window: of its n word pieces, of its kind, of what to compare.
+
+    Shapes are (n, 11), (4) and (6), in the order of `PIECES`, `KINDS` and `OPERATIONS`.
+    """
+
+    pieces: NDArray[np.float32]
+    kinds: NDArray[np.float32]
+    operations: NDArray[np.float32]
+
+
+def _feed(ids: Sequence[int], types: Sequence[int]) -> Feed:
+    size = -(-len(ids) // _STEP) * _STEP
+    made = {
+        name: np.zeros((1, size), dtype=np.int64)
+        for name in ("input_ids", "token_type_ids", "attention_mask")
+    }
+    made["input_ids"][0, : len(ids)] = ids
+    made["token_type_ids"][0, : len(ids)] = types
+    made["attention_mask"][0, : len(ids)] = 1
+    return made
+
+
+def _taken(feed: Feed, outputs: list[NDArray[np.float32]]) -> Logits:
+    size = int(feed["attention_mask"].sum())
+    return Logits(outputs[0][0, :size].copy(), outputs[1][0].copy(), outputs[2][0].copy())
+
+
+def read_network(
+    folder: Path, *, precise: Precision | None = None
+) -> tuple[Network, dict[str, Any]]:
     """Read a network and its card from a folder; raises ModelError where it holds none."""
-    import torch
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
 
     try:
-        card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
-        kept = load_file(str(folder / WEIGHTS_FILE))
-        made = Network(str(card["encoder"]), int(card["layers"]))
-        before = made.originals()
-        with torch.no_grad():
-            for name, part in made.own().items():
-                values = kept[name].float()
-                if values.shape != part.shape or not bool(torch.isfinite(values).all()):
-                    raise ValueError(f"{name} has another shape")
-                if f"{name}.scale" in kept:
-                    values = before[name] + values * kept[f"{name}.scale"]
-                part.copy_(values)
+        card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
+        if card["encoder"] == DEFAULT_ENCODER:
+            file, words, longest = _upon_default(folder), tokenizer_file(), 512
+        else:
+            file, words = folder / NETWORK_FILE, folder / TOKENIZER_FILE
+            longest = int(card["longest"])
+        network = CompiledNetwork(file, streams=_STREAMS, precise=precise)
+        return Network(network, read_tokenizer(words), longest), card
     except OSError as error:
         raise ModelError("the reader cannot be read", where=str(folder), hint=_HINT) from error
-    except (SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (
+        SafetensorError, AttributeError, KeyError, RuntimeError, TypeError, ValueError
+    ) as error:  # fmt: skip
         reason = str(error).strip().splitlines() or [repr(error)]
         raise ModelError(
             f"this is no reader ({reason[0]})", where=str(folder), hint=_HINT
         ) from error
-    made.body.eval()
-    return made, card
+
+
+def _upon_default(folder: Path) -> Path:
+    """Return the whole network's file, made of the default encoder and a reader's weights."""
+    data = (folder / WEIGHTS_FILE).read_bytes()
+
+    def change(model: Any) -> Any:
+        from safetensors.numpy import load
+
+        return _with_weights(model, load(data))
+
+    return derived_network(f"reader-{hashlib.sha256(data).hexdigest()[:12]}", change)
+
+
+def _with_weights(model: Any, kept: Mapping[str, NDArray[Any]]) -> Any:
+    """Put a reader's layers into the graph of its encoder, and its heads on top.
+
+    Nodes are found by the names that PyTorch's export to ONNX gives them: a vector by its
+    parameter's, a matrix, whose own name is lost and which stands transposed, by its product's.
+    """
+    openvino = import_openvino()
+    ops = openvino.opset13
+    nodes = {node.get_friendly_name(): node for node in model.get_ops()}
+    for name, values in kept.items():
+        if not name.startswith("layer.") or name.endswith(".scale"):
+            continue
+        values = values.astype(np.float32)
+        if f"{name}.scale" in kept:
+            product = nodes[f"/encoder/{_path(name)}/MatMul"]
+            old = product.input_value(1).get_node()
+            values = old.data + (values * kept[f"{name}.scale"]).T
+        else:
+            old = nodes[f"encoder.{name}"]
+        if values.shape != old.data.shape or not np.isfinite(values).all():
+            raise ValueError(f"{name} has another shape")
+        replaced = ops.constant(np.ascontiguousarray(values))
+        for place in old.output(0).get_target_inputs():
+            place.replace_source_output(replaced.output(0))
+    states = model.outputs[0].get_node().input_value(0)
+    first = ops.gather(states, ops.constant(np.int64(0)), ops.constant(np.int64(1)))
+
+    def head(name: str, source: Any) -> Any:
+        weight, bias = kept[f"{name}.weight"], kept[f"{name}.bias"]
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise ValueError(f"{name} is not finite")
+        made = ops.matmul(source, ops.constant(weight.astype(np.float32)), False, True)
+        return ops.add(made, ops.constant(bias.astype(np.float32)))
+
+    heads = [head("pieces", states), head("kinds", first), head("operations", first)]
+    return openvino.Model([ops.result(one) for one in heads], model.get_parameters(), "reader")
+
+
+def _path(name: str) -> str:
+    """Return `layer.4/attention/self/query` of `layer.4.attention.self.query.weight`."""
+    layer, number, *rest = name.removesuffix(".weight").split(".")
+    return "/".join([f"{layer}.{number}", *rest])

@@ -1,28 +1,32 @@
-"""The best spans of a window by its start and end logits."""
+"""The best spans of a window, by the logits of where they start and end."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from kgp_neo4j.models.reader.network import PIECES, Logits
 from kgp_neo4j.models.reader.windows import Window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Candidate", "candidates_of"]
+__all__ = ["Candidate", "option_of", "probabilities", "spans_of"]
 
-#: Word pieces that an answer has at most, and how many spans of a window are looked at.
-_PIECES = 24
-_BEST = 24
+#: Word pieces that a span has at most, how many starts are looked at, and how many ends of each.
+_PIECES = 30
+_STARTS = 12
+_ENDS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A span that may be the answer: characters `start` to `end` of a passage's title or text.
+    """A span: characters `start` to `end` of a passage's title or text.
 
-    `passage` is the passage's place in the list; `score` is the sum of both logits less that of the
-    window's first piece, which stands for no answer.
+    `passage` is the passage's place in the list, `score` the probability of start and end.
     """
 
     passage: int
@@ -32,44 +36,64 @@ class Candidate:
     score: float
 
 
-def candidates_of(logits: NDArray[Any], window: Window) -> list[Candidate]:
-    """Return the best spans of a window, best first; `logits` has the shape (pieces, 2).
+def probabilities(logits: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the probabilities of logits, over the last axis."""
+    likely = np.exp(logits - logits.max(axis=-1, keepdims=True), dtype=np.float64)
+    made: NDArray[np.float64] = likely / likely.sum(axis=-1, keepdims=True)
+    return made
 
-    A span begins and ends in one passage's title or text, at whole words.
+
+def spans_of(logits: Logits, window: Window, name: str = "") -> list[Candidate]:
+    """Return the likeliest spans of a window, best first: answers, or those of a value by its name.
+
+    A span starts and ends in one passage's title or text, at whole words. The window's first word
+    piece stands for "no such span", so that the probabilities of all spans may be small.
     """
-    import numpy as np
-
     places = window.places
     inside = np.array([place is not None for place in places], dtype=bool)
     if not inside.any():
         return []
+    joined = np.array(window.joined, dtype=bool)
     # Which run of pieces of one title or text each belongs to; a span may not leave it.
-    runs = np.zeros(len(places), dtype=np.int64)
-    for at in range(1, len(places)):
-        here, before = places[at], places[at - 1]
-        same = here is not None and before is not None and here[:2] == before[:2]
-        runs[at] = runs[at - 1] + (not same)
-    begins = inside.copy()
-    ends = inside.copy()
-    for at, here in enumerate(places):
-        after = places[at + 1] if at + 1 < len(places) else None
-        if here is not None and after is not None and window.joined[at + 1]:
-            ends[at] = begins[at + 1] = False
-    null = float(logits[0].sum())
-    starts = np.argsort(-np.where(begins, logits[:, 0], -np.inf), kind="stable")[:_BEST]
-    made: dict[tuple[int, bool, int, int], Candidate] = {}
-    for start in starts[begins[starts]]:
-        last = min(int(start) + _PIECES, len(places))
-        allowed = ends[start:last] & (runs[start:last] == runs[start])
-        scores = np.where(allowed, logits[start:last, 1], -np.inf)
-        for step in np.argsort(-scores, kind="stable")[:4]:
-            if not allowed[step]:
-                continue
-            first, final = places[int(start)], places[int(start) + int(step)]
-            if first is None or final is None:
-                continue  # never: the question and the marks were ruled out
-            score = float(logits[start, 0] + scores[step]) - null
-            key = (first[0], first[1], first[2], final[3])
-            if key not in made:
-                made[key] = Candidate(*key, score)
-    return sorted(made.values(), key=lambda c: (-c.score, c.passage, c.start, c.end))[:_BEST]
+    changes = [
+        at > 0 and (here is None or before is None or here[:2] != before[:2])
+        for at, (here, before) in enumerate(zip(places, [None, *places], strict=False))
+    ]
+    runs = np.cumsum(changes)
+    allowed = inside.copy()
+    allowed[0] = True
+    start, end = _columns(logits, name, allowed)
+    start = np.where(inside & ~joined, start, 0.0)
+    end = np.where(inside & ~np.append(joined[1:], False), end, 0.0)
+    made = []
+    for first in np.argsort(-start, kind="stable")[:_STARTS]:
+        stop = min(int(first) + _PIECES, len(places))
+        scores = start[first] * end[first:stop] * (runs[first:stop] == runs[first])
+        for step in np.argsort(-scores, kind="stable")[:_ENDS]:
+            opened, closed = places[int(first)], places[int(first) + int(step)]
+            if scores[step] > 0 and opened is not None and closed is not None:
+                made.append(Candidate(*opened[:3], closed[3], float(scores[step])))
+    return sorted(made, key=lambda c: (-c.score, c.passage, c.start, c.end))
+
+
+def option_of(logits: Logits, window: Window, name: str) -> tuple[int, int, float]:
+    """Return the characters of the question that name an option, and how likely they do."""
+    count = len(window.asked)
+    allowed = np.zeros(len(window.places), dtype=bool)
+    allowed[: count + 1] = True
+    start, end = (column[1 : count + 1] for column in _columns(logits, name, allowed))
+    if not count:
+        return 0, 0, 0.0
+    first = int(start.argmax())
+    last = first + int(end[first:].argmax())
+    return window.asked[first][0], window.asked[last][1], float(start[first] * end[last])
+
+
+def _columns(
+    logits: Logits, name: str, allowed: NDArray[np.bool_]
+) -> Sequence[NDArray[np.float64]]:
+    """Return the probabilities of start and end of a named span, over the pieces allowed."""
+    names = (f"{name} start".strip(), f"{name} end".strip())
+    return [
+        probabilities(np.where(allowed, logits.pieces[:, PIECES.index(one)], -1e9)) for one in names
+    ]

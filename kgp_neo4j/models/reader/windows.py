@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 __all__ = ["Piece", "Window", "Windows", "pieces_of"]
 
 #: A question keeps so many word pieces of its own; the passages have the rest of the window.
 QUESTION = 64
-#: So much of a longer passage is read at once; the next part begins `_OVERLAP` before its end.
+#: A title keeps so many.
+_TITLE = 32
+#: So much of a longer passage is read at once, its title included; the next part begins `_OVERLAP`
+#: before its end.
 _PART = 256
 _OVERLAP = 48
 #: Characters of a passage that are read at all (about 60 parts).
@@ -41,48 +47,36 @@ class Window:
     """What goes through the network at once, and where each of its word pieces comes from.
 
     `places[i]` is (passage, in the title, start, end) of the i-th word piece, None for the
-    question and the marks between; `joined[i]` whether it goes on with the word before.
+    question and the marks between; `joined[i]` whether it goes on with the word before. `asked` are
+    the characters of the question's word pieces, which come second to the first mark.
     """
 
     ids: list[int]
     types: list[int]
     places: list[tuple[int, bool, int, int] | None]
     joined: list[bool]
+    asked: Sequence[tuple[int, int]]
     passages: list[int] = field(default_factory=list)
 
 
-def pieces_of(tokenizer: Any, texts: Sequence[tuple[str, str]]) -> list[list[Piece]]:
+def pieces_of(tokenizer: Tokenizer, texts: Sequence[tuple[str, str]]) -> list[list[Piece]]:
     """Return the pieces of passages, given as title and text: mostly one each."""
-    if not texts:
-        return []
-    titles = tokenizer(
-        [_HALVES.sub("\ufffd", title) for title, _ in texts],
-        add_special_tokens=False,
-        return_offsets_mapping=True,
-        truncation=True,
-        max_length=_OVERLAP,
-        verbose=False,
-    )
-    bodies = tokenizer(
-        [_HALVES.sub("\ufffd", text[:_LONGEST]) for _, text in texts],
-        add_special_tokens=False,
-        return_offsets_mapping=True,
-        truncation=False,
-        verbose=False,
-    )
+    titles = _encoded(tokenizer, [title for title, _ in texts])
+    bodies = _encoded(tokenizer, [text[:_LONGEST] for _, text in texts])
     made = []
-    for at in range(len(texts)):
-        head, ids = titles["input_ids"][at], bodies["input_ids"][at]
-        places, spans = titles["offset_mapping"][at], bodies["offset_mapping"][at]
-        joined = [*_joined(titles.word_ids(at)), *_joined(bodies.word_ids(at))]
+    for at, (title, body) in enumerate(zip(titles, bodies, strict=True)):
+        head, ids = title.ids[:_TITLE], body.ids
+        heads, spans = title.offsets[:_TITLE], body.offsets
+        joined = [*_joined(title.word_ids[:_TITLE]), *_joined(body.word_ids)]
         parts = []
-        for start in range(0, max(len(ids) - _OVERLAP, 1), _PART - _OVERLAP):
-            end = start + _PART
+        room = _PART - len(head)
+        for start in range(0, max(len(ids) - _OVERLAP, 1), room - _OVERLAP):
+            end = start + room
             parts.append(
                 Piece(
                     at,
                     (*head, *ids[start:end]),
-                    (*map(tuple, places), *map(tuple, spans[start:end])),
+                    (*heads, *spans[start:end]),
                     (*joined[: len(head)], *joined[len(head) + start : len(head) + end]),
                     len(head),
                 )
@@ -91,19 +85,19 @@ def pieces_of(tokenizer: Any, texts: Sequence[tuple[str, str]]) -> list[list[Pie
     return made
 
 
+def _encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Any]:
+    whole = [_HALVES.sub("\ufffd", text) for text in texts]
+    return list(tokenizer.encode_batch(whole, add_special_tokens=False))
+
+
 class Windows:
     """Builds windows of at most `longest` word pieces for one question."""
 
-    def __init__(self, tokenizer: Any, question: str, longest: int) -> None:
-        self._separator = tokenizer.sep_token_id
-        asked = tokenizer(
-            _HALVES.sub("\ufffd", question),
-            add_special_tokens=False,
-            truncation=True,
-            max_length=QUESTION,
-            verbose=False,
-        )["input_ids"]
-        self._begin = [tokenizer.cls_token_id, *asked, self._separator]
+    def __init__(self, tokenizer: Tokenizer, question: str, longest: int) -> None:
+        first, self._separator = tokenizer.encode("").ids
+        (asked,) = _encoded(tokenizer, [question])
+        self._begin = [first, *asked.ids[:QUESTION], self._separator]
+        self._asked = asked.offsets[:QUESTION]
         self._longest = longest
 
     def build(self, pieces: Sequence[Piece]) -> list[Window]:
@@ -119,6 +113,7 @@ class Windows:
                     [0] * len(self._begin),
                     [None] * len(self._begin),
                     [False] * len(self._begin),
+                    self._asked,
                 )
                 made.append(now)
             room = self._longest - len(now.ids) - 1

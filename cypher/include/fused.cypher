@@ -1,0 +1,60 @@
+// Starting passages of the corpus `c` by reciprocal rank fusion of full text, vector (unless it is
+// empty) and titles that the question names (unless `named` is 0). Needs `text`, `vector`, `limit` and
+// `named`. Leaves the best `limit` as `passage` with `fused`, `score` and `reason`, in no order.
+WITH c, vector, limit, named, CASE WHEN limit < 50 THEN 100 ELSE 2 * limit END AS depth,
+  // include: words
+  AS words
+CALL (c, vector, named, depth, words) {
+  WITH c, depth AS most, apoc.text.join(words, ' ') AS terms, words
+  WHERE size(words) > 0
+  // include: search
+  WITH node, score ORDER BY score DESC, node.id
+  RETURN 'words' AS list, collect({node: node, score: score}) AS ranked
+  UNION ALL
+  WITH c, vector, depth
+  WHERE size(vector) > 0
+  CALL (c, vector, depth) {
+    CALL db.index.vector.queryNodes('kgp_passage_embedding', 10 * depth, vector) YIELD node, score
+    WITH c, vector, depth, [f IN collect({node: node, score: score}) WHERE f.node.corpus = c.name] AS near
+    CALL (c, vector, depth, near) {
+      // The index serves all corpora; where others crowd this one out, this one is scanned.
+      WITH near, depth WHERE size(near) >= depth
+      UNWIND near AS found
+      RETURN found.node AS node, found.score AS score
+      UNION ALL
+      // A mere WHERE would come after the scan.
+      UNWIND CASE WHEN size(near) < depth THEN [c.name] ELSE [] END AS scanned
+      MATCH (p:Passage {corpus: scanned})
+      WHERE p.embedding IS NOT NULL
+      RETURN p AS node, vector.similarity.cosine(p.embedding, vector) AS score
+    }
+    RETURN node, score
+  }
+  WITH node, score ORDER BY score DESC, node.id
+  RETURN 'meaning' AS list, collect({node: node, score: score}) AS ranked
+  UNION ALL
+  WITH c, named, words
+  WHERE named > 0 AND size(words) > 0
+  // include: titles
+  MATCH (k)<-[:HAS_KEYWORD {owned: true}]-(node:Passage)
+  WITH node, max(
+    // include: rarity
+    ) AS score
+  ORDER BY score DESC, node.id
+  LIMIT 20
+  RETURN 'title' AS list, collect({node: node, score: score}) AS ranked
+}
+WITH vector, limit, named, list, ranked[..depth] AS ranked
+UNWIND range(0, size(ranked) - 1) AS rank
+WITH vector, limit, named, ranked[rank].node AS passage, list, 1.0 / (60 + rank) AS part,
+     CASE list WHEN 'words' THEN ranked[rank].score / ranked[0].score ELSE 0.0 END AS lexical
+WITH vector, limit, named, passage, sum(part) AS fused, max(lexical) AS lexical, collect(list) AS lists
+ORDER BY fused DESC, passage.id
+WITH vector, limit, named,
+     collect({passage: passage, fused: fused, lexical: lexical, lists: lists}) AS ranked
+UNWIND ranked[..limit] AS one
+WITH one.passage AS passage, one.fused AS fused,
+     CASE WHEN size(vector) = 0 OR one.passage.embedding IS NULL THEN one.lexical
+          ELSE 2 * vector.similarity.cosine(one.passage.embedding, vector) - 1 + 0.3 * one.lexical END
+       + CASE WHEN 'title' IN one.lists THEN named ELSE 0.0 END AS score,
+     apoc.text.join(one.lists, ' + ') AS reason

@@ -1,0 +1,14 @@
+// Full-text search of the corpus `c` for what each step of `frontier` expects. Leaves `lexical`: by
+// text, the `best` score and the `hits`, scores by passage id.
+CALL (c, frontier) {
+  UNWIND frontier AS step
+  WITH DISTINCT c, coalesce(step.text, '') AS text
+  WITH c, text,
+    // include: words
+    AS words
+  WHERE size(words) > 0
+  WITH c, text, apoc.text.join(words, ' ') AS terms, 1000 AS most
+  // include: search
+  WITH text, collect([node.id, score]) AS hits, max(score) AS best
+  RETURN apoc.map.fromPairs(collect([text, {best: best, hits: apoc.map.fromPairs(hits)}])) AS lexical
+}

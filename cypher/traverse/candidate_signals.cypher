@@ -1,0 +1,108 @@
+// traverse.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 30 :: INT, sharing = 12 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, links :: LIST OF ANY)
+// One hop for the learned agent, for the whole beam: the passages one edge away from `frontier`, with
+// `frontier` itself and `others`, and the signals that speak for each. `covered` are the places of the
+// `words` that its title or text holds, `outDegree` how many entities it mentions, `inDegree` how many
+// passages mention its document. A link is [kind, place in the frontier, weight]: 0 the passage of the
+// frontier names its title, 1 the other way round, 2 they share entities or keywords, 3 they mean
+// nearly the same, 4 they are next to each other, 5 they share an entity that the question does not
+// name, weighed by its rarity from 0 to 1; 6 it mentions one of `phrases` (the question's n-grams) or
+// a document of the passages `named`, weighed likewise. An entity of over 100 passages links none. Of
+// many passages that name one title only `inbound` are taken, those with the best `hits` (BM25 by
+// passage), and of many that share something the `sharing` weightiest.
+// mode: READ
+MATCH (c:Corpus {name: $corpus})
+WITH c, coalesce($edges, []) AS chosen, log(1001.0) AS most
+CALL (c, most) {
+  CALL (c) {
+    UNWIND coalesce($phrases, []) AS name
+    MATCH (e:NamedEntity {corpus: c.name, name: name})
+    RETURN e
+    UNION
+    UNWIND coalesce($named, []) AS id
+    MATCH (:Passage {id: id})<-[:HAS_PASSAGE]-(e:Document)
+    RETURN e
+  }
+  WITH e, most, COUNT { (e)<-[:MENTIONS]-() } AS frequency
+  WHERE frequency <= 100
+  RETURN collect({entity: e, rarity: 1.0 - log(1.0 + frequency) / most}) AS asked
+}
+CALL (c, chosen, most, asked) {
+  UNWIND $others AS id
+  MATCH (n:Passage {id: id})
+  RETURN n, null AS link
+  UNION ALL
+  UNWIND range(0, size($frontier) - 1) AS at
+  MATCH (n:Passage {id: $frontier[at]})
+  RETURN n, null AS link
+  UNION ALL
+  WITH chosen
+  UNWIND range(0, size($frontier) - 1) AS at
+  MATCH (:Passage {id: $frontier[at]})-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: true}]->(n:Passage)
+  WHERE size(chosen) = 0 OR type(e) IN chosen
+  RETURN n, [0.0, at, e.weight] AS link
+  UNION ALL
+  WITH chosen
+  UNWIND range(0, size($frontier) - 1) AS at
+  CALL (at, chosen) {
+    MATCH (:Passage {id: $frontier[at]})<-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: true}]-(n:Passage)
+    WHERE size(chosen) = 0 OR type(e) IN chosen
+    WITH n, max(e.weight) AS weight
+    ORDER BY coalesce($hits[n.id], 0.0) DESC, weight DESC, n.id
+    LIMIT $inbound
+    RETURN n, weight
+  }
+  RETURN n, [1.0, at, weight] AS link
+  UNION ALL
+  WITH chosen
+  UNWIND range(0, size($frontier) - 1) AS at
+  CALL (at, chosen) {
+    MATCH (:Passage {id: $frontier[at]})-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: false}]-(n:Passage)
+    WHERE size(chosen) = 0 OR type(e) IN chosen
+    WITH n, max(e.weight) AS weight
+    ORDER BY weight DESC, n.id
+    LIMIT $sharing
+    RETURN n, weight
+  }
+  RETURN n, [2.0, at, weight] AS link
+  UNION ALL
+  WITH chosen
+  UNWIND range(0, size($frontier) - 1) AS at
+  // The nearest of a passage, not those that have it among their nearest: a hub would have many.
+  MATCH (:Passage {id: $frontier[at]})-[e:SIMILAR_ST|SIMILAR_MDR]->(n:Passage)
+  WHERE size(chosen) = 0 OR type(e) IN chosen
+  RETURN n, [3.0, at, e.score] AS link
+  UNION ALL
+  WITH chosen
+  UNWIND range(0, size($frontier) - 1) AS at
+  MATCH (:Passage {id: $frontier[at]})-[e:NEXT]-(n:Passage)
+  WHERE size(chosen) = 0 OR type(e) IN chosen
+  RETURN n, [4.0, at, 1.0] AS link
+  UNION ALL
+  WITH c, most, asked
+  UNWIND range(0, size($frontier) - 1) AS at
+  MATCH (p:Passage {id: $frontier[at]})-[:MENTIONS]->(e)
+  WITH p, at, e, most, COUNT { (e)<-[:MENTIONS]-() } AS frequency, [a IN asked | a.entity] AS named
+  WHERE 2 <= frequency <= 100 AND NOT e IN named
+  MATCH (e)<-[:MENTIONS]-(n:Passage)
+  WHERE n <> p
+  RETURN n, [5.0, at, 1.0 - log(1.0 + frequency) / most] AS link
+  UNION ALL
+  UNWIND asked AS a
+  WITH a.entity AS e, a.rarity AS rarity
+  MATCH (e)<-[:MENTIONS]-(n:Passage)
+  RETURN n, [6.0, 0.0, rarity] AS link
+}
+WITH n, collect(link) AS links, count(*) AS lines
+// A passage that only shares an entity is known by its edges where those are near enough.
+WHERE size(links) < lines OR any(link IN links WHERE link[0] < 5.0)
+MATCH (n)<-[:HAS_PASSAGE]-(d:Document)
+WITH n, links, toLower(n.title + ' ' + n.text) AS text, COUNT { (d)<-[:MENTIONS]-() } AS inDegree
+RETURN n.id AS passage,
+       CASE WHEN size($vector) = 0 OR n.embedding IS NULL THEN null
+            ELSE 2 * vector.similarity.cosine(n.embedding, $vector) - 1 END AS cosine,
+       size(text) AS length,
+       COUNT { (n)-[:MENTIONS]->() } AS outDegree,
+       inDegree,
+       [at IN range(0, size($words) - 1) WHERE text CONTAINS $words[at]] AS covered,
+       links
+ORDER BY passage

@@ -1,0 +1,19 @@
+// traverse.nextEvidence(frontier :: LIST OF MAP, corpus :: STRING, visited = [] :: LIST OF STRING, edges = null :: LIST OF STRING, branching = 5 :: INT, outward = 0.4 :: FLOAT, inward = 0.2 :: FLOAT) :: (path :: INT, passage :: STRING, edge :: STRING, match :: FLOAT, inherited :: FLOAT, reason :: STRING)
+// One hop of KGP's Algorithm 1 for the whole beam: the neighbours of each path's last passage, ranked
+// against what the agent expects next. A step of `frontier` has passage, match and the expectation:
+// text, vector or both (`space`: 'st' or 'mdr', the embeddings it is compared with), or a `draw`, which
+// takes neighbours at random. A neighbour's `match` is its cosine and a share of its relative BM25; it
+// inherits a share of the step's match over an edge that names a title (`outward` to the document
+// named, `inward` back). A neighbour of several paths goes to the one it scores best with; a path
+// gets `branching` new ones at most. A visited passage is named again where it inherits something.
+// mode: READ
+MATCH (c:Corpus {name: $corpus})
+WITH c, $frontier AS frontier
+// include: hits
+WITH frontier, lexical, $visited AS known, coalesce($edges, []) AS edges, $branching AS branching,
+     $outward AS outward, $inward AS inward
+// include: hop
+RETURN path, n.id AS passage, type(e) AS edge, match, inherited,
+       // include: reason
+       AS reason
+ORDER BY match + inherited DESC, passage

@@ -1,0 +1,131 @@
+"""Writes the reference pages of `docs/`: `python -m kgp_neo4j.cli.reference docs`.
+
+The page of the procedures comes from the headers under `cypher/`, the one of the commands from the
+command line's own help. What a page says outside the two marker lines is left as it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from inspect import cleandoc
+from pathlib import Path
+
+import click
+
+from kgp_neo4j.graphdb.statements import Parameter, Statement, folder
+from kgp_neo4j.types.errors import InputError
+
+__all__ = ["PAGES", "command_pages", "page", "procedure_pages"]
+
+_BEGIN = "<!-- generated: python -m kgp_neo4j.cli.reference docs -->"
+_END = "<!-- end of the generated part -->"
+#: Statements that the package runs itself; none of them is installed.
+_INTERNAL = (
+    *("schema", "schema/upgrades", "load", "load_kg", "connect", "traverse", "structure"),
+    *("explore", "mindmap", "gds", "train", "inspect", "install", "browser", "trace"),
+)
+
+
+def procedure_pages() -> str:
+    """Return the reference of all procedures, and a list of the other statements."""
+    parts = [_procedure(made) for made in folder("procedures")]
+    parts.append("## Statements of the package\n")
+    parts.append(
+        "The command line and the Python API run these files through the driver; they are not "
+        "installed as procedures.\n"
+    )
+    for name in _INTERNAL:
+        rows = [f"| `{s.path}` | {s.mode} | {_cell(s.description)} |" for s in folder(name)]
+        parts.append("\n".join(["| file | mode | |", "|---|---|---|", *rows]) + "\n")
+    return "\n".join(parts)
+
+
+def command_pages() -> str:
+    """Return the reference of all commands with their arguments, options and examples."""
+    from kgp_neo4j.cli import cli
+
+    return "\n".join(_command(path, made) for path, made in _commands("kgp-neo4j", cli))
+
+
+#: What is generated, by file name.
+PAGES: dict[str, Callable[[], str]] = {"cli.md": command_pages, "procedures.md": procedure_pages}
+
+
+def page(path: Path) -> str:
+    """Return a page as it should be: its own text with the generated part renewed."""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end:
+        raise InputError(
+            "the marker lines are missing", where=str(path), hint=f"Add {_BEGIN} and {_END}."
+        )
+    return f"{before}{begin}\n\n{PAGES[path.name]()}\n{end}{after}"
+
+
+def _procedure(made: Statement) -> str:
+    lines = [f"## custom.{made.name}\n", f"    custom.{made.signature}\n", made.description, ""]
+    lines += _fields("parameter", made.inputs) if made.inputs else []
+    if made.options:
+        rows = [
+            f"| `{o.name}` | {o.type} | `{o.default}` | {o.range} | {_cell(o.description)} |"
+            for o in made.options
+        ]
+        head = ["| configuration | type | default | range | |", "|---|---|---|---|---|"]
+        lines += [*head, *rows, ""]
+    lines += _fields("column", made.outputs)
+    if made.example:
+        lines += ["```cypher", made.example, "```", ""]
+    return "\n".join(lines)
+
+
+def _fields(kind: str, fields: tuple[Parameter, ...]) -> list[str]:
+    if kind == "column":
+        return ["Columns: " + ", ".join(f"`{f.name}` ({f.type})" for f in fields) + ".", ""]
+    rows = [
+        f"| `{f.name}` | {f.type} | {'required' if f.default is None else f'`{f.default}`'} |"
+        for f in fields
+    ]
+    return ["| parameter | type | default |", "|---|---|---|", *rows, ""]
+
+
+def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            if found is not None:
+                yield from _commands(f"{path} {name}", found)
+
+
+def _command(path: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=path)
+    usage = " ".join([path, *command.collect_usage_pieces(context)])
+    lines = [f"## {path}\n", f"    {usage}\n", cleandoc(command.help or ""), ""]
+    options = [p for p in command.params if isinstance(p, click.Option)]
+    rows = []
+    for option in options:
+        record = option.get_help_record(context)
+        if record:
+            rows.append(f"| `{_cell(record[0])}` | {_cell(record[1])} |")
+    if rows:
+        lines += ["| option | |", "|---|---|", *rows, ""]
+    if command.epilog:
+        lines += ["```text", command.epilog.replace("\b\n", "").strip(), "```", ""]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").strip()
+
+
+def main(docs: Path) -> None:
+    """Renew all generated pages of a folder."""
+    for name in PAGES:
+        target = docs / name
+        target.write_text(page(target), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))

@@ -1,0 +1,1 @@
+"""Corpus (KGP): documents in; answers with passages and reasoning paths out."""

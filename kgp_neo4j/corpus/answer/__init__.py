@@ -1,0 +1,1 @@
+"""Answer: a question in; an answer with checked citations out."""

@@ -1,0 +1,454 @@
+"""Checks each claim of a reply: whether what it cites is there, and carries it.
+
+What is not carried keeps its place in the answer, with a mark that nobody can miss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import regex
+
+from kgp_neo4j.corpus.answer.reply import Claim
+from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.corpus.tables.questions.question_words import DEMONYMS, NUMBERS, ORDINALS, stem
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.text.words import content_words, words
+from kgp_neo4j.types.corpus import Passage, Statement
+
+__all__ = ["MARK", "Evidence", "Support", "check", "denies", "marked"]
+
+#: Sentences of one passage that a claim is compared with, and that are read at all.
+_BEST, _MOST = 3, 60
+#: What meaning counts beside words, and what both must come to; words alone without an encoder.
+_MEANING = 0.5
+_ENOUGH = 0.6
+_ENOUGH_WORDS = 0.6
+#: Words of a clause from which on one of them must be held.
+_CLAUSE_WORDS = 2
+#: Letters of a stem that count: `director` and `directed` say the same here.
+_LETTERS = 6
+
+_THOUSANDS = regex.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
+_NEGATES = regex.compile(
+    r"\b(?:not|no|never|neither|nor|without|none|nobody|nothing|cannot|unable|failed|false|denied|"
+    r"refused|unlike)\b|n['’]t\b|[不没沒未无無非]",
+    regex.IGNORECASE,
+)
+_CLAUSE = regex.compile(
+    r"[,;:—–()!?]|\.\s|\b(?:but|although|though|while|whereas|which|who|and|because|however)\b",
+    regex.IGNORECASE,
+)
+#: "One of them" counts nothing.
+_VALUES = {name: str(value) for name, value in (NUMBERS | ORDINALS).items()} | {"one": ""}
+_PLACES = [
+    (demonym, frozenset(place.split())) for demonym, places in DEMONYMS.items() for place in places
+]
+_ORDINAL = regex.compile(r"(\d+)(?:st|nd|rd|th|s)")
+
+
+#: What a sentence begins with that is no name, as its capital letter alone could say.
+_OPENS = regex.compile(
+    r"\w+(?:ly|ing|ed)|therefore|thus|hence|so|however|although|since|because|moreover|yes|no|both|"
+    r"neither|either|according|overall|further|furthermore|instead|one|each|all|some|many|most|"
+    r"several|another|other|such|here|answer|today|later|earlier|born|known|see|note"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How well passages carry a claim: from 0 to 1, and what is against it; empty for nothing."""
+
+    score: float
+    against: str = ""
+
+    @property
+    def carried(self) -> bool:
+        """Whether the passages hold what the claim says."""
+        return not self.against
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text as what is compared: its names and numbers must be met, of its words enough.
+
+    Names are whole words, words are stems; `forms` has each of them both ways, since what one text
+    begins a sentence with, the other may have in the middle.
+    """
+
+    text: str
+    names: frozenset[str]
+    numbers: frozenset[str]
+    words: frozenset[str]
+    forms: frozenset[str]
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.names | self.numbers | self.words
+
+
+def denies(text: str) -> bool:
+    """Return whether a text denies something."""
+    return _NEGATES.search(text) is not None
+
+
+class Evidence:
+    """The passages of one answer, taken apart and embedded once for all its claims."""
+
+    def __init__(self, question: str, passages: Sequence[Passage], encoder: Encoder | None) -> None:
+        self.passages = passages
+        self.question = question
+        self._encoder = encoder
+        self._titles = [_taken(p.title) for p in passages]
+        self._sentences = [
+            [_taken(p.text[a:b]) for a, b in sentences(p.text)[:_MOST] if p.text[a:b].strip()]
+            for p in passages
+        ]
+        self._vectors: dict[int, Any] = {}
+        self._claims: dict[str, Any] = {}
+
+    def sharing(self, claim: str, most: int) -> list[int]:
+        """Return the places of the passages that share most with a claim, best first."""
+        wanted = _taken(claim)
+        scored = [(self._shared(wanted, at), -at) for at in range(len(self.passages))]
+        return [-at for score, at in sorted(scored, reverse=True)[:most] if score > 0]
+
+    def _shared(self, wanted: _Text, at: int) -> float:
+        held = self._titles[at].forms.union(*(s.forms for s in self._sentences[at]))
+        rare = 2 * len(wanted.names & held) + 2 * len(wanted.numbers & held)
+        return rare + len(wanted.words & held)
+
+    def support(self, claim: str, places: Sequence[int]) -> Support:
+        """Return how well the passages at these places, taken together, carry a sentence."""
+        wanted = _taken(claim)
+        if not wanted.all:
+            return Support(0.0, "it says nothing that could be compared")
+        chosen = [(at, s) for at in places for s in self._best(wanted, at)]
+        held = _with_places(
+            frozenset[str]().union(
+                *(self._titles[at].forms for at in places), *(s.forms for _, s in chosen)
+            )
+        )
+        missing = sorted(name for name in wanted.names if not {name, _key(name)} & held)
+        missing += sorted(wanted.numbers - held)
+        met = len(wanted.all) - len(missing) - len(wanted.words - held)
+        share = met / len(wanted.all)
+        meaning = self._meaning(claim, places)
+        score = share if meaning is None else (1 - _MEANING) * share + _MEANING * meaning
+        score = max(0.0, min(1.0, score))
+        if missing:
+            return Support(score, f"not in them: {', '.join(missing[:5])}")
+        if not self._negation_agrees(wanted, [s for _, s in chosen]):
+            return Support(score, "one denies what the other says")
+        if other := self._instead(wanted, [s for _, s in chosen], held):
+            return Support(score, other)
+        if score < (_ENOUGH_WORDS if meaning is None else _ENOUGH):
+            return Support(score, "they say too little of it")
+        unsaid = _unsaid(wanted, held)
+        return Support(score, f"they say nothing of “{unsaid}”" if unsaid else "")
+
+    def _best(self, wanted: _Text, at: int) -> list[_Text]:
+        """Return the sentences of a passage that share most with a claim."""
+        rated = sorted((-len(wanted.all & s.forms), n) for n, s in enumerate(self._sentences[at]))[
+            :_BEST
+        ]
+        return [self._sentences[at][n] for shared, n in rated if shared < 0]
+
+    def embed(self, claims: Sequence[str]) -> None:
+        """Embed claims at once that are asked about later, one by one."""
+        new = list(dict.fromkeys(c for c in claims if c not in self._claims))
+        if self._encoder is not None and new:
+            self._claims |= zip(new, self._encoder.encode(new), strict=True)
+
+    def holds(self, answer: str, at: int) -> bool:
+        """Return whether a short answer stands in a passage or its title.
+
+        Names and numbers are looked for one by one; more than these must stand there as it is, or
+        be carried as a sentence is, since "liked ponies" may come from "did not like ponies".
+        """
+        wanted = _taken(answer)
+        held = self._titles[at].forms.union(*(s.forms for s in self._sentences[at]))
+        held = _with_places(held)
+        said = f" {_run(self.passages[at].title)} \n {_run(self.passages[at].text)} "
+        if (short := _run(answer)) and f" {short} " in said:
+            return True
+        # Function words alone ("Who") have to stand there as they are.
+        if not wanted.all or wanted.numbers - held:
+            return False
+        if any(not {name, _key(name)} & held for name in wanted.names):
+            return False
+        return not wanted.words or self.support(answer, [at]).carried
+
+    def _meaning(self, claim: str, places: Sequence[int]) -> float | None:
+        """Return the best cosine of a claim with a sentence, led by its title; None unencoded."""
+        if self._encoder is None:
+            return None
+        self._encode(places)
+        self.embed([claim])
+        vector = self._claims[claim]
+        found = [float((self._vectors[at] @ vector).max()) for at in places if at in self._vectors]
+        return max(found, default=0.0)
+
+    def _encode(self, places: Sequence[int]) -> None:
+        new = [at for at in places if at not in self._vectors and self._sentences[at]]
+        texts = [f"{self.passages[at].title}: {s.text}" for at in new for s in self._sentences[at]]
+        if not texts or self._encoder is None:
+            return
+        vectors = self._encoder.encode(texts)
+        start = 0
+        for at in new:
+            end = start + len(self._sentences[at])
+            self._vectors[at] = vectors[start:end]
+            start = end
+
+    def _instead(self, wanted: _Text, found: Sequence[_Text], held: frozenset[str]) -> str:
+        """Return what a sentence says where a claim that repeats it has another word."""
+        if not wanted.words - held:
+            return ""
+        said = [word.casefold() for word in words(wanted.text)]
+        for sentence in found:
+            there = [word.casefold() for word in words(sentence.text)]
+            steps = SequenceMatcher(None, said, there, autojunk=False).get_opcodes()
+            for before, step, after in zip(steps, steps[1:], steps[2:], strict=False):
+                kind, a, b, c, d = step
+                if kind != "replace" or b - a != 1 or d - c != 1:
+                    continue
+                # Two words on one side and one on the other, as they stand there.
+                same = before[2] - before[1], after[2] - after[1]
+                new = said[a] not in held and _key(said[a]) not in held
+                if new and min(same) >= 1 and sum(same) >= 3:
+                    return f"they say “{there[c]}”, not “{said[a]}”"
+        return ""
+
+    def _negation_agrees(self, wanted: _Text, found: Sequence[_Text]) -> bool:
+        """Whether the clauses that share most with each clause of a claim deny as it does."""
+        there = [(clause.forms, no) for s in found for clause, no in _clauses(s.text) if clause.all]
+        for clause, no in _clauses(wanted.text):
+            # What is said of something tells more than of whom: words before names.
+            shared = [
+                ((len(clause.words & forms), len(clause.all & forms)), other)
+                for forms, other in there
+            ]
+            most = max((number for number, _ in shared), default=(0, 0))
+            agree = any(other is no for number, other in shared if number == most)
+            if not agree and (most[1] or no):
+                return False
+        return True
+
+
+def _unsaid(wanted: _Text, held: frozenset[str]) -> str:
+    """Return the first clause of a claim no word of which is held; empty where there is none."""
+    for clause, _ in _clauses(wanted.text):
+        told = [word for word in clause.words if len(word) > 2]  # not "e.g."
+        if len(told) >= _CLAUSE_WORDS and not clause.all & held:
+            return " ".join(clause.text.split())
+    return ""
+
+
+def _run(text: str) -> str:
+    """Return the words of a text in a row."""
+    return " ".join(words(text)).casefold()
+
+
+@lru_cache(maxsize=4096)
+def _clauses(text: str) -> tuple[tuple[_Text, bool], ...]:
+    """Return the clauses of a text, and whether each denies something."""
+    parts = [part for part in _CLAUSE.split(text) if part and part.strip()]
+    return tuple((_taken(part), denies(part)) for part in parts)
+
+
+@lru_cache(maxsize=4096)
+def _taken(text: str) -> _Text:
+    """Take a text apart into what is compared."""
+    joined = _THOUSANDS.sub("", text)
+    said = words(joined)
+    content = set(content_words(joined))
+    names: set[str] = set()
+    numbers: set[str] = set()
+    plain: set[str] = set()
+    forms: set[str] = set()
+    for at, word in enumerate(said):
+        low = word.casefold()
+        value = _number(low)
+        if value is not None:
+            numbers.add(value)
+            forms |= {value, low}
+            continue
+        if word.lower() not in content or low == "yes":
+            continue
+        forms |= {low, _key(low)}
+        if word[0].isupper() and (at > 0 or not _OPENS.fullmatch(low)):
+            names.add(low)
+        else:
+            plain.add(_key(low))
+    kept = (frozenset(x - {""}) for x in (names, numbers, plain, forms))
+    return _Text(text, *kept)
+
+
+def _number(word: str) -> str | None:
+    """Return the value of a number in digits or words; empty for one that counts nothing."""
+    if any(character.isdigit() for character in word):
+        ordinal = _ORDINAL.fullmatch(word)
+        return ordinal[1] if ordinal else word
+    return _VALUES.get(word)
+
+
+def _with_places(held: frozenset[str]) -> frozenset[str]:
+    """Add "France" where there is "French", and the other way round."""
+    more: set[str] = set()
+    for demonym, place in _PLACES:
+        if place <= held:
+            more.add(demonym)
+        if demonym in held:
+            more |= place
+    return held | more
+
+
+def _key(word: str) -> str:
+    return stem(word)[:_LETTERS]
+
+
+# --- Checks each claim of a reply: whether what it cites is there, and carries it -----------------
+
+#: What stands behind a claim that the evidence does not carry.
+MARK = "[not in the evidence]"
+#: Passages that are tried where those that a claim cites do not carry it.
+_TRIED = 4
+_ENDS = (".", "!", "?", "…", "。", "！", "？", ")", "”", '"', "'")
+_YES_OR_NO = frozenset(("yes", "no", "true", "false", "是", "否", "不是", "对"))
+
+
+def check(claims: Sequence[Claim], evidence: Evidence) -> tuple[Statement, ...]:
+    """Return the claims as statements, in their order; citations count the passages from 1.
+
+    A sentence is carried by the passages that it cites, else by others that were shown: then those
+    are cited instead, and the note says so. A short answer is carried where its words stand in a
+    passage that it, or a sentence of its reasons, rests on; yes and no by their reasons alone.
+    """
+    evidence.embed([claim.text for claim in claims if not claim.short])
+    reasons = [_sentence(claim, evidence) for claim in claims if not claim.short]
+    rest = iter(reasons)
+    return tuple(
+        _short(claim, reasons, evidence) if claim.short else next(rest) for claim in claims
+    )
+
+
+def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
+    """Return an answer's text: each statement with its citations, or with the mark.
+
+    `numbers` gives the number of each passage by its id. A short answer has a line of its own
+    where reasons follow it.
+    """
+    made = ""
+    for statement in statements:
+        cited = sorted(numbers[p] for p in statement.passages if p in numbers)
+        carried = statement.carried and cited
+        made += f"{statement.text} {''.join(f'[{n}]' for n in cited) if carried else MARK}"
+        made += " " if statement.text.endswith(_ENDS) else "\n"
+    return made.strip()
+
+
+def _sentence(claim: Claim, evidence: Evidence) -> Statement:
+    cited, missing = _places(claim, evidence)
+    foreign = f"there is no passage {_numbers(missing)}" if missing else ""
+    own = evidence.support(claim.text, cited) if cited else Support(0.0, "it cites nothing")
+    if cited and own.carried:
+        return _made(claim, cited, own, foreign, evidence)
+    for places in _others(claim, cited, evidence):
+        found = evidence.support(claim.text, places)
+        if found.carried:
+            return _made(claim, places, found, _moved(cited, places, foreign), evidence)
+    if cited:
+        said = f"{_numbers(n + 1 for n in cited)} {'do' if len(cited) > 1 else 'does'} not carry it"
+        note = f"{said}: {own.against}"
+    else:
+        note = "no passage carries it" if missing else "it cites nothing, and no passage carries it"
+    return Statement(
+        claim.text,
+        _ids(cited, evidence),
+        False,
+        own.score,
+        "; ".join(filter(None, (foreign, note))),
+    )
+
+
+def _others(claim: Claim, cited: Sequence[int], evidence: Evidence) -> Iterator[tuple[int, ...]]:
+    """Yield passages that may carry a claim instead: with those cited, alone, and in pairs."""
+    near = [at for at in evidence.sharing(claim.text, _TRIED) if at not in cited]
+    if cited:
+        yield from ((*cited, at) for at in near)
+    yield from ((at,) for at in near)
+    yield from combinations(near, 2)
+
+
+def _moved(cited: Sequence[int], places: Sequence[int], foreign: str) -> str:
+    new = _numbers(at + 1 for at in places if at not in cited)
+    if not cited:
+        return "; ".join(filter(None, (foreign, f"cited nothing that is there; it is in {new}")))
+    old = _numbers(at + 1 for at in cited)
+    if set(cited) <= set(places):
+        said = f"cited {old} alone; {new} is needed too"
+    else:
+        said = f"cited {old}, which does not carry it; {new} does"
+    return "; ".join(filter(None, (foreign, said)))
+
+
+def _short(claim: Claim, reasons: Sequence[Statement], evidence: Evidence) -> Statement:
+    cited, missing = _places(claim, evidence)
+    foreign = f"there is no passage {_numbers(missing)}" if missing else ""
+    ids = _ids(cited, evidence)
+    carrying = [reason for reason in reasons if reason.carried]
+    behind = tuple(dict.fromkeys(p for reason in carrying for p in reason.passages))
+
+    said = claim.text.casefold().strip(" .!")
+    if denies(said) and said not in _YES_OR_NO:
+        return _sentence(claim, evidence)
+
+    def no(note: str) -> Statement:
+        return Statement(claim.text, ids, False, 0.0, "; ".join(filter(None, (foreign, note))))
+
+    if reasons and not carrying:
+        return no("none of its reasons is carried")
+    if said in _YES_OR_NO:
+        if not carrying or len(carrying) < len(reasons):
+            return no("yes and no are carried by their reasons, and not all of these are")
+        score = min(reason.support for reason in carrying)
+        return Statement(claim.text, behind, True, score, foreign)
+    places = {passage.id: at for at, passage in enumerate(evidence.passages)}
+    held = [at for at in cited if evidence.holds(claim.text, at)]
+    if held:
+        return _made(claim, held, Support(1.0), foreign, evidence)
+    # The passages of its reasons, else any: where its words stand near what is asked.
+    held = [places[p] for p in behind if evidence.holds(claim.text, places[p])]
+    if not held and not reasons:
+        near = evidence.sharing(f"{evidence.question} {claim.text}", _TRIED)
+        held = [at for at in near if evidence.holds(claim.text, at)][:1]
+    if held:
+        return _made(claim, held, Support(1.0), _moved(cited, held, foreign), evidence)
+    return no("its words stand in no passage that it rests on")
+
+
+def _places(claim: Claim, evidence: Evidence) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the places of the passages that a claim cites, and the numbers that there are none."""
+    there = [n for n in claim.cited if 1 <= n <= len(evidence.passages)]
+    return tuple(n - 1 for n in there), tuple(n for n in claim.cited if n not in there)
+
+
+def _made(
+    claim: Claim, places: Sequence[int], found: Support, note: str, evidence: Evidence
+) -> Statement:
+    return Statement(claim.text, _ids(places, evidence), True, found.score, note)
+
+
+def _ids(places: Iterable[int], evidence: Evidence) -> tuple[str, ...]:
+    return tuple(evidence.passages[at].id for at in places)
+
+
+def _numbers(numbers: Iterable[int]) -> str:
+    said = [f"[{number}]" for number in numbers]
+    return ", ".join(said[:5]) + (" and others" if len(said) > 5 else "")

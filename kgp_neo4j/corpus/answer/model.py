@@ -1,0 +1,109 @@
+"""One call to a language model, and an answer every sentence of which was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kgp_neo4j.corpus.answer.check import Evidence, check
+from kgp_neo4j.corpus.answer.prompt import TASK, TOKENS, passage_block, prompt_for
+from kgp_neo4j.corpus.answer.reply import parse_reply
+from kgp_neo4j.llm.call import reply_with_passages
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.types.corpus import Passage, Statement
+from kgp_neo4j.types.language import LanguageModel
+
+__all__ = ["Prompted", "answer_with_model"]
+
+_SAID = {
+    "refused": "The model declined to answer.",
+    "empty": "The model gave no reply.",
+    "abstains": "The model says that the passages do not hold the answer.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """What a model answered: `kind` is `answer`, `abstains`, `refused`, `empty` or `cut`.
+
+    Only an `answer` has statements. `notes` say what a reader must know of it; `reply` is what the
+    model wrote, unchecked.
+    """
+
+    kind: str
+    statements: tuple[Statement, ...] = ()
+    notes: tuple[str, ...] = ()
+    reply: str = ""
+
+
+def answer_with_model(
+    question: str,
+    passages: Sequence[Passage],
+    model: LanguageModel,
+    *,
+    form: str = "short",
+    encoder: Encoder | None = None,
+    on_text: Callable[[str], None] | None = None,
+) -> Prompted:
+    """Ask a model for an answer from passages, best first, and check what it says (one call).
+
+    Passages that do not fit into the model's context are left out from the worst on, and a note
+    says which. Without any passage the model is asked for what it knows, and nothing is carried.
+    `encoder` compares meanings; without one, words decide alone. Raises ModelError where the model
+    cannot be used at all.
+    """
+    blocks = [passage_block(number, passage) for number, passage in enumerate(passages, 1)]
+    reply, kept = reply_with_passages(
+        model,
+        TASK,
+        lambda texts: prompt_for(question, texts, form, alone=not blocks),
+        blocks,
+        tokens=TOKENS[form],
+        on_text=on_text,
+    )
+    notes = _left_out(passages, kept)
+    if reply.finish in ("refused", "empty"):
+        return Prompted(reply.finish, (), (*notes, _SAID[reply.finish]), reply.text)
+    cut = reply.finish == "length"
+    shown = passages[:kept]
+    known = "\n".join(passage.text for passage in shown)
+    parsed = parse_reply(reply.text, form, known, cut=cut)
+    if cut:
+        notes.append(
+            "The model's reply was cut off: what it began last is left out."
+            if parsed.claims
+            else "The model's reply was cut off before it said anything."
+        )
+    if parsed.left_out:
+        notes.append("The model's reply is too long: its end is left out.")
+    if parsed.kind != "answer":
+        if not cut:
+            notes.append(_SAID[parsed.kind])
+        kind = "cut" if cut and parsed.kind == "empty" else parsed.kind
+        return Prompted(kind, (), tuple(notes), reply.text)
+    statements = check(parsed.claims, Evidence(question, shown, encoder))
+    notes += _of_statements(statements)
+    return Prompted("answer", statements, tuple(notes), reply.text)
+
+
+def _left_out(passages: Sequence[Passage], kept: int) -> list[str]:
+    dropped = len(passages) - kept
+    if not dropped:
+        return []
+    which = f"[{kept + 1}]" if dropped == 1 else f"[{kept + 1}] to [{len(passages)}]"
+    return [
+        f"{dropped} of {len(passages)} passages did not fit into the model's context and were left "
+        f"out, the worst ones: {which}."
+    ]
+
+
+def _of_statements(statements: Sequence[Statement]) -> list[str]:
+    made = [f"“{_start(s.text)}”: {s.note}." for s in statements if s.note]
+    carried = sum(s.carried for s in statements)
+    if carried < len(statements):
+        made.append(f"The evidence carries {carried} of {len(statements)} statements.")
+    return made
+
+
+def _start(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57].rstrip()}…"

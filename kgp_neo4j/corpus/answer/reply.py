@@ -1,0 +1,287 @@
+"""Takes a model's reply apart: the short answer, its sentences, and what each of them cites.
+
+Replies come in many shapes: the two lines asked for, one line, a paragraph, JSON, Markdown, cut off
+in the middle. Nothing in them is run, followed or used as a template.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Any
+from unicodedata import normalize
+
+import regex
+
+from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.llm.reply_text import without_reasoning
+from kgp_neo4j.text.safe import neutral
+
+__all__ = ["Claim", "Parsed", "parse_reply", "without_citations"]
+
+#: What is read of a reply, and how many sentences of it.
+_CHARACTERS, _CLAIMS = 20_000, 40
+#: What may stand before a reply in JSON ("Here it is: ").
+_BEFORE_JSON = 100
+#: Words of a short answer.
+_FEW = 6
+#: "[1]", "[1, 2]", "[1-3]", "【1†source】", "[Passage 1, line 2]", "[^1]", and several in a row.
+_WITHIN = r"(?:\s?:|,?\s?\b(?:lines?|pp?|sentences?)\b\.?)\s?\d{1,4}"
+_ITEM = (
+    r"(?:(?:passages?|sources?|documents?|docs?|refs?|ids?|nos?|段落|来源|文档)[.:]?|#|\^)?\s*"
+    rf"-?\d{{1,9}}(?:†[^\]】］\n]{{0,40}}|{_WITHIN})?"
+)
+_CITATION = regex.compile(
+    rf"[\[【［〔⟦]\s*({_ITEM}(?:\s*(?:,|;|、|，|&|-|–|—|\.\.|and|to)\s*{_ITEM}){{0,40}})\s*[\]】］〕⟧]",
+    regex.IGNORECASE,
+)
+#: "[[1]]" and "[[1], [2]]".
+_DOUBLE = regex.compile(r"\[\s?((?:\[[^\[\]\n]{1,60}\][\s,;]{0,3}){1,20})\]")
+#: Raised numbers behind a word or a stop; those of units ("km²") follow a few letters only.
+_RAISED = regex.compile(r"(?<=\p{L}{5}|[.,;!?)\]\"”’»。]|\s)[⁰¹²³⁴-⁹]{1,3}(?![\p{L}\p{N}])")
+_ROUND = regex.compile(
+    r"\((?:passages?\s+)?(\d{1,2}(?:\s*[,;]\s*\d{1,2}){0,9})\)", regex.IGNORECASE
+)
+_AFTER_STOP = regex.compile(
+    r"([.!?…。！？]+[\"'”’»)]*)((?:\s*" + _CITATION.pattern + r")+)", regex.IGNORECASE
+)
+#: Where a sentence begins right after the stop of another one.
+_GLUED = regex.compile(r"(?<=[\p{Ll}\d\])][.!?])(?=\p{Lu}\p{Ll})")
+_RANGE = regex.compile(r"(\d{1,4})\s*(?:-|–|—|\.\.|to)\s*\D{0,10}(\d{1,4})", regex.IGNORECASE)
+_NUMBER = regex.compile(r"-?\d+")
+_LABEL = regex.compile(
+    r"^[\s>*_#-]*(?:\d[.)]\s*)?(?:\*\*|__)?(?:(?P<answer>(?:final\s+|short\s+)?answer|答案|回答)"
+    r"|(?P<because>because|reasons?|reasoning|explanation|evidence|why))"
+    r"(?:\*\*|__)?\s*(?:[:：]|[-–—]\s|$)(?:\*\*|__)?\s*",
+    regex.IGNORECASE,
+)
+#: The second of the two lines, where it stands on the first.
+_SECOND = regex.compile(
+    r"(?<=\S)(?<!^\s?\d[.)])\s(?=(?:\*\*)?because(?:\*\*)?\s?[:：])",
+    regex.IGNORECASE | regex.MULTILINE,
+)
+_SO = regex.compile(
+    r"^(?:(?:so|thus|therefore|hence)[,\s]+)?(?:the\s+)?(?:final\s+)?answer\s+is\s*:?\s*(.+)$",
+    regex.IGNORECASE,
+)
+_ABSTAINS = regex.compile(
+    r"^\W*(?:answer\s*[:：]\s*)?(?:(?:unfortunately|based on (?:the|these) [\w ]{1,30}),\s*)?"
+    r"(?:(?:the answer|this|it) is\s+)?"
+    r"(?:not (?:in|stated in|found in|given in) the (?:evidence|passages?|documents?|context|text)"
+    r"|not (?:stated|known|given)|unknown|no answer|unanswerable|n/a|i do(?: not|n['’]t) know"
+    r"|(?:it )?cannot be (?:determined|answered|inferred)\b[^\n.!?]{0,200}"
+    r"|there is (?:no|not enough) (?:information|evidence)\b[^\n.!?]{0,200}"
+    r"|(?:the|these) passages? (?:do|does) not "
+    r"(?:hold|contain|state|say|mention|provide|specify|give|tell)\b[^\n.!?]{0,200})\W*$",
+    regex.IGNORECASE,
+)
+_REFUSES = regex.compile(
+    r"^\W*(?:(?:i['’]?m|i am) (?:very |so )?sorry\b|sorry,|i apologi[sz]e\b|"
+    r"i (?:can(?:no|['’])t|am (?:not able|unable)|won['’]t|must decline)|as an ai\b|"
+    r"i (?:do not|don['’]t) (?:feel comfortable|have (?:the )?(?:ability|information|enough)))",
+    regex.IGNORECASE,
+)
+_LIST_MARK = regex.compile(r"^\s*(?:[-*+•>#]+|\d{1,2}[.)])\s+")
+_EMPHASIS = regex.compile(r"(\*\*|__|\*|`+)(?=\S)(.{1,400}?)(?<=\S)\1")
+_ENDS = regex.compile(r"[.!?…。！？:]['\"”’»)\]]*\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of a reply, without its citations, and the numbers that it cites.
+
+    `short` marks the short answer, which is judged by its words and not as a sentence.
+    """
+
+    text: str
+    cited: tuple[int, ...] = ()
+    short: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A reply taken apart; `kind` is `answer`, `abstains`, `refused` or `empty`.
+
+    `left_out` counts the sentences of a reply that is too long to be read whole.
+    """
+
+    kind: str
+    claims: tuple[Claim, ...] = ()
+    left_out: int = 0
+
+
+def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool = False) -> Parsed:
+    """Return the claims of a reply, in its order.
+
+    `known` is the text of the passages, whose addresses may stay. Of a reply that was `cut` off,
+    the sentence that was being written is left out.
+    """
+    bare = without_reasoning(text[: 10 * _CHARACTERS])
+    bare, beyond = bare[:_CHARACTERS], max(0, len(bare) - _CHARACTERS)
+    bare = _json_text(bare) or bare
+    # Brackets that Markdown would escape cite all the same.
+    bare = regex.sub(r"\\(?=[\[\]()])", "", bare)
+    bare = regex.sub(r"^\s*```\w*\s*$", "", neutral(bare, known), flags=regex.MULTILINE)
+    # Single spaces keep the expressions below linear.
+    bare = regex.sub(r"[^\S\n]+", " ", bare).strip()
+    bare = _DOUBLE.sub(r"\1", bare)
+    if not _CITATION.search(bare):
+        bare = _RAISED.sub(lambda raised: f"[{normalize('NFKC', raised.group())}]", bare)
+    if not regex.search(r"[\p{L}\p{N}]", bare):
+        return Parsed("empty")
+    if _ABSTAINS.match(_CITATION.sub("", bare).strip()):
+        return Parsed("abstains")
+    if _REFUSES.match(bare):
+        return Parsed("refused")
+    claims = _claims(bare, form, cut=cut or beyond > 0)
+    if claims and claims[0].short and _ABSTAINS.match(claims[0].text):
+        return Parsed("abstains")
+    left_out = max(0, len(claims) - _CLAIMS) + (1 if beyond else 0)
+    return Parsed("answer" if claims else "empty", tuple(claims[:_CLAIMS]), left_out)
+
+
+def without_citations(text: str) -> str:
+    """Return a text without the numbers in brackets that it cites by."""
+    lines = (_cited(line, round_too=False)[0] for line in text.splitlines())
+    return "\n".join(lines)
+
+
+def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
+    made: list[Claim] = []
+    if form == "short":
+        text = _SECOND.sub("\n", text)
+    lines = [line for line in text.splitlines() if line.strip()]
+    round_too = not _CITATION.search(text)
+    # The first line may be the short answer, as may the one behind a label that has its own.
+    due = form == "short"
+    for at, line in enumerate(lines):
+        last = at == len(lines) - 1
+        label = _LABEL.match(line)
+        short = bool(label and label["answer"]) and form == "short"
+        rest = line[label.end() :] if label else line
+        rest = _plain_line(rest)
+        if not label and due and _is_short(rest):
+            short = True
+        due = short and not rest
+        so = _SO.match(rest) if form == "short" else None
+        if so:
+            rest, short = so[1], True
+        unfinished = cut and last
+        if short and (not unfinished or _ENDS.search(rest)):
+            first, rest = _first(rest)
+            made += _claim(first, round_too, short=True)
+            made += _sentences(rest, round_too, cut=unfinished, form=form)
+        else:
+            made += _sentences(rest, round_too, cut=unfinished, form=form)
+    # The short answer comes first, wherever the reply has it.
+    return sorted(made, key=lambda claim: not claim.short)
+
+
+def _first(text: str) -> tuple[str, str]:
+    """Return a short answer and what follows it on its line, which is to be judged for itself."""
+    if len(text.split()) <= _FEW:
+        return text, ""
+    text = _AFTER_STOP.sub(r"\2\1 ", text)
+    end = sentences(text)[0][1]
+    return text[:end], text[end:]
+
+
+def _sentences(text: str, round_too: bool, *, cut: bool, form: str) -> list[Claim]:
+    """Return the sentences of a line; citations after a full stop belong to what it ends."""
+    text = _AFTER_STOP.sub(r"\2\1 ", text)
+    text = _GLUED.sub(" ", text)
+    pieces = [text[start:end] for start, end in sentences(text)]
+    if cut and pieces and not _ENDS.search(pieces[-1]):
+        pieces = pieces[:-1]
+    made: list[Claim] = []
+    for piece in pieces:
+        so = _SO.match(piece.strip())
+        if so and form == "short":
+            made += _claim(so[1], round_too, short=True)
+            continue
+        claims = _claim(piece, round_too)
+        if not claims and made:
+            # Citations alone, after a line's last sentence.
+            cited = tuple(dict.fromkeys((*made[-1].cited, *_cited(piece, round_too)[1])))
+            made[-1] = Claim(made[-1].text, cited, made[-1].short)
+        made += claims
+    return made
+
+
+def _claim(text: str, round_too: bool, *, short: bool = False) -> list[Claim]:
+    said, cited = _cited(text, round_too)
+    if short:
+        said = regex.sub(r"[.。]\s*$", "", said).strip()
+    if not regex.search(r"[\p{L}\p{N}]", said):
+        return []
+    return [Claim(said, cited, short)]
+
+
+def _cited(text: str, round_too: bool) -> tuple[str, tuple[int, ...]]:
+    """Return a text without its citations, and the numbers cited, each once."""
+    numbers: list[int] = []
+
+    def take(found: regex.Match[str]) -> str:
+        inside = regex.sub(rf"(?<=\d)(?:†[^,;]*|{_WITHIN})", "", found[1])
+        pair = _RANGE.fullmatch(inside.strip())
+        if pair and 0 < int(pair[2]) - int(pair[1]) < 40:
+            numbers.extend(range(int(pair[1]), int(pair[2]) + 1))
+        else:
+            numbers.extend(int(n) for n in _NUMBER.findall(inside))
+        return " "
+
+    bare = _CITATION.sub(take, text)
+    if round_too:
+        bare = _ROUND.sub(take, bare)
+    bare = regex.sub(r"\s+([.,;:!?。，；！？])", r"\1", " ".join(bare.split()))
+    return str(bare).strip(), tuple(dict.fromkeys(numbers))
+
+
+def _plain_line(line: str) -> str:
+    """Return a line without Markdown's marks of lists, headings and emphasis."""
+    return str(_EMPHASIS.sub(r"\2", _LIST_MARK.sub("", line))).strip()
+
+
+def _is_short(line: str) -> bool:
+    """Return whether a line reads as a short answer: a few words that make no sentence."""
+    bare, _ = _cited(line, round_too=False)
+    return len(bare.split()) <= _FEW and "?" not in bare
+
+
+def _json_text(text: str) -> str:
+    """Return a reply in JSON as the lines that were asked for; empty where it is none."""
+    begin = text.find("{")
+    if not 0 <= begin <= _BEFORE_JSON:
+        return ""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, begin)
+    except (ValueError, RecursionError):
+        return ""
+    low: dict[str, Any] = {str(key).strip().lower(): part for key, part in value.items()}
+    if "answer" not in low:
+        return ""
+    answer = low["answer"]
+    if answer is None:
+        return "not in the evidence"
+    if isinstance(answer, bool):
+        answer = "yes" if answer else "no"
+    if isinstance(answer, list) and answer and all(isinstance(each, str) for each in answer):
+        answer = ", ".join(answer)
+    if not isinstance(answer, str | int | float):
+        return ""
+    numbers = [str(n) for n in _flat(low.get("citations", low.get("sources")))]
+    lines = [f"Answer: {' '.join(str(answer).split())}{''.join(f'[{n}]' for n in numbers)}"]
+    because = low.get("because", low.get("reason", low.get("explanation")))
+    if isinstance(because, list):
+        because = " ".join(each for each in because if isinstance(each, str))
+    if isinstance(because, str) and because.strip():
+        lines.append(f"Because: {' '.join(because.split())}")
+    return "\n".join(lines)
+
+
+def _flat(value: Any) -> list[int]:
+    rows = value if isinstance(value, list) else [value]
+    said = [str(row) for row in rows if isinstance(row, int | str) and not isinstance(row, bool)]
+    found = (regex.fullmatch(r"\W*(\d{1,9})\W*", each) for each in said[:40])
+    return [int(number[1]) for number in found if number]

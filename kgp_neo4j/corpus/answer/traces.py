@@ -1,0 +1,251 @@
+"""Traces: the traversal of a question, kept in the graph to be replayed, listed and removed."""
+
+from __future__ import annotations
+
+import json
+import typing
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
+from kgp_neo4j.corpus.answer.visits import GIVEN, Visit, visits
+from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.text.safe import cut
+from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
+from kgp_neo4j.types.errors import ConfigurationError, TraceError, no_corpus
+from kgp_neo4j.types.json_records import read_record, to_json
+
+__all__ = ["Replay", "explain", "keep", "remove", "traces", "with_trace"]
+
+#: What an answer holds beside its traversal, kept as JSON.
+_DETAILS = ("supporting", "type", "structural", "reading", "statements", "usage", "notes")
+#: The edge of a step whose passage is no longer in the corpus.
+GONE = "gone"
+_TITLE, _LISTED = 60, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A kept traversal as it can be told again: the answer, and the visits in their order.
+
+    `gone` are the titles of passages that have left the corpus since; of those only the place in
+    the order is known, and the answer's `notes` say so.
+    """
+
+    id: str
+    asked_at: str
+    answer: Answer
+    visits: tuple[Visit, ...]
+    titles: Mapping[str, str]
+    gone: tuple[str, ...] = ()
+
+
+def with_trace(database: Database, answer: Answer) -> Answer:
+    """Keep the traversal of an answer, as `keep` does; return the answer with it and its query."""
+    answer = replace(answer, trace=keep(database, answer))
+    return replace(answer, queries=queries_of(answer))
+
+
+def keep(database: Database, answer: Answer) -> str:
+    """Keep the traversal of an answer in the graph, in one transaction, and return its id.
+
+    A node `Question` has the question, the answer and the settings; a relationship `VISITED` leads
+    to each passage visited, with its place in the order, the visits before it, the edge with its
+    reason, and the scores. Nothing that retrieval reads is changed. Raises CorpusError where the
+    corpus is not there.
+    """
+    made = visits(answer)
+    titles = {passage.id: passage.title for passage in answer.passages}
+    unknown = [v.step.passage for v in made if v.step.passage not in titles]
+    titles |= {i: p.title for i, p in read_passages(database, unknown).items()} if unknown else {}
+    visited = list(dict.fromkeys(visit.step.passage for visit in made))
+    question = {
+        "id": uuid.uuid4().hex,
+        "text": answer.question,
+        "title": cut(answer.question, _TITLE),
+        "agent": answer.agent,
+        "settings": to_json(answer.settings),
+        "answer": answer.text,
+        "seconds": answer.seconds,
+        "details": to_json({name: getattr(answer, name) for name in _DETAILS}),
+        "passages": visited,
+        "titles": [titles.get(passage, "") for passage in visited],
+    }
+    rows = [{"passage": v.step.passage, "properties": _kept(v, answer.agent)} for v in made]
+    done = database.write("trace/keep", corpus=answer.corpus, question=question, visits=rows)
+    if not done:
+        raise no_corpus(answer.corpus)
+    return str(done[0]["id"])
+
+
+def explain(database: Database, trace: str) -> Replay:
+    """Return a kept traversal, by its id or the first characters of it.
+
+    The answer is the one that was given, with the passages that are still in the corpus; what went
+    away is told in its notes. Raises TraceError where there is no such trace, or more than one.
+    """
+    key = _the_one(database, trace)
+    found = database.read("trace/question", id=key)
+    if not found:
+        raise _no_trace(trace)
+    question, asked_at = found[0]["question"], found[0]["askedAt"]
+    rows = database.read("trace/visits", id=key)
+    there = {row["passage"] for row in rows}
+    titles = dict(zip(question["passages"], question["titles"], strict=True))
+    gone = {passage: title for passage, title in titles.items() if passage not in there}
+    made = [_visit(row["passage"], row["visit"]) for row in rows]
+    passages = read_passages(database, there)
+    ranked = sorted((v for v in made if v.rank is not None), key=lambda v: v.rank or 0)
+    evidence = tuple(
+        replace(passages[v.step.passage], score=v.step.score)
+        for v in ranked
+        if v.step.passage in passages
+    )
+    details, hints = json.loads(question["details"]), typing.get_type_hints(Answer)
+    answer = Answer(
+        question=question["text"],
+        corpus=question["corpus"],
+        agent=question["agent"],
+        text=question["answer"],
+        passages=evidence,
+        paths=_paths(made, ranked),
+        seconds=question["seconds"],
+        settings=json.loads(question["settings"]),
+        trace=key,
+        **{name: read_record(hints[name], details.get(name)) for name in _DETAILS},
+    )
+    shown = [p for p in shown_passages(answer.paths) if p in passages]
+    link = browser_link(database.connection, shown)
+    if answer.type.type == "structural":
+        link = browser_link(database.connection, cited_parts(answer))
+    answer = replace(answer, browser=link, notes=(*answer.notes, *_told(gone, len(titles))))
+    return Replay(
+        id=key,
+        asked_at=asked_at,
+        answer=replace(answer, queries=queries_of(answer)),
+        visits=tuple(made),
+        titles=titles,
+        gone=tuple(gone.values()),
+    )
+
+
+def traces(database: Database, corpus: str | None = None, *, limit: int = 1000) -> list[Trace]:
+    """Return the kept traversals of a corpus, or of all corpora, the latest first."""
+    return [
+        Trace(
+            id=row["id"],
+            corpus=row["corpus"],
+            question=row["question"],
+            agent=row["agent"],
+            asked_at=row["askedAt"],
+            answer=row["answer"],
+            passages=row["passages"],
+            left=row["left"],
+        )
+        for row in database.read("trace/traces", corpus=corpus, limit=limit)
+    ]
+
+
+def remove(
+    database: Database,
+    ids: Iterable[str] | None = None,
+    *,
+    corpus: str | None = None,
+    older: float | None = None,
+) -> int:
+    """Remove kept traversals, and return how many.
+
+    Those of these ids (or their first characters), of a corpus, or kept more than `older` seconds
+    ago; what is given must all hold. Raises ConfigurationError where nothing is given, and
+    TraceError where an id is not there: then nothing is removed.
+    """
+    if ids is None and corpus is None and older is None:
+        raise ConfigurationError(
+            "nothing says which traces are to be removed", hint="Give ids, a corpus or an age."
+        )
+    whole = None if ids is None else [_the_one(database, i) for i in ids]
+    done = database.write_in_batches("trace/remove", ids=whole, corpus=corpus, older=older)
+    return int(done["traces"])
+
+
+def _the_one(database: Database, trace: str) -> str:
+    """Return the one id that begins so."""
+    start = trace.strip().lower()
+    found = database.read("trace/found", start=start) if start else []
+    if start in {row["id"] for row in found}:
+        return start
+    if not found:
+        raise _no_trace(trace)
+    if len(found) > 1:
+        named = ", ".join(row["id"] for row in found[:_LISTED])
+        raise TraceError(
+            f"{'many' if len(found) > _LISTED else len(found)} traces begin with {trace!r}",
+            hint=f"Give more of the id: {named}{', ...' if len(found) > _LISTED else ''}.",
+        )
+    return str(found[0]["id"])
+
+
+def _no_trace(trace: str) -> TraceError:
+    return TraceError(
+        f"there is no trace {trace!r}",
+        hint="`kgp-neo4j explain --list` lists them; `kgp-neo4j ask --trace` keeps one.",
+    )
+
+
+# --- Visits as relationships ----------------------------------------------------------------------
+
+
+def _kept(visit: Visit, agent: str) -> Row:
+    step = visit.step
+    return {
+        "order": visit.order,
+        "step": visit.hop,
+        "path": list(visit.path),
+        "rank": visit.rank,
+        "edge": step.edge,
+        "reason": step.reason,
+        "score": step.score,
+        "match": step.match,
+        "inherited": step.inherited,
+        "judged": step.judged,
+        "signals": step.signals,
+        "agent": agent,
+    }
+
+
+def _visit(passage: str, row: Mapping[str, Any]) -> Visit:
+    step = Step(
+        passage=passage,
+        edge=row["edge"],
+        match=row["match"],
+        inherited=row["inherited"],
+        reason=row["reason"],
+        judged=row.get("judged"),
+        signals=row["signals"],
+    )
+    return Visit(row["order"], tuple(row["path"]), step, row.get("rank"))
+
+
+def _paths(made: Iterable[Visit], ranked: Iterable[Visit]) -> tuple[ReasoningPath, ...]:
+    """Return the paths to the passages retrieved; a step that went away keeps its place."""
+    steps = {visit.order: visit.step for visit in made}
+    return tuple(
+        ReasoningPath(tuple(steps.get(order, Step("", GONE, 0.0)) for order in visit.path))
+        for visit in ranked
+        if visit.step.edge != GIVEN
+    )
+
+
+def _told(gone: Mapping[str, str], visited: int) -> tuple[str, ...]:
+    if not gone:
+        return ()
+    named = ", ".join(repr(title) for title in list(gone.values())[:_LISTED])
+    more = ", ..." if len(gone) > _LISTED else ""
+    return (
+        f"{len(gone)} of the {visited} passages visited then have left the corpus since: "
+        f"{named}{more}.",
+    )

@@ -1,0 +1,90 @@
+"""The reasoning paths of an answer as one tree of visits: what they share stands there once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step
+
+__all__ = ["GIVEN", "SEED", "Visit", "children", "chosen", "visits"]
+
+#: The edges of steps that no relationship led to: found by search, or given with the question.
+SEED, GIVEN = "seed", "given"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One passage visited: its place in the order, and the visits that led to it.
+
+    Visits are counted from 1, hop by hop and the best first; `path` has their numbers from the seed
+    to this one. `rank` is the place of the passage among those retrieved, from 1, where a path ends
+    here.
+    """
+
+    order: int
+    path: tuple[int, ...]
+    step: Step
+    rank: int | None = None
+
+    @property
+    def hop(self) -> int:
+        """How many edges lead from the seed to here; 0 for a seed."""
+        return len(self.path) - 1
+
+    @property
+    def before(self) -> int | None:
+        """The number of the visit before this one."""
+        return self.path[-2] if len(self.path) > 1 else None
+
+
+def visits(answer: Answer) -> tuple[Visit, ...]:
+    """Return what was visited for an answer, in order; passages without a path are `given`."""
+    ended = {path.last for path in answer.paths}
+    given = [
+        ReasoningPath((Step(passage.id, GIVEN, passage.score),))
+        for passage in answer.passages
+        if passage.id not in ended
+    ]
+    ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
+    # A step is known by the one before it and by all that it says; its depth and first path follow.
+    known: dict[tuple[int | None, Step], int] = {}
+    places: list[tuple[int, int]] = []
+    ends: set[int] = set()
+    for at, path in enumerate((*answer.paths, *given)):
+        last: int | None = None
+        for depth, step in enumerate(path.steps):
+            if (last, step) not in known:
+                places.append((depth, at))
+            last = known.setdefault((last, step), len(known))
+        if last is not None:
+            ends.add(last)
+    made: dict[int, Visit] = {}
+    ordered = sorted(known, key=lambda key: places[known[key]])
+    for order, (before, step) in enumerate(ordered, 1):
+        here = known[before, step]
+        way = (*made[before].path, order) if before is not None else (order,)
+        made[here] = Visit(order, way, step, ranks.get(step.passage) if here in ends else None)
+    return tuple(made.values())
+
+
+def chosen(made: Sequence[Visit], most: int, first: Collection[str] = ()) -> list[Visit]:
+    """Return at most `most` visits: whole paths, to the passages `first` and then by rank."""
+    number = {visit.order: visit for visit in made}
+    ends = sorted(
+        (visit for visit in made if visit.rank is not None),
+        key=lambda visit: (visit.step.passage not in first, visit.rank),
+    )
+    kept: set[int] = set()
+    for visit in ends:
+        if len(kept.union(visit.path)) <= most:
+            kept.update(visit.path)
+    return [number[order] for order in sorted(kept)]
+
+
+def children(made: Iterable[Visit]) -> dict[int | None, list[Visit]]:
+    """Return the visits by the one before them (None for seeds), each list in order."""
+    below: dict[int | None, list[Visit]] = {}
+    for visit in made:
+        below.setdefault(visit.before, []).append(visit)
+    return below

@@ -1,0 +1,1 @@
+"""Connect: passages in; keywords, mentions, vectors and the edges between passages out."""

@@ -1,0 +1,333 @@
+"""What both KNN graphs share: passages are embedded and joined to their nearest by GDS KNN."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import queue
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.corpus.connect.steps import timed, watched, write_rows
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.models.encoder import Encoder, load_encoder
+from kgp_neo4j.models.mdr import MdrEncoder, load_mdr, passage_text
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.types.errors import CapabilityError, ConfigurationError, EncoderError
+from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
+
+__all__ = [
+    "Embedding",
+    "Space",
+    "connect_mdr",
+    "connect_similarity",
+    "embed_passages",
+    "require",
+]
+
+#: Passages that are encoded at once, after which a run can stop, and that are written at once: each
+#: transaction makes a part of its own in the vector index.
+_CHUNK = 256
+_BATCH = 2_000
+#: Chunks that wait to be written, which bounds the memory.
+_WAITING = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Embeddings of one encoder, and the edges that are made of them.
+
+    `name` is what cypher/connect calls the space, `graph` what stands in `Corpus.connected`,
+    `edges` the relationship type; `encode` takes (title, text) of passages. `remember` writes the
+    encoder down with the corpus, and raises EncoderError where there is another one.
+    """
+
+    name: str
+    graph: str
+    edges: str
+    encode: Callable[
+        [Sequence[tuple[str, str]], Callable[[int], object]],
+        NDArray[np.float32],
+    ]
+    remember: Callable[[], None]
+
+
+def require(database: Database, neighbours: int) -> None:
+    """Raise where a KNN graph cannot be made: CapabilityError without GDS, ConfigurationError for a
+    number of neighbours out of range."""
+    if not 1 <= neighbours <= 1000:
+        raise ConfigurationError(
+            f"neighbours is {neighbours}", hint="Choose a number from 1 to 1000."
+        )
+    if not database.capabilities().gds:
+        raise CapabilityError(
+            "the server has no Graph Data Science, which makes the KNN graph",
+            hint="Add its plugin, or make the keyword graph alone: --edges tfidf.",
+        )
+
+
+class Embedding:
+    """The passages of a corpus on their way into a space, encoded in a thread of its own.
+
+    `write` is called now and then by whoever makes other graphs meanwhile: one thread writes, so
+    that no two transactions wait for each other's passages. Use it with `with`, which ends it.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        corpus: str,
+        space: Space,
+        *,
+        replace: bool,
+        seconds: dict[str, float],
+    ) -> None:
+        self._database = database
+        self._corpus = corpus
+        self._space = space
+        self._replace = replace
+        self._seconds = seconds
+        self._rows: list[Row] = database.read(
+            "connect/unembedded", corpus=corpus, space=space.name, replace=replace
+        )
+        # Longest first, so that a batch wastes no work on padding.
+        self._rows.sort(key=lambda row: -len(row["text"]))
+        #: Passages with their vectors, and what ended the thread: None or its error.
+        self._ready: queue.Queue[list[Row] | BaseException | None] = queue.Queue(_WAITING)
+        self._unwritten: list[Row] = []
+        self._begun = self._encoded = False
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._encode, name="encode")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def write(self, *, wait: bool = False) -> None:
+        """Write what is encoded by now, in full batches, or `wait` for all.
+
+        Written as they come, so that a run that is stopped goes on from there.
+        """
+        while not self._encoded:
+            try:
+                made = self._ready.get(timeout=0.5 if wait else 0.0)
+            except queue.Empty:
+                if wait:
+                    continue
+                return
+            if isinstance(made, BaseException):
+                raise made
+            self._encoded = made is None
+            self._unwritten += made or ()
+            if len(self._unwritten) >= _BATCH or self._encoded:
+                self._write()
+
+    def join(self, *, neighbours: int, settings: str) -> tuple[int, int]:
+        """Wait for the last passages, and make the space's edges afresh.
+
+        Returns how many passages were embedded and how many edges there are now.
+        """
+        self.write(wait=True)
+        database, corpus, space = self._database, self._corpus, self._space
+        with timed(self._seconds, "similarity edges"):
+            database.write_in_batches("connect/remove_similar", corpus=corpus, type=space.edges)
+            edges = _nearest(database, corpus, space, neighbours)
+        with timed(self._seconds, "vector index"):
+            database.read("install/await_indexes")
+        database.write("connect/finish", corpus=corpus, graph=space.graph, settings=settings)
+        return len(self._rows), edges
+
+    def _encode(self) -> None:
+        ended: BaseException | None = None
+        try:
+            with (
+                timed(self._seconds, "embed"),
+                bar("embed", len(self._rows), "passages") as progress,
+            ):
+                for start in range(0, len(self._rows), _CHUNK):
+                    rows = self._rows[start : start + _CHUNK]
+                    vectors = self._space.encode(
+                        [(row["title"], row["text"]) for row in rows], progress.update
+                    )
+                    pairs = zip(rows, vectors, strict=True)
+                    self._hand_over([{"id": row["id"], "vector": vector} for row, vector in pairs])
+                    if self._stopped.is_set():
+                        return
+        except BaseException as error:  # raised by `write`, in the thread that waits for it
+            ended = error
+        self._hand_over(ended)
+
+    def _hand_over(self, made: list[Row] | BaseException | None) -> None:
+        while not self._stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                self._ready.put(made, timeout=0.2)
+                break
+
+    def _write(self) -> None:
+        database, corpus, space = self._database, self._corpus, self._space
+        with timed(self._seconds, "write embeddings"):
+            if not self._begun:
+                database.write("connect/begin", corpus=corpus, graph=space.graph)
+                if self._replace:
+                    database.write_in_batches(
+                        "connect/remove_embeddings", corpus=corpus, space=space.name
+                    )
+                space.remember()
+                self._begun = True
+            values = (
+                {"id": row["id"], "vector": row["vector"].tolist()} for row in self._unwritten
+            )
+            # The bar of the passages embedded is the only one: these are the same passages.
+            write_rows(database, "connect/embeddings", values, _BATCH, None, space=space.name)
+            self._unwritten = []
+
+
+def _nearest(database: Database, corpus: str, space: Space, neighbours: int) -> int:
+    # A name of its own, so that two runs at once do not meet in GDS's catalogue.
+    graph = f"kgp-{uuid.uuid4().hex}"
+    projected = database.read("connect/project", graph=graph, corpus=corpus, space=space.name)
+    nodes = int(projected[0]["nodes"] or 0) if projected else 0
+    try:
+        if nodes < 2:
+            return 0
+        # GDS wants k below the number of nodes.
+        k = min(neighbours, nodes - 1)
+        with watched(database, "Knn", "similarity edges"):
+            made = database.write("connect/similar", graph=graph, type=space.edges, neighbours=k)
+            return int(made[0]["edges"])
+    finally:
+        database.read("connect/drop", graph=graph)
+
+
+# --- The KNN-ST graph: passages joined to those whose embeddings are nearest (KGP, section 3) -----
+
+
+def embed_passages(
+    database: Database, corpus: str, settings: SimilaritySettings, seconds: dict[str, float]
+) -> Embedding:
+    """Return what embeds the passages that have no embedding yet.
+
+    Raises EncoderError when the corpus was embedded with another encoder, and CapabilityError when
+    the server has no GDS.
+    """
+    require(database, settings.neighbours)
+    # Before anything is touched, so that a run that is refused leaves the corpus as it is.
+    with timed(seconds, "load encoder"):
+        known = database.read("inspect/corpus", corpus=corpus)[0]
+        encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
+    if known["encoder"] and not settings.replace:
+        _check(corpus, known, encoder)
+
+    def remember() -> None:
+        kept = database.write(
+            "connect/encoder", corpus=corpus, encoder=encoder.name, dimension=encoder.dimension
+        )[0]
+        _check(corpus, kept, encoder)  # again: another run may have come first
+
+    space = Space(
+        "st",
+        "similarity",
+        "SIMILAR_ST",
+        lambda rows, done: encoder.encode([passage_text(*row) for row in rows], done=done),
+        remember,
+    )
+    return Embedding(database, corpus, space, replace=settings.replace, seconds=seconds)
+
+
+def connect_similarity(embedding: Embedding, settings: SimilaritySettings) -> dict[str, int]:
+    """Make the similarity edges afresh once all is embedded; return what was made, by name."""
+    embedded, edges = embedding.join(
+        neighbours=settings.neighbours,
+        settings=json.dumps(dataclasses.asdict(settings), sort_keys=True),
+    )
+    return {"embedded": embedded, "similarity_edges": edges}
+
+
+def _check(corpus: str, kept: Row, encoder: Encoder) -> None:
+    """Raise EncoderError where a corpus is embedded with another encoder than this one."""
+    if (kept["encoder"], kept["dimension"]) != (encoder.name, encoder.dimension):
+        raise EncoderError(
+            f"the corpus {corpus!r} is embedded with {kept['encoder']} ({kept['dimension']} "
+            f"dimensions), not with {encoder.name} ({encoder.dimension})",
+            hint="Vectors of two encoders cannot be compared: leave --encoder out, or embed "
+            "everything anew with --replace-embeddings.",
+        )
+
+
+# --- The KNN-MDR graph: edges between the passages whose MDR embeddings are nearest (KGP, section
+
+
+def connect_mdr(
+    database: Database, corpus: str, settings: MdrSettings, seconds: dict[str, float]
+) -> dict[str, int]:
+    """Embed passages with an MDR encoder where they are not yet, and make the edges afresh.
+
+    Returns what was made, by name. Raises ConfigurationError when no encoder is known, EncoderError
+    when the corpus was embedded with another one, and CapabilityError when the server has no GDS.
+    """
+    require(database, settings.neighbours)
+    # Before anything is touched, so that a run that is refused leaves the corpus as it is.
+    known = database.read("inspect/mdr_encoder", corpus=corpus)
+    name = settings.model or (known[0]["encoder"] if known else None)
+    if name is None:
+        raise ConfigurationError(
+            "the KNN-MDR graph needs an MDR encoder",
+            hint="Train one with `kgp-neo4j train mdr`, and give its folder: --mdr-model FOLDER.",
+        )
+    with timed(seconds, "load MDR encoder"):
+        encoder = load_mdr(name)
+    if known and not settings.replace:
+        _check_mdr(corpus, known[0], encoder)
+
+    def remember() -> None:
+        kept = database.write(
+            "connect/mdr_encoder",
+            corpus=corpus,
+            encoder=encoder.name,
+            dimension=encoder.dimension,
+            fingerprint=encoder.fingerprint,
+        )[0]
+        _check_mdr(corpus, kept, encoder)  # again: another run may have come first
+
+    space = Space(
+        "mdr",
+        "mdr",
+        "SIMILAR_MDR",
+        lambda rows, done: encoder.encode_passages(rows, done=done),
+        remember,
+    )
+    with Embedding(database, corpus, space, replace=settings.replace, seconds=seconds) as embedding:
+        embedded, edges = embedding.join(
+            neighbours=settings.neighbours,
+            settings=json.dumps(dataclasses.asdict(settings), sort_keys=True),
+        )
+    return {"mdr_embedded": embedded, "mdr_edges": edges}
+
+
+def _check_mdr(corpus: str, kept: Row, encoder: MdrEncoder) -> None:
+    """Raise EncoderError where a corpus is embedded with an MDR encoder of other weights."""
+    if kept["fingerprint"] != encoder.fingerprint:
+        raise EncoderError(
+            f"the corpus {corpus!r} is embedded with the MDR encoder {kept['encoder']} "
+            f"({kept['fingerprint']}), not with {encoder.name} ({encoder.fingerprint})",
+            hint="Vectors of two encoders cannot be compared: leave --mdr-model out, or embed "
+            "everything anew with --replace-embeddings.",
+        )

@@ -1,0 +1,393 @@
+"""Entity linking with a corpus's own titles: what each passage mentions (TAGME, offline)."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kgp_neo4j.corpus.connect.entities.spots import Form, Names, Spot, goes_on, is_name_word
+from kgp_neo4j.corpus.connect.entities.surface_forms import (
+    is_person_like,
+    is_stop_word,
+    lead_names,
+    qualifier_words,
+)
+from kgp_neo4j.text.words import Words, cut
+
+__all__ = ["EntityLinker", "FullName", "LinkerSettings", "Links", "Mention", "Voter", "last_names"]
+
+#: Candidates of a mention (entity, commonness) that vote for those of another.
+Voter = Sequence[tuple[int, float]]
+
+
+class Links:
+    """Which passages mention each entity; a document's own passages mention it too.
+
+    `votes` counts the votes cast.
+    """
+
+    def __init__(self, passages: int) -> None:
+        self._passages = max(passages, 2)
+        self._of: dict[int, set[int]] = {}
+        self._known: dict[tuple[int, int], float] = {}
+        self.votes = 0
+
+    def add(self, entity: int, passage: int) -> None:
+        """Write down that a passage mentions an entity."""
+        self._of.setdefault(entity, set()).add(passage)
+
+    def frequency(self, entity: int) -> int:
+        """Return in how many passages an entity is mentioned."""
+        return len(self._of.get(entity, ()))
+
+    def relatedness(self, a: int, b: int) -> float:
+        """Return how related two entities are, 0 to 1 (Milne and Witten 2008)."""
+        if a == b:
+            return 1.0
+        pair = (a, b) if a < b else (b, a)
+        known = self._known.get(pair)
+        if known is None:
+            known = self._known[pair] = self._compare(*pair)
+        return known
+
+    def _compare(self, a: int, b: int) -> float:
+        first, second = self._of.get(a), self._of.get(b)
+        if not first or not second:
+            return 0.0
+        common = len(first & second)
+        if not common:
+            return 0.0
+        few, many = sorted((len(first), len(second)))
+        apart = math.log(many) - math.log(common)
+        return max(0.0, 1 - apart / (math.log(self._passages) - math.log(few) + 1e-9))
+
+    def vote(self, entity: int, voters: Iterable[Voter]) -> float:
+        """Return the mean of what the other mentions of a passage give to an entity (TAGME)."""
+        total = number = 0.0
+        for candidates in voters:
+            number += 1
+            self.votes += len(candidates)
+            total += sum(self.relatedness(entity, e) * c for e, c in candidates) / len(candidates)
+        return total / number if number else 0.0
+
+
+# --- People called by their last name alone, after their full name was said -----------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FullName:
+    """A name that was said, whom it names, and from where in the text on it is known."""
+
+    name: str
+    entity: str
+    since: int
+
+
+def last_names(
+    words: Words, known: Sequence[FullName], taken: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield where a last name stands alone, outside of `taken` (in order), and whose it is.
+
+    A last name that two of the known have names neither of them.
+    """
+    called: dict[str, FullName | None] = {}
+    for full in known:
+        raw = cut(full.name.split(" (")[0]).raw
+        if is_person_like(raw):
+            other = called.get(raw[-1], full)
+            called[raw[-1]] = other if other and other.entity == full.entity else None
+    if not called:
+        return
+    spans = iter(taken)
+    covered = next(spans, None)
+    for at, raw_word in enumerate(words.raw):
+        start, end = words.starts[at], words.ends[at]
+        while covered is not None and covered[1] <= start:
+            covered = next(spans, None)
+        full_name = called.get(raw_word)
+        if full_name is None or start < full_name.since:
+            continue
+        if covered is not None and covered[0] < end:
+            continue
+        if at > 0 and goes_on(words, at) and is_name_word(words, at - 1):
+            continue  # somebody else's full name
+        if at + 1 < len(words.raw) and goes_on(words, at + 1) and is_name_word(words, at + 1):
+            continue
+        yield start, end, full_name.entity
+
+
+# --- Entity linking with a corpus's own titles: what each passage mentions (TAGME, offline) -------
+
+#: At most so many candidates of a name are compared, and so many mentions around vote on them.
+_CANDIDATES = 20
+_VOTERS = 12
+
+Owners = Sequence[str | None] | None
+"""The entity each text is the document of, where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A part of a passage that names an entity: `surface == passage[start:end]`, in characters.
+
+    `commonness` is how often the surface means this entity, `coherence` how related the entity is
+    to the others of the passage, `score` the mean of that and of how likely the surface is a
+    mention at all (TAGME's rho). All three are from 0 to 1.
+    """
+
+    start: int
+    end: int
+    surface: str
+    entity: str
+    commonness: float
+    coherence: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class LinkerSettings:
+    """How sure the linker has to be.
+
+    `threshold` prunes mentions by their score (TAGME's rho). `coherence` false leaves all to
+    commonness. `coreferent_names` links people by their last name alone after their full one,
+    `lead_names` takes further names from the first sentence of an entity's own document.
+    `partial_names` gives everybody a first and a last name of little commonness, which is for
+    dictionaries that are known to hold all that the texts name.
+    """
+
+    threshold: float = 0.2
+    coherence: bool = True
+    coreferent_names: bool = True
+    lead_names: bool = True
+    partial_names: bool = False
+
+
+class EntityLinker:
+    """Finds the entities of a dictionary of titles in running text (Ferragina and Scaiella 2010).
+
+    `entities` are (id, title); `aliases` gives more names by title or id. Commonness, link
+    probability and relatedness are counted in the texts given to `learn`, or else in those that
+    are linked.
+    """
+
+    def __init__(
+        self,
+        entities: Sequence[tuple[str, str]],
+        aliases: Mapping[str, Sequence[str]] | None = None,
+        settings: LinkerSettings | None = None,
+    ) -> None:
+        self.settings = settings or LinkerSettings()
+        self._ids = [id_ for id_, _ in entities]
+        self._number = {id_: at for at, id_ in enumerate(self._ids)}
+        self._titles = [title for _, title in entities]
+        given = aliases or {}
+        self.names = Names()
+        for at, (id_, title) in enumerate(entities):
+            self.names.add_title(at, title, (*given.get(title, ()), *given.get(id_, ())))
+        self._qualifiers = [qualifier_words(title) for title in self._titles]
+        if self.settings.partial_names:
+            self._add_partial_names()
+        self._named: dict[int, int] = defaultdict(int)
+        self._links = Links(0)
+        self._learnt = False
+
+    @property
+    def votes(self) -> int:
+        """How many votes on relatedness were cast so far: linear in the mentions."""
+        return self._links.votes
+
+    def learn(self, texts: Sequence[str], owners: Owners = None) -> None:
+        """Count how the texts write and name the entities."""
+        self._learn(texts, owners)
+
+    def _learn(self, texts: Sequence[str], owners: Owners) -> list[Words]:
+        """Learn from the texts, and return their words."""
+        self._links = Links(len(texts))
+        if self.settings.lead_names:
+            self._add_lead_names(texts, owners)
+        cuts = [cut(text) for text in texts]
+        found: list[list[Spot]] = []
+        for at, words in enumerate(cuts):
+            spots = self.names.find(words)
+            self._count(spots, self._owner(owners, at))
+            found.append(spots)
+        for at, spots in enumerate(found):
+            owner = self._owner(owners, at)
+            if owner is not None:
+                self._links.add(owner, at)
+            for spot, _ in self._chosen(spots):
+                entities = self._entities(self.names.forms[spot.form])
+                if len(entities) == 1:
+                    self._named[entities[0]] += 1
+                    self._links.add(entities[0], at)
+        self._learnt = True
+        return cuts
+
+    def link(self, texts: Sequence[str], owners: Owners = None) -> list[list[Mention]]:
+        """Return the mentions of each text in the order they stand there, none overlapping."""
+        if self._learnt:
+            return list(self.linked(texts, owners))
+        return [
+            self._mentions(words, self._owner(owners, at))
+            for at, words in enumerate(self._learn(texts, owners))
+        ]
+
+    def linked(self, texts: Sequence[str], owners: Owners = None) -> Iterator[list[Mention]]:
+        """Yield the mentions of each text, as `link` returns them."""
+        for at, text in enumerate(texts):
+            yield self._mentions(cut(text), self._owner(owners, at))
+
+    def _add_lead_names(self, texts: Sequence[str], owners: Owners) -> None:
+        seen: set[int] = set()
+        for at, text in enumerate(texts):
+            owner = self._owner(owners, at)
+            if owner is not None and owner not in seen:
+                seen.add(owner)
+                for name in lead_names(self._titles[owner], text):
+                    self.names.add(owner, name)
+
+    def _owner(self, owners: Owners, at: int) -> int | None:
+        given = owners[at] if owners else None
+        return self._number.get(given) if given is not None else None
+
+    def _entities(self, form: Form) -> list[int]:
+        return list(dict.fromkeys(entity for entity, _ in form.owners))
+
+    # --- Is it a mention? -------------------------------------------------------------------------
+
+    def _count(self, spots: Sequence[Spot], owner: int | None) -> None:
+        for spot in spots:
+            form = self.names.forms[spot.form]
+            if spot.first and len(form.words) == 1 and not spot.quoted:
+                continue  # every word has a capital there
+            own = owner is not None and any(entity == owner for entity, _ in form.owners)
+            if spot.named:
+                form.inside += spot.inside
+                form.free += not spot.inside
+                form.own_name += own
+            else:
+                form.lower += 1
+                form.own_lower += own
+
+    def _probability(self, spot: Spot) -> float:
+        """Return how likely it is that an occurrence of a name is meant as one (TAGME's lp)."""
+        form = self.names.forms[spot.form]
+        several = len(form.words) > 1
+        if not several and is_stop_word(form.words[0]) and not form.is_acronym:
+            return 0.5 if spot.quoted and spot.named else 0.0
+        # A name that is only part of a title is met more often than that entity is.
+        prior = (0.9 if several else 0.7) * (1.0 if form.weight > 0.8 else 0.8 if several else 0.4)
+        if not spot.named:
+            if not form.is_common:
+                return 0.0
+            return prior * (0.8 if several else 0.4)
+        free = prior * (form.free + 2) / (form.free + form.inside + 2)
+        if spot.quoted:
+            return max(free, 0.8)
+        if spot.inside:
+            return free * (0.6 if several else 0.3)
+        if spot.first and not several:
+            return prior * (form.free + 1) / (form.free + form.inside + form.lower + 1)
+        return free
+
+    def _chosen(self, spots: Sequence[Spot]) -> Iterator[tuple[Spot, float]]:
+        """Yield the longest of the spots that are mentions, none overlapping."""
+        end = -1
+        for spot in spots:  # by start, the longest first
+            if spot.start < end:
+                continue
+            probability = self._probability(spot)
+            if probability > 0.1:
+                end = spot.end
+                yield spot, probability
+
+    # --- Which entity is it? ----------------------------------------------------------------------
+
+    def _candidates(self, form: Form) -> list[tuple[int, float]]:
+        """Return the entities of a name with their commonness, the commonest first."""
+        weights: dict[int, float] = {}
+        for entity, weight in form.owners:
+            weights[entity] = max(weights.get(entity, 0.0), weight)
+        counted = {e: w * (self._named.get(e, 0) + 1) for e, w in weights.items()}
+        total = sum(counted.values())
+        ranked = sorted(((e, n / total) for e, n in counted.items()), key=lambda x: (-x[1], x[0]))
+        return ranked[:_CANDIDATES]
+
+    def _mentions(self, words: Words, owner: int | None) -> list[Mention]:
+        # Found anew: how a name is written counts in all texts.
+        chosen = list(self._chosen(self.names.find(words)))
+        candidates = [self._candidates(self.names.forms[spot.form]) for spot, _ in chosen]
+        present = frozenset(words.keys)
+        made: list[Mention] = []
+        for at, (spot, probability) in enumerate(chosen):
+            voters = self._voters(candidates, at, owner)
+            entity, commonness, coherence = self._decide(candidates[at], voters, present)
+            score = (probability + coherence) / 2 if self.settings.coherence else probability
+            if score >= self.settings.threshold:
+                made.append(
+                    Mention(
+                        spot.start,
+                        spot.end,
+                        words.text[spot.start : spot.end],
+                        self._ids[entity],
+                        commonness,
+                        coherence,
+                        score,
+                    )
+                )
+        if self.settings.coreferent_names:
+            made += self._last_names(words, made, owner)
+            made.sort(key=lambda m: m.start)
+        return made
+
+    def _voters(self, candidates: Sequence[Voter], at: int, owner: int | None) -> list[Voter]:
+        """Return the mentions around one, the nearest first, and the passage's own document."""
+        made: list[Voter] = [[(owner, 1.0)]] if owner is not None else []
+        near = sorted(
+            range(max(0, at - _VOTERS), min(len(candidates), at + _VOTERS + 1)),
+            key=lambda other: abs(other - at),
+        )
+        made += [candidates[other][:3] for other in near if other != at]
+        return made[:_VOTERS]
+
+    def _decide(
+        self, candidates: Voter, voters: Sequence[Voter], present: frozenset[str]
+    ) -> tuple[int, float, float]:
+        """Return the entity of a mention, its commonness and its coherence."""
+        if not self.settings.coherence:
+            return *candidates[0], 0.0
+        best: tuple[int, float, float] | None = None
+        best_rank = -1.0
+        for entity, commonness in candidates:
+            vote = self._links.vote(entity, voters)
+            wanted = self._qualifiers[entity]
+            # "film" beside "Ed Wood" speaks for Ed Wood (film).
+            context = len(wanted & present) / len(wanted) if wanted else 0.0
+            rank = vote + 0.5 * context + commonness
+            if rank > best_rank:
+                best, best_rank = (entity, commonness, min(1.0, vote + 0.5 * context)), rank
+        assert best is not None
+        return best
+
+    # --- Parts of names ---------------------------------------------------------------------------
+
+    def _add_partial_names(self) -> None:
+        for entity, title in enumerate(self._titles):
+            words = cut(title)
+            if is_person_like(words.raw):
+                for at, weight in ((-1, 0.1), (0, 0.05)):
+                    key = words.keys[at]
+                    if len(key) > 2 and not is_stop_word(key):
+                        self.names.add(entity, ((key,), (words.raw[at],), weight))
+
+    def _last_names(
+        self, words: Words, made: Sequence[Mention], owner: int | None
+    ) -> Iterator[Mention]:
+        """Yield the mentions of people by their last name alone."""
+        known = [FullName(self._titles[owner], self._ids[owner], 0)] if owner is not None else []
+        known += [FullName(m.surface, m.entity, m.end) for m in made]
+        for start, end, entity in last_names(words, known, [(m.start, m.end) for m in made]):
+            # As sure as that the full name was meant is all that can be said.
+            yield Mention(start, end, words.text[start:end], entity, 1.0, 1.0, 0.5)

@@ -1,0 +1,54 @@
+"""Named entities by a spaCy model of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.types.errors import ConfigurationError
+
+__all__ = ["NamedSpan", "load_spacy", "spacy_entities"]
+
+#: Kinds of spaCy's English models that are values, not things.
+_VALUES = frozenset(("CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME"))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSpan:
+    """An entity in a text and its kind; `start` and `end` count characters."""
+
+    start: int
+    end: int
+    label: str
+
+
+def load_spacy(model: str) -> Any:
+    """Return a spaCy pipeline by the name of its package or its folder."""
+    with needs("spacy", "a spaCy model"):
+        import spacy
+    try:
+        return spacy.load(model)
+    except OSError as error:
+        raise ConfigurationError(
+            f"there is no spaCy model {model!r}",
+            hint="Name a folder, or install one: python -m spacy download en_core_web_sm",
+        ) from error
+    except ValueError as error:
+        raise ConfigurationError(
+            f"the spaCy model {model!r} cannot be loaded ({str(error).splitlines()[0]})",
+            hint="Install the packages it was made with.",
+        ) from error
+
+
+def spacy_entities(
+    pipeline: Any, texts: Sequence[str], labels: Sequence[str] = ()
+) -> Iterator[list[NamedSpan]]:
+    """Yield the entities of each text, of the kinds `labels` (all but values when empty)."""
+    for document in pipeline.pipe(texts, batch_size=64):
+        yield [
+            NamedSpan(found.start_char, found.end_char, found.label_)
+            for found in document.ents
+            if (found.label_ in labels if labels else found.label_ not in _VALUES)
+        ]

@@ -1,0 +1,247 @@
+"""Where names stand in a text: one walk through it, and how each occurrence is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgp_neo4j.corpus.connect.entities.surface_forms import Name, is_stop_word, names_of
+from kgp_neo4j.text.words import Words
+
+__all__ = ["Form", "Names", "Spot", "begins_sentence", "goes_on", "is_name_word"]
+
+_QUOTES = "\"'“”‘’«»„‚「」『』《》"
+_SOFT = frozenset((" ", "-", "'", "’", "", ".", "–", " & ", "&", "/", ": ", "·", " - "))
+_HARD = frozenset(",;.!?()[]{}\n\t|")
+_SHORTENED = frozenset(
+    [
+        "bros",
+        "co",
+        "dr",
+        "ft",
+        "gen",
+        "hon",
+        "jr",
+        "lt",
+        "mr",
+        "mrs",
+        "ms",
+        "mt",
+        "no",
+        "prof",
+        "rev",
+        "sgt",
+        "sr",
+        "st",
+        "vs",
+    ]
+)
+#: Where the words of a name end in the tree; no word is empty.
+_END = ""
+
+
+@dataclass(slots=True)
+class Form:
+    """A name as a sequence of words, the entities that have it, and how the corpus writes it."""
+
+    words: tuple[str, ...]
+    #: Entity and weight of the name.
+    owners: list[tuple[int, float]] = field(default_factory=list)
+    #: As the titles spell it, to compare case with.
+    written: set[tuple[str, ...]] = field(default_factory=set)
+    #: Occurrences inside a sentence: written like a name, such ones within a longer name, and ones
+    #: in lower case; then both kinds in documents of this very name.
+    free: int = 0
+    inside: int = 0
+    lower: int = 0
+    own_name: int = 0
+    own_lower: int = 0
+
+    @property
+    def weight(self) -> float:
+        """How much the name says at best: 1 where it is somebody's whole title."""
+        return max(weight for _, weight in self.owners)
+
+    @property
+    def is_acronym(self) -> bool:
+        """Whether it is written in capitals throughout ("WHO")."""
+        return len(self.words) == 1 and all(w[0].isupper() and len(w[0]) > 1 for w in self.written)
+
+    @property
+    def is_common(self) -> bool:
+        """Whether it is a common noun ("Cult film"), which texts write in lower case."""
+        if self.is_acronym:
+            return False
+        if self.own_name + self.own_lower > 0:
+            # One word that its document writes as a name even once is one ("Life", a film).
+            most = 0 if len(self.words) == 1 else self.own_lower - 1
+            return self.own_lower > 0 and self.own_name <= most
+        return any(
+            w[0][:1].islower() or any(x[:1].islower() and not is_stop_word(x) for x in w[1:])
+            for w in self.written
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A form found in a text, and how it is written there.
+
+    `named`: its case is that of the title; `first`: it begins a sentence; `inside`: it is part of a
+    longer run of capitalised words; `quoted`: it stands in quotation marks by itself.
+    """
+
+    start: int
+    end: int
+    form: int
+    named: bool
+    first: bool
+    inside: bool
+    quoted: bool
+
+
+class Names:
+    """All names in one tree of words, through which a text is walked once.
+
+    `steps` counts the words looked at: linear in the text, since names have a greatest length.
+    """
+
+    def __init__(self) -> None:
+        self.forms: list[Form] = []
+        self.steps = 0
+        self._tree: dict[str, Any] = {}
+
+    def add_title(self, entity: int, title: str, aliases: Sequence[str]) -> None:
+        """Let an entity go by the names of its title, and by aliases."""
+        for name in names_of(title, aliases):
+            self.add(entity, name)
+
+    def add(self, entity: int, name: Name) -> None:
+        """Let an entity go by one more name."""
+        words, written, weight = name
+        node = self._tree
+        for word in words:
+            node = node.setdefault(word, {})
+        if _END not in node:
+            node[_END] = len(self.forms)
+            self.forms.append(Form(words))
+        form = self.forms[node[_END]]
+        if all(owner != entity for owner, _ in form.owners):
+            form.owners.append((entity, weight))
+        form.written.add(written)
+
+    def find(self, words: Words) -> list[Spot]:
+        """Return every name that stands in a text, the longest first where several begin."""
+        made: list[Spot] = []
+        keys, tree = words.keys, self._tree
+        steps = len(keys)
+        for at, key in enumerate(keys):
+            node = tree.get(key)
+            if node is None:
+                continue
+            found: list[Spot] = []
+            last = at
+            while node is not None:
+                if _END in node:
+                    form = self.forms[node[_END]]
+                    if _holds_together(words, at, last):
+                        found.append(_spot(words, at, last, node[_END], form))
+                last += 1
+                if last == len(keys):
+                    break
+                steps += 1
+                node = node.get(keys[last])
+            made += reversed(found)
+        self.steps += steps
+        return made
+
+
+def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
+    text, start, end = words.text, words.starts[at], words.ends[last]
+    if last > at and end - words.starts[last] == 1 and text[end - 2 : end + 1 : 2] == "..":
+        end += 1  # the last stop of "U.S."
+    raw = tuple(words.raw[at : last + 1])
+    quoted = (
+        start > 0
+        and end < len(text)
+        and text[start - 1] in _QUOTES
+        and (text[end] in _QUOTES or text[end : end + 2] in (',"', '."', ",”", ".”"))
+    )
+    first = begins_sentence(words, at)
+    inside = not quoted and (
+        (not first and at > 0 and goes_on(words, at) and is_name_word(words, at - 1))
+        or (last + 1 < len(words.raw) and goes_on(words, last + 1)
+            and is_name_word(words, last + 1))
+    )  # fmt: skip
+    return Spot(start, end, number, _is_named(raw, form), first, inside, quoted)
+
+
+def is_name_word(words: Words, at: int) -> bool:
+    """Return whether a word has a capital of its own, not that of a sentence's first word."""
+    raw = words.raw[at]
+    if not raw[:1].isupper() or raw == "I":
+        return False
+    return not (is_stop_word(words.keys[at]) and begins_sentence(words, at))
+
+
+def _is_named(raw: tuple[str, ...], form: Form) -> bool:
+    """Return whether case says that this is the name: capitals where the title has them."""
+    if raw in form.written:
+        return True
+    article = len(raw) > 2 or (len(raw) == 2 and form.own_lower > 0)
+    return any(
+        len(title) == len(raw)
+        and all(_fits(a, b, at, article) for at, (a, b) in enumerate(zip(raw, title, strict=True)))
+        for title in form.written
+    )
+
+
+def _fits(word: str, title: str, at: int, article: bool) -> bool:
+    if word == title or word[:1].lower() == word[:1].upper():
+        return True  # the same, or a script without case
+    if at == 0 and article and is_stop_word(title.lower()):
+        return True  # "the Rolling Stones"
+    if title.isupper() and 1 < len(title) <= 4:
+        return word.isupper()  # "US" is not "us"
+    return word[:1].isupper() or (at > 0 and title[:1].islower())
+
+
+def goes_on(words: Words, at: int) -> bool:
+    """Return whether a word may belong to the same name as the one before it."""
+    gap = words.text[words.ends[at - 1] : words.starts[at]]
+    return gap in (" ", "\u00a0", "-", "–", "") or (
+        gap in (". ", ".") and len(words.raw[at - 1]) == 1
+    )
+
+
+def _holds_together(words: Words, at: int, last: int) -> bool:
+    """Return whether nothing between the words parts them, as the end of a sentence does."""
+    for i in range(at + 1, last + 1):
+        gap = words.text[words.ends[i - 1] : words.starts[i]].replace("\u00a0", " ")
+        if gap in _SOFT:
+            continue
+        if gap == ". ":
+            if len(words.raw[i - 1]) > 1 and words.keys[i - 1] not in _SHORTENED:
+                return False
+        elif gap in (", ", ' "', '" ', " (", "! ", "? "):
+            continue  # "Paris, Texas" and "Help! (song)" are titles
+        elif len(gap) > 3 or not _HARD.isdisjoint(gap):
+            return False
+    return True
+
+
+def begins_sentence(words: Words, at: int) -> bool:
+    """Return whether a word is the first of a sentence, where every word has a capital."""
+    if at == 0:
+        return True
+    gap = words.text[words.ends[at - 1] : words.starts[at]]
+    if gap == " ":
+        return False
+    if "\n" in gap:
+        return True
+    stop = gap.strip(" ([{" + _QUOTES)
+    return (
+        bool(stop)
+        and stop[-1] in ".!?。！？"
+        and not (stop == "." and (len(words.raw[at - 1]) == 1 or not gap[-1].isspace()))
+    )

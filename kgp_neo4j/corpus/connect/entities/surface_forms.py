@@ -1,0 +1,241 @@
+"""The names an entity goes by: its title, the title without its qualifier, and aliases."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+import regex
+
+from kgp_neo4j.text.words import cut, fold
+from kgp_neo4j.types.errors import InputError
+
+__all__ = [
+    "LONGEST",
+    "Name",
+    "is_person_like",
+    "is_stop_word",
+    "lead_names",
+    "names_of",
+    "qualifier_words",
+    "read_aliases",
+]
+
+#: Titles of more words are sentences; no text names them so.
+LONGEST = 12
+_PARENTHESIS = regex.compile(r"\s*[(（]([^()（）]*)[)）]\s*$")
+_COMMA = regex.compile(r"^([^,，]+)(?:,\s|，)\s*(\p{Lu}[^\s,]*(?:\s[^\s,]+)?)$")
+_REGNAL = regex.compile(r"^(\p{Lu}\p{L}+ [IVX]+),? of\b")
+#: What clubs, companies and people have behind their name, and texts leave out.
+_SUFFIX = regex.compile(
+    r",?\s+(?:[AS]?\.?F\.?C\.?|C\.?F\.?|Inc\.?|Ltd\.?|LLC|plc|PLC|B\.?V\.?|GmbH|AG|Jr\.?|Sr\.?)$"
+)
+_FUNCTION_WORDS = """
+a about after all also although am an and any are as at be because been before being both but by
+can could de del der di do does down du during each either el en et few following for from
+further had has have he her here hers him his how however i if in into is it its just la las
+later le les like los many may me might more most much my neither new no nor not now of off on
+once one only or other our out over own part same several she since so some such than that the
+their theirs them then there these they this those though three through thus to today together
+too two und under until up upon us use used using van very von was we were what when where
+whereas which while who whom whose why will with within without would yet you your
+"""
+_SMALL = frozenset(_FUNCTION_WORDS.split())
+
+Name = tuple[tuple[str, ...], tuple[str, ...], float]
+"""The words of a name as compared and as written, and how much it says: 1 for the whole title."""
+
+
+def is_stop_word(key: str) -> bool:
+    """Return whether a word says nothing by itself ("the", "it", "who")."""
+    return key in _SMALL
+
+
+def is_person_like(raw: list[str] | tuple[str, ...]) -> bool:
+    """Return whether the words of a title may be a person's first and last name."""
+    return 2 <= len(raw) <= 4 and all(
+        w[:1].isupper() and w.isalpha() and not is_stop_word(w.lower()) for w in raw
+    )
+
+
+def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
+    """Yield each name of an entity once, the weightiest first.
+
+    "Paris, Texas" is Paris too and "Ed Wood (film)" Ed Wood, but less so; an alias given by the
+    user weighs nearly as much as a title.
+    """
+    title = html.unescape(title)
+    bare = _PARENTHESIS.sub("", title).strip()
+    given = [(title, 1.0), *((alias, 0.9) for alias in aliases), (bare, 0.5)]
+    for pattern in (_COMMA, _REGNAL):
+        parted = pattern.match(bare)
+        if parted:
+            given.append((parted[1], 0.3))
+    short = _SUFFIX.sub("", bare)
+    if short != bare:
+        given.append((short, 0.4))
+    yield from _names(given)
+
+
+def _names(given: Iterable[tuple[str, float]]) -> Iterator[Name]:
+    seen: set[tuple[str, ...]] = set()
+    for text, weight in given:
+        for form in _spellings(text):
+            found = cut(form)
+            keys = tuple(found.keys)
+            if keys and keys not in seen and len(keys) <= LONGEST and _worth_naming(keys):
+                seen.add(keys)
+                yield keys, tuple(found.raw), weight
+
+
+def _spellings(text: str) -> Iterator[str]:
+    yield text
+    if "&" in text:
+        yield text.replace("&", " and ")
+    elif " and " in text:
+        yield text.replace(" and ", " ")  # as "&" is no word
+    found = cut(text).raw
+    if len(found) == 1 and found[0].isalpha() and found[0].isupper() and 2 <= len(found[0]) <= 5:
+        yield ".".join(found[0])
+    elif 2 <= len(found) <= 5 and all(len(w) == 1 and w.isupper() for w in found):
+        yield "".join(found)
+    elif (
+        found
+        and len(found[-1]) > 2
+        and found[-1].isalpha()
+        and found[-1].islower()
+        and text.endswith(found[-1])
+    ):
+        # A common noun: "aircraft carriers", "universities".
+        if found[-1][-1] == "y" and found[-1][-2] not in "aeiou":
+            yield f"{text[:-1]}ies"
+        elif found[-1][-1] != "s":
+            yield f"{text}s"
+
+
+def _worth_naming(keys: tuple[str, ...]) -> bool:
+    return len(keys) > 1 or len(keys[0]) > 1 or not keys[0].isascii()
+
+
+def qualifier_words(title: str) -> frozenset[str]:
+    """Return the words that tell a title from others like it: "film" of "Ed Wood (film)"."""
+    found = _PARENTHESIS.search(title)
+    text = found[1] if found else ""
+    if not text:
+        parted = _COMMA.match(title)
+        text = parted[2] if parted else ""
+    return frozenset(fold(w) for w in cut(text).raw if not is_stop_word(fold(w)))
+
+
+# --- What a document says it is called ------------------------------------------------------------
+
+_LEAD = 600
+_CAPITAL = r"\p{Lu}[\p{L}\p{N}\p{M}.'’&-]*"
+_LATER = r"[\p{Lu}\p{N}][\p{L}\p{N}\p{M}.'’&-]*"
+_NAME = rf"{_CAPITAL}(?:\s(?:(?:of|the|and|de|la|van|von|for|in|&)\s)*{_LATER}){{0,6}}"
+_OPENING = regex.compile(rf"^(?:The |A |An )?({_NAME})(?=,? \(| (?:is|was|are|were)\b)")
+_KNOWN_AS = regex.compile(
+    r"\b(?:known|referred to|credited|abbreviated|nicknamed|called|billed|styled|shortened)"
+    r"(?: (?:simply|also|professionally|mononymously|commonly|officially|collectively|by))*"
+    rf"(?: as| to)?:? (?:the |simply )?(?:[\"“]([^\"”]{{2,60}})[\"”]|({_NAME}))"
+)
+_NOUN_FOLLOWS = regex.compile(r" (?!(?:and|or|is|was|are|in|by|for|as|who|which)\b)\p{Ll}")
+_NICKNAME = regex.compile(rf"^({_CAPITAL})(?:\s{_CAPITAL})*? [\"“(]({_CAPITAL})[\"”)] ({_NAME})")
+_INITIALS = regex.compile(r"\((?:[^()]*[,;] )?(\p{Lu}[\p{Lu}&.]{1,6})\)")
+
+
+def lead_names(title: str, text: str) -> Iterator[Name]:
+    """Yield further names from the first sentences of an entity's own document.
+
+    "Felton Jeffrey "Jeff" Capel III", "commonly known as Sydney 2000", "(IRA)" behind the words
+    whose initials these are.
+    """
+    lead = text[:_LEAD]
+    sentence = regex.split(r"(?<=\p{Ll}{2})\.\s", lead, maxsplit=1)[0]
+    given: list[tuple[str, float]] = []
+    opening = _OPENING.match(sentence)
+    # The last word of a title tells: "Kelp" of "Mary Kelp", "casualties" of "War casualties".
+    last = cut(_PARENTHESIS.sub("", html.unescape(title))).keys[-1:]
+    if opening and " " in opening[1] and last and last[0] in cut(opening[1]).keys:
+        given.append((opening[1], 0.5))
+    nickname = _NICKNAME.match(sentence)
+    if nickname:
+        given += [(f"{nickname[2]} {nickname[3]}", 0.5), (f"{nickname[1]} {nickname[3]}", 0.4)]
+    for found in _KNOWN_AS.finditer(sentence):
+        # A word alone, or before others in lower case, is seldom the whole name ("called German
+        # idealism").
+        if found[1] and found[1][0].isupper():
+            given.append((found[1], 0.4))
+        elif found[2] and " " in found[2] and not _NOUN_FOLLOWS.match(sentence, found.end()):
+            given.append((found[2], 0.4))
+    initials = "".join(k[0] for k in cut(opening[1] if opening else title).keys if k)
+    for found in _INITIALS.finditer(sentence):
+        letters = "".join(k for k in found[1].lower() if k.isalpha())
+        if letters and letters in (initials, "".join(k[0] for k in cut(title).keys)):
+            given.append((found[1], 0.4))
+    yield from _names(
+        (text, weight)
+        for text, weight in given
+        if len(text) > 2 and not is_stop_word(text.lower()) and not text.isdigit()
+    )
+
+
+# --- Reads the user's file of aliases: further names of documents, redirects among them -----------
+
+
+def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[str]]:
+    """Return the aliases of each title in a file of lines `alias<TAB>title`, or of JSON objects.
+
+    A JSON line is `{"alias": "...", "title": "..."}`. Empty lines, and titles that are not among
+    `titles`, are passed over. Raises InputError for a file that cannot be read, for a line of
+    another form, and where no title at all is known.
+    """
+    file = Path(path).expanduser()
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(
+            f"it cannot be read ({error.strerror})", where=str(path), hint="Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError("it is not UTF-8", where=str(path), hint="Save it as UTF-8.") from error
+    known = set(titles)
+    made: dict[str, list[str]] = defaultdict(list)
+    lines = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            alias, title = _pair(line.rstrip("\r"), f"{path}:{number}")
+            lines += 1
+            if title in known:
+                made[title].append(alias)
+    if lines and not made:
+        raise InputError(
+            f"none of its {lines} titles is a document of the corpus",
+            where=str(path),
+            hint="Each line is an alias, a tab, and the title it stands for.",
+        )
+    return dict(made)
+
+
+def _pair(line: str, where: str) -> tuple[str, str]:
+    alias: object = None
+    title: object = None
+    if line.lstrip().startswith("{"):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict):
+            alias, title = row.get("alias"), row.get("title")
+    elif line.count("\t") == 1:
+        alias, title = line.split("\t")
+    if isinstance(alias, str) and isinstance(title, str) and alias.strip() and title.strip():
+        return alias.strip(), title.strip()
+    raise InputError(
+        "this line names no alias and title",
+        where=where,
+        hint='Write alias, tab, title; or {"alias": "...", "title": "..."}.',
+    )

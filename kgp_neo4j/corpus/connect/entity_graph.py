@@ -1,0 +1,361 @@
+"""The entity graph (KGP's TAGME graph): mentions, and edges between passages that share them."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, shared_phrases
+from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings, Mention
+from kgp_neo4j.corpus.connect.entities.service import LinkingService
+from kgp_neo4j.corpus.connect.entities.spacy_entities import NamedSpan, load_spacy, spacy_entities
+from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
+from kgp_neo4j.corpus.connect.steps import strongest_pairs, timed, write_rows
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.text.words import cut
+from kgp_neo4j.types.settings import SERVICES, EntitySettings
+
+__all__ = ["Linked", "TextOfDocument", "connect_entities", "link_service", "link_texts"]
+
+_PHRASE = "Phrase"
+_WIKIPEDIA = "Wikipedia"
+#: Documents of one title that a mention of it still says something about.
+_MOST_ALIKE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TextOfDocument:
+    """A passage to be linked, with its document's id and title."""
+
+    id: str
+    document: str
+    title: str
+    text: str
+
+
+@dataclass(slots=True)
+class Linked:
+    """What one passage mentions: documents by id, other entities by name, with title and type."""
+
+    passage: str
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    others: list[dict[str, Any]] = field(default_factory=list)
+    entities: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def add(self, name: str, title: str, kind: str, mention: dict[str, Any]) -> None:
+        """Let the passage mention an entity that is no document; again, it adds a new place."""
+        known = next((row for row in self.others if row["name"] == name), None)
+        if known:
+            places, new = known["offsets"], mention["offsets"]
+            # A phrase may be what spaCy has found at this very place.
+            if all(places[at : at + 2] != new for at in range(0, len(places), 2)):
+                places += new
+            return
+        self.entities.setdefault(name, {"name": name, "title": title, "type": kind})
+        self.others.append({"name": name, **mention})
+
+
+def link_texts(
+    passages: Sequence[TextOfDocument],
+    titles: Sequence[tuple[str, str]],
+    aliases: dict[str, list[str]],
+    settings: EntitySettings,
+    pipeline: Any = None,
+) -> Iterator[Linked]:
+    """Yield what each passage mentions of the `titles` (document id, title), in order.
+
+    With a spaCy pipeline the entities it finds elsewhere come along, and the phrases that passages
+    share outside of both.
+    """
+    texts = [passage.text for passage in passages]
+    alike = _alike(titles)
+    first = {document: same[0] for same in alike.values() for document in same}
+    owners = [first[passage.document] for passage in passages]
+    linker = EntityLinker(
+        [(same[0], title) for title, same in alike.items()],
+        aliases,
+        LinkerSettings(threshold=settings.threshold),
+    )
+    mentions = linker.link(texts, owners)
+    named: Sequence[Sequence[NamedSpan]] = [[] for _ in texts]
+    if pipeline:
+        named = [
+            _outside(found, [(m.start, m.end) for m in known])
+            for found, known in zip(
+                spacy_entities(pipeline, texts, settings.spacy_labels), mentions, strict=True
+            )
+        ]
+    # A passage is also about what its title says; those phrases have no place in the text.
+    heads = [f"{passage.title}. " for passage in passages]
+    phrases: Iterator[list[Phrase]] = itertools.repeat([])
+    if settings.phrases:
+        whole = [head + text for head, text in zip(heads, texts, strict=True)]
+        phrases = shared_phrases(whole, settings.phrase_frequency)
+    same_title = {same[0]: same for same in alike.values()}
+    for passage, owner, known, found, head in zip(
+        passages, owners, mentions, named, heads, strict=True
+    ):
+        others = [mention for mention in known if mention.entity != owner]
+        linked = Linked(passage.id, _documents(others, same_title))
+        for span in found:
+            surface = passage.text[span.start : span.end]
+            name = " ".join(cut(surface).keys)
+            if name:
+                linked.add(name, surface, span.label, _row(surface, span.start, span.end))
+        for phrase in next(phrases):
+            surface = (head + passage.text)[phrase.start : phrase.end]
+            start, end = phrase.start - len(head), phrase.end - len(head)
+            row = _row(surface, start, end) if start >= 0 else _row(surface, None, None)
+            linked.add(phrase.key, surface, _PHRASE, row)
+        yield linked
+
+
+def _alike(titles: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the documents of each title: a name can't tell those apart that share one."""
+    made: dict[str, list[str]] = {}
+    for document, title in titles:
+        made.setdefault(title, []).append(document)
+    return made
+
+
+def link_service(
+    service: LinkingService,
+    passages: Iterable[TextOfDocument],
+    titles: Sequence[tuple[str, str]],
+    prior: float,
+) -> Iterator[Linked]:
+    """Yield what a web service finds in each passage with a prior over `prior` (KGP, section 8.5).
+
+    An article with the title of a document is that document.
+    """
+    documents = {title.lower(): id_ for id_, title in reversed(titles)}
+    for passage in passages:
+        linked = Linked(passage.id)
+        known: list[Mention] = []
+        for found in service.link(passage.text):
+            if found.prior <= prior:
+                continue
+            surface = passage.text[found.start : found.end]
+            document = documents.get(found.title.lower())
+            if document:
+                known.append(
+                    Mention(
+                        found.start, found.end, surface, document, found.prior, 0.0, found.score
+                    )
+                )
+            else:
+                values = {"commonness": found.prior, "score": found.score}
+                row = {**_row(surface, found.start, found.end), **values}
+                linked.add(found.title.lower(), found.title, _WIKIPEDIA, row)
+        others = [mention for mention in known if mention.entity != passage.document]
+        linked.documents = _documents(others, {})
+        yield linked
+
+
+def _outside(found: Sequence[NamedSpan], spans: Sequence[tuple[int, int]]) -> list[NamedSpan]:
+    """Return those of `found` that touch none of `spans`; both in order, neither overlapping."""
+    made: list[NamedSpan] = []
+    at = 0
+    for each in found:
+        while at < len(spans) and spans[at][1] <= each.start:
+            at += 1
+        if at == len(spans) or each.end <= spans[at][0]:
+            made.append(each)
+    return made
+
+
+def _row(surface: str, start: int | None, end: int | None) -> dict[str, Any]:
+    return {
+        "surface": surface,
+        "start": start,
+        "end": end,
+        "commonness": None,
+        "coherence": None,
+        "score": None,
+        "offsets": [] if start is None else [start, end],
+    }
+
+
+def _documents(
+    mentions: Sequence[Mention], same_title: Mapping[str, Sequence[str]]
+) -> list[dict[str, Any]]:
+    """Return one row for each document mentioned, its best mention with the places of all.
+
+    A name means every document with its title alike, unless there are too many to say anything.
+    """
+    made: dict[str, dict[str, Any]] = {}
+    for mention in mentions:
+        documents = same_title.get(mention.entity, (mention.entity,))
+        if len(documents) > _MOST_ALIKE:
+            continue
+        for document in documents:
+            row = made.get(document)
+            places = [*(row["offsets"] if row else ()), mention.start, mention.end]
+            if row is None or mention.score > row["score"]:
+                row = made[document] = {
+                    "document": document,
+                    "surface": mention.surface,
+                    "start": mention.start,
+                    "end": mention.end,
+                    "commonness": mention.commonness / len(documents),
+                    "coherence": mention.coherence,
+                    "score": mention.score / len(documents) ** 0.5,
+                }
+            row["offsets"] = places
+    return list(made.values())
+
+
+# --- The entity graph (KGP's TAGME graph): mentions, and edges between passages that share them ---
+
+_GRAPH = "entities"
+_BATCH = 1000
+#: A service takes a second a passage, so that little is lost when it fails.
+_SERVICE_BATCH = 10
+
+
+def connect_entities(
+    database: Database,
+    corpus: str,
+    settings: EntitySettings,
+    seconds: dict[str, float],
+    meanwhile: Callable[[], object],
+) -> dict[str, int]:
+    """Link a corpus's passages and make its shared-entity edges afresh; return what was made.
+
+    What a web service found is kept and only passages it has not seen are sent to it, so that a run
+    cut short goes on. `meanwhile` is called between the steps. Raises LinkerError where the service
+    refuses, ConfigurationError and InputError for settings and files that cannot be used.
+    """
+    with timed(seconds, "read passages"):
+        rows = database.read("connect/entity_passages", corpus=corpus)
+    titles = list({row["document"]: row["title"] for row in rows}.items())
+    aliases = read_aliases(settings.aliases, {t for _, t in titles}) if settings.aliases else {}
+    pipeline = load_spacy(settings.spacy_model) if settings.spacy_model else None
+    service = None
+    key = settings.linker
+    if settings.linker in SERVICES:
+        service = LinkingService(settings.linker, url=settings.url, language=settings.language)
+        key = json.dumps([settings.linker, service.url, settings.language, settings.prior])
+    database.write("connect/begin", corpus=corpus, graph=_GRAPH)
+    with timed(seconds, "remove old mentions"):
+        database.write_in_batches("connect/remove_shared_entities", corpus=corpus)
+        database.write_in_batches(
+            "connect/remove_mentions", corpus=corpus, linker=key if service else ""
+        )
+        database.write_in_batches("connect/remove_entities", corpus=corpus)
+    passages = [
+        TextOfDocument(row["id"], row["document"], row["title"], row["text"])
+        for row in rows
+        if not (service and row["linkedBy"] == key)
+    ]
+    with bar("entities", len(passages), "passages") as progress:
+        if service:
+            linked = link_service(service, passages, titles, settings.prior)
+        else:
+            linked = link_texts(passages, titles, aliases, settings, pipeline)
+        size = _SERVICE_BATCH if service else _BATCH
+        nodes = {row["document"]: row["documentNode"] for row in rows}
+        known: dict[str, str] = {}
+        while True:
+            with timed(seconds, "link entities"):
+                batch = list(itertools.islice(linked, size))
+            if not batch:
+                break
+            with timed(seconds, "write mentions"):
+                _write(database, corpus, batch, key, nodes, known)
+            progress.update(len(batch))
+            meanwhile()
+    with timed(seconds, "shared-entity edges"):
+        named = database.write_in_batches(
+            "connect/mention_edges", corpus=corpus, passages=len(rows)
+        )
+        shared = write_rows(
+            database,
+            "connect/shared_entities",
+            _shared(database, corpus, rows, settings),
+            5000,
+            None,
+            corpus=corpus,
+        )
+    kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
+    database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept)
+    counted = database.read("connect/entity_counts", corpus=corpus)[0]
+    return {
+        "mentions": counted["mentions"],
+        "entities": counted["entities"],
+        "shared_entity_edges": int(named.get("made") or 0) + shared,
+    }
+
+
+def _write(
+    database: Database,
+    corpus: str,
+    batch: list[Linked],
+    key: str,
+    documents: Mapping[str, str],
+    entities: dict[str, str],
+) -> None:
+    """Write what some passages mention, given the nodes of documents and of `entities` so far."""
+    new = {
+        name: row
+        for linked in batch
+        for name, row in linked.entities.items()
+        if name not in entities
+    }
+    for row in database.write("connect/entities", corpus=corpus, rows=list(new.values())):
+        entities[row["name"]] = row["node"]
+    rows = [
+        {
+            "passage": linked.passage,
+            "mentions": [
+                *({"node": entities[mention.pop("name")], **mention} for mention in linked.others),
+                *({"node": documents[mention.pop("document")], **mention}
+                  for mention in linked.documents),
+            ],
+        }
+        for linked in batch
+    ]  # fmt: skip
+    database.write("connect/mentions", corpus=corpus, rows=rows, linker=key)
+
+
+def _shared(
+    database: Database, corpus: str, rows: Sequence[Row], settings: EntitySettings
+) -> Iterator[list[Any]]:
+    """Yield the pairs of passages that share the rarest entities.
+
+    An entity's weight is how rare it is among the passages, 0 to 1; a phrase of one word has half.
+    """
+    found = database.read("connect/mentioned", corpus=corpus, maxFrequency=settings.max_frequency)
+    rows = sorted(rows, key=lambda row: row["node"])
+    place = {row["node"]: at for at, row in enumerate(rows)}
+    rarity = [
+        math.log(1 + len(rows) / len(row["passages"]))
+        / math.log(1 + len(rows))
+        * (0.5 if row["single"] else 1.0)
+        for row in found
+    ]
+    order = sorted(range(len(found)), key=lambda at: (-rarity[at], found[at]["title"]))
+    links = np.array(
+        [(place[node], item) for item, at in enumerate(order) for node in found[at]["passages"]],
+        np.int64,
+    ).reshape(-1, 2)
+    passage, item = links[np.argsort(links[:, 0], kind="stable")].T
+    weight = np.array([rarity[at] for at in order])[item]
+    yield from strongest_pairs(
+        passage,
+        item,
+        weight,
+        np.ones_like(weight),
+        [found[at]["title"] for at in order],
+        [row["node"] for row in rows],
+        [row["id"] for row in rows],
+        settings.neighbours,
+    )

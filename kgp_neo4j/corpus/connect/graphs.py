@@ -1,0 +1,94 @@
+"""Connect: passages to keywords and embeddings, and from those the edges between passages."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from typing import get_args
+
+from kgp_neo4j.corpus.connect.embedding_graph import connect_mdr, connect_similarity, embed_passages
+from kgp_neo4j.corpus.connect.entity_graph import connect_entities
+from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import ConnectReport, GraphName
+from kgp_neo4j.types.errors import ConfigurationError, no_corpus
+from kgp_neo4j.types.settings import (
+    EntitySettings,
+    KeywordSettings,
+    MdrSettings,
+    SimilaritySettings,
+)
+
+__all__ = [
+    "EDGES",
+    "GRAPHS",
+    "EntitySettings",
+    "KeywordSettings",
+    "MdrSettings",
+    "SimilaritySettings",
+    "connect",
+]
+
+#: The graphs that are made unless others are named: the paper's TF-IDF, TAGME and KNN-ST graphs.
+EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
+#: All graphs that `--edges` takes; `knn-mdr` needs an encoder of one's own training.
+GRAPHS = get_args(GraphName)
+
+
+def connect(
+    database: Database,
+    corpus: str,
+    *,
+    edges: Sequence[str] = EDGES,
+    keywords: KeywordSettings | None = None,
+    entities: EntitySettings | None = None,
+    similarity: SimilaritySettings | None = None,
+    mdr: MdrSettings | None = None,
+) -> ConnectReport:
+    """Make the edges between a corpus's passages (KGP, section 3); again, it replaces them.
+
+    `tfidf` makes keywords and shared-keyword edges, `entity` mentions and shared-entity edges,
+    `knn-st` embeddings and similarity edges, `knn-mdr` the same by an MDR encoder; a graph that is
+    not named stays as it is. Raises CorpusError when there is no such corpus.
+    """
+    unknown = sorted(set(edges) - set(GRAPHS))
+    if unknown or not edges:
+        raise ConfigurationError(
+            f"there is no graph named {', '.join(unknown) or '(none)'}",
+            hint=f"Choose among {', '.join(GRAPHS)}.",
+        )
+    found = database.read("inspect/corpus", corpus=corpus)
+    if not found:
+        raise no_corpus(corpus)
+    keywords = keywords or KeywordSettings()
+    entities = entities or EntitySettings()
+    similarity = similarity or SimilaritySettings()
+    # Before anything is touched, so that a run that is refused leaves the corpus as it is.
+    keywords.check()
+    entities.check()
+    report: dict[str, int] = {}
+    seconds: dict[str, float] = {}
+    began = time.perf_counter()
+    with contextlib.ExitStack() as running:
+        meanwhile: Callable[[], object] = _nothing
+        if "knn-st" in edges:
+            # Passages are encoded while the other graphs are made.
+            embedding = running.enter_context(embed_passages(database, corpus, similarity, seconds))
+            meanwhile = embedding.write
+        if "tfidf" in edges:
+            report |= connect_keywords(database, corpus, keywords, seconds, meanwhile)
+        if "entity" in edges:
+            report |= connect_entities(database, corpus, entities, seconds, meanwhile)
+        if "knn-st" in edges:
+            report |= connect_similarity(embedding, similarity)
+    if "knn-mdr" in edges:
+        report |= connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
+    state = database.read("inspect/corpus", corpus=corpus)[0]
+    database.write("connect/complete", corpus=corpus, complete=state["unconnected"] == 0)
+    seconds["all"] = time.perf_counter() - began
+    return ConnectReport(corpus=corpus, seconds=seconds, **report)
+
+
+def _nothing() -> None:
+    """Do nothing meanwhile."""

@@ -1,0 +1,225 @@
+"""A corpus in Python: loaded, connected, looked at and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgp_neo4j.corpus.connect.graphs import EDGES, connect
+from kgp_neo4j.corpus.load.delete import delete_corpus, list_documents, list_passages, list_tables
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, Reader, Retriever, make_pipeline
+from kgp_neo4j.corpus.projection import projected
+from kgp_neo4j.corpus.traverse.agents.base import Agent
+from kgp_neo4j.graphdb.store import Store
+from kgp_neo4j.llm.call import find_model
+from kgp_neo4j.types.corpus import (
+    AgentName,
+    Answer,
+    ConnectReport,
+    Document,
+    Form,
+    GraphName,
+    LoadReport,
+    Method,
+    Passage,
+    QuestionType,
+    Retrieval,
+    Trace,
+)
+from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.settings import (
+    AgentSettings,
+    EntitySettings,
+    KeywordSettings,
+    MdrSettings,
+    SimilaritySettings,
+    TraversalSettings,
+)
+from kgp_neo4j.types.tables import TableSummary
+
+if TYPE_CHECKING:
+    from graphdatascience import Graph, GraphDataScience
+
+__all__ = ["Corpus"]
+
+
+class Corpus(Store):
+    """A named corpus in Neo4j; opens the database itself, when it is first needed.
+
+    >>> with Corpus("mine") as corpus:
+    ...     corpus.load(["docs/"])
+    ...     corpus.connect()
+    ...     print(corpus.ask("Who built the lighthouse?").text)
+    """
+
+    _kept: tuple[tuple[object, ...], Pipeline] | None = None
+
+    def load(
+        self,
+        paths: Sequence[str | Path],
+        *,
+        passage_size: int | None = None,
+        keep_going: bool = False,
+    ) -> LoadReport:
+        """Load files, folders and globs; `passage_size` in characters."""
+        return load(
+            self.database,
+            [str(p) for p in paths],
+            self.name,
+            passage_size=passage_size,
+            keep_going=keep_going,
+        )
+
+    def connect(
+        self,
+        *,
+        edges: Sequence[GraphName] = EDGES,
+        keywords: KeywordSettings | None = None,
+        entities: EntitySettings | None = None,
+        similarity: SimilaritySettings | None = None,
+        mdr: MdrSettings | None = None,
+    ) -> ConnectReport:
+        """Make the graphs named, replacing those of the same name that were there.
+
+        `knn-mdr` needs an encoder of your training, named in `mdr`; the others are made by default.
+        """
+        self._kept = None
+        return connect(
+            self.database,
+            self.name,
+            edges=edges,
+            keywords=keywords,
+            entities=entities,
+            similarity=similarity,
+            mdr=mdr,
+        )
+
+    def documents(self) -> list[Document]:
+        """Return the documents by title; raises CorpusError when there is no such corpus."""
+        return list_documents(self.database, self.name)
+
+    def passages(self, document: str | None = None, *, limit: int = 1000) -> list[Passage]:
+        """Return the passages, of the document with this id or title alone, in their order."""
+        return list_passages(self.database, self.name, document, limit)
+
+    def tables(self, document: str | None = None) -> list[TableSummary]:
+        """Return the tables, of the document with this id or title alone, in their order."""
+        return list_tables(self.database, self.name, document)
+
+    def traces(self, *, limit: int = 1000) -> list[Trace]:
+        """Return the kept traversals, the latest first (`kgp-neo4j ask --trace` keeps them)."""
+        from kgp_neo4j.corpus.answer.traces import traces
+
+        return traces(self.database, self.name, limit=limit)
+
+    def pipeline(
+        self,
+        *,
+        method: Method = "kgp",
+        agent: AgentName | Agent | None = None,
+        settings: TraversalSettings | None = None,
+        agent_settings: AgentSettings | None = None,
+        model: LanguageModel | str | None = None,
+        form: Form = "short",
+        reader: Reader | str | None = None,
+    ) -> Pipeline:
+        """Return what answers questions with these options; asked again, what it loaded is kept.
+
+        `model` is a language model, or the name of one (`local:FOLDER`, or a chat server's), and
+        `reader` an offline reader of your own, or the folder of one.
+        """
+        key = (method, agent, settings, agent_settings, model, form, reader)
+        if self._kept is None or self._kept[0] != key:
+            made = make_pipeline(
+                self.database,
+                self.name,
+                method=method,
+                agent=agent,
+                settings=settings,
+                agent_settings=agent_settings,
+                model=find_model(model),
+                form=form,
+                reader=reader,
+            )
+            self._kept = (key, made)
+        return self._kept[1]
+
+    def ask(
+        self,
+        question: str,
+        *,
+        type_: QuestionType | None = None,
+        on_text: Callable[[str], None] | None = None,
+        retriever: Retriever | None = None,
+        answerer: Answerer | None = None,
+        method: Method = "kgp",
+        agent: AgentName | Agent | None = None,
+        settings: TraversalSettings | None = None,
+        agent_settings: AgentSettings | None = None,
+        model: LanguageModel | str | None = None,
+        form: Form = "short",
+        reader: Reader | str | None = None,
+    ) -> Answer:
+        """Answer a question from pages and tables or from passages, with all that shows it.
+
+        The offline reader answers, or `model` in a `form`, with each sentence checked; `on_text` is
+        given its reply, unchecked, while it is written. `type_` overrides what the question is
+        taken to be. `retriever` and `answerer` take an object of your own; the other options are
+        those of `pipeline`.
+        """
+        pipeline = self.pipeline(
+            method=method,
+            agent=agent,
+            settings=settings,
+            agent_settings=agent_settings,
+            model=model,
+            form=form,
+            reader=reader,
+        )
+        if retriever is not None or answerer is not None:
+            pipeline = Pipeline(
+                self.database,
+                self.name,
+                retriever or pipeline.retriever,
+                answerer or pipeline.answerer,
+                meter=pipeline.meter,
+            )
+        return pipeline.ask(question, type_=type_, on_text=on_text)
+
+    def retrieve(
+        self,
+        question: str,
+        *,
+        method: Method = "kgp",
+        agent: AgentName | Agent | None = None,
+        settings: TraversalSettings | None = None,
+        agent_settings: AgentSettings | None = None,
+        model: LanguageModel | str | None = None,
+    ) -> Retrieval:
+        """Return the passages for a question, best first, and the paths that led to them."""
+        return self.pipeline(
+            method=method,
+            agent=agent,
+            settings=settings,
+            agent_settings=agent_settings,
+            model=model,
+        ).retrieve(question)
+
+    @contextmanager
+    def gds(self, edges: Sequence[str] = ()) -> Iterator[tuple[GraphDataScience, Graph]]:
+        """Project the corpus for Graph Data Science; gives its client and the projected graph.
+
+        The graph holds the passages and the edges of these types between them (`SHARES_KEYWORD`,
+        `SIMILAR_ST`..., all when empty), undirected, each with a `weight`. It is dropped at the end
+        of the `with` block. Needs the extra `gds`.
+        """
+        with projected(self.database, self.name, edges) as made:
+            yield made
+
+    def delete(self) -> None:
+        """Delete the corpus with everything that hangs on it."""
+        self._kept = None
+        delete_corpus(self.database, self.name)

@@ -1,0 +1,128 @@
+"""IRCoT: retrieval and reasoning in turns, the baseline that KGP is compared with.
+
+Trivedi et al. (ACL 2023, section 3): the question fetches passages; the model writes the next
+sentence of its reasoning from them; that sentence fetches more; and so on until it says "the answer
+is" or the turns are used up. The passages gathered are then answered from by the same prompt as
+every other method's.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, replace
+
+import regex
+
+from kgp_neo4j.corpus.answer.prompt import TASK, TOKENS, passage_block, thought_prompt
+from kgp_neo4j.corpus.answer.reply import without_citations
+from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.llm.call import reply_with_passages
+from kgp_neo4j.llm.reply_text import without_reasoning
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.text.safe import is_storable, neutral
+from kgp_neo4j.types.checks import check_ranges
+from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Retrieval
+from kgp_neo4j.types.language import LanguageModel
+
+__all__ = ["Ircot", "Thought"]
+
+_ANSWERS = regex.compile(r"\b(?:the|final)\s+answer\s+is\b|答案是", regex.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """One sentence of the reasoning, and how many passages it fetched that were not there yet."""
+
+    text: str
+    new: int
+
+
+class Ircot:
+    """Retrieves by reasoning; takes the place of a `Retriever`, over which it works.
+
+    At most `turns` calls of the model, and `each` passages for every query; the budget in distinct
+    passages is the retriever's, as for every method. `thoughts` are those of the last question.
+    """
+
+    name = "ircot"
+
+    def __init__(
+        self, retriever: PassageRetriever, model: LanguageModel, *, turns: int = 4, each: int = 6
+    ) -> None:
+        self._retriever = retriever
+        self._model = model
+        self.turns, self.each = turns, each
+        check_ranges(self, turns=(1, 20), each=(1, 100))
+        self.thoughts: tuple[Thought, ...] = ()
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """The encoder of the passages, None where there is none."""
+        return self._retriever.encoder
+
+    def retrieve(self, question: Question) -> Retrieval:
+        """Return the passages that question and thoughts fetched, in that order, with their paths.
+
+        A path's first step says which thought fetched it. `seconds` holds the model's calls too.
+        Raises ModelError where the model cannot be used at all.
+        """
+        began = time.perf_counter()
+        found: dict[str, tuple[Passage, ReasoningPath]] = {}
+        self._fetch(question.text, "", found)
+        thoughts: list[Thought] = []
+        for turn in range(1, self.turns + 1):
+            if not found:
+                break
+            said = self._think(question.text, found, [thought.text for thought in thoughts])
+            if not said or said in {thought.text for thought in thoughts}:
+                break
+            done = bool(_ANSWERS.search(said))
+            new = 0 if done else self._fetch(said, f"thought {turn}", found)
+            thoughts.append(Thought(said, new))
+            if done or len(found) >= self._retriever.settings.budget:
+                break
+        self.thoughts = tuple(thoughts)
+        return Retrieval(
+            question=question,
+            passages=tuple(passage for passage, _ in found.values()),
+            paths=tuple(path for _, path in found.values()),
+            seconds=time.perf_counter() - began,
+            settings={"method": self.name, **asdict(self._retriever.settings)},
+        )
+
+    def _fetch(
+        self, query: str, reason: str, found: dict[str, tuple[Passage, ReasoningPath]]
+    ) -> int:
+        """Add the best passages for a query that are not there yet; return how many."""
+        retrieval = self._retriever.retrieve(Question("", query))
+        before = len(found)
+        for passage, path in zip(retrieval.passages, retrieval.paths, strict=True):
+            if len(found) - before == self.each or len(found) >= self._retriever.settings.budget:
+                break
+            if reason:
+                first = path.steps[0]
+                told = replace(first, reason=f"{reason}: {first.reason}".rstrip(": "))
+                path = ReasoningPath((told, *path.steps[1:]))
+            found.setdefault(passage.id, (passage, path))
+        return len(found) - before
+
+    def _think(
+        self, question: str, found: dict[str, tuple[Passage, ReasoningPath]], thoughts: list[str]
+    ) -> str:
+        """Return the next sentence of the reasoning; empty where the model has none."""
+        blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(found.values(), 1)]
+        reply, _ = reply_with_passages(
+            self._model,
+            TASK,
+            lambda texts: thought_prompt(question, texts, thoughts),
+            blocks,
+            tokens=TOKENS["thought"],
+        )
+        said = without_citations(neutral(without_reasoning(reply.text)))
+        lines = [line.strip(" -*>\t") for line in said.splitlines() if line.strip(" -*>\t")]
+        if not lines or reply.finish in ("refused", "empty") or not is_storable(lines[0]):
+            return ""
+        # A model may write on; the next sentence has to see what this one fetches.
+        start, end = sentences(lines[0])[0]
+        return lines[0][start:end].strip()

@@ -1,0 +1,1 @@
+"""Load: files in; documents, pages, tables and passages in the graph out."""

@@ -1,0 +1,58 @@
+"""A document's text as it grows out of blocks, with the places of its tables and pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kgp_neo4j.corpus.load.grid import markdown
+from kgp_neo4j.types.tables import SourcePage, SourceTable
+
+__all__ = ["Blocks"]
+
+_GAP = "\n\n"
+
+
+class Blocks:
+    """Joins paragraphs and tables with an empty line between; tables stand there as Markdown."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.length = 0
+        self._page_start = 0
+        self.tables: list[SourceTable] = []
+        self.pages: list[SourcePage] = []
+
+    @property
+    def text(self) -> str:
+        """The text so far; the last block ends it."""
+        return "".join(self._parts).removesuffix(_GAP)
+
+    def add(self, text: str) -> int:
+        """Add a paragraph and return where it begins; nothing is added for an empty one."""
+        start = self.length
+        if text := text.strip():
+            self._parts += (text, _GAP)
+            self.length += len(text) + len(_GAP)
+        return start
+
+    def add_table(self, table: SourceTable) -> None:
+        """Add a table: its caption, where the text just before is not that, and its Markdown."""
+        if table.caption and table.caption not in self._parts[-2:]:
+            self.add(table.caption)
+        shown = markdown(table)
+        start = self.add(shown)
+        self.tables.append(replace(table, start=start, end=start + len(shown)))
+
+    def end_page(self) -> None:
+        """End a page, which holds what was added since the page before."""
+        self.pages.append(SourcePage(len(self.pages) + 1, self._page_start, self.length))
+        self._page_start = self.length
+
+    def laid_out(self) -> tuple[str, tuple[SourcePage, ...], tuple[SourceTable, ...]]:
+        """Return text, pages that tile it, and tables."""
+        text = self.text
+        pages = tuple(
+            replace(page, start=min(page.start, len(text)), end=min(page.end, len(text)))
+            for page in self.pages
+        )
+        return text, pages, tuple(self.tables)

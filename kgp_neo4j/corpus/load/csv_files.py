@@ -1,0 +1,186 @@
+"""Reads a file of separated values into one table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, islice, takewhile
+from typing import Protocol
+
+from kgp_neo4j.corpus.load.blocks import Blocks
+from kgp_neo4j.corpus.load.grid import header_rows, number
+from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.tables import SourceTable
+
+__all__ = ["read_values"]
+
+#: The surest first: texts seldom have the same number of tabs or bars in each line.
+_DELIMITERS = ("\t", "|", ";", ",")
+_SAMPLE = 1 << 16
+_SAID = 10  # ragged lines that are told one by one
+_PREAMBLE = 10  # lines above the header that may be a title
+_SEP = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
+_LONE = re.compile(r'\\(["\\])|\\')
+#: Ends the text: it comes out as a record of its own unless a quote is open. No text holds NUL.
+_END = "\0"
+
+
+def read_values(text: str, where: str) -> tuple[str, tuple[SourceTable, ...], tuple[str, ...]]:
+    """Return a file of separated values as Markdown, its one table, and what had to be made to fit.
+
+    The separator (comma, semicolon, tab, bar) and whether a quote within quotes is doubled or has
+    a backslash before it are found out from the text. Lines of one cell above the header become the
+    caption, empty lines are dropped, short ones filled up; where a line has more fields than there
+    are columns, the rest goes into the last one. Raises InputError for NUL characters, a quote that
+    is never closed, and a file without values.
+    """
+    text = text.removeprefix("\ufeff")
+    if (at := text.find("\0")) >= 0:
+        raise InputError(
+            "a NUL character, which is no text",
+            where=f"{where}:{text.count(chr(10), 0, at) + 1}",
+            hint="Save the file as UTF-8.",
+        )
+    separator = ""
+    if told := _SEP.match(text):
+        separator, text = told[1], text[told.end() :]
+    limit = csv.field_size_limit(max(len(text), 1 << 17))
+    try:
+        separator = separator or _separator(text)
+        escaped = '\\"' in text and _fit(text, separator, True) <= _fit(text, separator, False)
+        records = list(_records(text, separator, escaped, where, line=2 if told else 1))
+    except csv.Error as error:
+        raise InputError(f"not separated values ({error})", where=where) from error
+    finally:
+        csv.field_size_limit(limit)
+    if not records:
+        raise InputError("the file holds no text", where=where)
+    table, ragged = _table(records, separator)
+    blocks = Blocks()
+    blocks.add_table(table)
+    return blocks.text, tuple(blocks.tables), ragged
+
+
+Record = tuple[int, list[str]]
+
+
+class _Reader(Protocol):
+    """What `csv.reader` returns, which has no name."""
+
+    line_num: int
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+
+def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[str, ...]]:
+    usual = Counter(len(fields) for _, fields in records).most_common(1)[0][0]
+    above = records[: min(_PREAMBLE, len(records) - 2) if usual > 2 else 0]
+    caption = [fields[0] for _, fields in takewhile(lambda record: _is_title(record[1]), above)]
+    records = records[len(caption) :]
+    named = len(records[0][1])
+    longest = max(_filled(fields) for _, fields in records)
+    width = min(longest, max(named, usual))
+    ragged = []
+    rows = []
+    for line, fields in records:
+        if len(fields) < width or _filled(fields) > width:
+            if line == records[0][0]:
+                ragged.append(f"line {line}: {named} fields in the header of {width} columns")
+            else:
+                ragged.append(f"line {line}: {len(fields)} of {named} fields")
+        if _filled(fields) > width:
+            fields = [*fields[: width - 1], separator.join(fields[width - 1 :])]
+        rows.append((*fields[:width], *("",) * (width - len(fields))))
+    if len(ragged) > _SAID:
+        more = len(ragged) - _SAID
+        ragged[_SAID:] = [f"{more:,} more lines with another number of fields than the header"]
+    title = ". ".join(line.rstrip(".") for line in caption)
+    table = SourceTable(
+        rows=tuple(rows), header_rows=header_rows(rows), caption=title, number=number(title)
+    )
+    return table, tuple(ragged)
+
+
+def _is_title(fields: list[str]) -> bool:
+    return bool(fields[0]) and not any(fields[1:])
+
+
+def _filled(fields: list[str]) -> int:
+    """Return how many fields there are up to the last that holds something."""
+    return next((at for at in range(len(fields), 0, -1) if fields[at - 1]), 0)
+
+
+def _records(
+    text: str, separator: str, escaped: bool, where: str = "", *, line: int = 1
+) -> Iterator[Record]:
+    """Yield the line and the fields of each record that is not empty.
+
+    Raises InputError at the end for a quote that is open, with the line where its record begins.
+    """
+    reader = _reader(text, separator, escaped)
+    began = line
+    for fields in reader:
+        if fields == [_END]:
+            return
+        if fields and fields[-1].endswith(_END):
+            break
+        made = [field.strip().replace("\r\n", "\n") for field in fields]
+        if any(made):
+            yield began, made
+        began = line + reader.line_num
+    raise InputError(
+        "a quote opens in this record and is never closed",
+        where=f"{where}:{began}",
+        hint='Close it, or write a quote within quotes as "".',
+    )
+
+
+def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -> _Reader:
+    if escaped:  # csv takes the backslash off whatever follows it
+        text = _LONE.sub(lambda found: found[0] if found[1] else r"\\", text)
+    return csv.reader(
+        chain(io.StringIO(text, newline=""), [_END]),
+        delimiter=separator,
+        escapechar="\\" if escaped else None,
+        skipinitialspace=True,
+        strict=strict,
+    )
+
+
+def _separator(text: str) -> str:
+    """Return what separates fields: what cuts the first lines into the same number of them."""
+    cut = len(text) > _SAMPLE
+    sample = text[: text.rfind("\n", 0, _SAMPLE) + 1 or _SAMPLE] if cut else text
+    best, separator = 0.0, ","
+    for candidate in _DELIMITERS:
+        reader = _reader(sample, candidate, '\\"' in sample)
+        # Of a sample the last record may be cut off within quotes.
+        rows = [fields for fields in reader if any(fields) and fields != [_END]]
+        if not (rows := rows[:-1] if cut else rows):
+            continue
+        widths = Counter(map(len, rows))
+        width, count = widths.most_common(1)[0]
+        if width < 2:
+            continue
+        if count == len(rows) > 2 and candidate != ",":
+            return candidate
+        score = count / len(rows) * (1 - 1 / width) * (1 if len(rows[0]) == width else 0.5)
+        if score > best:
+            best, separator = score, candidate
+    return separator
+
+
+def _fit(text: str, separator: str, escaped: bool) -> tuple[bool, int]:
+    """Return how badly a reading fits: whether quotes come out wrong, how many lines are odd."""
+    try:
+        for _ in _reader(text, separator, escaped, strict=True):
+            pass
+        wrong = False
+    except csv.Error:
+        wrong = True
+    reader = _reader(text, separator, escaped)
+    widths = Counter(len(fields) for fields in islice(reader, 100_000))
+    return wrong, widths.total() - max(widths.values(), default=0)

@@ -1,0 +1,156 @@
+"""Reads one file of any known kind into documents.
+
+A reader yields a SourceDocument, or an InputError for what could not be used, and goes on. It is
+for the caller to stop at the first error or not.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from kgp_neo4j.corpus.load.csv_files import read_values
+from kgp_neo4j.corpus.load.datasets import RecordReader
+from kgp_neo4j.corpus.load.markdown_tables import tables_of_markdown
+from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
+from kgp_neo4j.environment.files import (
+    Value,
+    extension,
+    opened,
+    read_array,
+    read_lines,
+    read_object,
+    shown,
+    stem,
+)
+from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.tables import SourceTable
+
+__all__ = ["Reading", "read"]
+
+Reading: TypeAlias = SourceDocument | InputError
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_ATX = re.compile(r" {0,3}#[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t]*\Z")
+_SETEXT = re.compile(r" {0,3}=+[ \t]*\Z")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+
+
+def read(path: Path, progress: Progress) -> Iterator[Reading]:
+    """Yield the documents of a file, and an InputError for each record that is none.
+
+    `.jsonl` and `.json` files hold records or questions with their contexts; files of all other
+    kinds are one document. An error of the whole file (damaged, in a wrong encoding) ends it.
+    """
+    kind = extension(path)
+    try:
+        with opened(path, progress) as file:
+            if kind in (".jsonl", ".json"):
+                start = file.peek(4096)  # type: ignore[attr-defined]
+                values = _reader(kind, start)(file, shown(path))
+                yield from RecordReader(path).documents(values)
+                return
+            data = file.read()
+        yield _whole_file(path, kind, data)
+    except InputError as error:
+        yield error
+
+
+def _reader(kind: str, start: bytes) -> Callable[[IO[bytes], str], Iterator[Value]]:
+    """Return how the values of a JSON file are read; `start` is its first few thousand bytes."""
+    if kind == ".json" and _first_character(start) == b"[":
+        return read_array
+    # An object whose first line is not all of it: lines would each be an error of its own.
+    first = start.removeprefix(codecs.BOM_UTF8).lstrip().split(b"\n", 1)[0].strip()
+    return read_object if kind == ".json" and first == b"{" else read_lines
+
+
+def _whole_file(path: Path, kind: str, data: bytes) -> SourceDocument:
+    if kind in OFFICE_KINDS:
+        return read_office(path, kind, data)
+    if kind == ".pdf":
+        from kgp_neo4j.corpus.load.pdf.document import read_pdf
+
+        return read_pdf(path, data)
+    text = decoded(data, path, html=kind in (".html", ".htm"))
+    title = ""
+    tables: tuple[SourceTable, ...] = ()
+    left_out: tuple[str, ...] = ()
+    if kind == ".md":
+        title = _markdown_title(text)
+        tables = tables_of_markdown(text)
+    elif kind in (".csv", ".tsv"):
+        text, tables, left_out = read_values(text, shown(path))
+    elif kind in (".html", ".htm"):
+        from kgp_neo4j.corpus.load.html import read_page
+
+        page = read_page(text, shown(path))
+        title, text, tables, left_out = page.title, page.text, page.tables, page.left_out
+    if not text.strip():
+        raise InputError("the file holds no text", where=shown(path))
+    return SourceDocument(
+        title=title or stem(path),
+        text=text,
+        source=path.as_posix(),
+        tables=tables,
+        left_out=left_out,
+    )
+
+
+def decoded(data: bytes, path: Path, *, html: bool = False) -> str:
+    """Return the bytes of a file as text: UTF-8, what its byte order mark or HTML head says.
+
+    Raises InputError with line and byte for what is not text in that encoding.
+    """
+    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
+    if not encoding and html and (found := _CHARSET.search(data, 0, 4096)):
+        encoding = found[1].decode("ascii", "replace")
+        try:
+            codecs.lookup(encoding)
+        except LookupError:
+            encoding = ""
+    encoding = encoding or "utf-8"
+    try:
+        return data.decode(encoding)
+    except UnicodeError as error:
+        at = getattr(error, "start", 0)
+        line = data.count(b"\n", 0, at) + 1
+        raise InputError(
+            f"byte {at} is not {encoding} text",
+            where=f"{shown(path)}:{line}",
+            hint="Save the file as UTF-8.",
+        ) from error
+
+
+def _markdown_title(text: str) -> str:
+    """Return the first heading of level one outside code, or nothing."""
+    fence = before = ""
+    for line in text.lstrip("\ufeff").splitlines():
+        found = _FENCE.match(line)
+        if fence or found:
+            if found and fence in ("", found[1]):
+                fence = "" if fence else found[1]
+            before = ""
+            continue
+        if heading := _ATX.match(line):
+            return heading["title"].strip()
+        if _SETEXT.match(line) and before:
+            return before
+        before = line.strip()
+    return ""
+
+
+def _first_character(data: bytes) -> bytes:
+    return data.removeprefix(codecs.BOM_UTF8).lstrip()[:1]

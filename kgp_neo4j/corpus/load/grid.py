@@ -1,0 +1,365 @@
+"""A table as a grid: its column names, its Markdown, and the rows that go into the graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kgp_neo4j.corpus.load.ids import part_id
+from kgp_neo4j.text.values import column_type, typed
+from kgp_neo4j.types.tables import SourceTable, Span
+
+__all__ = [
+    "CAPTION",
+    "caption_pattern",
+    "captioned",
+    "cells",
+    "column_names",
+    "header_rows",
+    "is_value",
+    "markdown",
+    "name",
+    "normal",
+    "number",
+    "table_row",
+    "table_rows",
+    "titled",
+    "trimmed",
+]
+
+#: Data rows of the Markdown kept on a table's node; the rows themselves are all in the graph.
+_SHOWN = 200
+_NORM = re.compile(r"[\W_]+")
+
+
+def column_names(table: SourceTable) -> list[str]:
+    """Return each column's name: its header texts from the top down, joined by " / ".
+
+    A text that is repeated below itself (a merged header) counts once; "" where there is none.
+    """
+    names: list[str] = []
+    for texts in zip(*table.rows[: table.header_rows], strict=True):
+        parts = [" ".join(text.split()) for text in texts]
+        names.append(" / ".join(dict.fromkeys(part for part in parts if part)))
+    return names or [""] * (len(table.rows[0]) if table.rows else 0)
+
+
+def markdown(table: SourceTable, limit: int | None = None) -> str:
+    """Return the table as Markdown, one line a row, at most `limit` data rows.
+
+    Several header rows become one; a table without a header gets empty names, as Markdown wants.
+    """
+    lines = [_line(column_names(table)), "|" + " --- |" * len(column_names(table))]
+    rows = table.rows[table.header_rows :]
+    lines += [_line(row) for row in (rows if limit is None else rows[:limit])]
+    return "\n".join(lines)
+
+
+def name(table: SourceTable, order: int, numbered: bool = False) -> str:
+    """Return how people call a table: by its printed number, else by its place in the document.
+
+    In a document with `numbered` tables a place would be taken for a number: one without is called
+    by its caption there.
+    """
+    if table.number or not numbered:
+        return f"Table {table.number or order}"
+    return _short(table.caption) or f"the table at place {order}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79].rstrip()}…"
+
+
+def table_row(
+    document: str, order: int, table: SourceTable, numbered: bool = False
+) -> dict[str, Any]:
+    """Return the properties of a table with its columns; `order` counts from 1 in the document.
+
+    `numbered` says whether any table of the document has a printed number.
+    """
+    id_ = part_id(document, "table", order)
+    names = column_names(table)
+    data = table.rows[table.header_rows :]
+    pages = sorted(set(table.row_pages))
+    called = name(table, order, numbered)
+    return {
+        "id": id_,
+        "order": order,
+        "number": table.number,
+        "name": called,
+        "title": _short(table.caption) or called,
+        "caption": table.caption,
+        "markdown": markdown(table, _SHOWN),
+        "markdownRows": min(len(data), _SHOWN),
+        "rows": len(data),
+        "headerRows": table.header_rows,
+        "pages": pages,
+        "start": table.start,
+        "end": table.end,
+        "columns": [
+            {
+                "id": part_id(id_, "column", at),
+                "order": at,
+                "header": header,
+                "title": header or f"column {at}",
+                "norm": normal(header),
+                "type": column_type(row[at - 1] for row in data),
+            }
+            for at, header in enumerate(names, 1)
+        ],
+    }
+
+
+def table_rows(document: str, order: int, table: SourceTable) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table with their cells, as they go into the graph."""
+    id_ = part_id(document, "table", order)
+    spans = {(s.row, s.column): s for s in table.spans}
+    covered = {
+        (row, column)
+        for s in table.spans
+        for row in range(s.row, s.row + s.rows)
+        for column in range(s.column, s.column + s.columns)
+    } - spans.keys()
+    for at, texts in enumerate(table.rows):
+        number = at + 1 - table.header_rows
+        cells = []
+        for column, text in enumerate(texts):
+            value = typed(text)
+            span = spans.get((at, column))
+            cells.append(
+                {
+                    "id": part_id(id_, "cell", at + 1, column + 1),
+                    "column": column + 1,
+                    "text": text,
+                    "norm": normal(text),
+                    "type": value.type,
+                    "value": value.number,
+                    "date": value.date,
+                    "unit": value.unit or None,
+                    "rowSpan": span.rows if span else 1,
+                    "columnSpan": span.columns if span else 1,
+                    "covered": (at, column) in covered,
+                }
+            )
+        yield {
+            "table": id_,
+            "id": part_id(id_, "row", at + 1),
+            "order": at + 1,
+            "number": number,
+            "title": next((" ".join(t.split())[:80] for t in texts if t.strip()), f"row {number}"),
+            "page": table.row_pages[at] if table.row_pages else None,
+            "cells": cells,
+        }
+
+
+def normal(text: str) -> str:
+    """Return a text as names are compared: in lower case, words and numbers only."""
+    return _NORM.sub(" ", text.casefold()).strip()
+
+
+def _line(texts: Iterable[str]) -> str:
+    return "| " + " | ".join(_escaped(text) for text in texts) + " |"
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
+
+
+def cells(tables: Sequence[SourceTable]) -> int:
+    """Return how many cells the tables have, header cells and covered ones too."""
+    return sum(len(row) for table in tables for row in table.rows)
+
+
+# --- What names a table: its caption, a title in its first row, and its header rows ---------------
+
+_LONGEST = 600
+_EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|[*_`])(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_BARE_NUMBER = re.compile(r"\(?[-+−–]?[\d.,\s]+\)?")
+_SAMPLE = 200
+_DEEPEST = 5
+
+Rows = Sequence[Sequence[str]]
+
+
+def caption_pattern(marks: str = "") -> re.Pattern[str]:
+    """Return what a caption begins with; not what a sentence that names a table begins with.
+
+    `marks` may follow the number besides the usual ones.
+    """
+    return re.compile(
+        r"(?:supplementary |supplemental |appendix |annex )?"
+        r"(?:table|tab\.|tableau|tabelle|tabla|tabela|tabella|tabel|таблица|表)\s*(?:no\.?\s*)?"
+        r"(?-i:(?P<number>[A-Z]{0,2}[.\-–]?\d{1,4}(?:[.\-–]\d{1,4})*[a-z]?"
+        r"|[IVXL]{1,6}(?![A-Za-z])|[A-Z](?![A-Za-z])))"
+        rf"(?=[\s.:;()\[\]—–{marks}-]|$)"
+        r"(?!\s+(?:shows?|lists?|gives?|presents?|summari[sz]es|describes?|compares?|contains?|"
+        r"provides?|reports?|details?|illustrates?|demonstrates?|and|or|is|are|was|were|in|on|we|"
+        r"the|below|above|also|can|has|have|to|with)\b)",
+        re.IGNORECASE,
+    )
+
+
+CAPTION = caption_pattern()
+
+
+def number(caption: str) -> str:
+    """Return the number that a caption gives its table ("2", "A.1", "IV"), else nothing."""
+    found = CAPTION.match(_bare(caption))
+    return found["number"].strip("-–.") if found else ""
+
+
+def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
+    """Return how many rows at the top name the columns: 0 where the first row looks like data.
+
+    Below a header cell that is merged over some columns stands a second header row.
+    """
+    if not rows or _is_data(rows[0], rows[1 : _SAMPLE + 1]):
+        return 0
+    width, depth = len(rows[0]), 1
+    for span in spans:
+        if span.row == 0 and span.rows < len(rows):
+            depth = max(depth, min(span.rows, _DEEPEST))
+    while depth < min(len(rows) - 1, _DEEPEST):
+        above = [s for s in spans if s.row + s.rows == depth and 1 < s.columns < width]
+        if not above or _is_data(rows[depth], rows[depth + 1 : depth + _SAMPLE]):
+            break
+        under = {at for s in above for at in range(s.column, s.column + s.columns)}
+        if any(
+            text.strip() and text != rows[depth - 1][at]
+            for at, text in enumerate(rows[depth])
+            if at not in under
+        ):
+            break  # what stands below a name that is not merged is a value
+        depth += 1
+    return depth
+
+
+def titled(table: SourceTable) -> SourceTable:
+    """Return the table without first rows that are one cell over all columns: those entitle it."""
+    width = len(table.rows[0]) if table.rows else 0
+    top = {s.row: s.rows for s in table.spans if s.columns == width}
+    count = 0
+    while count in top and count + top[count] < len(table.rows) - 1:
+        count += top[count]
+    if not count or width < 2:
+        return table
+    texts = dict.fromkeys(" ".join(row[0].split()) for row in table.rows[:count])
+    parts = [table.caption, *texts] if table.caption not in texts else list(texts)
+    caption = ". ".join(part.rstrip(".") for part in parts if part)
+    return replace(
+        table,
+        rows=table.rows[count:],
+        header_rows=max(table.header_rows - count, 0),
+        caption=caption,
+        number=table.number or next(filter(None, map(number, texts)), ""),
+        spans=tuple(replace(s, row=s.row - count) for s in table.spans if s.row >= count),
+        row_pages=table.row_pages[count:],
+    )
+
+
+def trimmed(
+    rows: Sequence[list[str]], spans: Sequence[Span]
+) -> tuple[list[list[str]], tuple[Span, ...]]:
+    """Return rows and merged cells without the rows and columns that hold nothing."""
+    down = [at for at, row in enumerate(rows) if any(text.strip() for text in row)]
+    full: set[int] = set()
+    for row in rows:
+        full.update(at for at, text in enumerate(row) if text.strip())
+    across = sorted(full)
+    row_at = {old: new for new, old in enumerate(down)}
+    column_at = {old: new for new, old in enumerate(across)}
+    kept = tuple(
+        replace(span, row=row_at[span.row], column=column_at[span.column])
+        for span in spans
+        if span.row in row_at and span.column in column_at and rows[span.row][span.column].strip()
+    )
+    if len(down) == len(rows) and rows and len(across) == len(rows[0]):
+        return list(rows), kept
+    return [[rows[r][c] for c in across] for r in down], kept
+
+
+def captioned(text: str, tables: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
+    """Return the tables with the captions that stand right above or below them in the text.
+
+    A caption is a line that begins with "Table" and a number. Where one stands between two tables,
+    the document's first and last table tell on which side captions are.
+    """
+    ends = [0, *(table.end for table in tables)]
+    starts = [*(table.start for table in tables), len(text)]
+    own = [*(table.caption for table in tables), ""]  # stands above its table in the text
+    above, below = [], []  # at i: of the gap before table i, its last and its first line
+    for start, end, caption in zip(ends, starts, own, strict=True):
+        before = text[max(start, end - 2 * _LONGEST) : end].rstrip()
+        above.append(_title_line(before.removesuffix(caption), -1))
+        below.append(_title_line(text[start : min(end, start + 2 * _LONGEST)], 0))
+    is_below = bool(tables) and not above[0] and bool(below[-1])
+    made = []
+    for at, table in enumerate(tables):
+        if not table.number:
+            # A lone line between two tables is left to the one whose side it is on.
+            over = above[at] if not (is_below and at and above[at] == below[at]) else ""
+            under = below[at + 1]
+            if not is_below and at + 1 < len(tables) and under == above[at + 1]:
+                under = ""
+            line = (under or over) if is_below else (over or under)
+            if line:
+                parts = [line.rstrip("."), table.caption] if table.caption else [line]
+                table = replace(table, caption=". ".join(parts), number=number(line))
+        made.append(table)
+    return tuple(made)
+
+
+def _title_line(text: str, at: int) -> str:
+    """Return the first or last line of a text if it is a caption."""
+    lines = text.strip().splitlines()
+    line = _bare(lines[at]) if lines else ""
+    return line if len(line) <= _LONGEST and CAPTION.match(line) else ""
+
+
+def _bare(text: str) -> str:
+    """Return a line without the marks of Markdown around it and at the caption's number."""
+    bare = text.strip().lstrip("#> \t")
+    for _ in range(2):  # bold italics
+        bare = _EMPHASIS.sub(r"\2", bare)
+    return " ".join(bare.rstrip("# ").split())
+
+
+def is_value(text: str) -> bool:
+    """Say whether a text is a bare number, a date or the like; "1990s" and "2nd" name columns."""
+    type_ = typed(text).type
+    return type_ != "text" and (type_ != "number" or bool(_BARE_NUMBER.fullmatch(text.strip())))
+
+
+def _is_data(first: Sequence[str], rest: Rows) -> bool:
+    """Say whether a first row holds values like those below it rather than names."""
+    cells = [(at, text) for at, text in enumerate(first) if text.strip()]
+    if not cells:
+        return True
+    # Where a later row has most of its texts the first one is a header that is repeated.
+    if any(2 * sum(row[at] == text for at, text in cells) > len(cells) for row in rest):
+        return False
+    words = [(at, text) for at, text in cells if not is_value(text)]
+    again = sum(any(row[at] == text for row in rest) for at, text in words)
+    values = [(at, text) for at, text in cells if is_value(text)]
+    if words and 2 * again > len(words):
+        return True
+    if not values or (_are_names([text for _, text in values]) and (words or len(values) > 2)):
+        return False
+    if not words:
+        return True
+    return any(
+        typed(text).type == column_type(row[at] for row in rest) and not _are_names([text])
+        for at, text in values
+    )
+
+
+def _are_names(texts: Sequence[str]) -> bool:
+    """Say whether numbers in a first row may be names of columns: years, or 1, 2, 3."""
+    if not all(text.isdecimal() and len(text) < 9 for text in texts):
+        return False
+    numbers = [int(text) for text in texts]
+    if all(1000 <= value <= 2100 for value in numbers):
+        return True
+    return numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))

@@ -1,0 +1,74 @@
+"""Stable keys, made of what a thing is, so that loading twice meets the same nodes."""
+
+from __future__ import annotations
+
+import hashlib
+
+from kgp_neo4j.text.safe import is_storable
+from kgp_neo4j.types.errors import ConfigurationError
+
+__all__ = [
+    "checked_corpus",
+    "corpus_scope",
+    "document_id",
+    "fingerprint",
+    "part_id",
+    "passage_id",
+    "text_hash",
+]
+
+_LONGEST_CORPUS_NAME = 200
+
+
+def checked_corpus(name: str) -> str:
+    """Return the corpus name if it can be one, else raise ConfigurationError."""
+    if not name.strip():
+        raise ConfigurationError("the corpus name is empty", hint="Give it a name: --corpus NAME.")
+    if len(name) > _LONGEST_CORPUS_NAME:
+        raise ConfigurationError(
+            f"the corpus name has {len(name)} characters",
+            hint=f"Use at most {_LONGEST_CORPUS_NAME}.",
+        )
+    if not is_storable(name):
+        raise ConfigurationError("the corpus name is not valid Unicode", hint="Use UTF-8.")
+    return name
+
+
+def corpus_scope(name: str) -> str:
+    """Return the one token that stands for a corpus in full-text search."""
+    return "c" + hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
+def document_id(corpus: str, source: str, key: str) -> str:
+    """Return the id of the record `key` of a file or data set within a corpus."""
+    return _hash(corpus, source, key)
+
+
+def passage_id(document: str, position: int, text: str) -> str:
+    """Return the id of a passage; the same id always stands for the same text."""
+    return _hash(document, str(position), text)
+
+
+def part_id(whole: str, kind: str, *place: int) -> str:
+    """Return the id of a page, table, row, column or cell: its place within a document or table."""
+    return _hash(whole, kind, *map(str, place))
+
+
+def fingerprint(title: str, text: str, *settings: str) -> str:
+    """Return what changes when a document's passages, pages or tables have to be made anew."""
+    return _hash(title, text, *settings)
+
+
+def text_hash(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8, as hex digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _hash(*parts: str) -> str:
+    # Each part is preceded by its length, so that no two lists of parts read the same.
+    made = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode()
+        made.update(b"%d:" % len(encoded))
+        made.update(encoded)
+    return made.hexdigest()[:32]

@@ -1,0 +1,117 @@
+"""The load itself: files, one after another, into one corpus."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.ids import checked_corpus
+from kgp_neo4j.corpus.load.write import batches, write
+from kgp_neo4j.environment.files import find, shown, size_on_disk
+from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import LoadReport, SourceDocument
+from kgp_neo4j.types.errors import ConfigurationError, InputError
+
+__all__ = ["load"]
+
+
+def load(
+    database: Database,
+    paths: Iterable[str | Path],
+    corpus: str,
+    *,
+    passage_size: int | None = None,
+    keep_going: bool = False,
+) -> LoadReport:
+    """Load files, folders and globs into a corpus and account for it.
+
+    `passage_size` is in characters; by default files are split at 1,000 and records of up to 10,000
+    stay one passage. Loading again changes nothing, and finishes a load that was cut short. The
+    first bad file or line raises InputError, after which what was committed stays; with
+    `keep_going` the rest is loaded and the account lists the errors.
+    """
+    began = time.monotonic()
+    checked_corpus(corpus)
+    if passage_size is not None and passage_size < 1:
+        raise ConfigurationError(
+            f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
+        )
+    found = find(paths)
+    if found.errors and not keep_going:
+        raise found.errors[0]
+    source = _Source(found.files, keep_going)
+    documents = passages = characters_out = new = unchanged = replaced = characters_in = 0
+    pages = tables = cells = 0
+    with bar("load", sum(map(size_on_disk, found.files)), bytes_=True) as progress:
+        try:
+            for batch in batches(corpus, source.documents(progress)):
+                written = write(database, corpus, batch, passage_size)
+                characters_in += sum(len(d.text) for d in batch.values())
+                documents += len(batch)
+                passages += written.passages
+                characters_out += written.characters
+                new += written.new
+                unchanged += written.unchanged
+                replaced += written.replaced
+                pages += written.pages
+                tables += written.tables
+                cells += written.cells
+        except InputError as error:
+            raise _stopped(error, documents) from error
+    return LoadReport(
+        corpus=corpus,
+        files=source.files,
+        documents=documents,
+        passages=passages,
+        characters_in=characters_in,
+        characters_out=characters_out,
+        new=new,
+        unchanged=unchanged,
+        replaced=replaced,
+        errors=(*map(str, found.errors), *source.errors),
+        ignored=tuple(shown(path) for path in found.ignored),
+        pages=pages,
+        tables=tables,
+        cells=cells,
+        left_out=tuple(source.left_out),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+class _Source:
+    """The documents of all files, with an account of what was not one."""
+
+    def __init__(self, files: list[Path], keep_going: bool) -> None:
+        self._paths = files
+        self._keep_going = keep_going
+        self.files = 0
+        self.errors: list[str] = []
+        self.left_out: list[str] = []
+
+    def documents(self, progress: Progress) -> Iterator[SourceDocument]:
+        for path in self._paths:
+            faultless = True
+            for reading in read(path, progress):
+                if isinstance(reading, SourceDocument):
+                    self.left_out += [f"{shown(path)}: {what}" for what in reading.left_out]
+                    yield reading
+                elif self._keep_going:
+                    self.errors.append(str(reading))
+                    faultless = False
+                else:
+                    raise reading
+            self.files += faultless
+
+
+def _stopped(error: InputError, documents: int) -> InputError:
+    """Return the error with what has been loaded before it and how to go on."""
+    hint = (
+        f"{documents:,} documents are loaded; loading again goes on from there, and --keep-going "
+        "loads the rest without this."
+    )
+    return InputError(
+        error.what, where=error.where, hint=f"{error.hint} {hint}" if error.hint else hint
+    )

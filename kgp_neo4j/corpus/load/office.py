@@ -1,0 +1,252 @@
+"""Reads Word, Excel and PowerPoint files; nothing in them is run, and nothing is fetched."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from kgp_neo4j.corpus.load.blocks import Blocks
+from kgp_neo4j.corpus.load.grid import captioned, header_rows, trimmed
+from kgp_neo4j.corpus.load.sheets import shown_value
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.files import shown, stem
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.tables import SourcePage, SourceTable, Span
+
+if TYPE_CHECKING:
+    from kgp_neo4j.corpus.load.html import Page
+
+__all__ = ["OFFICE_KINDS", "read_office", "read_slides"]
+
+_NAMES = {
+    ".docx": "Word file",
+    ".xlsx": "Excel file",
+    ".xls": "Excel file",
+    ".pptx": "PowerPoint file",
+}
+OFFICE_KINDS = tuple(_NAMES)
+
+_MAIN_PARTS = {".docx": "word/", ".xlsx": "xl/", ".pptx": "ppt/"}
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_UNLOCK = "Give a copy that is saved without a password."
+_XML = (".xml", ".rels", ".vml")
+_MIB = 1 << 20
+#: Unpacked XML: that of texts and slides becomes a tree in memory, sheets are read as they come.
+_MOST_XML = {".docx": 128 * _MIB, ".pptx": 256 * _MIB, ".xlsx": 1024 * _MIB}
+_MOST_UNPACKED = 2048 * _MIB
+_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+#: Titles that programs give of themselves.
+_NO_TITLE = re.compile(
+    r"(?:microsoft |powerpoint |word |excel |untitled|document|presentation|workbook|book\d|slide)"
+    r".{0,30}|.*\.(?:docx?|xlsx?|pptx?)",
+    re.IGNORECASE,
+)
+
+
+def read_office(path: Path, kind: str, data: bytes) -> SourceDocument:
+    """Return an office file as a document: tables of Word, sheets of Excel, slides as pages.
+
+    Raises InputError where the package's `office` extra is missing, and for files that are
+    encrypted, damaged, of another kind, too large when unpacked, or without text.
+    """
+    where = shown(path)
+    pages: tuple[SourcePage, ...] = ()
+    with _errors(kind, where):
+        title = _checked(data, kind)
+        if kind == ".docx":
+            page = _word(data, where)
+            title = title or page.title
+            text, tables, left_out = page.text, page.tables, page.left_out
+        elif kind == ".pptx":
+            text, pages, tables, left_out = read_slides(data)
+        else:
+            from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets
+
+            text, tables, left_out = (read_sheets if kind == ".xlsx" else read_old_sheets)(data)
+    if not text.strip():
+        hint = f"It has {left_out[0]}." if left_out else None
+        raise InputError("the file holds no text", where=where, hint=hint)
+    return SourceDocument(
+        title=title or stem(path),
+        text=text,
+        source=path.as_posix(),
+        pages=pages,
+        tables=tables,
+        left_out=left_out,
+    )
+
+
+def _word(data: bytes, where: str) -> Page:
+    """Return title, text and tables of a Word file, by way of HTML."""
+    import mammoth
+
+    from kgp_neo4j.corpus.load.html import read_page
+
+    made = mammoth.convert_to_html(
+        io.BytesIO(data),
+        style_map="p[style-name='Title'] => h1:fresh",
+        convert_image=lambda image: [],  # pictures are not read, linked ones least of all
+    )
+    return read_page(made.value, where)
+
+
+def _checked(data: bytes, kind: str) -> str:
+    """Return the title that a file gives itself, after a look at what it is and how large."""
+    if not data:
+        raise InputError("the file is empty")
+    if data.startswith(_OLE):
+        if _ENCRYPTED in data:
+            raise InputError("the file is encrypted", hint=_UNLOCK)
+        if kind != ".xls":
+            hint = f"Save it as {kind} with a newer program."
+            raise InputError("an older format than its name says", hint=hint)
+        return ""
+    if kind == ".xls":
+        if data.startswith(b"PK"):
+            raise InputError("an .xlsx file by another name", hint="Rename it to .xlsx.")
+        return ""
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        parts = package.infolist()
+        if any(part.flag_bits & 1 for part in parts):
+            raise InputError("the file is encrypted", hint=_UNLOCK)
+        if not any(part.filename.startswith(_MAIN_PARTS[kind]) for part in parts):
+            hint = "Its name ends as those of another kind."
+            raise InputError(f"this is no {_NAMES[kind]}", hint=hint)
+        # What a part says of its size is all that is ever unpacked of it.
+        xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_XML))
+        if xml > _MOST_XML[kind] or sum(part.file_size for part in parts) > _MOST_UNPACKED:
+            raise InputError(
+                f"the file unpacks to more than can be read ({xml // _MIB:,} MiB of XML)",
+                hint=f"Up to {_MOST_XML[kind] // _MIB:,} MiB are read; split the file.",
+            )
+        try:
+            core = ElementTree.fromstring(package.read("docProps/core.xml"))
+        except (KeyError, ElementTree.ParseError):
+            return ""
+    title = " ".join((core.findtext(_TITLE) or "").split())
+    return "" if _NO_TITLE.fullmatch(title) else title
+
+
+@contextmanager
+def _errors(kind: str, where: str) -> Iterator[None]:
+    """Turn whatever a reader raises on a bad file into an InputError."""
+    try:
+        with needs("office", f"a {_NAMES[kind]}", InputError):
+            yield
+    except InputError as error:
+        raise InputError(error.what, where=where, hint=error.hint) from error
+    except Exception as error:
+        # The readers raise KeyError, AttributeError, struct.error and more on damaged files.
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        what = f"this is no {_NAMES[kind]}, or a damaged one ({reason})"
+        raise InputError(what, where=where) from error
+
+
+# --- Reads the slides of a PowerPoint file, each as one page --------------------------------------
+
+Slides = tuple[str, tuple[SourcePage, ...], tuple[SourceTable, ...], tuple[str, ...]]
+
+
+def read_slides(data: bytes) -> Slides:
+    """Return text, pages, tables and what was left out of a .pptx file.
+
+    A slide's title comes first, then its shapes from top to bottom, then the speaker's notes. The
+    numbers of a chart are a table.
+    """
+    from pptx import Presentation
+
+    blocks, left_out = Blocks(), []
+    for at, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
+        before = blocks.length
+        shapes = list(_ordered(slide.shapes))
+        title = slide.shapes.title
+        if title is not None:
+            blocks.add(_text(title))
+        for shape in shapes:
+            if title is None or shape.shape_id != title.shape_id:
+                _add_shape(blocks, shape, at)
+        if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
+            blocks.add(notes.text)
+        if blocks.length == before and shapes:
+            left_out.append(f"page {at}: only pictures, no text")
+        blocks.end_page()
+    text, pages, tables = blocks.laid_out()
+    return text, pages, captioned(text, tables), tuple(left_out)
+
+
+def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
+    """Yield shapes from top to bottom, those of a group together."""
+    from pptx.enum.shapes import MSO_SHAPE_TYPE
+
+    for shape in sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0)):
+        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+            yield from _ordered(shape.shapes)
+        else:
+            yield shape
+
+
+def _add_shape(blocks: Blocks, shape: Any, page: int) -> None:
+    table = None
+    if getattr(shape, "has_table", False):
+        table = _table(shape.table)
+    elif getattr(shape, "has_chart", False):
+        table = _chart(shape.chart)
+    elif shape.has_text_frame:
+        blocks.add(_text(shape))
+    if table:
+        blocks.add_table(replace(table, row_pages=(page,) * len(table.rows)))
+
+
+def _text(shape: Any) -> str:
+    return str(shape.text_frame.text).replace("\v", "\n")
+
+
+def _table(table: Any) -> SourceTable | None:
+    rows: list[list[str]] = []
+    spans = []
+    for r, row in enumerate(table.rows):
+        rows.append([])
+        for c, cell in enumerate(row.cells):
+            rows[-1].append(" ".join(cell.text.split()))
+            if cell.is_merge_origin:
+                down = min(cell.span_height, len(table.rows) - r)
+                spans.append(Span(r, c, down, min(cell.span_width, len(row.cells) - c)))
+    for span in spans:
+        for row in rows[span.row : span.row + span.rows]:
+            text = rows[span.row][span.column]
+            row[span.column : span.column + span.columns] = [text] * span.columns
+    full, kept = trimmed(rows, spans)
+    if not full:
+        return None
+    heads = header_rows(full, kept)
+    return SourceTable(
+        rows=tuple(map(tuple, full)),
+        header_rows=max(heads, 1) if table.first_row and len(full) > 1 else heads,
+        spans=kept,
+    )
+
+
+def _chart(chart: Any) -> SourceTable | None:
+    """Return the numbers that a chart shows: a row for each category, a column for each series."""
+    if not chart.plots:
+        return None
+    series = list(chart.plots[0].series)
+    names = [" ".join(map(str, labels)) for labels in chart.plots[0].categories.flattened_labels]
+    if not series or not names:
+        return None
+    has_title = chart.has_title and chart.chart_title.has_text_frame
+    title = chart.chart_title.text_frame.text if has_title else ""
+    columns = [list(one.values) for one in series]
+    rows = [("", *(one.name or "" for one in series))]
+    for at, name in enumerate(names):
+        rows.append((name, *(shown_value(c[at]) if at < len(c) else "" for c in columns)))
+    return SourceTable(rows=tuple(rows), caption=" ".join(title.split()))

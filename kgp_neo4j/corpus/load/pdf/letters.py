@@ -1,0 +1,449 @@
+"""Words from the letters of a page: ligatures undone, turned text read its own way."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+__all__ = [
+    "Box",
+    "Letter",
+    "Line",
+    "PageObjects",
+    "Placed",
+    "Shape",
+    "Word",
+    "line_text",
+    "lines_of",
+    "objects_of",
+    "page_turn",
+    "segments",
+    "turned",
+    "words_of",
+]
+
+
+class Placed(Protocol):
+    """Anything with a place on a page: a word, a line, a box."""
+
+    @property
+    def x0(self) -> float:
+        """The left edge."""
+
+    @property
+    def top(self) -> float:
+        """The upper edge."""
+
+    @property
+    def x1(self) -> float:
+        """The right edge."""
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+
+
+class Box(NamedTuple):
+    """A rectangle of a page in points, counted from the top left corner."""
+
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        """From left to right."""
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        """From top to bottom."""
+        return self.bottom - self.top
+
+    def holds(self, other: Placed, slack: float = 0.0) -> bool:
+        """Say whether the middle of `other` lies inside."""
+        x, y = (other.x0 + other.x1) / 2, (other.top + other.bottom) / 2
+        return (
+            self.x0 - slack <= x <= self.x1 + slack and self.top - slack <= y <= self.bottom + slack
+        )
+
+    @staticmethod
+    def around(parts: Iterable[Placed]) -> Box:
+        """Return the smallest box around some words, lines or boxes."""
+        found = list(parts)
+        return Box(
+            min(p.x0 for p in found),
+            min(p.top for p in found),
+            max(p.x1 for p in found),
+            max(p.bottom for p in found),
+        )
+
+
+def turned(box: Box, turn: int, width: float, height: float) -> Box:
+    """Return a box of a page as it lies once the page is turned so that its text is upright."""
+    x0, top, x1, bottom = box
+    if turn == 90:
+        return Box(height - bottom, x0, height - top, x1)
+    if turn == 270:
+        return Box(top, width - x1, bottom, width - x0)
+    if turn == 180:
+        return Box(width - x1, height - bottom, width - x0, height - top)
+    return box
+
+
+# --- The letters, drawn shapes and pictures of a page, as pdfminer lays them out ------------------
+
+
+class Letter(NamedTuple):
+    """A letter where it stands; `turn` is 90 where it is read upwards, 270 downwards."""
+
+    text: str
+    box: Box
+    size: float
+    font: str
+    turn: int
+
+
+class Shape(NamedTuple):
+    """A drawn `line`, `rect` or `curve` with its corners."""
+
+    kind: str
+    box: Box
+    points: Sequence[tuple[float, float]]
+
+
+@dataclass(slots=True)
+class PageObjects:
+    """What is on a page, counted in points from its top left corner."""
+
+    width: float
+    height: float
+    letters: list[Letter] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)
+    pictures: int = 0
+
+
+def objects_of(page: Any) -> PageObjects:
+    """Return what is on a page of pdfplumber's; letters and shapes outside of it are left out."""
+    from pdfminer.layout import LTChar, LTContainer, LTCurve, LTImage, LTLine, LTRect
+
+    made = PageObjects(float(page.width), float(page.height))
+    # pdfplumber's own lists copy some forty attributes of each letter, which takes as long as
+    # everything else together.
+    waiting: list[Any] = list(reversed(page.layout._objs))
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, LTChar):
+            box = _box(found, made)
+            if box is not None:
+                font = found.fontname
+                name = font.decode("latin-1") if isinstance(font, bytes) else str(font)
+                turn = _turn(found.matrix)
+                made.letters.append(Letter(found.get_text(), box, float(found.size), name, turn))
+        elif isinstance(found, LTContainer):
+            waiting += reversed(list(found))
+        elif isinstance(found, LTCurve):
+            box = _box(found, made)
+            if box is not None:
+                kind = "line" if isinstance(found, LTLine) else "curve"
+                kind = "rect" if isinstance(found, LTRect) else kind
+                made.shapes.append(Shape(kind, box, found.pts))
+        elif isinstance(found, LTImage):
+            made.pictures += 1
+    return made
+
+
+def _box(found: Any, page: PageObjects) -> Box | None:
+    """Return an object's place, None where its middle is outside the page."""
+    x0, top, x1, bottom = found.x0, page.height - found.y1, found.x1, page.height - found.y0
+    x, y = (x0 + x1) / 2, (top + bottom) / 2
+    # Says no to what is not a number, too.
+    if not (-2 <= x <= page.width + 2 and -2 <= y <= page.height + 2):
+        return None
+    if not math.isfinite(x1 - x0 + bottom - top):
+        return None
+    return Box(
+        max(x0, -page.width), max(top, -page.height),
+        min(x1, 2 * page.width), min(bottom, 2 * page.height),
+    )  # fmt: skip
+
+
+def _turn(matrix: tuple[float, ...]) -> int:
+    a, b = matrix[0], matrix[1]
+    if abs(b) <= abs(a):
+        return 0 if a >= 0 else 180
+    return 90 if b > 0 else 270
+
+
+# --- Words from the letters of a page: ligatures undone, turned text read its own way -------------
+
+#: A gap of this share of the letters' size parts two words; TeX's tightest space is 0.22.
+_GAP = 0.18
+#: Stands for a letter without a known meaning until its word is whole.
+_SIGN = "\ue000"
+_UNKNOWN = re.compile(r"\(cid:\d+\)")
+_BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|bx\d|[-,]bd\b", re.IGNORECASE)
+_MONO = re.compile(r"mono|courier|consol|typewriter|cmtt", re.IGNORECASE)
+#: What letters become: ligatures, and characters that only look like a space or a hyphen.
+_LETTERS = {
+    **{chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)},
+    "\xa0": " ", "\u2002": " ", "\u2003": " ", "\u2009": " ", "\u200a": " ", "\u202f": " ",
+    "\t": " ", "\n": " ", "\r": " ", "\xad": "-", "\u2010": "-", "\u2011": "-", "\ufeff": "",
+    "\u200b": "", "\u200c": "", "\u200d": "", "\ufffd": "", "\uf0b7": "•", "\uf0a7": "▪",
+    "\uf0d8": "►", "\uf0fc": "✓",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Word:
+    """A word where it stands; `turn` is 90 for text read upwards, 270 downwards, 180 overhead."""
+
+    text: str
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+    size: float
+    bold: bool = False
+    mono: bool = False
+    turn: int = 0
+    #: A space follows in the file, so that nothing is joined to the word.
+    spaced: bool = False
+
+
+@dataclass(slots=True)
+class Line:
+    """Words that stand side by side, from left to right."""
+
+    words: list[Word]
+    x0: float = field(init=False)
+    top: float = field(init=False)
+    x1: float = field(init=False)
+    bottom: float = field(init=False)
+    size: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.words.sort(key=lambda word: word.x0)
+        self.x0, self.top, self.x1, self.bottom = Box.around(self.words)
+        sizes: Counter[float] = Counter()
+        for word in self.words:
+            sizes[round(word.size, 1)] += len(word.text)
+        self.size = sizes.most_common(1)[0][0]
+
+    @property
+    def bold(self) -> bool:
+        """All of it is bold."""
+        return all(word.bold for word in self.words)
+
+    @property
+    def mono(self) -> bool:
+        """Most of it is set in letters of one width, as code is."""
+        return sum(len(w.text) for w in self.words if w.mono) > 0.6 * len(self)
+
+    @property
+    def middle(self) -> float:
+        """Half way between top and bottom."""
+        return (self.top + self.bottom) / 2
+
+    def __len__(self) -> int:
+        return sum(len(word.text) for word in self.words)
+
+
+def page_turn(letters: Sequence[Letter]) -> int:
+    """Return how a whole page is turned, 0 unless most of its letters are (a table on its side)."""
+    turns = Counter(letter.turn for letter in letters if not letter.text.isspace())
+    turn, count = turns.most_common(1)[0] if turns else (0, 0)
+    return turn if turn and count > 0.7 * turns.total() else 0
+
+
+def words_of(letters: Sequence[Letter], turn: int, width: float, height: float) -> list[Word]:
+    """Return the words of a page's letters, upright ones first.
+
+    Letters printed twice in one place (a shadow, a poor man's bold) count once; those without a
+    known meaning do not count.
+    """
+    parts: dict[int, list[Word]] = {}
+    fonts: dict[str, tuple[bool, bool]] = {}
+    even = _even_fonts(letters)
+    seen: set[tuple[str, int, int]] = set()
+    pen = _Pen()
+    for letter in letters:
+        text = _clean(letter.text)
+        if not text:
+            continue
+        if text == " ":
+            pen.lift()
+            continue
+        own = (letter.turn - turn) % 360
+        box = letter.box
+        if turn or own:
+            box = turned(turned(box, turn, width, height), own, 0, 0)
+        keys = (
+            (text, round(box.x0 - 0.3), round(box.top)),
+            (text, round(box.x0 + 0.3), round(box.top)),
+        )
+        if keys[0] in seen or keys[1] in seen:
+            continue
+        seen.update(keys)
+        if letter.font not in fonts:
+            fonts[letter.font] = (bool(_BOLD.search(letter.font)), letter.font in even)
+        bold, mono = fonts[letter.font]
+        pen.write(parts.setdefault(own, []), text, box, letter.size, bold, mono, own)
+    made: list[Word] = []
+    for own, words in sorted(parts.items()):
+        made += (_back(word, own) for word in _joined(words) if _is_known(word))
+    return made
+
+
+class _Pen:
+    """Writes letters into words in the order of the file."""
+
+    def __init__(self) -> None:
+        self._last: Word | None = None
+
+    def lift(self) -> None:
+        if self._last is not None:
+            self._last.spaced = True
+        self._last = None
+
+    def write(
+        self, words: list[Word], text: str, box: Box, size: float, bold: bool, mono: bool, turn: int
+    ) -> None:
+        last = self._last
+        if last is not None and last.turn == turn:
+            scale = max(size, 1.0)
+            gap = box.x0 - last.x1
+            level = abs(box.bottom - last.bottom) < 0.25 * scale
+            if level and -0.5 * scale < gap < _GAP * scale and box.x1 > last.x0:
+                last.text += text
+                last.x1 = max(last.x1, box.x1)
+                last.top, last.bottom = min(last.top, box.top), max(last.bottom, box.bottom)
+                last.bold, last.mono = last.bold and bold, last.mono and mono
+                return
+        self._last = Word(text, *box, size, bold, mono, turn)
+        words.append(self._last)
+
+
+def _joined(words: list[Word]) -> list[Word]:
+    """Return words with those put together that touch but lie apart in the file."""
+    made: list[Word] = []
+    for line in lines_of(words):
+        last: Word | None = None
+        for word in line.words:
+            # In Hebrew or Arabic in reading order the space is on the other side.
+            open_ = last is not None and (not last.spaced or _is_right_to_left(last.text[-1]))
+            close = last is not None and open_ and abs(word.size - last.size) < 0.1
+            if (
+                last is not None
+                and close
+                and abs(word.bottom - last.bottom) < 0.15 * word.size
+                and -0.2 * word.size < word.x0 - last.x1 < 0.1 * word.size
+            ):
+                last.text += word.text
+                last.x1, last.spaced = max(last.x1, word.x1), word.spaced
+            else:
+                made.append(word)
+                last = word
+    return made
+
+
+def _is_known(word: Word) -> bool:
+    """Say whether a word is left without its unknown letters; one alone is a mark, a bullet."""
+    if _SIGN in word.text:
+        word.text = "•" if word.text == _SIGN else word.text.replace(_SIGN, "")
+    return bool(word.text)
+
+
+def _back(word: Word, own: int) -> Word:
+    """Put a turned word's box back to where it stands on the page."""
+    box = turned(Box(word.x0, word.top, word.x1, word.bottom), -own % 360, 0, 0)
+    word.x0, word.top, word.x1, word.bottom = box
+    word.text = unicodedata.normalize("NFC", word.text)
+    if any(map(_is_right_to_left, word.text)):
+        word.text = _right_to_left(word.text)
+    return word
+
+
+def _is_right_to_left(letter: str) -> bool:
+    return letter >= "\u0590" and unicodedata.bidirectional(letter) in ("R", "AL")
+
+
+def _right_to_left(text: str) -> str:
+    """Return letters that were read from left to right in their own order, numbers as they are."""
+    return "".join(
+        part if part[0].isdecimal() else part[::-1]
+        for part in reversed(re.findall(r"\d[\d.,:/]*\d|\d|\D+", text))
+    )
+
+
+def lines_of(words: Iterable[Word]) -> list[Line]:
+    """Return words gathered into lines from top to bottom: those that overlap by half in height."""
+    rows: list[tuple[float, float, list[Word]]] = []
+    for word in sorted(words, key=lambda word: (word.top + word.bottom, word.x0)):
+        best, share = -1, 0.5
+        for at in range(max(0, len(rows) - 3), len(rows)):
+            top, bottom, _ = rows[at]
+            least = min(bottom - top, word.bottom - word.top)
+            overlap = (min(bottom, word.bottom) - max(top, word.top)) / max(least, 0.1)
+            if overlap >= share:
+                best, share = at, overlap
+        if best < 0:
+            rows.append((word.top, word.bottom, [word]))
+        else:
+            top, bottom, held = rows[best]
+            if word.bottom - word.top > bottom - top:
+                top, bottom = word.top, word.bottom
+            rows[best] = (top, bottom, [*held, word])
+    return sorted((Line(held) for _, _, held in rows), key=lambda line: line.middle)
+
+
+def line_text(words: Sequence[Word]) -> str:
+    """Return the text of words side by side, from right to left where most letters are such."""
+    texts = [word.text for word in words]
+    strong = Counter(unicodedata.bidirectional(letter) for text in texts for letter in text)
+    if strong["R"] + strong["AL"] > strong["L"]:
+        texts.reverse()
+    return " ".join(texts)
+
+
+def segments(line: Line, gap: float = 0.6) -> list[Box]:
+    """Return the pieces of a line that wide gaps part; `gap` is in sizes of its letters."""
+    made: list[Box] = []
+    for word in line.words:
+        if made and word.x0 - made[-1].x1 < gap * max(line.size, 4):
+            made[-1] = Box.around([made[-1], word])
+        else:
+            made.append(Box(word.x0, word.top, word.x1, word.bottom))
+    return made
+
+
+def _clean(text: str) -> str:
+    if text.isalnum() and text.isascii():
+        return text
+    text = _LETTERS.get(text, text)
+    if len(text) > 1 and "(cid:" in text:
+        text = _UNKNOWN.sub(_SIGN, text)
+    if text and text != " " and not text.isprintable():
+        text = "".join(c for c in text if c.isprintable() or unicodedata.category(c) == "Co")
+    return text
+
+
+def _even_fonts(letters: Sequence[Letter]) -> set[str]:
+    """Return the fonts whose letters are all of one width."""
+    widths: dict[str, dict[str, float]] = {}
+    for letter in letters:
+        if letter.turn == 0 and letter.text.isalpha():
+            width = letter.box.width / max(letter.size, 0.1)
+            widths.setdefault(letter.font, {})[letter.text] = width
+    made = set()
+    for font, found in widths.items():
+        least, most = min(found.values()), max(found.values())
+        if (len(found) >= 8 and most - least < 0.02) or (len(found) < 8 and _MONO.search(font)):
+            made.add(font)
+    return made

@@ -1,0 +1,262 @@
+"""The ruled lines of a page: drawn lines, thin boxes, and the edges of boxes."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kgp_neo4j.corpus.load.pdf.letters import Box, Line, PageObjects, segments, turned
+
+__all__ = ["Rule", "Rules", "clusters", "column_gaps", "components", "gutters", "rules_of"]
+
+#: Points within which two ruled lines are one, and within which they meet.
+NEAR = 3.0
+#: A page with more lines than this holds a drawing; a table of that size cannot be read either.
+_MOST = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A ruled line: `at` is its height (of a horizontal one) or its distance from the left."""
+
+    at: float
+    start: float
+    end: float
+
+    @property
+    def length(self) -> float:
+        """From start to end."""
+        return self.end - self.start
+
+
+@dataclass(slots=True)
+class Rules:
+    """The ruled lines of a page, and the boxes of its drawings (charts, diagrams)."""
+
+    across: list[Rule]
+    down: list[Rule]
+    drawings: list[Box]
+
+
+def rules_of(page: PageObjects, lines: Sequence[Line], turn: int) -> Rules:
+    """Return the ruled lines of a page, underlines left out.
+
+    What lies in a frame around a curve or a slanted line belongs to a drawing and is no rule.
+    """
+    across: list[Rule] = []
+    down: list[Rule] = []
+    frames: list[Box] = []
+    slanted: list[Box] = []
+    if len(page.shapes) > _MOST:
+        return Rules([], [], [])
+    width, height = page.width, page.height
+    for kind, flat, points in page.shapes:
+        box = turned(flat, turn, width, height)
+        if kind == "curve" and not _is_square(points):
+            slanted.append(box)
+        elif min(box.width, box.height) <= NEAR:
+            if box.width > box.height:
+                across.append(Rule((box.top + box.bottom) / 2, box.x0, box.x1))
+            elif box.height > box.width:
+                down.append(Rule((box.x0 + box.x1) / 2, box.top, box.bottom))
+        elif kind == "line":
+            slanted.append(box)
+        elif flat.width < 0.98 * width or flat.height < 0.98 * height:
+            frames.append(box)
+            across += [Rule(y, box.x0, box.x1) for y in (box.top, box.bottom)]
+            down += [Rule(x, box.top, box.bottom) for x in (box.x0, box.x1)]
+    drawings = _drawings(frames, slanted, width * height)
+    across = [r for r in across if not _is_in(Box(r.start, r.at, r.end, r.at), drawings)]
+    down = [r for r in down if not _is_in(Box(r.at, r.start, r.at, r.end), drawings)]
+    across = [rule for rule in _merged(across) if not _is_underline(rule, lines)]
+    return Rules(
+        [rule for rule in across if rule.length > 5], [r for r in _merged(down) if r.length > 5],
+        drawings,
+    )  # fmt: skip
+
+
+def clusters(values: Iterable[float], near: float = NEAR) -> list[float]:
+    """Return the middles of groups of values that lie within `near` of the next one."""
+    groups: list[list[float]] = []
+    for value in sorted(values):
+        if groups and value - groups[-1][-1] <= near and value - groups[-1][0] <= 2 * near:
+            groups[-1].append(value)
+        else:
+            groups.append([value])
+    return [sum(group) / len(group) for group in groups]
+
+
+def components(rules: Rules) -> list[tuple[list[Rule], list[Rule]]]:
+    """Return the groups of ruled lines that meet, horizontal and vertical ones of each."""
+    parent = list(range(len(rules.across) + len(rules.down)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            parent[at] = parent[parent[at]]
+            at = parent[at]
+        return at
+
+    for i, a in enumerate(rules.across):
+        for j, d in enumerate(rules.down, len(rules.across)):
+            meets = (
+                a.start - NEAR <= d.at <= a.end + NEAR and d.start - NEAR <= a.at <= d.end + NEAR
+            )
+            if meets:
+                parent[root(j)] = root(i)
+    # Vertical lines are often drawn row by row, one below the other.
+    ordered = sorted(range(len(rules.down)), key=lambda j: (rules.down[j].at, rules.down[j].start))
+    for one, two in itertools.pairwise(ordered):
+        a, b = rules.down[one], rules.down[two]
+        if abs(a.at - b.at) < NEAR and b.start <= a.end + NEAR and a.start <= b.end + NEAR:
+            parent[root(two + len(rules.across))] = root(one + len(rules.across))
+    groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
+    for at in range(len(parent)):
+        group = groups.setdefault(root(at), ([], []))
+        if at < len(rules.across):
+            group[0].append(rules.across[at])
+        else:
+            group[1].append(rules.down[at - len(rules.across)])
+    return list(groups.values())
+
+
+def _is_square(points: Sequence[tuple[float, float]]) -> bool:
+    """Say whether all sides of a polygon are level or upright."""
+    if not 2 <= len(points) <= 12:
+        return False
+    return all(abs(a[0] - b[0]) < 1 or abs(a[1] - b[1]) < 1 for a, b in itertools.pairwise(points))
+
+
+def _drawings(frames: Sequence[Box], slanted: Sequence[Box], page: float) -> list[Box]:
+    """Return the frames of drawings: those that hold a curve, the widest ones first.
+
+    A frame that takes most of the page is no drawing's. Small curves (round corners, bullets) make
+    none.
+    """
+    large = [box for box in slanted if max(box.width, box.height) > 20][:500]
+    made: list[Box] = []
+    for frame in sorted(set(frames), key=lambda box: -box.width * box.height):
+        area = frame.width * frame.height
+        if area > 0.5 * page or area < 900 or _is_in(frame, made):
+            continue
+        if any(frame.holds(box) and box.width * box.height < area for box in large):
+            made.append(frame)
+    return made
+
+
+def _is_in(box: Box, outer: Sequence[Box]) -> bool:
+    return any(
+        o.x0 - 1 <= box.x0
+        and box.x1 <= o.x1 + 1
+        and o.top - 1 <= box.top
+        and box.bottom <= o.bottom + 1
+        for o in outer
+    )
+
+
+def _merged(rules: Sequence[Rule]) -> list[Rule]:
+    """Return rules with those made one that lie on one line and touch."""
+    made: list[Rule] = []
+    for level in _levels(rules):
+        at = sum(rule.at for rule in level) / len(level)
+        start, end = level[0].start, level[0].end
+        for rule in level[1:]:
+            if rule.start <= end + NEAR:
+                end = max(end, rule.end)
+            else:
+                made.append(Rule(at, start, end))
+                start, end = rule.start, rule.end
+        made.append(Rule(at, start, end))
+    return made
+
+
+def _levels(rules: Sequence[Rule]) -> list[list[Rule]]:
+    """Return rules in groups of one height each, in the order in which they start."""
+    groups: list[list[Rule]] = []
+    for rule in sorted(rules, key=lambda rule: rule.at):
+        if groups and rule.at - groups[-1][0].at <= 0.7 * NEAR:
+            groups[-1].append(rule)
+        else:
+            groups.append([rule])
+    return [sorted(group, key=lambda rule: rule.start) for group in groups]
+
+
+def _is_underline(rule: Rule, lines: Sequence[Line]) -> bool:
+    """Say whether a rule runs right below words, as far as they reach."""
+    for line in lines:
+        if not line.top < rule.at < line.bottom + line.size:
+            continue
+        held = [w for w in line.words if w.x1 > rule.start + 1 and w.x0 < rule.end - 1]
+        bottom = max((word.bottom for word in held), default=0.0)
+        if not -0.5 * line.size <= rule.at - bottom <= 0.25 * line.size:
+            continue
+        if abs(held[0].x0 - rule.start) < 2.5 and abs(held[-1].x1 - rule.end) < 2.5:
+            return True
+    return False
+
+
+# --- White gaps that go through lines of text and part columns ------------------------------------
+
+
+def gutters(lines: Sequence[Line], least: float = 0.6) -> list[float]:
+    """Return the places of the white gaps that go through nearly all of some lines of text.
+
+    One line in seven may cross a gap (a spanning header, a note). Text must stand on both sides in
+    two lines at least. `least` is the width of a gap in sizes of the letters.
+    """
+    if len(lines) < 2:
+        return []
+    size = sorted(line.size for line in lines)[len(lines) // 2]
+    allowed = 0 if len(lines) < 4 else max(1, len(lines) // 7)
+    pieces = [segments(line, least * 0.9) for line in lines]
+    ends = sorted({x for line in pieces for p in line for x in (p.x0, p.x1)})
+    cover = [0] * len(ends)
+    place = {x: at for at, x in enumerate(ends)}
+    for line in pieces:
+        for piece in line:
+            cover[place[piece.x0]] += 1
+            cover[place[piece.x1]] -= 1
+    made: list[float] = []
+    depth, open_at, low = 0, None, 0.0
+    width = least * size if len(lines) >= 4 else max(least, 1.0) * size
+    for at, x in enumerate(ends):
+        depth += cover[at]
+        if depth <= allowed and open_at is None and at:
+            open_at = x
+        elif depth > allowed and open_at is not None:
+            low = open_at
+            if x - low >= width:
+                made.append((low + x) / 2)
+            open_at = None
+    return [x for x in made if _parts(x, pieces)]
+
+
+def column_gaps(lines: Sequence[Line], hard: Sequence[float]) -> list[float]:
+    """Return the gaps that part ruled columns further; hardly ever where all columns are ruled."""
+    made: list[float] = []
+    is_ruled = len(hard) > 4
+    for x0, x1 in itertools.pairwise(hard):
+        held = []
+        for line in lines:
+            words = [w for w in line.words if x0 <= (w.x0 + w.x1) / 2 < x1]
+            if words:
+                held.append(Line(words))
+        if is_ruled and (len(held) < 5 or x1 - x0 < 40):
+            continue
+        made += [x for x in gutters(held, 1.5 if is_ruled else 0.6) if _is_table_gap(x, held)]
+    return made
+
+
+def _is_table_gap(x: float, lines: Sequence[Line]) -> bool:
+    """Say whether a gap parts columns, not bullets or numbers of a list from their items."""
+    left = [[w for w in line.words if w.x1 <= x] for line in lines]
+    marks = [words[-1].text for words in left if words]
+    lists = sum(bool(re.fullmatch(r"[^\w\s]|\(?\w{1,2}[.)]|o", mark)) for mark in marks)
+    return lists < 0.6 * max(len(marks), 1)
+
+
+def _parts(x: float, pieces: Sequence[Sequence[Box]]) -> bool:
+    left = sum(any(piece.x1 <= x for piece in line) for line in pieces)
+    right = sum(any(piece.x0 >= x for piece in line) for line in pieces)
+    return min(left, right) >= min(2, len(pieces))

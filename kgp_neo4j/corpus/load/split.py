@@ -1,0 +1,190 @@
+"""Splits a text into sentences and into passages without losing a character.
+
+Both tile the text: written one after another, the pieces are the text again. Offsets count
+characters (code points). White space belongs to the piece before it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+from kgp_neo4j.text.characters import inside_grapheme
+from kgp_neo4j.text.sentence_ends import ends_sentence
+from kgp_neo4j.types.corpus import PassageText
+
+__all__ = ["DEFAULT_SIZE", "VERSION", "WHOLE_LIMIT", "passages", "sentences"]
+
+#: Part of every document's fingerprint: raise it when the same text splits differently.
+VERSION = 1
+#: Characters of a passage, where nothing else is asked for.
+DEFAULT_SIZE = 1_000
+#: A record that is a passage already stays one up to this many characters.
+WHOLE_LIMIT = 10_000
+
+# How good a place is to end a passage, best last; a passage never likes to end on a heading.
+_AFTER_HEADING, _SENTENCE, _LINE, _PARAGRAPH, _BEFORE_HEADING = range(5)
+
+# Every alternative matches whatever follows it (and gives nothing back), so that the scan is
+# linear even on a megabyte of full stops.
+_STOP = re.compile(
+    r"(?P<stop>[.!?…‼⁇⁈⁉؟۔܀।॥።፧។៕။๛｡。！？．]++[\"'”’»›)\]}）］｝】〕」』〉》*_`]*+)(?P<after>\s*+)"
+    r"|(?P<lines>[\n\r\f\v\x85\u2028\u2029]\s*+)"
+)
+_NEWLINE = re.compile(r"\r\n|[\n\r\v\x85\u2028]|[\f\u2029]")
+_MARKED_HEADING = re.compile(r"#{1,6}[ \t]")
+_ITEM = re.compile(r"[-*+•‣◦|>][ \t]|\(?\d{1,3}[.)][ \t]")
+_CLAUSE = re.compile(r"[,;:—–)\]、，；：،؛][\"'”’»]?+\s++|[、，；：]")
+_SPACE = re.compile(r"\s++")
+#: A line of at most this many characters, alone and without a full stop, reads as a heading.
+_HEADING_LENGTH = 80
+
+
+class _Boundary(NamedTuple):
+    """A place where a piece may end: with its white space, without it, and how good it is."""
+
+    end: int
+    visible_end: int
+    strength: int
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of a text as (start, end) offsets that tile it.
+
+    Paragraphs, headings and list items end a sentence too. Abbreviations, initials and decimals do
+    not. Runs in linear time; the empty text has no sentence.
+    """
+    ends = [b.end for b in _boundaries(text)]
+    return list(zip([0, *ends[:-1]], ends, strict=True)) if text else []
+
+
+def passages(text: str, size: int = DEFAULT_SIZE) -> list[PassageText]:
+    """Return the text as passages of whole sentences, at most `size` characters each.
+
+    White space at a passage's ends does not count against `size`. A passage ends, in this order,
+    before a heading, at a paragraph, line or sentence end; a sentence longer than `size` is cut at
+    a clause, else a space, else between two characters as a reader sees them.
+    """
+    if not text:
+        return []
+    boundaries = _boundaries(text)
+    visible_ends = [b.visible_end for b in boundaries]
+    made: list[PassageText] = []
+    start, first = 0, 0
+    while start < len(text):
+        begin = _skip_space(text, start)
+        limit = begin + size
+        last = bisect_right(visible_ends, limit, lo=first)
+        if last == len(boundaries):
+            end = len(text)
+        elif last > first:
+            end = _best(boundaries, first, last, begin + size // 2)
+        else:
+            end = _cut(text, begin, limit)
+        made.append(PassageText(len(made), start, end, text[start:end]))
+        start = end
+        while first < len(boundaries) and boundaries[first].end <= start:
+            first += 1
+    return made
+
+
+def _best(boundaries: list[_Boundary], first: int, last: int, half: int) -> int:
+    """Return the strongest boundary in the second half, the last of equals, else the last one."""
+    chosen = boundaries[last - 1]
+    for index in range(last - 2, first - 1, -1):
+        candidate = boundaries[index]
+        # Rather a short passage than one that ends on a heading.
+        if candidate.visible_end < half and chosen.strength != _AFTER_HEADING:
+            break
+        if candidate.strength > chosen.strength:
+            chosen = candidate
+    return chosen.end
+
+
+def _cut(text: str, begin: int, limit: int) -> int:
+    """Return where to cut a sentence that does not fit: after `begin`, at most at `limit`."""
+    half = begin + (limit - begin) // 2
+    for pattern, low in ((_CLAUSE, half), (_SPACE, begin + 1)):
+        found = None
+        for match in pattern.finditer(text, low, min(len(text), limit + 1)):
+            visible = match.start() + len(match.group().rstrip())
+            if begin < visible <= limit:
+                end = _skip_space(text, match.end())
+                if not inside_grapheme(text, end):
+                    found = end
+        if found:
+            return found
+    cut = limit
+    while cut > begin and inside_grapheme(text, cut):
+        cut -= 1
+    return _skip_space(text, cut if cut > begin else limit)
+
+
+def _skip_space(text: str, offset: int) -> int:
+    found = _SPACE.match(text, offset)
+    return found.end() if found else offset
+
+
+def _boundaries(text: str) -> list[_Boundary]:
+    """Return all places where a sentence ends, in order; the last one is the end of the text."""
+    made: list[_Boundary] = []
+    line_start = _skip_space(text, 0)
+    before_line = -1  # index in `made` of the boundary that this line follows
+    for match in _STOP.finditer(text):
+        end = match.end()
+        if end == len(text):
+            break
+        if match["stop"] is not None:
+            gap, visible_end = match["after"], match.start("after")
+        else:
+            gap, visible_end = match["lines"], match.start()
+            while visible_end > line_start and text[visible_end - 1].isspace():
+                visible_end -= 1
+        if end <= line_start or inside_grapheme(text, end):
+            continue
+        breaks = _breaks(gap)
+        strength = _strength(text, breaks, line_start, end)
+        if strength is None:
+            if match["stop"] is None or not ends_sentence(text, match.start(), visible_end, end):
+                if breaks:
+                    line_start, before_line = end, -1
+                continue
+            strength = _SENTENCE
+        if strength >= _PARAGRAPH and _reads_as_heading(text, line_start, visible_end):
+            if before_line >= 0:
+                made[before_line] = made[before_line]._replace(strength=_BEFORE_HEADING)
+            strength = _AFTER_HEADING
+        if made and made[-1].end >= end:
+            continue
+        made.append(_Boundary(end, visible_end, strength))
+        if breaks:
+            line_start, before_line = end, len(made) - 1
+    made.append(_Boundary(len(text), len(text.rstrip()), _BEFORE_HEADING))
+    return made
+
+
+def _breaks(gap: str) -> int:
+    """Return how many line ends a run of white space holds; a form feed counts as two."""
+    if not gap or gap == " ":
+        return 0
+    return sum(2 if found in "\f\u2029" else 1 for found in _NEWLINE.findall(gap))
+
+
+def _strength(text: str, breaks: int, line_start: int, end: int) -> int | None:
+    """Return how strong the layout alone makes a boundary at `end`, None if it makes none."""
+    if not breaks:
+        return None
+    if _MARKED_HEADING.match(text, end):
+        return _BEFORE_HEADING
+    if _MARKED_HEADING.match(text, line_start):
+        return _AFTER_HEADING
+    if breaks > 1:
+        return _PARAGRAPH
+    return _LINE if _ITEM.match(text, end) else None
+
+
+def _reads_as_heading(text: str, start: int, end: int) -> bool:
+    if not 0 < end - start <= _HEADING_LENGTH:
+        return False
+    return bool(_MARKED_HEADING.match(text, start)) or not _STOP.search(text, start, end)

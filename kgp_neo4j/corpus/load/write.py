@@ -1,0 +1,251 @@
+"""Writes documents with their passages, many in a transaction, each wholly or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kgp_neo4j.corpus.load import grid, split
+from kgp_neo4j.corpus.load.ids import (
+    corpus_scope,
+    document_id,
+    fingerprint,
+    part_id,
+    passage_id,
+    text_hash,
+)
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import PassageText, SourceDocument
+from kgp_neo4j.types.errors import DatabaseError
+
+__all__ = ["Written", "batches", "write"]
+
+#: Documents looked up at once, and their characters: what a load holds in memory.
+_DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
+#: Passages in a transaction; a document that has more is one transaction.
+_PASSAGES = 1_000
+#: Cells in a transaction; a row that has more is one transaction.
+_CELLS = 10_000
+#: Part of the fingerprint of a document with pages or tables: raise it when they are stored anew.
+_STRUCTURE = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a batch; characters as they are stored now, counted by the database."""
+
+    documents: int
+    passages: int
+    characters: int
+    new: int
+    unchanged: int
+    replaced: int
+    pages: int
+    tables: int
+    cells: int
+
+
+def batches(
+    corpus: str, documents: Iterable[SourceDocument]
+) -> Iterator[dict[str, SourceDocument]]:
+    """Gather documents into batches by their ids; a paragraph met again is left out."""
+    # Ids are kept as bytes: a data set has a million paragraphs.
+    seen: set[bytes] = set()
+    held: dict[str, SourceDocument] = {}
+    characters = 0
+    for document in documents:
+        id_ = document_id(corpus, document.source, document.key)
+        if bytes.fromhex(id_) in seen:
+            continue
+        seen.add(bytes.fromhex(id_))
+        held[id_] = document
+        characters += len(document.text)
+        if len(held) >= _DOCUMENTS or characters >= _CHARACTERS:
+            yield held
+            held, characters = {}, 0
+    if held:
+        yield held
+
+
+def write(
+    database: Database, corpus: str, batch: dict[str, SourceDocument], passage_size: int | None
+) -> Written:
+    """Store what is new or changed in a batch, and say what is stored of all of it.
+
+    `passage_size` is in characters, None for the defaults. Raises DatabaseError when the database
+    does not hold every character afterwards.
+    """
+    prints = {
+        id_: fingerprint(document.title, document.text, *_settings(document, passage_size))
+        for id_, document in batch.items()
+    }
+    stored = {row["id"]: row for row in database.read("load/stored", ids=list(batch))}
+    unchanged = [
+        row for id_, row in stored.items() if row["fingerprint"] == prints[id_] and row["whole"]
+    ]
+    same = {row["id"] for row in unchanged}
+    changed = (
+        _row(id_, document, prints[id_], passage_size)
+        for id_, document in batch.items()
+        if id_ not in same
+    )
+    replaced = [id_ for id_ in stored if id_ not in same]
+    if replaced:
+        database.write_in_batches("load/remove_structure", documents=replaced)
+    scope = corpus_scope(corpus)
+    groups = _groups(changed, "passages", _PASSAGES)
+    values = ({"corpus": corpus, "scope": scope, "rows": rows} for rows in groups)
+    results = [*unchanged]
+    for rows in database.write_all("load/documents", values):
+        results += rows
+    _write_tables(database, corpus, {i: d for i, d in batch.items() if d.tables and i not in same})
+    for row in results:
+        expected = len(batch[row["id"]].text)
+        if row["characters"] != expected:
+            raise DatabaseError(
+                f"{row['characters']} of {expected} characters are stored",
+                where=batch[row["id"]].source,
+                hint="Is another load of this corpus running? Load it again.",
+            )
+    return Written(
+        documents=len(results),
+        passages=sum(row["passages"] for row in results),
+        characters=sum(row["characters"] for row in results),
+        new=len(batch.keys() - stored.keys()),
+        unchanged=len(unchanged),
+        replaced=len(replaced),
+        pages=sum(len(d.pages) for d in batch.values()),
+        tables=sum(len(d.tables) for d in batch.values()),
+        cells=sum(grid.cells(d.tables) for d in batch.values()),
+    )
+
+
+def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDocument]) -> None:
+    """Write the rows and cells of documents' tables, some thousand cells a transaction.
+
+    Raises DatabaseError when the database does not hold every cell afterwards.
+    """
+    if not documents:
+        return
+    rows = (
+        row
+        for id_, document in documents.items()
+        for order, table in enumerate(document.tables, 1)
+        for row in grid.table_rows(id_, order, table)
+    )
+    values = ({"corpus": corpus, "rows": held} for held in _groups(rows, "cells", _CELLS))
+    for _ in database.write_all("load/table_rows", values):
+        pass
+    for row in database.write("load/finish_tables", ids=list(documents)):
+        expected = grid.cells(documents[row["id"]].tables)
+        if row["cells"] != expected:
+            raise DatabaseError(
+                f"{row['cells']} of {expected} cells are stored",
+                where=documents[row["id"]].source,
+                hint="Is another load of this corpus running? Load it again.",
+            )
+
+
+def _settings(document: SourceDocument, passage_size: int | None) -> list[str]:
+    """Return what decides how a document is stored besides its text."""
+    size = _size(document, passage_size)
+    made = [f"{split.VERSION}:{'whole' if size is None else size}"]
+    if document.pages or document.tables:
+        made.append(f"{_STRUCTURE}:{text_hash(repr((document.pages, document.tables)))}")
+    return made
+
+
+def _size(document: SourceDocument, passage_size: int | None) -> int | None:
+    """Return the size to split at, None for one passage."""
+    if passage_size is not None:
+        return passage_size
+    if document.whole and len(document.text) <= split.WHOLE_LIMIT:
+        return None
+    return split.DEFAULT_SIZE
+
+
+def _row(
+    id_: str, document: SourceDocument, print_: str, passage_size: int | None
+) -> dict[str, Any]:
+    text = document.text
+    parts = _parts(document, _size(document, passage_size))
+    numbered = any(table.number for table in document.tables)
+    page_ids = {page.number: part_id(id_, "page", page.number) for page in document.pages}
+    return {
+        "id": id_,
+        "title": document.title,
+        "source": document.source,
+        "key": document.key,
+        "sha256": text_hash(text),
+        "fingerprint": print_,
+        "characters": len(text),
+        "pageCount": len(document.pages) or None,
+        "tableCount": len(document.tables) or None,
+        "cellCount": grid.cells(document.tables) or None,
+        "pages": [
+            {
+                "id": page_ids[page.number],
+                "number": page.number,
+                "label": page.label,
+                "title": f"page {page.number}",
+                "header": page.header,
+                "footer": page.footer,
+                "start": page.start,
+                "end": page.end,
+            }
+            for page in document.pages
+        ],
+        "tables": [
+            made | {"pageIds": [page_ids[number] for number in made["pages"]]}
+            for order, table in enumerate(document.tables, 1)
+            if (made := grid.table_row(id_, order, table, numbered))
+        ],
+        "passages": [
+            {
+                "id": passage_id(id_, part.position, part.text),
+                "title": document.title
+                if len(parts) == 1
+                else f"{document.title} #{part.position + 1}",
+                "text": part.text,
+                "position": part.position,
+                "start": part.start,
+                "end": part.end,
+                "page": page,
+                "pageId": page_ids.get(page) if page else None,
+            }
+            for part, page in parts
+        ],
+    }
+
+
+def _parts(document: SourceDocument, size: int | None) -> list[tuple[PassageText, int | None]]:
+    """Return a document's passages with the page of each; none goes over a page's end."""
+    if not document.pages:
+        text = document.text
+        whole = len(text) if size is None else size
+        return [(part, None) for part in split.passages(text, whole)]
+    made: list[tuple[PassageText, int | None]] = []
+    for page in document.pages:
+        text = document.text[page.start : page.end]
+        for part in split.passages(text, len(text) if size is None else size):
+            start = page.start + part.start
+            moved = PassageText(len(made), start, page.start + part.end, part.text)
+            made.append((moved, page.number))
+    return made
+
+
+def _groups(
+    rows: Iterable[dict[str, Any]], counted: str, limit: int
+) -> Iterator[list[dict[str, Any]]]:
+    """Gather rows until they hold more than `limit` of what each has under `counted`."""
+    held: list[dict[str, Any]] = []
+    count = 0
+    for row in rows:
+        if held and count + len(row[counted]) > limit:
+            yield held
+            held, count = [], 0
+        held.append(row)
+        count += len(row[counted])
+    if held:
+        yield held

@@ -1,0 +1,419 @@
+"""One pipeline: a question in, an answer with checked citations out.
+
+A retriever finds passages, an answerer answers from them; both are small protocols, so that an
+object of one's own can take either place. `make_pipeline` is where everything that asks (command
+line, Python API, chat, bridges, benchmarks) gets its pipeline from.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, get_args
+
+from kgp_neo4j.corpus.answer.shown_queries import queries_of, shown_passages
+from kgp_neo4j.corpus.read.supporting import (
+    asks_for_an_account,
+    holding_sentence,
+    supporting_sentences,
+)
+from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
+from kgp_neo4j.corpus.tables.decide import StructuralReading, read_question
+from kgp_neo4j.corpus.traverse.agents.base import Agent
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.llm.call import MeteredModel, writer
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.text.safe import is_storable
+from kgp_neo4j.types.checks import check_choice
+from kgp_neo4j.types.corpus import (
+    Answer,
+    Form,
+    Method,
+    Passage,
+    Question,
+    QuestionType,
+    Reading,
+    ReasoningPath,
+    Retrieval,
+)
+from kgp_neo4j.types.errors import ConfigurationError, no_corpus
+from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
+
+__all__ = [
+    "Answerer",
+    "ModelAnswerer",
+    "Pipeline",
+    "Reader",
+    "ReaderAnswerer",
+    "Retriever",
+    "answered_by",
+    "make_pipeline",
+    "make_retriever",
+]
+
+OnText = Callable[[str], None]
+
+
+class Retriever(Protocol):
+    """Finds the passages for a question: `PassageRetriever`, `Ircot`, or an object of your own.
+
+    `name` says in answers who found them; `encoder` compares sentences with the question, and None
+    leaves that to words.
+    """
+
+    @property
+    def name(self) -> str:
+        """What the retriever is called in an answer."""
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """The encoder of the passages, None where there is none."""
+
+    def retrieve(self, question: Question) -> Retrieval:
+        """Return the passages for a question, best first, and the paths that led to them."""
+
+
+class Reader(Protocol):
+    """Reads an answer off passages: `load_reader` gives the offline one."""
+
+    def read(
+        self, question: str, passages: Sequence[Passage], paths: Sequence[ReasoningPath] = ()
+    ) -> Reading:
+        """Return what the passages answer; `kind` is `none` where they do not."""
+
+
+class Answerer(Protocol):
+    """Answers from passages: `ReaderAnswerer`, `ModelAnswerer`, or an object of your own."""
+
+    def answer(
+        self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
+    ) -> Answer:
+        """Return `found`, which has question, passages and paths but no text, with its answer.
+
+        `encoder` compares sentences; `on_text` is given a reply, unchecked, while it is written.
+        """
+
+
+@dataclass(frozen=True)
+class ReaderAnswerer:
+    """Answers with the offline reader: `reader` is one, or the folder of one (default: shipped).
+
+    A question for why or how is answered with the sentence that speaks most to it. The text is
+    empty where the reader finds nothing.
+    """
+
+    reader: Reader | str | None = None
+
+    def answer(
+        self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
+    ) -> Answer:
+        """Return the answer with what the reader found, and the sentence that holds it first."""
+        if asks_for_an_account(found.question):
+            return replace(found, text=found.supporting[0].text if found.supporting else "")
+        from kgp_neo4j.corpus.read.reader import load_reader
+
+        given = self.reader
+        reader = load_reader(given) if given is None or isinstance(given, str) else given
+        reading = reader.read(found.question, found.passages, found.paths)
+        first = holding_sentence(reading, found.passages)
+        rest = tuple(
+            s
+            for s in found.supporting
+            if first is None or (s.passage, s.start) != (first.passage, first.start)
+        )
+        supporting = (first, *rest) if first else rest
+        return replace(found, text=reading.text, reading=reading, supporting=supporting)
+
+
+@dataclass(frozen=True)
+class ModelAnswerer:
+    """Answers with one call to a language model; every sentence of its reply is checked.
+
+    `form` is `short` (a few words and why) or `long` (a paragraph). Where the model gives no
+    answer, `otherwise` does.
+    """
+
+    model: LanguageModel
+    form: Form = "short"
+    otherwise: Answerer = ReaderAnswerer()
+
+    def __post_init__(self) -> None:
+        check_choice("form of answer", self.form, get_args(Form))
+
+    def answer(
+        self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
+    ) -> Answer:
+        """Return the answer with the model's statements, or with that of `otherwise` and why."""
+        from kgp_neo4j.corpus.answer.check import marked
+        from kgp_neo4j.corpus.answer.model import answer_with_model
+
+        made = answer_with_model(
+            found.question,
+            found.passages,
+            self.model,
+            form=self.form,
+            encoder=encoder,
+            on_text=on_text,
+        )
+        if made.kind == "answer":
+            numbers = {passage.id: n for n, passage in enumerate(found.passages, 1)}
+            text = marked(made.statements, numbers)
+            return replace(found, text=text, statements=made.statements, notes=made.notes)
+        if made.kind == "abstains":
+            return replace(found, text="", notes=made.notes)
+        notes = (*made.notes, "The offline reader answers instead.")
+        return self.otherwise.answer(replace(found, notes=notes), encoder=encoder)
+
+
+class Pipeline:
+    """Answers questions over one corpus: from its pages and tables, or from its passages.
+
+    `meter` counts what a language model that retriever and answerer share takes for a question; it
+    also decides on the type of a question where that is asked for.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        corpus: str,
+        retriever: Retriever,
+        answerer: Answerer | None = None,
+        *,
+        meter: MeteredModel | None = None,
+    ) -> None:
+        self.database = database
+        self.corpus = corpus
+        self.retriever = retriever
+        self.answerer = answerer or ReaderAnswerer()
+        self.meter = meter
+
+    def open(self) -> None:
+        """Load what the first question needs; `ask` and `retrieve` do it by themselves."""
+        _ = self.retriever.encoder
+
+    def ask(
+        self, question: str, *, type_: QuestionType | None = None, on_text: OnText | None = None
+    ) -> Answer:
+        """Answer a question, with all that shows where the answer comes from.
+
+        A structural question (KGP, section on structural questions) is answered by queries over
+        pages and tables, with citations down to the cell; one about content from the passages that
+        the retriever finds. `type_` overrides the decision which of them it is; `model` lets the
+        language model decide. `on_text` is given a model's reply, unchecked, while it is written.
+        The text is empty when nothing in the evidence answers. `seconds` covers everything from the
+        question on but loading a model. Raises ConfigurationError for an empty question,
+        CorpusError where the corpus is not there, and ModelError where the model cannot be used.
+        """
+        _check(question)
+        if type_ is not None:
+            check_choice("type of question", type_, get_args(QuestionType))
+            if {"name": self.corpus} not in self.database.read("inspect/corpus_names"):
+                raise no_corpus(self.corpus)
+        began = time.perf_counter()
+        write = None if self.meter is None else writer(self.meter)
+        try:
+            decision, structural = TypeDecision("content", by="option"), None
+            if type_ != "content":
+                reading = self._read_structure(question, type_, write)
+                decision = reading.decision
+                structural = reading.answer(write) if decision.type != "content" else None
+            spent = time.perf_counter() - began
+            if structural is not None and decision.type == "structural":
+                made = self._from_structure(question, decision, structural)
+            else:
+                made = self._from_passages(question, decision, structural, on_text)
+        finally:
+            usage = None if self.meter is None else self.meter.take_usage()
+        made = replace(
+            made,
+            seconds=made.seconds + spent,
+            usage=usage if usage is not None and usage.calls else None,
+        )
+        return replace(made, queries=queries_of(made))
+
+    def retrieve(self, question: str) -> Retrieval:
+        """Return the passages for a question, best first, and the paths that led to them."""
+        return self.retriever.retrieve(Question(uuid.uuid4().hex, question))
+
+    def answer(
+        self,
+        retrieval: Retrieval,
+        *,
+        answerer: Answerer | None = None,
+        on_text: OnText | None = None,
+    ) -> Answer:
+        """Return the answer from passages that were retrieved; `answerer` takes another's place."""
+        began = time.perf_counter()
+        encoder = self.retriever.encoder
+        answer = Answer(
+            question=retrieval.question.text,
+            corpus=self.corpus,
+            agent=self.retriever.name,
+            text="",
+            supporting=supporting_sentences(retrieval, encoder),
+            passages=retrieval.passages,
+            paths=retrieval.paths,
+            seconds=0.0,
+            notes=retrieval.notes,
+            settings=retrieval.settings,
+        )
+        if retrieval.passages:
+            answer = (answerer or self.answerer).answer(answer, encoder=encoder, on_text=on_text)
+        return replace(answer, seconds=retrieval.seconds + time.perf_counter() - began)
+
+    def _read_structure(
+        self, question: str, type_: QuestionType | None, write: Callable[[str], str] | None
+    ) -> StructuralReading:
+        """Return the question as it is read over pages and tables, with the type asked for."""
+        if type_ == "model" and write is None:
+            raise ConfigurationError(
+                "no language model is there to decide the type of the question",
+                hint="Name one (--llm NAME), or leave --type out.",
+            )
+        by_model = write if type_ == "model" else None
+        reading = read_question(self.database, self.corpus, question, by_model)
+        if type_ in ("structural", "both"):
+            reading.decision = TypeDecision(type_, by="option")
+        return reading
+
+    def _from_passages(
+        self,
+        question: str,
+        decision: TypeDecision,
+        structural: StructuralAnswer | None,
+        on_text: OnText | None,
+    ) -> Answer:
+        """Return the answer from passages, with the structural one, which speaks first if sure."""
+        said = structural is not None and structural.sure and structural.found
+        answerer = self.answerer
+        if said and isinstance(answerer, ModelAnswerer):
+            # What pages and tables answer surely, the model need not be asked again.
+            answerer = answerer.otherwise
+        made = self.answer(self.retrieve(question), answerer=answerer, on_text=on_text)
+        link = browser_link(self.database.connection, shown_passages(made.paths))
+        return replace(
+            made,
+            text=structural.text if structural is not None and said else made.text,
+            browser=link,
+            type=decision,
+            structural=structural,
+        )
+
+    def _from_structure(
+        self, question: str, decision: TypeDecision, structural: StructuralAnswer
+    ) -> Answer:
+        cited = dict.fromkeys(c.table or c.document for c in structural.citations)
+        return Answer(
+            question=question,
+            corpus=self.corpus,
+            agent="structure",
+            text=structural.text,
+            supporting=(),
+            passages=(),
+            paths=(),
+            seconds=0.0,
+            browser=browser_link(self.database.connection, cited),
+            type=decision,
+            structural=structural,
+        )
+
+
+def make_pipeline(
+    database: Database,
+    corpus: str,
+    *,
+    method: Method = "kgp",
+    agent: str | Agent | None = None,
+    settings: TraversalSettings | None = None,
+    agent_settings: AgentSettings | None = None,
+    model: LanguageModel | None = None,
+    form: Form = "short",
+    reader: Reader | str | None = None,
+) -> Pipeline:
+    """Return the pipeline over a corpus that the options describe; nothing is loaded yet.
+
+    `model` answers where it is given, else the offline reader (`reader`: one of your own). IRCoT
+    reasons with the same model. Raises ConfigurationError for options that do not go together.
+    """
+    check_choice("form of answer", form, get_args(Form))
+    meter = None if model is None else MeteredModel(model)
+    retriever = make_retriever(
+        database,
+        corpus,
+        method=method,
+        agent=agent,
+        settings=settings,
+        agent_settings=agent_settings,
+        model=meter,
+    )
+    offline = ReaderAnswerer(reader)
+    answerer = offline if meter is None else ModelAnswerer(meter, form, offline)
+    return Pipeline(database, corpus, retriever, answerer, meter=meter)
+
+
+def make_retriever(
+    database: Database,
+    corpus: str,
+    *,
+    method: Method = "kgp",
+    agent: str | Agent | None = None,
+    settings: TraversalSettings | None = None,
+    agent_settings: AgentSettings | None = None,
+    model: LanguageModel | None = None,
+) -> Retriever:
+    """Return what retrieves by a method; IRCoT retrieves by full text in each of its turns.
+
+    Raises ConfigurationError for an unknown method, and for IRCoT without a language model.
+    """
+    if method == "ircot":
+        if model is None:
+            raise ConfigurationError(
+                "IRCoT reasons with a language model, and none is named",
+                hint="Name one (--llm NAME), or choose another method.",
+            )
+        from kgp_neo4j.corpus.ircot import Ircot
+
+        searching = PassageRetriever(database, corpus, method="bm25", settings=settings)
+        return Ircot(searching, model)
+    check_choice("method", method, (*METHODS, "ircot"))
+    return PassageRetriever(
+        database,
+        corpus,
+        method=method,
+        agent=agent,
+        settings=settings,
+        agent_settings=agent_settings,
+    )
+
+
+def answered_by(answer: Answer) -> str:
+    """Return who gave an answer: `structure`, `model`, `reader`, `sentence`, or empty for nobody.
+
+    The reader that found nothing has answered too, as has the model that says so.
+    """
+    structural = answer.structural
+    if structural is not None and (
+        answer.type.type == "structural" or (structural.sure and structural.found)
+    ):
+        return "structure"
+    if answer.statements:
+        return "model"
+    if answer.reading is not None:
+        return "reader"
+    if answer.text:
+        return "sentence"
+    if answer.usage is not None and answer.passages:
+        return "model"
+    return ""
+
+
+def _check(question: str) -> None:
+    if not question.strip():
+        raise ConfigurationError("the question is empty", hint="Ask something.")
+    if not is_storable(question):
+        raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")

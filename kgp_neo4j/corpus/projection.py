@@ -1,0 +1,48 @@
+"""Hands a corpus to Graph Data Science: passages and edges as an in-memory graph, and a client."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import CorpusError
+from kgp_neo4j.types.settings import EDGES, TraversalSettings
+
+if TYPE_CHECKING:
+    from graphdatascience import Graph, GraphDataScience
+
+__all__ = ["projected"]
+
+
+@contextmanager
+def projected(
+    database: Database, corpus: str, edges: Sequence[str]
+) -> Iterator[tuple[GraphDataScience, Graph]]:
+    """Project the passages of a corpus and the edges between them; drop the graph at the end.
+
+    `edges` are the types that a traversal takes, all when empty. Raises ConfigurationError for
+    another type or without the extra `gds`, CorpusError where there are no passages, and
+    CapabilityError where the server has no Graph Data Science.
+    """
+    chosen = TraversalSettings(edges=tuple(edges)).edges or EDGES
+    with needs("gds", "the graph of Graph Data Science"):
+        from graphdatascience import GraphDataScience
+    # A name of its own, so that several can be open at once.
+    name = f"kgp-{uuid.uuid4().hex}"
+    try:
+        (made,) = database.read("gds/project", graph=name, corpus=corpus, edges=list(chosen))
+        if not made["nodes"]:
+            raise CorpusError(
+                f"there are no passages in a corpus named {corpus!r}",
+                hint="`kgp-neo4j corpora` lists the corpora; `kgp-neo4j load` fills one.",
+            )
+        client = GraphDataScience(
+            database.driver, database=database.connection.database, arrow=False, show_progress=False
+        )
+        yield client, client.graph.get(name)
+    finally:
+        database.read("connect/drop", graph=name)

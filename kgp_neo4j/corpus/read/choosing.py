@@ -1,0 +1,200 @@
+"""Chooses the answer among what the reader's network says of each window, and how sure it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.models.reader.network import KINDS, OPERATIONS, PIECES, Logits
+from kgp_neo4j.models.reader.spans import Candidate, option_of, probabilities, spans_of
+from kgp_neo4j.models.reader.windows import Window
+from kgp_neo4j.text.values import compare
+from kgp_neo4j.types.corpus import Passage
+
+__all__ = ["SIGNALS", "Calibration", "Choice", "choose"]
+
+#: What a choice's confidence is judged by: the network's own probability of the answer and of
+#: "nothing here" as log odds, how the answer was come by, and its length in tens of words.
+SIGNALS = (
+    "answer", "nothing", "yes or no", "operation", "answer if yes or no", "answer if operation",
+    "words",
+)  # fmt: skip
+_SUPPORT = PIECES.index("support")
+#: An operation that is less likely is not carried out, nor one on values that are less likely.
+_OPERATION = 0.5
+_VALUES = 0.1
+_LONGEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The answer chosen: `spans` are (passage id, start, end); `signals` say how sure it is."""
+
+    kind: str
+    text: str = ""
+    spans: tuple[tuple[str, int, int], ...] = ()
+    signals: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The option that an operation on two values chose; `values` are its own, then the other."""
+
+    option: str
+    values: tuple[Candidate, ...]
+    score: float
+
+
+def choose(
+    question: str, passages: Sequence[Passage], windows: Sequence[tuple[Window, Logits]]
+) -> Choice:
+    """Return the answer to a question, of kind `none` where there was nothing to read.
+
+    The window that most surely holds something says of which kind the answer is. A span is the
+    likeliest of all windows. Where that window asks for a comparison, the network reads the two
+    values and which options of the question they belong to, and the values are compared exactly;
+    where they cannot be, the answer is what the network reads without comparing.
+    """
+    kinds = [probabilities(logits.kinds) for _, logits in windows]
+    found = [
+        (candidate.score * kind[0], candidate)
+        for kind, (window, logits) in zip(kinds, windows, strict=True)
+        for candidate in spans_of(logits, window)
+    ]
+    if not found:
+        return Choice("none")
+    fullest = min(range(len(windows)), key=lambda at: kinds[at][KINDS.index("none")])
+    span, yes, no, nothing = map(float, kinds[fullest])
+    if compared := _compared(question, passages, windows, fullest):
+        text, places = compared.option, [_place(passages, value) for value in compared.values]
+        signals = _signals(compared.score, nothing, "operation", text)
+        return Choice("span", text, sum(places, ()), signals)
+    if max(yes, no) > span:
+        kind = "yes" if yes > no else "no"
+        signals = _signals(max(yes, no), nothing, "yes or no", kind)
+        return Choice(kind, kind, _deciding(passages, windows), signals)
+    score, best = max(found, key=lambda one: one[0])
+    text = _text(passages, best)
+    if not text:
+        return Choice("none")
+    return Choice("span", text, _place(passages, best), _signals(score, nothing, "", text))
+
+
+def _compared(
+    question: str,
+    passages: Sequence[Passage],
+    windows: Sequence[tuple[Window, Logits]],
+    fullest: int,
+) -> _Compared | None:
+    """Return what the operation chooses that the fullest window asks for, where it asks for one."""
+    window, logits = windows[fullest]
+    likely = probabilities(logits.operations)
+    at = int(likely.argmax())
+    operation = OPERATIONS[at]
+    if likely[at] < _OPERATION or operation in ("none", "same"):
+        return None
+    values = []
+    for name in ("value 1", "value 2"):
+        read = [best for one, said in windows for best in spans_of(said, one, name)[:1]]
+        if not read:
+            return None
+        values.append(max(read, key=lambda one: one.score))
+    product = math.prod(value.score for value in values)
+    # A value that was not read decides nothing.
+    chosen = compare(operation, *(_text(passages, value) for value in values))
+    if chosen is None or product <= _VALUES:
+        return None
+    start, end, named = option_of(logits, window, f"option {chosen + 1}")
+    if not question[start:end].strip():
+        return None
+    ordered = (values[chosen], values[1 - chosen])
+    return _Compared(question[start:end], ordered, product * float(likely[at]) * named)
+
+
+def _signals(answer: float, nothing: float, how: str, text: str) -> dict[str, float]:
+    odds = _log_odds(answer)
+    made = {
+        "answer": odds,
+        "nothing": _log_odds(nothing),
+        "words": min(len(text.split()), _LONGEST) / 10,
+    }
+    return made | ({how: 1.0, f"answer if {how}": odds} if how else {})
+
+
+def _log_odds(probability: float) -> float:
+    held = max(min(probability, 1 - 1e-4), 1e-4)
+    return math.log(held / (1 - held))
+
+
+def _text(passages: Sequence[Passage], candidate: Candidate) -> str:
+    passage = passages[candidate.passage]
+    said = passage.title if candidate.in_title else passage.text
+    return said[candidate.start : candidate.end].strip()
+
+
+def _place(passages: Sequence[Passage], candidate: Candidate) -> tuple[tuple[str, int, int], ...]:
+    """Return where a span stands in its passage's text; nowhere where only the title has it."""
+    passage = passages[candidate.passage]
+    text = _text(passages, candidate)
+    at = passage.text.find(text, 0 if candidate.in_title else candidate.start)
+    return ((passage.id, at, at + len(text)),) if at >= 0 else ()
+
+
+def _deciding(
+    passages: Sequence[Passage], windows: Sequence[tuple[Window, Logits]]
+) -> tuple[tuple[str, int, int], ...]:
+    """Return the sentence that supports the answer most, by the mean over its word pieces."""
+    pieces: dict[int, list[tuple[int, int, float]]] = {}
+    for window, logits in windows:
+        for place, support in zip(window.places, logits.pieces[:, _SUPPORT], strict=True):
+            if place is not None and not place[1]:
+                pieces.setdefault(place[0], []).append((place[2], place[3], float(support)))
+    made = []
+    for at, held in pieces.items():
+        for start, end in sentences(passages[at].text):
+            said = [support for a, b, support in held if start <= a and b <= end]
+            if said:
+                made.append((float(np.mean(said)), -at, -start, end))
+    if not made:
+        return ()
+    _, at, start, end = max(made)
+    return ((passages[-at].id, -start, end),)
+
+
+# --- How often a reading is right: the network's scores as probabilities that were measured -------
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A logistic function of a choice's signals; below `threshold` nothing is stated."""
+
+    bias: float = 0.0
+    weights: tuple[tuple[str, float], ...] = (("answer", 1.0),)
+    threshold: float = 0.0
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> Calibration:
+        """Return the calibration that a card tells; that of an untrained reader where it doesn't.
+
+        Raises ValueError for signals that are not known.
+        """
+        if not said:
+            return cls()
+        weights = tuple((str(name), float(w)) for name, w in said["weights"].items())
+        if unknown := {name for name, _ in weights} - set(SIGNALS):
+            raise ValueError(f"unknown signals {', '.join(sorted(unknown))}")
+        return cls(float(said["bias"]), weights, float(said["threshold"]))
+
+    def confidence(self, choice: Choice) -> float:
+        """Return how likely a choice is right, from 0 to 1."""
+        score = self.bias + sum(w * choice.signals.get(name, 0.0) for name, w in self.weights)
+        return 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
+
+    def nothing(self, choice: Choice) -> float:
+        """Return how sure it is that the passages hold no answer."""
+        return 1.0 if choice.kind == "none" and not choice.signals else 1 - self.confidence(choice)

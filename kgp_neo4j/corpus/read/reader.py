@@ -1,0 +1,117 @@
+"""The offline reader: a question and passages in, a span, yes, no or nothing out.
+
+Extractive reading (Devlin et al. 2019, section 4.2) by the sentence encoder's own layers, trained
+to read several passages side by side. Only two dates, numbers or spans of time that the network has
+read are compared by code (`kgp_neo4j.text.values.compare`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
+from kgp_neo4j.models.reader.network import Logits, Network, read_network
+from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
+from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span
+from kgp_neo4j.types.errors import ModelError
+
+__all__ = ["OfflineReader", "load_reader", "passages_to_read"]
+
+#: So many passages are read, and those on the paths to them up to twice as many.
+PASSAGES = 5
+#: Word pieces of a window, and how many windows a question has at most.
+WINDOW = 512
+WINDOWS = 4
+
+
+class OfflineReader:
+    """An extractive reader with its calibration; make one by `load_reader`."""
+
+    def __init__(self, network: Network, card: dict[str, Any]) -> None:
+        self._network = network
+        self.card = card
+        self._calibration = Calibration.of(card.get("calibration") or {})
+
+    def read(
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        paths: Sequence[ReasoningPath] = (),
+    ) -> Reading:
+        """Return what the passages answer, best first as they are; `paths` say how they were found.
+
+        The first passages and those on the paths to them are read. Where nothing in them answers
+        the question, the kind is `none`. The same question and passages bring the same reading.
+        """
+        choice = self.choose(question, passages, paths)
+        confidence = self._calibration.confidence(choice)
+        if choice.kind == "none" or confidence < self._calibration.threshold:
+            return Reading("", "none", self._calibration.nothing(choice))
+        spans = tuple(Span(passage, start, end) for passage, start, end in choice.spans)
+        return Reading(choice.text, choice.kind, confidence, spans)
+
+    def choose(
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        paths: Sequence[ReasoningPath] = (),
+    ) -> Choice:
+        """Return the answer chosen, however sure it is, with what its confidence is judged by."""
+        kept = passages_to_read(passages, paths)
+        if not kept or not question.strip():
+            return Choice("none")
+        return choose(question, kept, self._read(question, kept))
+
+    def _read(self, question: str, passages: Sequence[Passage]) -> list[tuple[Window, Logits]]:
+        """Return the windows of the passages, with what the network says of each."""
+        network = self._network
+        pieces = pieces_of(network.tokenizer, [(p.title, p.text) for p in passages])
+        # The first parts of all passages before the second part of any.
+        order = sorted(
+            ((at, part) for parts in pieces for at, part in enumerate(parts)),
+            key=lambda one: (one[0], one[1].passage),
+        )
+        windows = Windows(network.tokenizer, question, min(WINDOW, network.longest)).build(
+            [part for _, part in order]
+        )[:WINDOWS]
+        return list(zip(windows, network.read(windows), strict=True))
+
+
+@lru_cache(maxsize=2)
+def load_reader(folder: str | None = None) -> OfflineReader:
+    """Load the reader that comes with the package, or one that `kgp-neo4j train reader` made.
+
+    Raises ModelError where the folder holds none.
+    """
+    shipped = Path(str(resources.files("kgp_neo4j.models.reader")))
+    place = Path(folder).expanduser() if folder else shipped
+    network, card = read_network(place)
+    try:
+        return OfflineReader(network, card)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"the reader's calibration cannot be used ({error})",
+            where=str(place),
+            hint="Train it again with `kgp-neo4j train reader`.",
+        ) from error
+
+
+def passages_to_read(
+    passages: Sequence[Passage], paths: Sequence[ReasoningPath] = ()
+) -> list[Passage]:
+    """Return the first passages, each after those on the path to it in the order of the path."""
+    known = {passage.id: passage for passage in passages}
+    led = {path.last: path for path in reversed(paths)}
+    first = dict.fromkeys(passage.id for passage in passages[:PASSAGES])
+    order: dict[str, None] = {}
+    for passage in first:
+        steps = led[passage].steps if passage in led else ()
+        order |= dict.fromkeys(step.passage for step in steps if step.passage in known)
+        order[passage] = None
+    between = [passage for passage in order if passage not in first]
+    kept = {*first, *between[: 2 * PASSAGES - len(first)]}
+    return [known[passage] for passage in order if passage in kept]

@@ -1,0 +1,1 @@
+"""Pages and tables: a structural question in; values with the cells that hold them out."""

@@ -1,0 +1,254 @@
+"""What a language model does for structural questions: it chooses a look-up, or answers from one.
+
+KGP lets a language model decide ("we first apply LLM to classify whether the question is asking
+about the document structure or content", Wang et al., AAAI 2024, section "LLM-based KG traversal
+agent"). Here one reply says that and names the look-up; nothing of it is run but the look-ups.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kgp_neo4j.corpus.tables.look_up import KINDS, PARTS, Context, Kind, LookUp, table_of
+from kgp_neo4j.corpus.tables.outline import TableOutline, named_documents
+from kgp_neo4j.corpus.tables.references import TABLE_ID, PageRef, References, TableRef
+from kgp_neo4j.corpus.tables.resolving import resolve
+from kgp_neo4j.corpus.tables.tables import markdown_of
+from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
+
+__all__ = ["answered_by_model", "choose_by_model"]
+
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+
+# --- The choice of a look-up ----------------------------------------------------------------------
+
+_TYPES = ("structural", "content", "both")
+_KINDS: dict[Kind, str] = {
+    "page": "a part of pages",
+    "table": "a part of tables, or whether there is such a table (on those pages)",
+    "column": "the values or the name of a column of a table",
+    "row": "a row of a table",
+    "cell": "the cell of a row and a column of a table",
+    "tables": "which tables there are in documents or on pages; `phrase` is what they are about, "
+    "`columns` a column that they have",
+    "mentions": "the pages that mention `phrase`",
+    "count": "how many there are: in documents, on pages, in tables, or times that `phrase` is "
+    "mentioned; `each` (page, table, document) counts for each, `pick` (most, fewest) gives the "
+    "one with most or fewest",
+    "compare": "what is different and what in common: two pages, two tables, or a page and a table",
+    "question": "anything else about the pages or tables named: reckoning with a table's cells, or "
+    "what must be read out of a text, summaries included",
+}
+_LISTS = ("documents", "pages", "tables", "rows", "columns")
+_TEXTS = ("type", "kind", "part", "phrase", "each", "pick")
+#: Documents that the prompt lists, and characters that are spent on each and its tables.
+_LISTED, _LINE = 20, 400
+
+
+def choose_by_model(
+    context: Context, write: Callable[[str], str]
+) -> tuple[TypeDecision, Context | None] | None:
+    """Return the type of a question and the look-up that a language model chooses for it.
+
+    `write` takes a prompt and returns the reply, a JSON object that is checked against the kinds of
+    look-ups and the documents there are. A reply that cannot be used is asked for once more, with
+    what is wrong; None where the second cannot be used either.
+    """
+    prompt, wrong = _prompt(context), ""
+    for _ in range(2):
+        try:
+            return _read(context, write(prompt + wrong))
+        except ValueError as error:
+            wrong = f"\nYour last reply could not be used: {error}."
+    return None
+
+
+def _prompt(context: Context) -> str:
+    library = context.library
+    documents = []
+    for document in context.found.documents[:_LISTED]:
+        tables = "; ".join(f"{t.name} {t.caption}".strip() for t in library.tables([document]))
+        line = f'- "{document.title}" ({document.pages} pages): {tables}'
+        documents.append(" ".join(line.split())[:_LINE])
+    kinds = [f"- {kind} (part: {', '.join(PARTS[kind])}): {what}" for kind, what in _KINDS.items()]
+    return "\n".join(
+        [
+            "Choose the look-up that answers a question about documents. The documents, with their "
+            "tables:",
+            *documents,
+            "The kinds of look-ups:",
+            *kinds,
+            "Reply with one JSON object and nothing else, leaving out what is not needed:",
+            '{"type": "structural, content or both", "kind": "...", "part": "...", "documents": '
+            '["title"], "pages": [1], "tables": ["Table 1"], "rows": [1, "name"], "columns": [1, '
+            '"name"], "phrase": "...", "each": "...", "pick": "..."}',
+            "The type is structural if the question asks about pages, tables or their parts, "
+            "content if it asks for facts wherever they are stated (it needs no look-up then), "
+            "both if it does both.",
+            f"Question: {context.made.question}",
+        ]
+    )
+
+
+def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
+    """Return what a reply says; raises ValueError with what is wrong with it."""
+    found = re.search(r"\{.*\}", _THOUGHT.sub("", reply), re.DOTALL)
+    try:
+        given: Any = json.loads(found[0]) if found else None
+    except RecursionError:
+        given = None
+    except ValueError as error:
+        raise ValueError(f"it is no JSON ({error})") from error
+    if not isinstance(given, dict):
+        raise ValueError("it holds no JSON object")
+    if unknown := sorted(given.keys() - {*_LISTS, *_TEXTS}):
+        raise ValueError(f"there is no key {', '.join(unknown)[:80]}")
+    for name in _TEXTS:
+        if not isinstance(given.setdefault(name, ""), str):
+            raise ValueError(f"{name} must be a text")
+    for name in _LISTS:
+        if isinstance(given.setdefault(name, []), str | int):
+            given[name] = [given[name]]
+        if not isinstance(given[name], list) or any(
+            isinstance(each, bool) or not isinstance(each, str | int) for each in given[name]
+        ):
+            raise ValueError(f"{name} must be a list of numbers and texts")
+    if given["type"] not in _TYPES:
+        raise ValueError(f"type must be one of {', '.join(_TYPES)}")
+    decision = TypeDecision(given["type"], by="model", reason="a language model decided")
+    if decision.type == "content":
+        return decision, None
+    made = _references(context, given)
+    look = _look_up(given)
+    resolved = resolve(context.library, made)
+    _check(look, made)
+    return decision, replace(context, made=made, found=resolved, look_up=look, by_model=True)
+
+
+def _references(context: Context, given: dict[str, Any]) -> References:
+    words = context.made
+    made = References(question=words.question, rest=words.rest)
+    for title in map(str, given["documents"]):
+        named = named_documents(title, context.library.documents)
+        if not named:
+            raise ValueError(f"there is no document {title[:80]!r}")
+        made.documents += named[0].documents
+    for page in map(str, given["pages"]):
+        is_number = re.fullmatch(r"-?\d{1,9}", page)
+        made.pages.append(PageRef(numbers=(int(page),)) if is_number else PageRef(labels=(page,)))
+    for table in map(str, given["tables"]):
+        found = re.fullmatch(rf"(?:table\s+)?({TABLE_ID})", table.strip(), re.IGNORECASE)
+        made.tables.append(TableRef(number=found[1]) if found else TableRef(words=table))
+    made.rows = [row for row in given["rows"] if isinstance(row, int)]
+    made.columns = [column for column in given["columns"] if isinstance(column, int)]
+    return made
+
+
+def _look_up(given: dict[str, Any]) -> LookUp:
+    kind = given["kind"]
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}")
+    part = given["part"] or PARTS[kind][0]
+    if part not in PARTS[kind]:
+        raise ValueError(f"part of {kind} must be one of {', '.join(PARTS[kind])}")
+    for name, known in (("each", ("page", "table", "document")), ("pick", ("most", "fewest"))):
+        if given[name] and given[name] not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}")
+    return LookUp(
+        kind,
+        part,
+        phrase=given["phrase"],
+        row=next((row for row in given["rows"] if isinstance(row, str)), ""),
+        column=next((column for column in given["columns"] if isinstance(column, str)), ""),
+        each=given["each"],
+        pick=given["pick"],
+    )
+
+
+def _check(look: LookUp, made: References) -> None:
+    """Raise ValueError where a look-up misses what it needs."""
+    row, column = made.rows or look.row, made.columns or look.column
+    inside = look.kind in ("table", "column", "row", "cell") or look.part in ("rows", "columns")
+    counts_each = look.kind == "count" and look.each
+    for wanted, held, what in (
+        (look.kind == "page" and look.part != "headings", made.pages, "pages"),
+        (inside and look.kind != "compare" and not counts_each, made.tables, "tables"),
+        (look.kind in ("row", "cell"), row, "rows"),
+        (look.kind in ("column", "cell"), column, "columns"),
+        (look.kind == "mentions" or look.part == "times", look.phrase, "phrase"),
+        (look.kind == "compare", len(made.pages) + len(made.tables) > 0, "pages or tables"),
+    ):
+        if wanted and not held:
+            raise ValueError(f"the look-up {look.kind} needs {what}")
+
+
+# --- Answers from what was fetched ----------------------------------------------------------------
+
+#: What a prompt may hold of pages and tables, about 4,000 tokens.
+_MOST_CHARACTERS = 16_000
+_ROWS = 40
+_TASK = (
+    "Answer the question from the pages and tables below alone. Answer in a few words or "
+    "sentences; "
+    "if they do not say it, answer: not stated.\n\n{content}\n\nQuestion: {question}\nAnswer:"
+)
+
+
+def answered_by_model(
+    context: Context,
+    write: Callable[[str], str],
+    fetched: StructuralAnswer,
+    tables: Sequence[TableOutline] = (),
+) -> StructuralAnswer | None:
+    """Return what the model answers from what was fetched; None where it says nothing.
+
+    Tables are cut by rows and pages by characters where they are too long, and both the prompt and
+    the answer say so. The citations stay those of what was fetched.
+    """
+    parts, cuts = [], []
+    room = _MOST_CHARACTERS // max(1, len(tables) or 1)
+    for table in tables or (context.found.tables if not context.found.pages else ()):
+        markdown, cut = _fitted(context, table, room)
+        name = table_of(context, table)
+        parts.append(f"{name}: {table.caption}\n\n{markdown}" + (f"\n\n({cut})" if cut else ""))
+        cuts += [f"{name}: {cut}"] if cut else []
+    if not parts or context.found.pages:
+        text = fetched.markdown
+        if len(text) > _MOST_CHARACTERS:
+            text = text[:_MOST_CHARACTERS].rsplit("\n", 1)[0]
+            cuts.append(f"the first {len(text):,} of {len(fetched.markdown):,} characters shown")
+            text += f"\n\n({cuts[-1]})"
+        parts.insert(0, text)
+    prompt = _TASK.format(content="\n\n".join(filter(None, parts)), question=context.made.question)
+    reply = _THOUGHT.sub("", write(prompt)).strip()
+    if not reply:
+        return None
+    said = f"{reply}\n({'; '.join(cuts)})" if cuts else reply
+    citations = fetched.citations or tuple(
+        context.library.cite(table.document, table=table, text=table.caption) for table in tables
+    )
+    return replace(
+        fetched,
+        text=said,
+        values=(reply,),
+        sure=True,
+        found=True,
+        doubt="",
+        confidence=0.5,
+        citations=citations,
+        reading=f"{fetched.reading}, answered by a language model".lstrip(", "),
+    )
+
+
+def _fitted(context: Context, table: TableOutline, room: int) -> tuple[str, str]:
+    """Return a table's Markdown with as many of its first rows as there is room for."""
+    rows = _ROWS
+    while True:
+        markdown, cut = markdown_of(context, table, rows)
+        if len(markdown) <= room or rows <= 1:
+            return markdown, cut
+        rows = max(1, min(rows - 1, rows * room // len(markdown)))

@@ -1,0 +1,1 @@
+"""Questions within a table: question and table in; a plan that was run, with cells, out."""

@@ -1,0 +1,184 @@
+"""The learned ranker: which reading of a question is meant, and how sure that is.
+
+A small network judges each plan by the question's words, the plan's shape, the headers of its
+columns and how all of them fit (`features`); boosted trees tell how often its best answer is right.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Any
+
+from kgp_neo4j.corpus.tables.questions.candidates import Candidate
+from kgp_neo4j.corpus.tables.questions.features import FEATURES, Example
+from kgp_neo4j.types.errors import ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "CONFIDENCE",
+    "Judged",
+    "Ranker",
+    "confidence_row",
+    "groups_of",
+    "load_ranker",
+    "read_ranker",
+]
+
+#: A header counts with at most so many of its words.
+HEADER_WORDS = 6
+#: What the confidence is judged by, besides the features of the best plan.
+CONFIDENCE = (
+    "share",
+    "margin",
+    "score",
+    "plan share",
+    "candidates",
+    "answers",
+    "question words",
+    "unknown words",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The reading that is meant most likely, and the probability that its answer is right."""
+
+    candidate: Candidate
+    confidence: float
+
+
+class Ranker:
+    """The network's weights and vocabularies as arrays; runs with numpy alone."""
+
+    def __init__(self, weights: dict[str, NDArray[Any]], card: dict[str, Any]) -> None:
+        from kgp_neo4j.models.trees import Trees
+
+        self.weights = weights
+        self.grams = {name: at for at, name in enumerate(card["grams"], 1)}
+        self.signatures = {name: at for at, name in enumerate(card["signatures"], 1)}
+        self.headers = {name: at for at, name in enumerate(card["headers"], 1)}
+        self.trees = (
+            Trees((*CONFIDENCE, *FEATURES), card["confidence"]) if "confidence" in card else None
+        )
+        self.threshold = float(card.get("threshold", 0.5))
+
+    def scores(self, example: Example) -> NDArray[np.float64]:
+        """Return one score for each candidate; their softmax is the network's belief in each."""
+        import numpy as np
+
+        w = self.weights
+        known = [self.grams[g] for g in example.grams if g in self.grams]
+        question = w["grams"][known].sum(axis=0) * (1.5 / max(len(known), 1) ** 0.5)
+        shapes = [self.signatures.get(s, 0) for s in example.signatures]
+        shape = w["signatures"][shapes]
+        fit = (shape @ (w["turn.weight"] @ question))[:, None]
+        headers = np.stack(
+            [
+                [self._header(columns[part]) for columns in example.headers]
+                for part in range(len(example.headers[0]))
+            ]
+        )
+        asked = (w["ask.weight"] @ question + w["ask.bias"]).reshape(headers.shape[0], -1)
+        fits = (headers * asked[:, None, :]).sum(axis=2).T
+        bias = w["bias"][shapes]
+        rows = (example.features - w["mean"]) / w["scale"]
+        flat = headers.transpose(1, 0, 2).reshape(len(shapes), -1)
+        extra = np.concatenate([fit, fits, bias], axis=1)
+        first = (
+            rows @ w["features.weight"].T
+            + w["features.bias"]
+            + question @ w["question.weight"].T
+            + shape @ w["shape.weight"].T
+            + flat @ w["header.weight"].T
+            + extra @ w["extra.weight"].T
+        )
+        second = np.maximum(first, 0) @ w["second.weight"].T + w["second.bias"]
+        last = np.maximum(second, 0) @ w["last.weight"].T + w["last.bias"]
+        return np.asarray((last + fit + fits.sum(axis=1, keepdims=True) + bias)[:, 0])
+
+    def _header(self, words: tuple[str, ...]) -> NDArray[Any]:
+        known = [self.headers.get(word, 0) for word in words[:HEADER_WORDS]]
+        made: NDArray[Any] = self.weights["headers"][known].sum(axis=0)
+        return made
+
+    def judge(self, example: Example, found: list[Candidate]) -> Judged:
+        """Return the plan whose answer has the most belief of all plans that give it."""
+        scores = self.scores(example)
+        groups = groups_of(found)
+        best, row = confidence_row(self, example, scores, groups)
+        confidence = 1.0
+        if self.trees is not None:
+            import numpy as np
+
+            score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
+            confidence = float(1.0 / (1.0 + np.exp(-score)))
+        return Judged(found[best], confidence)
+
+
+def groups_of(found: list[Candidate]) -> list[int]:
+    """Return for each candidate the number of its answer: plans with one answer have one number."""
+    known: dict[tuple[str, ...], int] = {}
+    return [
+        known.setdefault(tuple(sorted(v.casefold() for v in c.result.values)), len(known))
+        for c in found
+    ]
+
+
+def confidence_row(
+    ranker: Ranker, example: Example, scores: NDArray[np.float64], groups: list[int]
+) -> tuple[int, list[float]]:
+    """Return the best candidate, and what its confidence is judged by."""
+    import numpy as np
+
+    belief = np.exp(scores - scores.max())
+    belief /= belief.sum()
+    shares = np.bincount(groups, weights=belief)
+    top = int(shares.argmax())
+    members = [at for at, group in enumerate(groups) if group == top]
+    best = max(members, key=lambda at: float(scores[at]))
+    others = np.delete(shares, top)
+    words = [g for g in example.grams if g.startswith("u:")]
+    row = [
+        float(shares[top]),
+        float(shares[top] - (others.max() if len(others) else 0.0)),
+        float(scores[best]),
+        float(belief[best]),
+        float(len(groups)),
+        float(len(shares)),
+        float(len(words)),
+        float(sum(word not in ranker.grams for word in words)),
+    ]
+    return best, [*row, *example.features[best].tolist()]
+
+
+def read_ranker(folder: Traversable) -> Ranker:
+    """Read a ranker from a folder with `ranker.safetensors` and `ranker.json`.
+
+    Raises ModelError where these are no ranker's.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        weights = load(folder.joinpath("ranker.safetensors").read_bytes())
+        card = json.loads(folder.joinpath("ranker.json").read_text(encoding="utf-8"))
+        return Ranker({name: array.astype("float32") for name, array in weights.items()}, card)
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"this is no ranker of questions over tables ({error!r})",
+            where=str(folder),
+            hint="Give a folder that benchmarks/train_table_ranker.py made.",
+        ) from error
+
+
+@cache
+def load_ranker() -> Ranker:
+    """Read the ranker that comes with the package (once)."""
+    return read_ranker(resources.files("kgp_neo4j.corpus.tables.questions"))

@@ -1,0 +1,447 @@
+"""What a question refers to: documents, pages, tables, rows and columns, and quoted texts.
+
+What is found is taken out of the question and replaced by a placeholder (`PAGEREF0`, `TABLEREF0`,
+`ROWREF0`, `COLREF0`, `QUOTE0`), so that the rest can be read as one of a few forms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kgp_neo4j.corpus.tables.outline import DocumentOutline, named_documents
+
+__all__ = [
+    "COUNT",
+    "HEAD",
+    "ORDINAL",
+    "TABLE_ID",
+    "WHICH",
+    "PageRef",
+    "References",
+    "TableRef",
+    "content",
+    "read_references",
+]
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+).split()
+_NUMBERS = {word: at for at, word in enumerate(_UNITS)}
+_ORDINALS = {
+    word: at
+    for at, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+        "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth "
+        "twentieth".split(),
+        1,
+    )
+} | {"opening": 1, "last": -1, "final": -1, "closing": -1, "penultimate": -2}
+_ORDINALS |= {
+    f"{before}{join}last": -at
+    for at, words in ((2, ("second", "next")), (3, ("third",)))
+    for before in words
+    for join in (" to ", "-to-", " ", "-")
+}
+
+
+def _alternatives(words: dict[str, int]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+
+
+#: A number in digits or words; an ordinal ("3rd", "third", "last", "next-to-last").
+_NUMBER = rf"(?:\d+|{_alternatives(_NUMBERS)})"
+ORDINAL = rf"(?:\d+(?:st|nd|rd|th)|{_alternatives(_ORDINALS)})"
+#: What asks for a count, and what asks for one of several.
+COUNT = r"(?:how many|number of|(?:total|overall) (?:number|count)|count|tally)"
+WHICH = r"(?:which|what|list|name|give|show|tell|every|all|any|enumerate|identify|find)"
+
+
+#: No page or row has a larger number; the database takes none with more than 64 bits.
+_LARGEST = 10**9
+
+
+def _number_of(text: str) -> int:
+    """Return the number that `_NUMBER` matched."""
+    text = " ".join(text.casefold().split())
+    return min(int(text), _LARGEST) if text.isdigit() else _NUMBERS[text]
+
+
+def _ordinal_of(text: str) -> int:
+    """Return the number that `ORDINAL` matched; the last is -1, the one before it -2."""
+    text = " ".join(text.casefold().split())
+    found = re.match(r"\d+", text)
+    return min(int(found[0]), _LARGEST) if found else _ORDINALS[text]
+
+
+#: Words that say nothing of what is asked for once pages and tables are taken out.
+_STOP = frozenset(
+    "a about according all also altogether an and any appear appears are as at be been being by "
+    "can complete contain contained containing contains content contents could count counting "
+    "data did display displayed displays do does each entire every everything exactly excluding "
+    "find for found from full get give given had has have header headers how i if in include "
+    "included includes including inside into is it it's its just know let like list listed "
+    "lists located look looks made make many me much name not number of on one ones only or out "
+    "overall please present print printed provide quote read reads return s said say says see "
+    "show shown shows so some stand stands state tell text that the there these this those to "
+    "total up us use used using value values want was we were what whats where which who whole "
+    "with within without would write written you ".split()
+)
+_WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+
+
+def content(text: str) -> list[str]:
+    """Return the words of a text in lower case that are not stop words."""
+    found = (word.casefold() for word in _WORD.findall(text))
+    return [word for word in found if word not in _STOP]
+
+
+#: What may come after a noun that heads its phrase: "the table shows", not "the table tennis club".
+HEAD = (
+    rf"(?=\s*(?:$|[^\w\s(]|\(?(?:PAGE|TABLE|ROW|COL|DOC)REF|\(?QUOTE)|\s+(?:{'|'.join(sorted(_STOP))}|"
+    r"compar\w*|depict\w*|describ\w*|explain\w*|illustrat\w*|indicat\w*|labell?ed|mention\w*|"
+    r"provid\w*|represent\w*|stat\w*|suggest\w*|summari\w*|titled|called|named)\b)"
+)
+
+
+# --- How questions write pages, tables, rows, columns and quotations, as regular expressions ------
+
+_I = re.IGNORECASE
+_POLITE = re.compile(
+    r"^(?:(?:please|hi|hello|hey)[,!]?\s+)*(?:(?:can|could|would|will)\s+you\s+(?:please\s+|"
+    r"kindly\s+)?|"
+    r"(?:i(?:'d|’d|\s+would)\s+like\s+(?:you\s+)?to\s+|i\s+(?:want|need)\s+(?:you\s+)?to\s+))"
+    r"(?:know\s+|tell\s+me\s+(?=wh|how|on|in|if)|find\s+out\s+(?=wh|how|on|in))?|"
+    r"^(?:please\s+)?(?:tell\s+me|do\s+you\s+know|say)[,:]?\s+(?=wh|how\b|on\b|in\b)",
+    _I,
+)
+_SHORT = re.compile(r"\b(what|who|where|which|how|that)(?:'|’)s\b", _I)
+_QUOTED = re.compile(r"[“„\"«]([^“”„\"«»]+)[”“\"»]|(?<!\w)[‘']([^‘’']+)[’'](?!\w)|`([^`]+)`")
+_DOCUMENT_NOUN = (
+    r"(?:documents?|files?|pdfs?|reports?|papers?|articles?|transcripts?|workbooks?|books?|corpus)"
+)
+_LABEL = r"(?-i:[ivxlc]+\b|[IVXLC]+\b|[A-Z]{1,2}-?\d+\b)"
+_PAGE = rf"(?:{_NUMBER}\b|{_LABEL})"
+_NO = r"(?:(?:numbers?|nos?\.?|nr\.?|#)\s*)?"
+_PAGES = rf"(?:pages?|pp?\.|pgs?\.?)\s*{_NO}"
+_AND = r"\s*(?:,\s*(?:and|or)?|and|or|&|vs\.?|versus)\s*"
+_PAGE_RANGE = re.compile(
+    rf"\b(?:from\s+)?{_PAGES}({_PAGE})\s*(?:-|–|—|to|through|thru|until)\s*(?:{_PAGES})?({_PAGE})",
+    _I,
+)
+_PAGE_LIST = re.compile(
+    rf"\b(?:the\s+)?(?:{_PAGES})(?<!p\.)(?<!p\.\s)({_PAGE}(?:{_AND}{_PAGE}(?!\s+(?:tables?|rows?|"
+    rf"columns?)))*)|\bpp?\.\s*(\d+(?:{_AND}\d+)*)",
+    _I,
+)
+_NOT_FOUND_PAGE = (
+    r"(?!\s+(?:that|which|where|whose|to\b|on\s+which|in\s+which|mentioning|containing|with\b|"
+    r"including|having|has\b|have\b|showing|discussing|of\s+mention|number|QUOTE))"
+)
+_CELL_AT = re.compile(r"\bcell\s*\(\s*(\d+)\s*[,;|/]\s*(\d+)\s*\)", _I)
+_PAGE_ORDINAL = re.compile(
+    rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL}(?:(?:\s*,\s*|\s+and\s+|\s+or\s+)(?:the\s+)?{ORDINAL})*)"
+    rf"\s+(?:({_NUMBER})\s+)?pages?\b{_NOT_FOUND_PAGE}",
+    _I,
+)
+TABLE_ID = (
+    rf"(?:(?-i:[A-Z]{{1,2}})?[.-]?\d+(?:[.\-–]\d+)*(?-i:[a-z])?\b|(?-i:[IVXLC]+)\b|{_NUMBER}\b"
+    r"|(?-i:[B-Z])\b)"
+)
+_TABLE_LIST = re.compile(
+    rf"\b(?:the\s+)?tables?\s*{_NO}({TABLE_ID}(?:{_AND}(?:the\s+)?(?:tables?\s*)?{_NO}{TABLE_ID})*)",
+    _I,
+)
+_TABLE_ORDINAL = re.compile(
+    rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL}(?:\s+and\s+(?:the\s+)?{ORDINAL})*)\s+(?:({_NUMBER})\s+)?"
+    r"tables?\b(?!\s+(?:that|which|where|with\s+a\b)|\s+of\s+contents)",
+    _I,
+)
+_ADJECTIVE = r"(?:only|single|one|big|large|small|whole|entire|given|same|following|data|main|full)"
+_TABLE_ON_PAGE = re.compile(
+    rf"(?:(?:the|this|that)\s+(?:{_ADJECTIVE}\s+)?)?(PAGEREF\d+)(?:'s|’s|\s+of)?\s+table\b(?!s)",
+    _I,
+)
+_TABLE_NAMED = re.compile(
+    r"\b(?:the|this|that)\s+table\s+(?:(?:that\s+is\s+|which\s+is\s+)?"
+    r"(?:about|titled|entitled|called|named|captioned|labell?ed|concerning|regarding|with\s+the\s+"
+    r"(?:title|caption|name))|(?:that|which)\s+(?:lists?|shows?|gives?|compares?|describes?)|"
+    r"listing|showing|comparing|describing|with|of)\s+(?!contents)"
+    r"(?!(?:the\s+)?(?:most|fewest|highest|least)\b)(QUOTE\d+|[^,?]+?)"
+    r"(?=,|\?|$|\s+(?:on|in|from|of|have|has|is|are|does|do|contain|appear|stand|say)\b)",
+    _I,
+)
+_NOT_NAMING = (
+    r"(?!(?:the|of|in|on|at|by|from|for|is|are|was|a|an|and|or|does|do|did|has|have|with|to|that|"
+    r"which|what|this|there|columns?|rows?|pages?|captions?|headers?|headings?|titles?|cells?|"
+    r"values?|"
+    r"numbers?|names?|entr(?:y|ies)|COLREF\d+|ROWREF\d+|PAGEREF\d+|first|last)\b)"
+)
+_TABLE_CALLED = re.compile(
+    rf"\bthe\s+(QUOTE\d+|(?:{_NOT_NAMING}[\w&/'’-]+\s+){{1,6}}?)\s*table\b"
+    rf"(?!s|\s+of\s+contents|\s+name){HEAD}",
+    _I,
+)
+_TABLE_THE = re.compile(
+    rf"\b(?:the|this|that)\s+(?:{_ADJECTIVE}\s+)*(?-i:table|TABLE)\b{HEAD}(?!\s+of\s+contents|"
+    rf"\s+(?:counts?|captions?|titles?|names?|numbers?)\b|\s+(?:with|having|that\s+"
+    r"has|which\s+has|containing)\s+(?:the\s+)?(?:most|fewest|highest|largest|greatest|least|"
+    r"maximum|minimum|lowest|smallest)\b)",
+    _I,
+)
+_SUPERLATIVE = re.compile(r"^(?:\w*(?:est)|most|fewest|next|previous|each|every|no|any)\b", _I)
+_ROW_LIST = re.compile(
+    rf"\b(?:the\s+)?(?:data\s+)?(?:rows?|entry|entries|records?)\s*{_NO}({_NUMBER}\b(?:{_AND}"
+    rf"(?:the\s+)?(?:rows?\s*)?{_NUMBER}\b)*)",
+    _I,
+)
+_ROW_ORDINAL = re.compile(
+    rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL})\s+(?:data\s+|body\s+|table\s+)?(?:row|entry|record)\b",
+    _I,
+)
+_COLUMN_LIST = re.compile(
+    rf"\b(?:the\s+)?(?:columns?|cols?\.?|fields?)\s*{_NO}({_NUMBER}\b(?:{_AND}"
+    rf"(?:the\s+)?(?:columns?\s*)?{_NUMBER}\b)*)",
+    _I,
+)
+_COLUMN_ORDINAL = re.compile(
+    rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL})\s+(?:table\s+)?(?:column|field)\b", _I
+)
+
+
+_AROUND = (
+    r"(?:\s*,?\s*\b(?:in|of|from|within|inside|for|by|on|at|throughout|across)\s+)?"
+    rf"(?:(?:the|this|that|my)\s+)?(?:{_DOCUMENT_NOUN}\s+)?(?:(?:named|called|titled)\s+)?"
+)
+
+
+_STRUCTURE = re.compile(
+    rf"(?:\s*,?\s*\b(?:in|of|from|on|within|according\s+to|based\s+on|per|see)\s+)?"
+    rf"(?:(?:the\s+)?(?:{_PAGE_RANGE.pattern}|{_TABLE_LIST.pattern}|{_TABLE_ORDINAL.pattern}|"
+    rf"{_PAGE_LIST.pattern}|{_PAGE_ORDINAL.pattern}|{_TABLE_THE.pattern}))\s*[:,]?",
+    _I,
+)
+
+
+# --- What a question refers to: documents, pages, tables, rows and columns, and quoted texts ------
+
+
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    """Pages as a question names them: counted numbers (-1 is the last), or labels as printed."""
+
+    numbers: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """A table as a question names it: by its number, by its place, by words, or as "the table"."""
+
+    number: str = ""
+    ordinal: int | None = None
+    words: str = ""
+
+
+@dataclass(slots=True)
+class References:
+    """What a question refers to, and `plain`: the question with placeholders for it.
+
+    `rest` is the question without what names documents, pages and tables, but with all else as it
+    was written. `documents` holds the named documents in their order.
+    """
+
+    question: str
+    plain: str = ""
+    rest: str = ""
+    pages: list[PageRef] = field(default_factory=list)
+    tables: list[TableRef] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+    quoted: list[str] = field(default_factory=list)
+    documents: list[DocumentOutline] = field(default_factory=list)
+
+    def place(self, placeholder: str) -> int:
+        """Return where a placeholder stands in `plain`; -1 where it does not."""
+        return self.plain.find(placeholder)
+
+
+#: Characters of a question that are read; what is longer is a pasted page.
+_LONGEST = 2_000
+#: "The first 1000 pages": more at once are not read.
+_MOST = 1_000
+
+
+def read_references(question: str, documents: Sequence[DocumentOutline]) -> References:
+    """Return what the question refers to; `documents` are those that it may name."""
+    made = References(question=question)
+    text = " ".join(question[:_LONGEST].split())
+    text = _POLITE.sub("", text)
+    text = _SHORT.sub(r"\1 is", text)
+    text = _QUOTED.sub(lambda m: _quote(made, m), text)
+    text, rest = _documents(made, text, documents)
+    made.rest = _restored(made, _without_structure(rest))
+    text = _CELL_AT.sub(r"row \1, column \2", text)
+    text = _PAGE_RANGE.sub(lambda m: _page_range(made, m), text)
+    text = _PAGE_LIST.sub(lambda m: _page_list(made, m[1] or m[2]), text)
+    text = _PAGE_ORDINAL.sub(lambda m: _page_ordinal(made, m), text)
+    text = _COLUMN_LIST.sub(lambda m: _places(made.columns, "COLREF", m[1]), text)
+    text = _COLUMN_ORDINAL.sub(lambda m: _place(made.columns, "COLREF", _ordinal_of(m[1])), text)
+    text = _ROW_LIST.sub(lambda m: _places(made.rows, "ROWREF", m[1]), text)
+    text = _ROW_ORDINAL.sub(lambda m: _place(made.rows, "ROWREF", _ordinal_of(m[1])), text)
+    text = _tables(made, text)
+    made.plain = " ".join(text.split())
+    return made
+
+
+def _quote(made: References, found: re.Match[str]) -> str:
+    made.quoted.append(next(filter(None, found.groups())).strip().rstrip(".,;"))
+    return f" QUOTE{len(made.quoted) - 1} "
+
+
+def _restored(made: References, text: str) -> str:
+    for at, quoted in enumerate(made.quoted):
+        text = text.replace(f"QUOTE{at} ", f'"{quoted}" ').replace(f"QUOTE{at}", f'"{quoted}"')
+    return re.sub(r"\s+([?.,;!])", r"\1", " ".join(text.split())).strip(" ,")
+
+
+#: "the survey's table", "the survey report's table"
+_ITS_TABLE = re.compile(
+    rf"\b(?:the\s+)?(DOCREF\d+)(?:\s*(?:'s|’s))?(?:\s+{_DOCUMENT_NOUN})?(?:'s|’s)?\s+table\b(?!s)",
+    _I,
+)
+
+
+def _documents(
+    made: References, text: str, documents: Sequence[DocumentOutline]
+) -> tuple[str, str]:
+    """Take the documents' names out; what is left stands for what is asked of them.
+
+    The second text is for questions within a table: a name met only in part stays in it.
+    """
+    for at, quoted in enumerate(made.quoted):
+        for found in named_documents(quoted, documents):
+            if found.whole and found.start == 0 and found.end == len(quoted):
+                text = text.replace(f"QUOTE{at} ", f"DOCREF{len(made.documents)} ")
+                made.documents += found.documents
+                break
+    rest = text
+    for found in sorted(named_documents(text, documents), key=lambda f: -f.start):
+        mark = f"DOCREF{len(made.documents)}"
+        made.documents += found.documents
+        text = f"{text[: found.start]} {mark} {text[found.end :]}"
+        if found.whole:
+            rest = f"{rest[: found.start]} {mark} {rest[found.end :]}"
+    text = _ITS_TABLE.sub(r"the table of \1", " ".join(text.split()))
+    if len({document.id for document in made.documents}) > 1 and text.count("DOCREF") > 1:
+        # The names stay, to tell which page or table is of which document.
+        return text, _dropped(rest)
+    return _dropped(text), _dropped(rest)
+
+
+def _dropped(text: str) -> str:
+    text = re.sub(
+        rf"{_AROUND}DOCREF\d+(?:\s*(?:'s|’s)(?=\s))?(?:\s+{_DOCUMENT_NOUN}\b)?\s*[:,]?",
+        " ",
+        text,
+        flags=_I,
+    )
+    text = re.sub(
+        r"\s*,?\s*\b(?:in|of|from|within|throughout|inside)\s+(?:the|this|that|my|your)\s+"
+        rf"(?:whole\s+|entire\s+)?{_DOCUMENT_NOUN}\b(?!\s*,?\s*(?:named|called))",
+        " ",
+        text,
+        flags=_I,
+    )
+    return " ".join(text.split())
+
+
+def _page_range(made: References, found: re.Match[str]) -> str:
+    first, last = found[1], found[2]
+    if re.fullmatch(_NUMBER, first, _I) and re.fullmatch(_NUMBER, last, _I):
+        low, high = sorted((_number_of(first), _number_of(last)))
+        if high - low < 10_000:
+            made.pages.append(PageRef(numbers=tuple(range(low, high + 1))))
+            return f" PAGEREF{len(made.pages) - 1} "
+    return found[0]
+
+
+def _page_list(made: References, text: str) -> str:
+    marks = []
+    for part in re.findall(_PAGE, text, _I):
+        number = re.fullmatch(_NUMBER, part, _I)
+        made.pages.append(
+            PageRef(numbers=(_number_of(part),)) if number else PageRef(labels=(part,))
+        )
+        marks.append(f"PAGEREF{len(made.pages) - 1}")
+    return f" {' and '.join(marks)} "
+
+
+def _page_ordinal(made: References, found: re.Match[str]) -> str:
+    marks = []
+    for part in re.findall(ORDINAL, found[1], _I):
+        place = _ordinal_of(part)
+        many = min(_number_of(found[2]), _MOST) if found[2] else 1
+        if place == 1:
+            numbers = tuple(range(1, many + 1))
+        else:
+            numbers = tuple(range(place - many + 1, place + 1)) if many > 1 else (place,)
+        made.pages.append(PageRef(numbers=numbers))
+        marks.append(f"PAGEREF{len(made.pages) - 1}")
+    return f" {' and '.join(marks)} "
+
+
+def _places(into: list[int], mark: str, text: str) -> str:
+    return " and ".join(
+        _place(into, mark, _number_of(part)) for part in re.findall(rf"{_NUMBER}\b", text, _I)
+    )
+
+
+def _place(into: list[int], mark: str, place: int) -> str:
+    into.append(place)
+    return f" {mark}{len(into) - 1} "
+
+
+def _tables(made: References, text: str) -> str:
+    def add(ref: TableRef) -> str:
+        made.tables.append(ref)
+        return f"TABLEREF{len(made.tables) - 1}"
+
+    def numbered(found: re.Match[str]) -> str:
+        parts = re.findall(TABLE_ID, re.sub(r"\btables?\b", " ", found[1], flags=_I), _I)
+        marks = []
+        for part in parts:
+            number = part
+            if re.fullmatch(_NUMBER, part, _I) and not part.isdigit():
+                number = str(_number_of(part))
+            marks.append(add(TableRef(number=number.replace("–", "-"))))
+        return f" {' and '.join(marks)} "
+
+    def ordinal(found: re.Match[str]) -> str:
+        places = [_ordinal_of(part) for part in re.findall(ORDINAL, found[1], _I)]
+        if found[2] and len(places) == 1:
+            many = min(_number_of(found[2]), _MOST)
+            places = [*range(1, many + 1)] if places[0] == 1 else [*range(-many, 0)]
+        return f" {' and '.join(add(TableRef(ordinal=place)) for place in places)} "
+
+    def words(found: re.Match[str]) -> str:
+        said = _restored(made, found[1]).strip(' "')
+        if not found[1].startswith("QUOTE") and (_SUPERLATIVE.match(said) or not content(said)):
+            return found[0]
+        return f" {add(TableRef(words=said))} "
+
+    text = _TABLE_LIST.sub(numbered, text)
+    text = _TABLE_ORDINAL.sub(ordinal, text)
+    text = _TABLE_ON_PAGE.sub(lambda m: f" {add(TableRef())} on {m[1]}", text)
+    if not re.search(r"\bhow many tables\b|\b(?:which|what) tables?\b", text, _I):
+        text = _TABLE_NAMED.sub(words, text)
+        text = _TABLE_CALLED.sub(words, text)
+    return _TABLE_THE.sub(lambda m: f" {add(TableRef())} ", text)
+
+
+def _without_structure(text: str) -> str:
+    """Return a question within a table without the words that say which table it is."""
+    made = _STRUCTURE.sub(" ", text)
+    return made if content(made) else text

@@ -1,0 +1,294 @@
+"""From what a question refers to, to the pages and tables that are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kgp_neo4j.corpus.load.grid import normal
+from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline
+from kgp_neo4j.corpus.tables.references import PageRef, References, TableRef, content
+
+__all__ = ["Resolved", "by_words", "phrases_of", "resolve", "stem"]
+
+_MOST_LISTED = 12
+_ROMAN = ["", *"i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()]
+
+
+@dataclass(slots=True)
+class Resolved:
+    """What is meant: documents, their pages and tables; and what is not there.
+
+    `pages` and `tables` have an entry for each page or table named, in the question's order; where
+    no document was named, one for each document that has it. `missing` says what does not exist,
+    `notes` how a reference was taken, `doubt` why a table cannot be told.
+    """
+
+    documents: tuple[DocumentOutline, ...]
+    named: bool
+    pages: list[tuple[DocumentOutline, tuple[int, ...]]] = field(default_factory=list)
+    tables: list[TableOutline] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    doubt: str = ""
+
+
+def resolve(library: Library, made: References) -> Resolved:
+    """Find the documents, pages and tables that the question refers to."""
+    named = tuple({document.id: document for document in made.documents}.values())
+    found = Resolved(named or library.documents, bool(named))
+    for at, page in enumerate(made.pages):
+        _page(library, found, page, _scope(made, found, f"PAGEREF{at}"))
+    for at, table in enumerate(made.tables):
+        scope = _scope(made, found, f"TABLEREF{at}")
+        _table(library, found, table, scope, made)
+    return found
+
+
+def _scope(made: References, found: Resolved, mark: str) -> tuple[DocumentOutline, ...]:
+    """Return the documents that a reference belongs to: the next one named, if several are."""
+    if len(found.documents) < 2 or not found.named or "DOCREF" not in made.plain:
+        return found.documents
+    place = made.place(mark)
+    after = [
+        (made.place(f"DOCREF{at}"), document)
+        for at, document in enumerate(made.documents)
+        if made.place(f"DOCREF{at}") > place
+    ]
+    marks = len(re.findall(r"(?:PAGE|TABLE)REF\d", made.plain))
+    if marks < 2:
+        return found.documents
+    return (min(after, key=lambda a: a[0])[1],) if after else (made.documents[-1],)
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+def _page(
+    library: Library, found: Resolved, ref: PageRef, scope: tuple[DocumentOutline, ...]
+) -> None:
+    paged = [document for document in scope if document.pages]
+    written = list(ref.labels) or [str(number) for number in ref.numbers if number > 0]
+    asked = [label.casefold() for label in written][:50]
+    labels: dict[tuple[str, str], int] = {}
+    if asked:
+        for row in library.read("labels", documents=[d.id for d in paged], labels=asked):
+            labels.setdefault((row["document"], row["label"].casefold()), row["number"])
+    missing = []
+    for document in paged:
+        numbers: list[int] = []
+        absent: list[str] = []
+        for label in ref.labels:
+            number = labels.get((document.id, label.casefold()))
+            numbers += [] if number is None else [number]
+            absent += [label] if number is None else []
+        for number in ref.numbers:
+            counted = number if number > 0 else document.pages + 1 + number
+            printed = labels.get((document.id, str(number)))
+            if 1 <= counted <= document.pages:
+                numbers.append(counted)
+                if printed not in (None, counted):
+                    found.notes.append(
+                        f"page {number} as counted; the page printed {number} is page {printed}"
+                    )
+            elif printed is not None:
+                numbers.append(printed)
+                found.notes.append(f"the page printed {number} is page {printed} as counted")
+            else:
+                absent.append(str(number))
+        if numbers:
+            found.pages.append((document, tuple(dict.fromkeys(numbers))))
+        if absent and (not numbers or len(paged) == 1):
+            missing.append((document, absent))
+    if not paged:
+        names = ", ".join(document.title for document in scope[:_MOST_LISTED])
+        found.missing.append(f"{names or 'No document'} has no pages.")
+    elif missing and (len(paged) == 1 or len(missing) == len(paged)):
+        for document, absent in missing[:_MOST_LISTED]:
+            pages = f"{document.pages} pages" if document.pages > 1 else "1 page"
+            many = "pages" if len(absent) > 1 else "page"
+            found.missing.append(
+                f"{document.title} has no {many} {', '.join(absent[:9])}; it has {pages}."
+            )
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def _table(
+    library: Library,
+    found: Resolved,
+    ref: TableRef,
+    scope: tuple[DocumentOutline, ...],
+    made: References,
+) -> None:
+    tables = library.tables(scope)
+    where = ""
+    if made.pages and found.pages:
+        on = {(document.id, number) for document, pages in found.pages for number in pages}
+        held = [t for t in tables if any((t.document, page) in on for page in t.pages)]
+        if held or not ref.number:
+            tables = held
+            where = f" on page {found.pages[0][1][0]}"
+    if ref.number:
+        chosen = _numbered(ref.number, tables, scope)
+    elif ref.ordinal is not None:
+        chosen = _ordinal(ref.ordinal, tables)
+    elif ref.words:
+        chosen = by_words(library, ref.words, tables)
+        if len(tables) == 1 and not chosen:
+            chosen = tables
+        if len(chosen) > 1:
+            narrowed = by_words(library, made.rest, chosen)
+            chosen = narrowed if len(narrowed) == 1 else _main(found, chosen) or chosen
+    else:
+        chosen = tables
+        if len(tables) > 1:
+            chosen = by_words(library, made.rest, tables, only=True) or _main(found, tables)
+        if len(chosen) != 1 and tables:
+            found.doubt = f"there are {len(tables)} tables{where}: {_listed(library, tables)}"
+            return
+    if chosen:
+        if len(chosen) > 1 and ref.words:
+            found.doubt = f"several tables fit “{ref.words}”: {_listed(library, chosen)}"
+            return
+        found.tables += chosen
+        return
+    called = f"Table {ref.number}" if ref.number else "such a table"
+    names = " and ".join(document.title for document in scope[:3]) if found.named else ""
+    there = library.tables(scope)
+    if not there:
+        found.missing.append(f"{names or 'The corpus'} has no tables.")
+    elif where and not tables:
+        listed = _listed(library, there)
+        found.missing.append(f"There is no table{where}. The tables are {listed}.")
+    else:
+        found.missing.append(
+            f"{names or 'The corpus'} has no {called.removeprefix('such a ')}{where}"
+            f"{' like that' if not ref.number else ''}. The tables are {_listed(library, there)}."
+        )
+
+
+def _numbered(
+    number: str, tables: list[TableOutline], scope: Sequence[DocumentOutline]
+) -> list[TableOutline]:
+    wanted = _id(number)
+    chosen: list[TableOutline] = []
+    if wanted.isdigit() and 0 < int(wanted) < len(_ROMAN):
+        same = {wanted, _ROMAN[int(wanted)]}
+    elif wanted in _ROMAN[1:]:
+        same = {wanted, str(_ROMAN.index(wanted))}
+    else:
+        same = {wanted}
+    for document in scope:
+        own = [t for t in tables if t.document == document.id]
+        match = [t for t in own if t.number and _id(t.number) in same]
+        if not match:
+            match = [
+                t for t in own if not t.number and _id(t.name.removeprefix("Table ")) == wanted
+            ]
+        chosen += match[:1]
+    # A printed number is surer than a place in the order.
+    return [t for t in chosen if t.number] or chosen
+
+
+def _main(found: Resolved, tables: Sequence[TableOutline]) -> list[TableOutline]:
+    """Return the table that is by far the largest of one document's, and note that it was taken."""
+    sizes = sorted((table.rows * len(table.columns) for table in tables), reverse=True)
+    if len({table.document for table in tables}) != 1 or sizes[0] < 8 * max(1, sizes[1]):
+        return []
+    largest = max(tables, key=lambda table: table.rows * len(table.columns))
+    found.notes.append(f"{largest.name} is by far the largest of {len(tables)} tables")
+    return [largest]
+
+
+def _ordinal(place: int, tables: list[TableOutline]) -> list[TableOutline]:
+    by_document: dict[str, list[TableOutline]] = {}
+    for table in tables:
+        by_document.setdefault(table.document, []).append(table)
+    made = []
+    for own in by_document.values():
+        at = place - 1 if place > 0 else len(own) + place
+        if 0 <= at < len(own):
+            made.append(own[at])
+    return made
+
+
+def _id(number: str) -> str:
+    return re.sub(r"[\s.]+$", "", number.casefold().replace("–", "-").replace("—", "-"))
+
+
+def _listed(library: Library, tables: Sequence[TableOutline]) -> str:
+    several = len({t.document for t in tables}) > 1
+    names = [
+        f"{t.name}{f' of {library.document(t.document).title}' if several else ''}"
+        + (f" (page {t.pages[0]})" if t.pages else "")
+        for t in tables[:_MOST_LISTED]
+    ]
+    more = len(tables) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+# --- by words -----------------------------------------------------------------------------------
+
+
+def by_words(
+    library: Library, words: str, tables: Sequence[TableOutline], *, only: bool = False
+) -> list[TableOutline]:
+    """Return the tables that the words fit best: by caption, headers, document, then by cells.
+
+    `only` asks for a clear winner: no table where two are as good.
+    """
+    wanted = {stem(word) for word in content(words)}
+    phrases = phrases_of(words)
+    if not wanted or not tables:
+        return []
+    scores = []
+    cells: dict[str, int] = {}
+    if len(tables) <= 60 and len(phrases) <= 400:
+        rows = library.read(
+            "holding", tables=[table.id for table in tables], phrases=sorted(phrases)
+        )
+        cells = {row["table"]: sum(len(p.split()) for p in row["phrases"]) for row in rows}
+    for table in tables:
+        caption = {stem(word) for word in content(table.caption)}
+        document = library.document(table.document)
+        title = {
+            stem(word) for word in content(f"{document.title} {document.file}".replace("-", " "))
+        }
+        headers = {stem(w) for column in table.columns for w in content(column.header)}
+        whole = sum(len(c.norm.split()) for c in table.columns if c.norm and c.norm in phrases)
+        score = (
+            2.0 * len(wanted & caption)
+            + 1.0 * len(wanted & title)
+            + 1.0 * len(wanted & headers)
+            + 1.0 * whole
+            + 1.5 * cells.get(table.id, 0)
+        )
+        if normal(table.caption) and normal(words) in normal(table.caption):
+            score += 5
+        scores.append((score, table))
+    best = max(score for score, _ in scores)
+    if best <= 0:
+        return []
+    chosen = [table for score, table in scores if score == best]
+    return [] if only and len(chosen) > 1 else chosen
+
+
+def phrases_of(text: str, longest: int = 8) -> set[str]:
+    """Return the runs of words of a text in normal form, as cells and headers are compared."""
+    tokens = normal(text).split()[:60]
+    return {
+        " ".join(tokens[at : at + size])
+        for size in range(1, longest + 1)
+        for at in range(len(tokens) - size + 1)
+    }
+
+
+def stem(word: str) -> str:
+    """Return a word without a plural ending."""
+    for ending, instead in (("ies", "y"), ("sses", "ss"), ("s", "")):
+        if word.endswith(ending) and len(word) > len(ending) + 2 and not word.endswith("ss"):
+            return word[: -len(ending)] + instead
+    return word

@@ -1,0 +1,134 @@
+"""Tells from its words whether a question is about structure (pages, tables), content or both.
+
+A few weighed signs decide: what the question names, the look-up that it asks for, the words that it
+uses, and which of them the corpus's own tables have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from kgp_neo4j.corpus.tables.look_up import Context, LookUp
+from kgp_neo4j.corpus.tables.outline import Library
+from kgp_neo4j.corpus.tables.references import HEAD, ORDINAL, References
+from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of
+from kgp_neo4j.types.tables import TypeDecision
+
+__all__ = ["decided", "decision", "signs"]
+
+#: What the signs of a question must add up to for it to be about structure.
+_ENOUGH = 0.75
+#: More tables than this are not looked through for columns that a question names.
+_MOST_TABLES = 500
+
+Sign = tuple[float, str]
+
+_DETERMINER = r"(?:the|this|that|each|every|which|what|how\s+many|all|any|list)"
+_NOUN = r"(?:pages?|tables?|columns?|rows?|cells?|captions?|footers?|headings?|headers?|footnotes?)"
+_OF_DOCUMENT = r"(?:document|file|pdf|report|paper|article|page)"
+#: A structural noun as the head of its phrase: "on the last page", not "the table tennis club".
+_SPOKEN_OF = re.compile(
+    rf"\b(?:on|in|from|of|to|under|at|using|per)\s+{_DETERMINER}\s+"
+    rf"(?:(?!of\b|the\b)[\w'’-]+\s+){{0,3}}?{_NOUN}\b{HEAD}"
+    rf"|\b(?:which|what|how\s+many|list|all|every|each|this)\s+(?:of\s+)?(?:the\s+)?{_NOUN}\b{HEAD}"
+    rf"|\b{_NOUN}\s+(?:of|in|on|from)\s+(?:the|this)\s+(?:{_NOUN}|{_OF_DOCUMENT})\b",
+    re.IGNORECASE,
+)
+_PART_NOUN = (
+    r"(?:fig(?:ure)?\.?|chart|graph|diagram|image|photo|illustration|exhibit|example|section|"
+    r"subsection|chapter|appendix|paragraph|slide|equation|heading|header|caption|footnote|bullet)s?"
+)
+_ID = r"(?:(?-i:[A-Za-z]\.)?\d+(?:\.\d+)*|(?-i:[A-Z])\b(?![\w'’.])|(?-i:(?:[A-Za-z]\.)?[IVX]+)\b)"
+#: A part of a document that is named by its number, its title or its place.
+_PART = re.compile(
+    rf"\b(?:{_PART_NOUN}|step|line|part)\s*(?:no\.?|number|#)?\s*{_ID}"
+    rf"|\b{_PART_NOUN}\s+(?:titled|called|named|labell?ed|entitled|on|about|under)\b"
+    rf"|\b(?:{ORDINAL}|next|previous|concluding)\s+{_PART_NOUN}\b{HEAD}"
+    rf"|\b(?:the|this|that|which|what|under)\s+(?:(?:(?!of\b)[\w'’\"&/().-]+\s+){{0,4}}?"
+    rf"(?:(?:sub)?section|paragraph|heading|header|caption)|(?:(?!of\b)\w+\s+){{0,2}}?"
+    rf"(?:chart|diagram|graph))s?\b(?!\s+of\b){HEAD}"
+    rf"|\b{_PART_NOUN}\s+of\s+(?:the|this)\s+{_OF_DOCUMENT}\b",
+    re.IGNORECASE,
+)
+_RANKING = re.compile(
+    r"\b(?:most|least|highest|lowest|largest|smallest|biggest|greatest|fewest|maximum|minimum|"
+    r"average|mean|total|sum|median|how\s+many|how\s+much|number\s+of|percentage|more|less|longest|"
+    r"shortest|earliest|latest|top|first|last|difference|value|list|rank\w*|what\s+(?:is|was|are|"
+    r"were)|which)\b",
+    re.IGNORECASE,
+)
+_CONTENT = re.compile(
+    r"\b(?:why|explain|reason|purpose|takeaway|meaning|significance|opinion|believe|think|describe|"
+    r"author'?s|argue\w*|suggest\w*|imply|implies|rewrite|summar\w+|main\s+(?:idea|point)|who)\b",
+    re.IGNORECASE,
+)
+
+
+def decided(context: Context) -> TypeDecision:
+    """Return whether a question is about structure, content or both, by its words; offline."""
+    library, made = context.library, context.made
+    tables = library.tables(context.found.documents) if made.tables else []
+    found = signs(made, context.look_up, lambda words: bool(by_words(library, words, tables)))
+    if sum(weight for weight, _ in found) < _ENOUGH:
+        found += _columns_named(library, made)
+    return decision(made, context.look_up, found)
+
+
+def decision(made: References, look: LookUp, found: list[Sign]) -> TypeDecision:
+    """Return the type that the signs of a question speak for."""
+    score = min(1.0, sum(weight for weight, _ in found))
+    reason = "; ".join(dict.fromkeys(reason for _, reason in found)) or "no sign of structure"
+    if score < _ENOUGH:
+        return TypeDecision("content", score=1 - score, reason=reason)
+    free = look.kind == "question" and (not made.tables or bool(_CONTENT.search(made.plain)))
+    return TypeDecision("both" if free else "structural", score=score, reason=reason)
+
+
+def signs(made: References, look: LookUp, is_there: Callable[[str], bool]) -> list[Sign]:
+    """Return what in the words of a question speaks for structure, with weights.
+
+    `is_there` says whether the corpus has a table that some words name.
+    """
+    found: list[Sign] = []
+    if made.pages:
+        found.append((1.0, "names a page"))
+    for table in made.tables:
+        if table.number or table.ordinal is not None:
+            found.append((1.0, "names a table"))
+        elif not table.words or is_there(table.words):
+            found.append((0.8, "speaks of a table"))
+    if made.rows or made.columns:
+        found.append((1.0 if made.tables else 0.5, "names a row or column by its place"))
+    alone = not made.pages and not made.tables and (look.part != "times" or bool(made.documents))
+    if look.kind != "question" and alone:
+        found.append((1.0, f"asks for a look-up of {look.kind}"))
+    if _SPOKEN_OF.search(made.plain):
+        found.append((0.75, "speaks of pages, tables, rows or columns"))
+    if _PART.search(made.plain):
+        found.append((0.75, "names a part of a document"))
+    return found
+
+
+def _columns_named(library: Library, made: References) -> list[Sign]:
+    """Whether a question ranks, counts or looks up by columns that tables of the corpus have."""
+    if not _RANKING.search(made.plain):
+        return []
+    documents = [document for document in library.documents if document.tables]
+    if sum(document.tables for document in documents) > _MOST_TABLES:
+        if not made.documents:
+            return []
+        named = {document.id for document in made.documents}
+        documents = [document for document in documents if document.id in named]
+    phrases = phrases_of(made.plain)
+    best: Sign = (0.0, "")
+    for table in library.tables(documents):
+        norms = {column.norm for column in table.columns if len(column.norm) > 2}
+        named_columns = {norm for norm in norms if norm in phrases or f"{norm}s" in phrases}
+        long = any(" " in norm for norm in named_columns)
+        weight = 0.75 if len(named_columns) > 1 else 0.5 if long else 0.25 if named_columns else 0.0
+        if made.documents and named_columns:
+            weight += 0.5
+        if weight > best[0]:
+            best = (weight, f"names columns of {table.name}: {', '.join(sorted(named_columns))}")
+    return [best] if best[0] else []

@@ -1,0 +1,1 @@
+"""Agents: a reasoning path in; the evidence that should come next out (KGP, Eq. 1)."""

@@ -1,0 +1,192 @@
+"""Agents that write the next evidence, so that neighbours can be ranked against it (KGP, Eq. 1)."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+from kgp_neo4j.corpus.traverse.agents.prompts import (
+    Prompt,
+    alpaca_prompt,
+    chat_prompt,
+    chat_task,
+    fitted,
+    seq2seq_prompt,
+    stated,
+)
+from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
+from kgp_neo4j.environment.configuration import language_settings
+from kgp_neo4j.llm.call import open_language_model, replies
+from kgp_neo4j.llm.generators import Generator, Kind, load_generator
+from kgp_neo4j.llm.reply_text import without_reasoning
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
+from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.types.settings import AgentSettings
+
+__all__ = ["ChatAgent", "GeneratingAgent", "LlamaAgent", "T5Agent"]
+
+
+class GeneratingAgent(NextEvidenceAgent):
+    """Writes, for every path of the beam in one batch, the evidence that should come next.
+
+    What is written is only ever compared with passages: nothing in it is executed or followed.
+    Without an encoder (a corpus without embeddings), neighbours are ranked by its words.
+    """
+
+    name: str
+    reads_passages = True
+
+    def __init__(self, encoder: Encoder | None) -> None:
+        self._encoder = encoder
+        self._question = ""
+        #: What was written for the evidence of a path, within one question.
+        self._written: dict[tuple[str, ...], NextEvidence] = {}
+
+    @abstractmethod
+    def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
+        """Return the next evidence after each list of evidence; empty where nothing came."""
+
+    def begin(self, question: str) -> NextEvidence:
+        """Return the question, with which the seeds are searched, and its vector."""
+        if question != self._question:
+            self._question, self._written = question, {}
+        if () not in self._written:
+            self._written[()] = self._expectations([question])[0]
+        return self._written[()]
+
+    def next_evidence(
+        self,
+        question: str,
+        paths: Sequence[ReasoningPath],
+        passages: Mapping[str, Passage],
+    ) -> list[NextEvidence]:
+        """Return what was written for each path; the question where nothing was.
+
+        Nothing is written twice for the same passages in the same order.
+        """
+        asked = self.begin(question)
+        evidence = [
+            tuple(
+                stated(passages[step.passage].title, passages[step.passage].text)
+                for step in path.steps
+                if step.passage in passages
+            )
+            for path in paths
+        ]
+        new = [key for key in dict.fromkeys(evidence) if key not in self._written]
+        texts = [readable(text) for text in self.write(question, new)] if new else []
+        made = self._expectations([text for text in texts if text])
+        for key, text in zip(new, texts, strict=True):
+            self._written[key] = made.pop(0) if text else asked
+        return [self._written[key] for key in evidence]
+
+    def _expectations(self, texts: Sequence[str]) -> list[NextEvidence]:
+        if self._encoder is None:
+            return [NextEvidence(text=text) for text in texts]
+        vectors = self._encoder.encode(texts).tolist()
+        return [
+            NextEvidence(text=text, vector=vector)
+            for text, vector in zip(texts, vectors, strict=True)
+        ]
+
+
+class _LocalAgent(GeneratingAgent):
+    kind: Kind
+    prompt: Prompt
+
+    def __init__(self, settings: AgentSettings, encoder: Encoder | None) -> None:
+        super().__init__(encoder)
+        if settings.model is None and settings.adapter is None:
+            raise ConfigurationError(
+                f"the agent {self.name} needs a model",
+                hint=f"Give --model: the folder that `kgp-neo4j train {self.name}` made, or any "
+                f"{self.kind} checkpoint.",
+            )
+        self._settings = settings
+        self._model: Generator = load_generator(self.kind, settings.model, settings.adapter)
+
+    def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
+        """Return the model's continuation of each prompt, in one batch."""
+        prompts = [
+            fitted(type(self).prompt, question, found, self._model.length, self._model.limit)
+            for found in evidence
+        ]
+        return self._model.generate(
+            prompts, temperature=self._settings.temperature, seed=self._settings.seed
+        )
+
+
+class T5Agent(_LocalAgent):
+    """Writes with a seq2seq checkpoint, fine-tuned by `kgp-neo4j train t5` (the paper's KGP-T5)."""
+
+    name = "t5"
+    kind = "seq2seq"
+    prompt = staticmethod(seq2seq_prompt)
+
+
+class LlamaAgent(_LocalAgent):
+    """Writes with a causal checkpoint and a LoRA adapter of `kgp-neo4j train llama`."""
+
+    name = "llama"
+    kind = "causal"
+    prompt = staticmethod(alpaca_prompt)
+
+
+def readable(text: str) -> str:
+    """Return what a model wrote as one line: without its reasoning, up to the next heading.
+
+    Models that were not tuned to this task go on with an instruction of their own.
+    """
+    return " ".join(without_reasoning(text).split("###")[0].split())
+
+
+# --- The agent that asks a server with the OpenAI protocol what evidence should come next ---------
+
+#: About 4,000 tokens: half of what any model reads today.
+_CHARACTERS = 16_000
+_log = logging.getLogger("kgp_neo4j")
+
+
+class ChatAgent(GeneratingAgent):
+    """Writes with the model named, else the one that is configured (`open_language_model`).
+
+    The paths of a beam are asked for at once, a few at a time. A single reply that is refused or
+    empty leaves the question as what is expected, with a warning; ModelError is raised where the
+    server cannot be used at all.
+    """
+
+    name = "chat"
+
+    def __init__(self, settings: AgentSettings, encoder: Encoder | None) -> None:
+        super().__init__(encoder)
+        model = open_language_model(
+            language_settings(
+                model=settings.model,
+                url=settings.url,
+                temperature=settings.temperature,
+                seed=settings.seed,
+            )
+        )
+        if model is None:
+            raise ConfigurationError(
+                "the agent chat needs the name of a model",
+                hint="Give --model, as the chat server calls it.",
+            )
+        self._model = model
+
+    def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
+        """Return the model's reply for each list of evidence; empty where it gave none."""
+        prompts = [fitted(chat_prompt, question, e, len, _CHARACTERS) for e in evidence]
+        written = [readable(reply.text) for reply in replies(self._model, chat_task(), prompts)]
+        lost = sum(not text for text in written)
+        if lost:
+            _log.warning(
+                "Warning: the model %s gave no evidence for %d of %d paths (an empty or refused "
+                "reply); the question stands in for it.",
+                self._model.name,
+                lost,
+                len(written),
+            )
+        return written

@@ -1,0 +1,54 @@
+"""The agent that follows multi-hop dense retrieval: what comes next after what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, TfidfAgent
+from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
+from kgp_neo4j.models.mdr import MdrEncoder
+from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
+
+__all__ = ["MdrAgent"]
+
+
+class MdrAgent(NextEvidenceAgent):
+    """Expects the passage that an MDR encoder predicts from the question and the path so far.
+
+    The query vector of each path is compared with the neighbours' MDR embeddings (KGP, Table 2;
+    Xiong et al., ICLR 2021). Its seeds are those of the other agents.
+    """
+
+    name = "mdr"
+    reads_passages = True
+
+    def __init__(self, searcher: TfidfAgent | KnnAgent, mdr: MdrEncoder) -> None:
+        self._searcher = searcher
+        self._mdr = mdr
+
+    def begin(self, question: str) -> NextEvidence:
+        """Return what the seeds are searched with: the question."""
+        return self._searcher.begin(question)
+
+    def next_evidence(
+        self,
+        question: str,
+        paths: Sequence[ReasoningPath],
+        passages: Mapping[str, Passage],
+    ) -> list[NextEvidence]:
+        """Return for every path the vector of what comes next; all are encoded in one batch."""
+        queries = [
+            (
+                question,
+                [
+                    (passages[step.passage].title, passages[step.passage].text)
+                    for step in path.steps
+                    if step.passage in passages  # deleted since it was found
+                ],
+            )
+            for path in paths
+        ]
+        vectors = self._mdr.encode_queries(queries)
+        return [
+            NextEvidence(text=question, vector=vector.tolist(), space="mdr") for vector in vectors
+        ]

@@ -1,0 +1,116 @@
+"""What the generating agents are asked: the same words in training and in use.
+
+A question and the evidence so far, for the evidence that is needed next (KGP, Eq. 1). Evidence too
+long for the model loses its oldest sentences; the question is never cut, and what stays keeps its
+order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.text.words import title_words, words
+from kgp_neo4j.types.errors import ModelError
+
+__all__ = [
+    "Prompt",
+    "alpaca_prompt",
+    "chat_prompt",
+    "chat_task",
+    "fitted",
+    "seq2seq_prompt",
+    "stated",
+]
+
+#: Turns a question and the evidence so far into what a model reads.
+Prompt = Callable[[str, Sequence[str]], str]
+
+_TASK = (
+    "Read the question and the evidence found so far. Write the one piece of evidence that is "
+    "needed next to come closer to the answer, as a sentence or two that could stand in an "
+    "encyclopedia. Do not answer the question."
+)
+
+
+def stated(title: str, text: str) -> str:
+    """Return a passage or a fact on one line, led by its title unless the text names it."""
+    line = " ".join(text.split())
+    said = f" {' '.join(words(line)).lower()} "
+    named = any(f" {' '.join(form).lower()} " in said for form in title_words(title))
+    return line if named or not title.strip() else f"{' '.join(title.split())}: {line}"
+
+
+def seq2seq_prompt(question: str, evidence: Sequence[str]) -> str:
+    """Return what a seq2seq model (T5) reads."""
+    found = " ".join(evidence) or "none"
+    return f"Name the evidence needed next. Question: {_line(question)} Evidence: {found}"
+
+
+def alpaca_prompt(question: str, evidence: Sequence[str]) -> str:
+    """Return what a causal model (LLaMA) reads: instruction, input and response, as Alpaca has it.
+
+    No line of the question or the evidence can be taken for one of the headings: each is one line
+    that begins with a word of ours.
+    """
+    return (
+        f"### Instruction:\n{_TASK}\n\n### Input:\n{chat_prompt(question, evidence)}\n\n"
+        "### Response:\n"
+    )
+
+
+def chat_prompt(question: str, evidence: Sequence[str]) -> str:
+    """Return the question and the numbered evidence; the task is the system's message."""
+    lines = [f"{number}. {text}" for number, text in enumerate(evidence, 1)] or ["none"]
+    return "\n".join([f"Question: {_line(question)}", "Evidence:", *lines])
+
+
+def chat_task() -> str:
+    """Return the system's message of a chat."""
+    return _TASK
+
+
+def fitted(
+    prompt: Prompt, question: str, evidence: Sequence[str], length: Callable[[str], int], limit: int
+) -> str:
+    """Return the prompt with as much of the latest evidence as `limit` holds by `length`.
+
+    Whole sentences are left out, the oldest first; if the last one alone is too long, it loses its
+    first words. Raises ModelError where the question alone is too long.
+    """
+
+    def kept(units: list[tuple[int, str]], first: int) -> str:
+        made: dict[int, list[str]] = {}
+        for place, text in units[first:]:
+            made.setdefault(place, []).append(text)
+        return prompt(question, [" ".join(texts) for texts in made.values()])
+
+    def fits(text: str) -> bool:
+        return length(text) <= limit
+
+    whole = prompt(question, evidence)
+    if not evidence or fits(whole):
+        if not fits(whole):
+            raise ModelError(
+                f"the question has {length(whole)} tokens with its instruction; the model reads "
+                f"{limit}",
+                hint="Ask a shorter question.",
+            )
+        return whole
+    units = [
+        (place, text[part[0] : part[1]].strip())
+        for place, text in enumerate(evidence)
+        for part in sentences(text)
+    ]
+    if units and not fits(kept(units, len(units) - 1)):
+        place, last = units[-1]
+        units = [(place, word) for word in last.split()]
+    low, high = 0, len(units)  # with `low` units left out it is too long, with `high` it is not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(kept(units, middle)) else (middle, high)
+    return kept(units, high) if high < len(units) else fitted(prompt, question, [], length, limit)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,137 @@
+"""Algorithm 1 of the KGP paper: traverse the graph from seeds to the context budget."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from kgp_neo4j.corpus.seed import find_seeds
+from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
+from kgp_neo4j.types.settings import TraversalSettings
+
+__all__ = ["NextEvidenceAgent"]
+
+
+class NextEvidenceAgent(ABC):
+    """An agent that says, for every path of the beam, what evidence should come next (KGP, Eq. 1).
+
+    Neighbours are ranked in the database against it: by words where only `text` is given, by
+    cosine similarity where `vector` is. An agent that reads the passages it has visited (a
+    generating one) sets `reads_passages`; otherwise their text is never fetched.
+    """
+
+    name: str
+    reads_passages = False
+
+    @abstractmethod
+    def begin(self, question: str) -> NextEvidence:
+        """Return what the seeds are searched with, before anything was visited."""
+
+    @abstractmethod
+    def next_evidence(
+        self,
+        question: str,
+        paths: Sequence[ReasoningPath],
+        passages: Mapping[str, Passage],
+    ) -> list[NextEvidence]:
+        """Return one expectation for each path; `passages` is empty unless `reads_passages`."""
+
+    def walk(
+        self, database: Database, corpus: str, question: str, settings: TraversalSettings
+    ) -> list[ReasoningPath]:
+        """Return one reasoning path to each retrieved passage, the best passage first.
+
+        The number of distinct passages never exceeds the budget and nothing is visited twice. The
+        paper's queues are worked off generation by generation: one call of the database ranks the
+        neighbours of all paths of a generation, a neighbour goes to the path that scores it best,
+        and each path visits its best `branching`. Where the budget cannot hold a generation, its
+        best passages are visited rather than its first ones. What the graph leaves of the budget is
+        filled with further results of the seed search.
+        """
+        found = find_seeds(
+            database, corpus, self.begin(question), settings.budget, named=settings.named
+        )
+        starts = found[: min(settings.seeds, settings.budget)]
+        visited = {step.passage: ReasoningPath((step,)) for step in starts}
+        frontier = list(visited.values())
+        for hop in range(settings.hops):
+            # The budget is shared out, so that the first hop leaves something for the later ones.
+            room = -(-(settings.budget - len(visited)) // (settings.hops - hop))
+            if not frontier or room <= 0:
+                break
+            rows = _candidates(database, corpus, question, self, settings, frontier, visited)
+            _improve(rows, frontier, visited)
+            frontier = _choose(rows, frontier, visited, room)
+            visited |= {path.last: path for path in frontier}
+        ranked = sorted(visited.values(), key=lambda path: -path.steps[-1].score)
+        rest = [ReasoningPath((step,)) for step in found if step.passage not in visited]
+        return [*ranked, *rest][: settings.budget]
+
+
+def _candidates(
+    database: Database,
+    corpus: str,
+    question: str,
+    agent: NextEvidenceAgent,
+    settings: TraversalSettings,
+    frontier: Sequence[ReasoningPath],
+    visited: Mapping[str, ReasoningPath],
+) -> list[Row]:
+    """Ask the agent what it expects on each path, and the database for the best neighbours."""
+    passages: dict[str, Passage] = {}
+    if agent.reads_passages:
+        passages = read_passages(database, [s.passage for path in frontier for s in path.steps])
+    expected = agent.next_evidence(question, frontier, passages)
+    return database.read(
+        "traverse/next_evidence",
+        corpus=corpus,
+        frontier=[
+            {
+                "passage": path.last,
+                "match": path.steps[-1].match,
+                "text": evidence.text,
+                "vector": list(evidence.vector or ()),
+                "space": evidence.space,
+                "draw": evidence.draw,
+            }
+            for path, evidence in zip(frontier, expected, strict=True)
+        ],
+        visited=list(visited),
+        edges=list(settings.edges),
+        branching=settings.branching,
+        outward=settings.outward,
+        inward=settings.inward,
+    )
+
+
+def _choose(
+    rows: Sequence[Row],
+    frontier: Sequence[ReasoningPath],
+    visited: Mapping[str, ReasoningPath],
+    room: int,
+) -> list[ReasoningPath]:
+    """Return the next generation: each path's best neighbours, the best of all where room ends."""
+    new = [row for row in rows if row["passage"] not in visited]
+    return [frontier[row["path"]].then(_step(row, row["match"])) for row in new[:room]]
+
+
+def _improve(
+    rows: Sequence[Row],
+    frontier: Sequence[ReasoningPath],
+    visited: dict[str, ReasoningPath],
+) -> None:
+    """Lead to a visited passage by a better path, where another visited one names its title."""
+    for row in rows:
+        known = visited.get(row["passage"])
+        path = frontier[row["path"]]
+        if known is None or any(step.passage == known.last for step in path.steps):
+            continue
+        step = _step(row, known.steps[-1].match)
+        if step.score > known.steps[-1].score:
+            visited[known.last] = path.then(step)
+
+
+def _step(row: Row, match: float) -> Step:
+    return Step(row["passage"], row["edge"], match, row["inherited"], row["reason"])

@@ -1,0 +1,61 @@
+"""Names the edges of reasoning paths, once the paths are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import Passage, ReasoningPath
+from kgp_neo4j.types.settings import TraversalSettings
+
+__all__ = ["read_passages", "with_edges"]
+
+
+def with_edges(
+    database: Database, paths: Sequence[ReasoningPath], settings: TraversalSettings
+) -> list[ReasoningPath]:
+    """Return the paths with the edge and the reason of each step that has none yet: one call."""
+    pairs = {
+        (before.passage, step.passage)
+        for path in paths
+        for before, step in zip(path.steps, path.steps[1:], strict=False)
+    }
+    if not pairs:
+        return list(paths)
+    rows = database.read_packed(
+        "traverse/path_edges",
+        pairs=[list(pair) for pair in sorted(pairs)],
+        edges=list(settings.edges),
+    )
+    known = {(row["source"], row["target"]): (row["edge"], row["reason"]) for row in rows}
+    made = []
+    for path in paths:
+        steps = list(path.steps)
+        for at in range(1, len(steps)):
+            edge, reason = known.get((steps[at - 1].passage, steps[at].passage), ("MENTIONS", ""))
+            steps[at] = replace(steps[at], edge=edge, reason=reason)
+        made.append(ReasoningPath(tuple(steps)))
+    return made
+
+
+# --- Fetches passages by id, once their text is needed --------------------------------------------
+
+
+def read_passages(database: Database, ids: Iterable[str]) -> dict[str, Passage]:
+    """Return the passages with these ids, by id; an id that is gone is left out."""
+    rows = database.read_packed("inspect/passages", ids=list(dict.fromkeys(ids)))
+    return {
+        row["id"]: Passage(
+            id=row["id"],
+            document=row["document"],
+            title=row["title"],
+            position=row["position"],
+            start=row["start"],
+            end=row["end"],
+            text=row["text"],
+            source=row["source"],
+            page=row["page"],
+        )
+        for row in rows
+    }

@@ -1,0 +1,318 @@
+"""What speaks for a passage: signals counted in the database, as features of a learned scorer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.graphdb.database import Row
+from kgp_neo4j.text.words import content_words, cut, fold
+
+__all__ = ["FEATURES", "Candidates", "QuestionSignals", "candidates", "question_signals"]
+
+_RRF = 60
+_DEPTH = 100
+_TITLES = 20
+#: What is looked at of a question: a pasted page must not hold up the database.
+_WORDS = 64
+_PHRASES = 400
+#: Kinds of links, as `traverse/candidate_signals` numbers them.
+NAMES, NAMED_BY, SHARES, SIMILAR, NEXT, BRIDGE, ASKED = range(7)
+_KINDS = (("names", NAMES), ("named_by", NAMED_BY), ("shares", SHARES), ("similar", SIMILAR))
+_FAR = 50.0
+
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSignals:
+    """What is known of a question before anything was visited.
+
+    `order` ranks passages by reciprocal rank fusion of words, meaning and named titles.
+    """
+
+    text: str
+    vector: list[float]
+    words: list[str]
+    phrases: list[str]
+    lexical: Mapping[str, float]
+    best_lexical: float
+    best_cosine: float
+    lexical_rank: Mapping[str, int]
+    cosine_rank: Mapping[str, int]
+    named: Mapping[str, float]
+    fused: Mapping[str, float]
+    order: Sequence[str]
+    rank: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The passages of one hop and what speaks for them.
+
+    `features` has the shape (passages, len(FEATURES)). `origin` says for each passage from which
+    place in the frontier and over which kind of link it is best reached, (-1, -1) for none.
+    """
+
+    ids: list[str]
+    features: Matrix
+    cosine: Matrix
+    origin: list[tuple[int, int]]
+
+
+def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) -> QuestionSignals:
+    """Return a question's signals from the rows of `traverse/question_signals`."""
+    lexical = {r["passage"]: float(r["lexical"]) for r in rows if r["lexical"] is not None}
+    cosine = {r["passage"]: float(r["cosine"]) for r in rows if r["cosine"] is not None}
+    named = {r["passage"]: float(r["named"]) for r in rows if r["named"] is not None}
+    ranked = [_ranked(lexical)[:_DEPTH], _ranked(cosine)[:_DEPTH], _ranked(named)[:_TITLES]]
+    fused: dict[str, float] = defaultdict(float)
+    for found in ranked:
+        for rank, passage in enumerate(found):
+            fused[passage] += 1.0 / (_RRF + rank)
+    order = _ranked(fused)
+    best = max(lexical.values(), default=1.0)
+    return QuestionSignals(
+        text=text,
+        vector=list(vector),
+        words=[_stem(word) for word in content_words(text)[:_WORDS]],
+        phrases=_phrases(text)[:_PHRASES],
+        lexical={passage: score / best for passage, score in lexical.items()},
+        best_lexical=best,
+        best_cosine=max(cosine.values(), default=0.0),
+        lexical_rank={passage: rank for rank, passage in enumerate(ranked[0])},
+        cosine_rank={passage: rank for rank, passage in enumerate(ranked[1])},
+        named=named,
+        fused=fused,
+        order=order,
+        rank={passage: rank for rank, passage in enumerate(order)},
+    )
+
+
+def _ranked(scores: Mapping[str, float]) -> list[str]:
+    return sorted(scores, key=lambda passage: (-scores[passage], passage))
+
+
+def _stem(word: str) -> str:
+    """Return what a word's forms have in common, roughly: it is looked for inside of words."""
+    if len(word) <= 4 or not word.isascii():
+        return word
+    for end, rest in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", "")):
+        if word.endswith(end) and len(word) > len(end) + 3:
+            return word[: -len(end)] + rest
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def _phrases(text: str, longest: int = 5) -> list[str]:
+    """Return the n-grams of a question that could be entities, as entities are named."""
+    low = cut(text).keys
+    content = {fold(word) for word in content_words(text)}
+    return list(
+        dict.fromkeys(
+            " ".join(low[first:last])
+            for first in range(len(low))
+            for last in range(first + 1, min(len(low), first + longest) + 1)
+            if low[first] in content and low[last - 1] in content
+        )
+    )
+
+
+def candidates(
+    question: QuestionSignals,
+    frontier: Sequence[str],
+    rows: Sequence[Row],
+    before: Mapping[str, float] | None,
+) -> Candidates:
+    """Return the candidates of one hop from the rows of `traverse/candidate_signals`.
+
+    `before` holds the scores of the hop before by passage, and is None at the first hop.
+    """
+    table = _Table(question, frontier, rows, before)
+    made = table.features()
+    return Candidates(
+        ids=[row["passage"] for row in rows],
+        features=np.array([made[name] for name in FEATURES], np.float32).T,
+        cosine=table.cosine,
+        origin=table.origin(),
+    )
+
+
+class _Table:
+    """The links of one hop as matrices of shape (frontier, candidates), one for each kind.
+
+    The candidates lie side by side in memory, so that numpy takes the best of a frontier for all of
+    them at once.
+    """
+
+    def __init__(
+        self,
+        question: QuestionSignals,
+        frontier: Sequence[str],
+        rows: Sequence[Row],
+        before: Mapping[str, float] | None,
+    ) -> None:
+        self.question = question
+        self.ids = [row["passage"] for row in rows]
+        self.rows = rows
+        self.frontier = frontier
+        self.before = before
+        size, width = len(rows), max(len(frontier), 1)
+        place = {passage: at for at, passage in enumerate(self.ids)}
+        self.cosine = np.array([row["cosine"] or 0.0 for row in rows], np.float32)
+        links = np.array(
+            [(at, *link) for at, row in enumerate(rows) for link in row["links"]], np.float32
+        ).reshape(-1, 4)
+        of, kind, parent = links[:, :3].astype(np.intp).T
+        weight = links[:, 3]
+        asked = kind == ASKED
+        self.asked = np.zeros((2, size), np.float32)  # the rarest, and all of them
+        np.maximum.at(self.asked[0], of[asked], weight[asked])
+        np.add.at(self.asked[1], of[asked], weight[asked])
+        self.links = np.zeros((6, width, size), np.float32)
+        edge = ~asked
+        np.maximum.at(self.links, (kind[edge], parent[edge], of[edge]), weight[edge])
+        covered = np.zeros((size, max(len(question.words), 1)), bool)
+        held = [row["covered"] for row in rows]
+        covered[
+            np.repeat(np.arange(size), [len(words) for words in held]),
+            np.fromiter(chain.from_iterable(held), np.intp),
+        ] = True
+        parents = [place.get(passage, -1) for passage in frontier] or [-1]
+        known = np.array([parent >= 0 for parent in parents])
+        self.parent_cosine = np.where(known, self.cosine[parents], 0.0).astype(np.float32)
+        self.itself = np.zeros((width, size), bool)
+        for at, parent in enumerate(parents):
+            if parent >= 0:
+                self.itself[at, parent] = True
+        self.links[:, self.itself] = 0.0
+        # How rare a word is among these passages stands in for how rare it is in the corpus.
+        weight = np.log1p(size / (1.0 + covered.sum(0)))
+        total = max(float(weight.sum()), 1e-6)
+        self.coverage = (covered * weight).sum(1) / total
+        parent_covered = covered[parents] & known[:, None]
+        self.parent_coverage = (parent_covered * weight).sum(1) / total
+        #: The share of the question's words that a candidate has and the parent lacks.
+        self.gain = np.ascontiguousarray(((covered * weight) @ (~parent_covered).T).T) / total
+        self.before_parent = np.array(
+            [(before or {}).get(passage, -9.0) for passage in frontier] or [-9.0], np.float32
+        )
+        self.likely = 1.0 / (1.0 + np.exp(-self.before_parent))
+
+    def features(self) -> dict[str, Sequence[float] | NDArray[Any]]:
+        """Return the features by name, in no order."""
+        return self._alone() | self._linked() | self._bridged() | self._before()
+
+    def _alone(self) -> dict[str, Sequence[float] | NDArray[Any]]:
+        """Return what speaks for a passage whatever it is linked with."""
+        question, ids = self.question, self.ids
+        lexical = np.array([question.lexical.get(p, 0.0) for p in ids])
+        return {
+            "cosine": self.cosine,
+            "cosine_gap": question.best_cosine - self.cosine,
+            "lexical": lexical,
+            "lexical_score": lexical * question.best_lexical,
+            "lexical_rank": [question.lexical_rank.get(p, 100) for p in ids],
+            "cosine_rank": [question.cosine_rank.get(p, 100) for p in ids],
+            "fused": [question.fused.get(p, 0.0) * _RRF for p in ids],
+            "fused_rank": [question.rank.get(p, 200) for p in ids],
+            "title_named": [question.named.get(p, 0.0) for p in ids],
+            "out_degree": [row["outDegree"] for row in self.rows],
+            "in_degree": [row["inDegree"] for row in self.rows],
+            "length": [row["length"] for row in self.rows],
+            "asked_entity": self.asked[0],
+            "asked_entities": self.asked[1],
+            "coverage": self.coverage,
+        }
+
+    def _linked(self) -> dict[str, Sequence[float] | NDArray[Any]]:
+        """Return what speaks for a passage by the edges that lead to it."""
+        weights = self.links[: len(_KINDS)]
+        there = weights > 0
+        any_kind = there[:SIMILAR].any(0)
+        rank = np.arange(weights.shape[1], dtype=np.float32)[:, None]
+        named = np.array([p in self.question.named for p in self.frontier] or [False])[:, None]
+        union = self.gain + self.parent_coverage[:, None]
+        parts = {
+            "links": there.sum(1),
+            "rank": np.where(there, rank, _FAR).min(1),
+            "cosine": np.where(there, self.parent_cosine[:, None], -1.0).max(1),
+            "weight": weights.max(1),
+            "asked": (there & named).sum(1),
+            "gain": np.where(there, self.gain, 0.0).max(1),
+            "union": np.where(there, union, 0.0).max(1),
+            # What the hop before said of those that lead to it.
+            "before": np.where(there, self.before_parent[:, None], -12.0).max(1),
+            "likely_gain": (there * self.likely[:, None] * self.gain).max(1),
+        }
+        return {
+            "links": any_kind.sum(0),
+            "links_rank": np.where(any_kind, rank, _FAR).min(0),
+            **{f"{kind}_{part}": made[at] for part, made in parts.items() for kind, at in _KINDS},
+        }
+
+    def _bridged(self) -> dict[str, Sequence[float] | NDArray[Any]]:
+        """What speaks for a passage by an entity it shares that the question does not name."""
+        bridge = self.links[BRIDGE]
+        rank = np.arange(len(bridge), dtype=np.float32)[:, None]
+        covered = self.parent_coverage[:, None]
+        likely = bridge * self.likely[:, None]
+        return {
+            "bridge": bridge.max(0),
+            "bridge_gain": (bridge * self.gain).max(0),
+            "bridge_union": (bridge * (self.gain + covered)).max(0),
+            "bridge_coverage": (bridge * covered).max(0),
+            "bridge_rank": (bridge / (2.0 + rank)).max(0),
+            "bridge_first": bridge[:3].max(0),
+            "bridge_likely": likely.max(0),
+            "bridge_likely_gain": (likely * self.gain).max(0),
+            "first_gain": self.gain[0],
+        }
+
+    def _before(self) -> dict[str, Any]:
+        """Return what the hop before said of a passage."""
+        return {
+            "before": [(self.before or {}).get(p, -9.0) for p in self.ids],
+            "visited": self.itself.any(0),
+        }
+
+    def origin(self) -> list[tuple[int, int]]:
+        """Return for each candidate the parent and the kind of link that best account for it."""
+        likely: NDArray[Any] = self.likely if self.before else 0.5 + 0.5 * self.parent_cosine
+        # An edge that names a title says more than one that shares a word.
+        trust = np.array([1.0, 0.8, 0.5, 0.4, 0.3, 0.5], np.float32)[:, None, None]
+        strength = (self.links > 0) * trust * likely[:, None]
+        strength[BRIDGE] *= self.links[BRIDGE]
+        kinds, width, size = strength.shape
+        flat = strength.reshape(kinds * width, size)
+        best = flat.argmax(0)
+        return [
+            (at % width, at // width) if found else (-1, -1)
+            for at, found in zip(best.tolist(), (flat.max(0) > 0).tolist(), strict=True)
+        ]
+
+
+def _names() -> tuple[str, ...]:
+    alone = (
+        "cosine cosine_gap lexical lexical_score lexical_rank cosine_rank fused fused_rank "
+        "title_named out_degree in_degree length asked_entity asked_entities coverage"
+    )
+    bridge = (
+        "bridge bridge_gain bridge_union bridge_coverage bridge_rank bridge_first first_gain "
+        "before visited bridge_likely bridge_likely_gain links links_rank"
+    )
+    parts = (
+        *("links", "rank", "cosine", "weight", "asked", "gain", "union"),
+        *("before", "likely_gain"),
+    )
+    linked = [f"{name}_{part}" for name, _ in _KINDS for part in parts]
+    return (*alone.split(), *bridge.split(), *linked)
+
+
+#: The features of a candidate, in the order of the columns.
+FEATURES: tuple[str, ...] = _names()

@@ -1,0 +1,1 @@
+"""Environment: files and variables in; settings, folders, extras and progress bars out."""

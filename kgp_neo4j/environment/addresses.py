@@ -1,0 +1,100 @@
+"""Addresses of servers: those that can be used, and how they are shown."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kgp_neo4j.types.errors import ConfigurationError
+
+__all__ = ["VARIABLE", "checked_url", "read_key", "shown_url"]
+
+
+def checked_url(url: str, where: str | None = None) -> str:
+    """Return the address if it is one that can be shown; raise ConfigurationError otherwise."""
+    try:
+        parts = urlsplit(url.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        # A port that is none is a ValueError.
+        usable = usable and parts.port != 0 and not set(url.strip()) & {" ", "\\"}
+        usable = usable and url.strip().isprintable()
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigurationError(
+            "the chat server's address is no http address",
+            where=where,
+            hint="Give one like http://127.0.0.1:8000/v1.",
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigurationError(
+            "the chat server's address holds a user, a password or a query",
+            where=where,
+            hint="Give the address alone, and the key in OPENAI_API_KEY.",
+        )
+    return url.strip().rstrip("/")
+
+
+def shown_url(text: str) -> str:
+    """Return an address without the user, password and query that it should not hold."""
+    try:
+        parts = urlsplit(text)
+        if not (parts.username or parts.password or parts.query or parts.fragment):
+            return text
+    except ValueError:
+        return "(no address)"
+    return f"{parts.scheme}://***@{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+# --- The key of a chat server: from the environment, or from a file that nobody else may read -----
+
+VARIABLE = "OPENAI_API_KEY"
+
+
+def read_key(key_file: Path | None, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the key of OPENAI_API_KEY, else of the file that is named; empty for none.
+
+    Raises ConfigurationError for a file that others may read, and for a key that no server takes;
+    neither shows it.
+    """
+    where = VARIABLE
+    key = environ.get(VARIABLE, "").strip()
+    if not key and key_file is not None:
+        where = str(key_file)
+        key = _key_of(key_file)
+    # Headers with other characters are refused with a message that holds the key.
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigurationError(
+            f"{where} holds characters that no key has", hint="Copy the key once more."
+        )
+    return key
+
+
+def _key_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(0, "not a regular file")
+            # Windows keeps no such bits.
+            if os.name == "posix" and found.st_mode & 0o077:
+                raise ConfigurationError(
+                    "others may read this file, which holds a key",
+                    where=str(path),
+                    hint=f"Close it: chmod 600 {path}",
+                )
+            data = file.read(1 << 16)
+        return data.decode("ascii").strip()
+    except OSError as error:
+        raise ConfigurationError(
+            f"the key's file cannot be read ({error.strerror})",
+            where=str(path),
+            hint="Change OPENAI_API_KEY_FILE (or llm.key_file), or make the file.",
+        ) from error
+    except UnicodeDecodeError:
+        raise ConfigurationError(
+            f"{path} holds characters that no key has", hint="Copy the key once more."
+        ) from None

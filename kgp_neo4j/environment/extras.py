@@ -1,0 +1,57 @@
+"""Packages that only some uses need, and what brings them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from kgp_neo4j.types.errors import ConfigurationError, KgpError
+
+__all__ = ["installed_extras", "is_installed", "needs"]
+
+#: The extras of the package, each with a module that only it brings.
+_EXTRAS = {
+    "torch": "sentence_transformers",
+    "train": "lightgbm",
+    "chat": "openai",
+    "office": "openpyxl",
+    "spacy": "spacy",
+    "mcp": "mcp",
+    "langchain": "langchain_core",
+    "graphrag": "neo4j_graphrag",
+    "notebook": "IPython",
+    "gds": "graphdatascience",
+    "viz": "neo4j_viz",
+    "py2neo": "py2neo",
+    "testcontainers": "testcontainers",
+}
+
+
+def installed_extras() -> list[str]:
+    """Return the extras whose packages are installed, without importing them."""
+    return [name for name, module in _EXTRAS.items() if is_installed(module)]
+
+
+def is_installed(module: str) -> bool:
+    """Say whether a module can be imported, without importing it."""
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):  # something forbids it, or it is half there
+        return False
+
+
+@contextmanager
+def needs(
+    extra: str, what: str, error: type[KgpError] = ConfigurationError, *, where: str | None = None
+) -> Iterator[None]:
+    """Turn the failure of an import within into an error that names the extra to install."""
+    try:
+        yield
+    except ImportError as missing:
+        package = (missing.name or str(missing)).partition(".")[0]
+        raise error(
+            f"{what} needs the package {package}",
+            where=where,
+            hint=f'Install it: pip install "kgp-neo4j[{extra}]".',
+        ) from missing

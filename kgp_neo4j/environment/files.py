@@ -1,0 +1,351 @@
+"""Finds the files that paths, folders and globs stand for, and opens them."""
+
+from __future__ import annotations
+
+import codecs
+import glob
+import gzip
+import io
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.text.safe import is_storable
+from kgp_neo4j.types.errors import InputError
+
+__all__ = [
+    "EXTENSIONS",
+    "Found",
+    "Value",
+    "absolute",
+    "extension",
+    "find",
+    "opened",
+    "read_array",
+    "read_lines",
+    "read_object",
+    "shown",
+    "size_on_disk",
+    "stem",
+]
+
+#: What `load` reads; each also with `.gz` after it.
+EXTENSIONS = (
+    *(".txt", ".md", ".html", ".htm"),
+    *(".pdf", ".csv", ".tsv", ".docx", ".xlsx", ".xls", ".pptx"),
+    *(".jsonl", ".json"),
+)
+
+
+@dataclass(slots=True)
+class Found:
+    """The files to load, in order; what a folder held besides; and paths that lead nowhere."""
+
+    files: list[Path] = field(default_factory=list)
+    ignored: dict[Path, None] = field(default_factory=dict)
+    errors: list[InputError] = field(default_factory=list)
+
+
+def find(paths: Iterable[str | Path]) -> Found:
+    """Return the files that `paths` stand for, each once, in an order that never changes.
+
+    Folders are searched to the bottom, hidden files and folders left out. Globs (`*`, `?`, `[...]`,
+    `**`) are expanded unless a file of that very name exists. Files of an unknown kind are ignored
+    in folders and globs, and an error where they are named.
+    """
+    found = Found()
+    seen: set[str] = set()
+    for given in paths:
+        try:
+            _add(found, seen, given)
+        except InputError as error:
+            found.errors.append(error)
+        except (OSError, RuntimeError, ValueError) as error:  # too long, no such user, no right
+            reason = f"cannot be looked up ({error})"
+            found.errors.append(InputError(reason, where=shown(Path(given))))
+    return found
+
+
+def _add(found: Found, seen: set[str], given: str | Path) -> None:
+    """Add what one path stands for; `seen` holds the files met already, links followed."""
+    path = Path(given).expanduser()
+    if path.is_dir():
+        members = _members(path)
+        if not any(extension(member) for member in members):
+            what = "the folder holds no file that can be loaded"
+            raise InputError(what, where=shown(path), hint=_known())
+    elif path.exists():
+        members = [path]
+        if not extension(path):
+            raise InputError("an unknown kind of file", where=shown(path), hint=_known())
+    elif glob.has_magic(str(given)):
+        members = _matches(path)
+        if not members:
+            raise InputError("no file matches", where=shown(path))
+    else:
+        raise InputError("there is no such file or folder", where=shown(path))
+    for member in members:
+        if not extension(member) or not member.is_file():
+            found.ignored[member] = None
+            continue
+        real = os.path.realpath(member)
+        if real in seen:
+            continue
+        seen.add(real)
+        if not is_storable(str(member)):
+            what = "the file's name is not valid Unicode"
+            found.errors.append(InputError(what, where=shown(member)))
+        else:
+            found.files.append(absolute(member))
+
+
+def absolute(path: Path) -> Path:
+    """Return a path from the root, `..` taken out, links kept: a document's source."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - Path.resolve would follow links
+
+
+def size_on_disk(path: Path) -> int:
+    """Return the bytes of a file, 0 where it cannot be asked; reading it will say why."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def extension(path: Path) -> str:
+    """Return the kind of a file, `.gz` taken off; empty for a kind that is not loaded."""
+    name = path.name.lower().removesuffix(".gz")
+    kind = os.path.splitext(name)[1]  # noqa: PTH122 - a name, not a path
+    return kind if kind in EXTENSIONS else ""
+
+
+def stem(path: Path) -> str:
+    """Return a file's name as a title: without its endings, underscores as spaces."""
+    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
+    return Path(name).stem.replace("_", " ").strip() or path.name
+
+
+def shown(path: Path) -> str:
+    """Return a path as it can be printed, whatever bytes its name is made of."""
+    return str(path).encode(errors="backslashreplace").decode()
+
+
+@contextmanager
+def opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
+    """Open a file for reading its bytes, uncompressed; progress counts bytes as they lie on disk.
+
+    Raises InputError for a file that cannot be read or is damaged, while it is being read too.
+    """
+    try:
+        with io.BufferedReader(_Counted(path, progress), 1 << 18) as raw:
+            if path.name.lower().endswith(".gz"):
+                with gzip.GzipFile(fileobj=raw) as unpacked:
+                    yield io.BufferedReader(unpacked, 1 << 18)
+            else:
+                yield raw
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(
+            f"the compressed file is damaged ({error})", where=shown(path), hint="Fetch it again."
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror or error})", where=shown(path)
+        ) from error
+
+
+class _Counted(io.RawIOBase):
+    """A file that tells the progress bar how far it has been read."""
+
+    def __init__(self, path: Path, progress: Progress) -> None:
+        self._file = path.open("rb", buffering=0)
+        self._progress = progress
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count: int = self._file.readinto(buffer) or 0
+        self._progress.update(count)
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _members(folder: Path) -> list[Path]:
+    """Return all files under a folder that are not hidden, sorted by their path."""
+    made: list[Path] = []
+    for place, folders, names in os.walk(folder, onerror=_refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        made += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted(made, key=lambda path: path.as_posix())
+
+
+def _refuse(error: OSError) -> None:
+    # A folder that cannot be read must not pass for an empty one.
+    raise error
+
+
+def _matches(path: Path) -> list[Path]:
+    """Return what a glob stands for; a folder that matches stands for its files."""
+    made: list[Path] = []
+    for name in sorted(glob.glob(str(path), recursive=True)):  # noqa: PTH207 - absolute globs
+        match = Path(name)
+        made += _members(match) if match.is_dir() else [match]
+    return made
+
+
+def _known() -> str:
+    return f"Known are {', '.join(EXTENSIONS)}, each also with .gz."
+
+
+# --- Streams the values of JSON files: one a line, or the members of one array --------------------
+
+_CHUNK = 1 << 20
+_SPACE = re.compile(r"[ \t\r\n]*+")
+#: A value cut off by the end of a chunk fails within this many characters of that end.
+_MARGIN = 32
+
+
+class Value(NamedTuple):
+    """A value and where it begins (`file:line`); an InputError stands in for a broken one."""
+
+    value: Any
+    where: str
+
+
+def read_lines(file: IO[bytes], name: str) -> Iterator[Value]:
+    """Yield the value of each line that is not blank; broken lines as InputError."""
+    for number, line in enumerate(_lines(file, name), 1):
+        where = f"{name}:{number}"
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            reason = f"byte {error.start} of the line is not utf-8 text"
+            yield Value(InputError(reason, where=where, hint="Save the file as UTF-8."), where)
+            continue
+        if text.strip():
+            yield Value(_parsed(text, where), where)
+
+
+def read_object(file: IO[bytes], name: str) -> Iterator[Value]:
+    """Yield the one object that a file holds over several lines; InputError where it is broken."""
+    text = "".join(_text(file, name))
+    try:
+        yield Value(json.loads(text), f"{name}:1")
+    except json.JSONDecodeError as error:
+        yield _broken(name, error.lineno, error.msg)
+    except (ValueError, RecursionError) as error:  # a number or a nesting beyond Python's limits
+        yield _broken(name, 1, str(error))
+
+
+def read_array(file: IO[bytes], name: str) -> Iterator[Value]:
+    """Yield the members of the one array that a file holds, a chunk in memory at a time.
+
+    A broken member ends it with an InputError, since what follows cannot be told apart.
+    """
+    decoder = json.JSONDecoder()
+    chunks = _text(file, name)
+    buffer, place, line, ended = next(chunks, ""), 0, 1, False
+    expects_value = True
+    place = _SPACE.match(buffer).end() + 1  # type: ignore[union-attr]
+    line += buffer.count("\n", 0, place)
+    while True:
+        space = _SPACE.match(buffer, place)
+        end = space.end() if space else place
+        problem = None
+        if end < len(buffer):
+            line += buffer.count("\n", place, end)
+            place = end
+            mark = buffer[place]
+            if mark == "]":
+                return
+            if not expects_value:
+                if mark != ",":
+                    yield _broken(name, line, f"expected , or ] but found {mark!r}")
+                    return
+                place, expects_value = place + 1, True
+                continue
+            try:
+                value, end = decoder.raw_decode(buffer, place)
+            except json.JSONDecodeError as error:
+                problem = error
+            except (ValueError, RecursionError) as error:
+                yield _broken(name, line, str(error))
+                return
+            else:
+                # A number may go on in the next chunk; no other value can.
+                if ended or end < len(buffer):
+                    yield Value(value, f"{name}:{line}")
+                    line += buffer.count("\n", place, end)
+                    place, expects_value = end, False
+                    continue
+        if ended:
+            at = line + (problem.lineno - buffer.count("\n", 0, place) - 1 if problem else 0)
+            yield _broken(name, at, problem.msg if problem else "the array is not closed")
+            return
+        if problem and not _is_cut_off(problem, len(buffer)):
+            at = line + problem.lineno - buffer.count("\n", 0, place) - 1
+            yield _broken(name, at, problem.msg)
+            return
+        more = next(chunks, None)
+        ended = more is None
+        buffer, place = buffer[place:] + (more or ""), 0
+
+
+def _is_cut_off(error: json.JSONDecodeError, length: int) -> bool:
+    return error.msg.startswith("Unterminated string") or error.pos >= length - _MARGIN
+
+
+def _broken(name: str, line: int, reason: str) -> Value:
+    where = f"{name}:{line}"
+    return Value(InputError(f"not JSON ({reason})", where=where), where)
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        return InputError(f"not JSON ({error.msg}, column {error.colno})", where=where)
+    except (ValueError, RecursionError) as error:  # a number or a nesting beyond Python's limits
+        return InputError(f"not JSON that can be read ({error})", where=where)
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+    """Return the lines of a file as UTF-8; UTF-16, told by its mark, is re-encoded as a whole."""
+    start = file.peek(2)[:2]  # type: ignore[attr-defined]
+    if start not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return iter(file)
+    try:
+        return iter(io.BytesIO(file.read().decode("utf-16").encode()))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"byte {error.start} is not utf-16 text", where=name, hint="Save the file as UTF-8."
+        ) from error
+
+
+def _text(file: IO[bytes], name: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    line, read = 1, 0
+    while data := file.read(_CHUNK):
+        held = len(decoder.getstate()[0])
+        try:
+            yield (text := decoder.decode(data))
+        except UnicodeDecodeError as error:
+            at = error.start - held
+            line += data.count(b"\n", 0, max(at, 0))
+            raise InputError(
+                f"byte {read + at} is not utf-8 text",
+                where=f"{name}:{line}",
+                hint="Save the file as UTF-8.",
+            ) from error
+        read += len(data)
+        line += text.count("\n")

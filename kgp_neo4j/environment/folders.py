@@ -1,0 +1,97 @@
+"""Where things are kept, and what the environment says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import platformdirs
+
+from kgp_neo4j.types.errors import ConfigurationError
+
+__all__ = ["Connection", "Folders", "connection_from_environment"]
+
+_APP = "kgp-neo4j"
+_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach a database; the password never shows in `repr`, a log or an error."""
+
+    uri: str
+    username: str
+    password: str = field(repr=False)
+    database: str = "neo4j"
+    #: Address of Neo4j Browser (`http://host:port`), where it is known.
+    browser: str | None = None
+    #: True for the server that kgp-neo4j starts and stops itself.
+    embedded: bool = False
+
+    @property
+    def browser_address(self) -> str | None:
+        """Browser's page with server, user and database filled in, but no password.
+
+        None where the address of Browser is not known.
+        """
+        if not self.browser:
+            return None
+        address = urlsplit(self.uri)
+        dbms = f"{address.scheme}://{self.username}@{address.netloc}"
+        return (
+            f"{self.browser}/browser/?dbms={quote(dbms, safe='')}"
+            f"&db={quote(self.database, safe='')}&preselectAuthMethod=NATIVE"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """The two folders kgp-neo4j writes to.
+
+    `cache` holds what can be fetched again (`KGP_NEO4J_CACHE`); `home` holds the embedded
+    database with its data, logs and password (`KGP_NEO4J_HOME`).
+    """
+
+    cache: Path
+    home: Path
+
+    @classmethod
+    def from_environment(
+        cls, home: Path | None = None, environ: Mapping[str, str] = os.environ
+    ) -> Folders:
+        """Take `home` or the environment's folders, else the user's usual ones."""
+        cache = environ.get("KGP_NEO4J_CACHE") or platformdirs.user_cache_dir(_APP, appauthor=False)
+        chosen = home or environ.get("KGP_NEO4J_HOME")
+        chosen = chosen or platformdirs.user_data_dir(_APP, appauthor=False)
+        return cls(Path(cache).expanduser().absolute(), Path(chosen).expanduser().absolute())
+
+
+def connection_from_environment(environ: Mapping[str, str] = os.environ) -> Connection | None:
+    """Return the server that `NEO4J_URI` names, or None for the embedded one.
+
+    The variables are those of Neo4j's own tools: `NEO4J_URI`, `NEO4J_USERNAME` (default neo4j),
+    `NEO4J_PASSWORD`, `NEO4J_DATABASE` (default neo4j).
+    """
+    uri = environ.get("NEO4J_URI", "").strip()
+    if not uri:
+        return None
+    if uri.split("://")[0] not in _SCHEMES or "://" not in uri:
+        raise ConfigurationError(
+            f"NEO4J_URI is {uri!r}, which is not a Bolt address",
+            hint="Use neo4j://HOST:7687, bolt://HOST:7687, or neo4j+s://HOST for Aura.",
+        )
+    password = environ.get("NEO4J_PASSWORD")
+    if password is None:
+        raise ConfigurationError(
+            "NEO4J_URI is set but NEO4J_PASSWORD is not",
+            hint="Export NEO4J_PASSWORD, or unset NEO4J_URI to use the embedded database.",
+        )
+    return Connection(
+        uri=uri,
+        username=environ.get("NEO4J_USERNAME") or "neo4j",
+        password=password,
+        database=environ.get("NEO4J_DATABASE") or "neo4j",
+    )

@@ -1,0 +1,1 @@
+"""Graph database: statements of `cypher/` in; rows out, from a server found or started."""

@@ -1,0 +1,25 @@
+"""The embedded database: a real Neo4j 5.26 with Browser, Graph Data Science and APOC.
+
+`ensure` returns a connection to it, fetching and starting it when needed; the other functions are
+what `kgp-neo4j server` offers.
+"""
+
+from __future__ import annotations
+
+from kgp_neo4j.graphdb.server.jars import Installation, install
+from kgp_neo4j.graphdb.server.logs import log_files, tail
+from kgp_neo4j.graphdb.server.password import password_file
+from kgp_neo4j.graphdb.server.supervise import ServerStatus, ensure, start, status, stop
+
+__all__ = [
+    "Installation",
+    "ServerStatus",
+    "ensure",
+    "install",
+    "log_files",
+    "password_file",
+    "start",
+    "status",
+    "stop",
+    "tail",
+]

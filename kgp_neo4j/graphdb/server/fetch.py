@@ -1,0 +1,197 @@
+"""Fetch the jars of the lock file: several at a time, resumed, verified.
+
+jgo knows where artifacts live, so no address stands here; `KGP_NEO4J_MAVEN_MIRROR` names another
+Maven repository to use instead, and a user's own jgo settings are kept to.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
+from kgp_neo4j.graphdb.server.disk import disk_error, require_free
+from kgp_neo4j.types.errors import ConfigurationError, ServerError
+
+if TYPE_CHECKING:
+    import requests
+
+__all__ = ["fetch", "repositories"]
+
+_AT_ONCE = 12
+_ATTEMPTS = 4
+_TIMEOUT = (15, 60)  # seconds to connect, seconds between two pieces
+_PIECE = 64 * 1024  # bytes; a cut connection loses one at most
+_MIRROR = "KGP_NEO4J_MAVEN_MIRROR"
+
+
+def repositories(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the Maven repositories to ask, in order: name -> address."""
+    mirror = environ.get(_MIRROR, "").strip().rstrip("/")
+    if mirror:
+        if urlsplit(mirror).scheme not in ("http", "https") or not urlsplit(mirror).hostname:
+            raise ConfigurationError(
+                f"{_MIRROR} is not an http or https address",
+                hint="Set it to the root of a Maven repository, or unset it.",
+            )
+        return {"mirror": mirror}
+    from jgo.config import GlobalSettings
+    from jgo.maven import MavenContext
+
+    found: dict[str, str] = MavenContext().remote_repos
+    found.update(GlobalSettings.load().repositories)
+    return {name: address.rstrip("/") for name, address in found.items()}
+
+
+class _AgainError(Exception):
+    """An attempt that failed in a way that may pass; the text says how."""
+
+
+@dataclass
+class _Fetcher:
+    root: Path
+    repositories: list[str]
+    progress: Progress
+    stop: threading.Event = field(default_factory=threading.Event)
+    local: threading.local = field(default_factory=threading.local)
+    counting: threading.Lock = field(default_factory=threading.Lock)
+
+    def session(self) -> requests.Session:
+        """Return this thread's session: it keeps its connection open between jars."""
+        import requests
+
+        if not hasattr(self.local, "session"):
+            self.local.session = requests.Session()
+        made: requests.Session = self.local.session
+        return made
+
+    def count(self, amount: int) -> None:
+        with self.counting:
+            self.progress.update(amount)
+
+    def fetch(self, artifact: Artifact) -> None:
+        """Bring one jar into the cache, trying each repository in turn."""
+        target = self.root / artifact.path
+        part = target.with_name(f"{target.name}.part")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            why = "no Maven repository is set"
+            for repository in self.repositories:
+                for attempt in range(_ATTEMPTS):
+                    if self.stop.is_set():
+                        return
+                    try:
+                        self.attempt(artifact, f"{repository}/{artifact.path}", part)
+                    except _AgainError as again:
+                        why = f"{urlsplit(repository).hostname}: {again}"
+                        # 0.5, 1, 2 seconds; ends at once when another jar has failed for good.
+                        if attempt + 1 < _ATTEMPTS:
+                            self.stop.wait(0.5 * 2**attempt)
+                        continue
+                    except LookupError as missing:
+                        why = f"{urlsplit(repository).hostname}: {missing}"
+                        break
+                    part.replace(target)
+                    return
+        except OSError as error:
+            raise disk_error(error, part, "The jar could not be written") from error
+        raise ServerError(
+            f"Fetching {artifact.path.name} failed ({why})",
+            where=str(part),
+            hint="Run the command again: what has come so far is kept. Behind a firewall, set "
+            f"{_MIRROR} to a Maven repository you can reach, or HTTPS_PROXY to a proxy.",
+        )
+
+    def attempt(self, artifact: Artifact, address: str, part: Path) -> None:
+        """Fetch what is missing of one jar, and check the whole."""
+        import requests
+
+        have = part.stat().st_size if part.is_file() else 0
+        if have > artifact.size:
+            part.unlink()
+            have = 0
+        if have < artifact.size:
+            headers = {"Accept-Encoding": "identity"}
+            if have:
+                headers["Range"] = f"bytes={have}-"
+            try:
+                with self.session().get(
+                    address, headers=headers, stream=True, timeout=_TIMEOUT
+                ) as response:
+                    self.receive(response, artifact, part, have)
+            except requests.RequestException as error:
+                # Only the kind: the text of such an error may hold an address with a password.
+                raise _AgainError(f"the connection failed, {type(error).__name__}") from error
+        else:
+            self.count(have)
+        if part.stat().st_size < artifact.size:
+            raise _AgainError("the connection was cut off")
+        if sha256_of(part) != artifact.sha256:
+            self.count(-part.stat().st_size)
+            part.unlink()
+            raise _AgainError("the bytes received do not match the SHA-256 of the lock file")
+
+    def receive(
+        self, response: requests.Response, artifact: Artifact, part: Path, have: int
+    ) -> None:
+        """Append a response to the part file, or begin it anew when the server can't resume."""
+        status = response.status_code
+        if status in (401, 403, 404, 410):
+            raise LookupError(f"HTTP {status}")
+        if status == 416 and part.is_file():
+            part.unlink()
+        if status == 429:
+            pause = response.headers.get("Retry-After", "")
+            self.stop.wait(min(int(pause), 30) if pause.isdigit() else 5)
+        if status not in (200, 206):
+            raise _AgainError(f"HTTP {status}")
+        resumed = status == 206 and bool(have)
+        if resumed:
+            self.count(have)
+        with part.open("ab" if resumed else "wb") as file:
+            for piece in response.iter_content(_PIECE):
+                if self.stop.is_set():
+                    return
+                file.write(piece)
+                self.count(len(piece))
+                if file.tell() > artifact.size:
+                    break  # not our jar: the check of the SHA-256 says so
+
+
+def fetch(artifacts: list[Artifact], root: Path, what: str, echo: Callable[[str], object]) -> None:
+    """Fetch `artifacts` into the Maven-shaped folder `root`, and verify each.
+
+    `what` they are, is said on the bar and where they find no room.
+
+    Raises ServerError when one cannot be had; the others that came, and the begun `.part` files,
+    stay for the next run.
+    """
+    total = sum(artifact.size for artifact in artifacts)
+    require_free(root, total, f"The files of {what}")
+    echo(f"Fetching {len(artifacts)} jars, {total / 1e6:.0f} MB, into {root}")
+    began = time.monotonic()
+    with (
+        bar(f"Fetching {what}", total, bytes_=True) as progress,
+        ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kgp-fetch") as pool,
+    ):
+        fetcher = _Fetcher(root, list(repositories().values()), progress)
+        # Large ones first: no thread is left alone with a large jar at the end.
+        ordered = sorted(artifacts, key=lambda artifact: -artifact.size)
+        jobs = [pool.submit(fetcher.fetch, artifact) for artifact in ordered]
+        try:
+            done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
+        finally:  # also on Ctrl-C: let the threads end at their next piece
+            if any(not job.done() or job.exception() for job in jobs):
+                fetcher.stop.set()
+                pool.shutdown(cancel_futures=True)
+        for job in done:
+            job.result()
+    echo(f"Fetched and verified in {time.monotonic() - began:.0f} s")

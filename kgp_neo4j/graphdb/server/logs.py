@@ -1,0 +1,109 @@
+"""The server's logs, and what they say about a start that failed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from kgp_neo4j.types.errors import ServerError
+
+__all__ = ["disk_is_full", "failure", "log_files", "tail"]
+
+_LAST = 64 * 1024  # bytes read from a log's end, more than any wanted number of lines needs
+
+_BAD = re.compile(r"Exception\b|\bERROR\b|^Error")
+
+#: What a log says -> what happened, and what to do. The first that fits is told.
+_REASONS = (
+    (
+        r"No space left on device|Disk quota exceeded|not enough space|DISK_SPACE",
+        "the disk is full",
+        "Free some space, or choose a folder on another disk with --home.",
+    ),
+    (
+        r"Read-only file system|AccessDeniedException|Permission denied",
+        "a file can't be written",
+        "Check who owns the files of the folder, and that its disk is not read-only.",
+    ),
+    (
+        r"PortBindException|Address already in use",
+        "a port was taken by another program",
+        "Run the command again: it chooses other ports.",
+    ),
+    (
+        r"StoreLockException|Lock file has been locked|FileLockException",
+        "another server has this folder's data open",
+        "Stop that server, or choose another folder with --home.",
+    ),
+    (
+        r"OutOfMemoryError|Could not reserve enough space|insufficient memory|Cannot allocate",
+        "there is not enough memory",
+        "Close other programs, or start with less: kgp-neo4j server start --memory 1g.",
+    ),
+    (
+        r"UnsupportedClassVersionError|Unrecognized (?:VM )?option|Unsupported Java",
+        "this Java does not fit",
+        "Set JAVA_HOME to a Java 17 or 21, or unset it.",
+    ),
+    (
+        r"ClassNotFoundException|NoClassDefFoundError|ZipException",
+        "a jar is missing or damaged",
+        "Run `kgp-neo4j server start --verify`.",
+    ),
+)
+
+
+def log_files(home: Path) -> tuple[Path, ...]:
+    """Return the server's logs that are there: its console, its messages, its details."""
+    names = ("console.log", "neo4j.log", "debug.log")
+    return tuple(path for name in names if (path := home / "logs" / name).is_file())
+
+
+def tail(path: Path, lines: int) -> list[str]:
+    """Return the last lines of a log, without reading more than its end."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            wanted = max(_LAST, lines * 512)
+            file.seek(max(0, size - wanted))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    found = text.splitlines()
+    return found[-lines:] if lines > 0 else []
+
+
+def _said(home: Path, since: float) -> list[str]:
+    """Return what the logs say of the start at `since` (seconds since 1970)."""
+    said = []
+    for path in log_files(home):
+        if path.stat().st_mtime < since - 1:
+            continue
+        lines = tail(path, 200)
+        if path.name == "debug.log":  # it holds many starts: only what was said in this one counts
+            begin = [i for i, line in enumerate(lines) if "Starting..." in line]
+            lines = lines[begin[-1] :] if begin else lines[-40:]
+        said += [line.strip() for line in lines if line.strip()]
+    return said
+
+
+def disk_is_full(home: Path, since: float) -> bool:
+    """Say whether the logs of this start tell of a full disk: such a server may hang for ever."""
+    return any(re.search(_REASONS[0][0], line) for line in _said(home, since))
+
+
+def failure(home: Path, since: float, what: str) -> ServerError:
+    """Return the error of a start that failed, with the reason the logs of this start give."""
+    said = _said(home, since)
+    where = str(home / "logs")
+    for pattern, reason, hint in _REASONS:
+        if any(re.search(pattern, line) for line in said):
+            return ServerError(f"{what}: {reason}", where=where, hint=hint)
+    # The line that names the exception says more than the last frames of its trace.
+    shown = [line for line in said if _BAD.search(line)][:2] or said[-3:]
+    text = "".join(f"\n  {line[:300]}" for line in shown)
+    return ServerError(
+        f"{what}. Its logs say:{text}\n" if text else what,
+        where=where,
+        hint="See `kgp-neo4j server logs`.",
+    )

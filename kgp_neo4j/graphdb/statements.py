@@ -1,0 +1,305 @@
+"""Reads the Cypher statements under `cypher/`: the only place where Cypher lives.
+
+A file begins with its signature, then its description, then the statement:
+
+    // kgp.neighbours(passage :: ANY, configuration = {} :: MAP) :: (passage :: NODE)
+    // The neighbours of a passage, nearest first.
+    // mode: READ
+    // option: limit = 10 :: INT (1 to 1000), how many at most
+    // example: CALL custom.kgp.neighbours('4f0c', {limit: 5})
+    // include: configuration
+    MATCH ...
+
+The signature's parameters are compared with the `$parameters` of the statement when the file is
+read, so that a misspelt one is found before any query runs. Files under `procedures/` are installed
+as `custom.<name>`; the driver runs the very same text.
+
+Two things are put in when a file is read, so that each of them is written once:
+
+- A line `// include: words` becomes the text of `cypher/include/words.cypher` without its head,
+  which says what it needs and leaves. `// include: options` becomes the options as a map literal.
+- `$configuration.limit` becomes `coalesce($configuration.limit, 10)`, with the option's default.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from kgp_neo4j.types.errors import QueryFileError
+
+__all__ = ["Parameter", "Statement", "fingerprint", "folder", "packed", "statement"]
+
+_SIGNATURE = re.compile(r"^//\s*(?P<name>[\w.]+)\((?P<inputs>.*?)\)\s*::\s*\((?P<outputs>.*)\)\s*$")
+_OPTION = re.compile(
+    r"^(?P<name>\w+) = (?P<default>.+?) :: (?P<type>[A-Z][A-Z ]*)"
+    r"(?: \((?P<low>[\d.]+) to (?P<high>[\d.]+)\))?, (?P<description>.+)$"
+)
+_INCLUDE = re.compile(r"^(?P<indent>\s*)// include: (?P<name>\w+)\s*$")
+_CHOSEN = re.compile(r"\$configuration\.(\w+)")
+#: What `valueType` says of a value that an option of this type takes.
+_VALUES = {
+    "BOOLEAN": "BOOLEAN",
+    "FLOAT": "(FLOAT|INTEGER)",
+    "INT": "INTEGER",
+    "LIST OF FLOAT": "LIST<(FLOAT|INTEGER|NOTHING)",
+    "LIST OF STRING": "LIST<(STRING|NOTHING)",
+    "MAP": "MAP",
+    "STRING": "STRING",
+}
+_FIELD = re.compile(r"^(?P<name>\w+)(?:\s*=\s*(?P<default>.+?))?\s*::\s*(?P<type>[A-Z][A-Z ?]*)$")
+_USED = re.compile(r"\$(\w+)")
+_NOISE = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_LITERALS = {"true": True, "false": False, "null": None}
+_MODES = ("READ", "WRITE", "SCHEMA")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter, option or column of a statement, with its Cypher type and default literal."""
+
+    name: str
+    type: str
+    default: str | None = None
+    #: The least and the greatest value that an option takes, where it is a number.
+    low: str | None = None
+    high: str | None = None
+    description: str = ""
+
+    @property
+    def value(self) -> Any:
+        """The default as a Python value."""
+        text = (self.default or "null").strip()
+        if text in _LITERALS:
+            return _LITERALS[text]
+        return {} if text == "{}" else ast.literal_eval(text)
+
+    @property
+    def range(self) -> str:
+        """The values that an option takes, as "0 to 10"; empty where any will do."""
+        return "" if self.low is None else f"{self.low} to {self.high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of `cypher/`: its file, signature, description and text with its includes."""
+
+    path: str
+    name: str
+    signature: str
+    description: str
+    mode: str
+    example: str
+    inputs: tuple[Parameter, ...]
+    outputs: tuple[Parameter, ...]
+    options: tuple[Parameter, ...]
+    text: str
+
+    @property
+    def documentation(self) -> str:
+        """The description, with the options of its configuration."""
+        said = [
+            f"{o.name} ({o.default}{f'; {o.range}' if o.range else ''}), {o.description}"
+            for o in self.options
+        ]
+        return self.description + (f" Configuration: {'; '.join(said)}." if said else "")
+
+    def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters to run with: those given, and the defaults of the rest.
+
+        An option may be given by its own name instead of within `configuration`.
+        """
+        chosen = {o.name: given[o.name] for o in self.options if o.name in given}
+        if chosen:
+            given = {name: value for name, value in given.items() if name not in chosen}
+            given["configuration"] = {**(given.get("configuration") or {}), **chosen}
+        unknown = sorted(given.keys() - {p.name for p in self.inputs})
+        if unknown:
+            raise QueryFileError(
+                f"no parameter named {', '.join(unknown)}",
+                where=self.path,
+                hint=f"The signature is {self.signature}.",
+            )
+        missing = [p.name for p in self.inputs if p.name not in given and p.default is None]
+        if missing:
+            raise QueryFileError(
+                f"parameter {', '.join(missing)} has no value and no default",
+                where=self.path,
+                hint=f"The signature is {self.signature}.",
+            )
+        return {p.name: given.get(p.name, p.value) for p in self.inputs}
+
+
+@cache
+def statement(path: str) -> Statement:
+    """Return the statement of the file `cypher/<path>.cypher`, checked against its header."""
+    return _parse(path, list(_lines(path)))
+
+
+@cache
+def packed(path: str) -> Statement:
+    """Return the statement of a file as one that gives all its rows in one record."""
+    made, around = statement(path), statement("inspect/packed")
+    before, _, rest = around.text.partition("{\n")
+    _, _, after = rest.partition("\n}")
+    columns = ", ".join(column.name for column in made.outputs)
+    after = after.replace("[column]", f"[{columns}]")
+    return replace(made, text=f"{before}{{\n{made.text}\n}}{after}")
+
+
+def folder(name: str) -> list[Statement]:
+    """Return all statements of one folder of `cypher/`, in the order of their file names."""
+    place: Traversable = resources.files("kgp_neo4j.cypher").joinpath(*name.split("/"))
+    files = sorted(f.name for f in place.iterdir() if f.name.endswith(".cypher"))
+    return [statement(f"{name}/{file.removesuffix('.cypher')}") for file in files]
+
+
+def fingerprint(name: str) -> str:
+    """Return a hash of one folder's statements: it changes when an upgrade is due."""
+    seen = hashlib.sha256()
+    for made in folder(name):
+        seen.update(f"{made.path}\0{made.signature}\0{made.documentation}\0{made.text}\0".encode())
+    return seen.hexdigest()[:16]
+
+
+def _lines(path: str, within: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Yield each line of a file after the place it comes from, with includes put in."""
+    file = resources.files("kgp_neo4j.cypher").joinpath(*f"{path}.cypher".split("/"))
+    if not file.is_file():
+        raise QueryFileError(
+            "there is no such statement", where=f"cypher/{path}.cypher", hint="Check the name."
+        )
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        place = f"cypher/{path}.cypher:{number}"
+        found = _INCLUDE.match(line)
+        if not found or found["name"] == "options":
+            yield place, line
+            continue
+        included = f"include/{found['name']}"
+        if included in within:
+            raise QueryFileError(f"{found['name']} includes itself", where=place)
+        try:
+            body = list(_lines(included, (*within, included)))
+        except QueryFileError as error:
+            if error.where != f"cypher/{included}.cypher":
+                raise
+            raise QueryFileError(
+                f"there is no cypher/{included}.cypher to include", where=place
+            ) from error
+        while body and body[0][1].startswith("//"):
+            body.pop(0)
+        yield from ((at, found["indent"] + text) for at, text in body)
+
+
+def _parse(path: str, lines: list[tuple[str, str]]) -> Statement:
+    where = f"cypher/{path}.cypher"
+    head = lines[0][1] if lines else ""
+    found = _SIGNATURE.match(head)
+    if not found:
+        raise QueryFileError(
+            "the first line is not a signature",
+            where=f"{where}:1",
+            hint="Write // name(parameter :: TYPE) :: (column :: TYPE).",
+        )
+    tags: dict[str, str] = {}
+    words: list[str] = []
+    options: list[Parameter] = []
+    for place, line in lines[1:]:
+        if not line.startswith("//") or _INCLUDE.match(line):
+            break
+        comment = line[2:].strip()
+        key, colon, rest = comment.partition(":")
+        if colon and key == "option":
+            options.append(_option(rest.strip(), place))
+        elif colon and key in ("mode", "example"):
+            tags[key] = rest.strip()
+        elif not tags:
+            words.append(comment)
+    mode = tags.get("mode", "READ")
+    if mode not in _MODES or not words:
+        raise QueryFileError(
+            "the header needs a description and a mode of READ, WRITE or SCHEMA",
+            where=f"{where}:2",
+        )
+    inputs = _fields(found["inputs"], where)
+    text = "\n".join(_with_options(lines, options))
+    bare = _NOISE.sub(" ", text)
+    _same(set(_USED.findall(bare)), {p.name for p in inputs}, "$", "the signature", lines)
+    chosen = {name for _, line in lines for name in _CHOSEN.findall(line)}
+    _same(chosen, {o.name for o in options}, "$configuration.", "the options", lines)
+    return Statement(
+        path=where,
+        name=found["name"],
+        signature=head[2:].strip(),
+        description=" ".join(words),
+        mode=mode,
+        example=tags.get("example", ""),
+        inputs=inputs,
+        outputs=_fields(found["outputs"], where),
+        options=tuple(options),
+        text=text,
+    )
+
+
+def _same(
+    used: set[str], declared: set[str], sign: str, what: str, lines: list[tuple[str, str]]
+) -> None:
+    """Raise QueryFileError unless what a statement uses is what its header declares."""
+    odd = used ^ declared
+    if odd:
+        names = ", ".join(f"{sign}{name}" for name in sorted(odd))
+        at = next((p for p, line in lines if any(f"{sign}{n}" in line for n in odd)), lines[0][0])
+        raise QueryFileError(
+            f"declared and used parameters differ: {names}",
+            where=at,
+            hint=f"Bring {what} in the header and the statement together.",
+        )
+
+
+def _with_options(lines: list[tuple[str, str]], options: list[Parameter]) -> Iterator[str]:
+    """Yield the lines with the options' defaults, and the options where they are included."""
+    defaults = {option.name: option.default for option in options}
+    maps = ", ".join(
+        f"{o.name}: {{type: '{_VALUES[o.type]}', said: '{o.type}'"
+        + (f", low: {o.low}, high: {o.high}}}" if o.range else "}")
+        for o in options
+    )
+    for _, line in lines:
+        found = _INCLUDE.match(line)
+        if found:
+            yield f"{found['indent']}{{{maps}}}"
+        else:
+            yield _CHOSEN.sub(lambda m: f"coalesce({m[0]}, {defaults.get(m[1])})", line)
+
+
+def _option(text: str, place: str) -> Parameter:
+    found = _OPTION.match(text)
+    if not found or found["type"] not in _VALUES:
+        raise QueryFileError(
+            f"cannot read the option {text!r}",
+            where=place,
+            hint="Write name = default :: TYPE (least to greatest), what it means.",
+        )
+    return Parameter(**found.groupdict())
+
+
+def _fields(text: str, where: str) -> tuple[Parameter, ...]:
+    made: list[Parameter] = []
+    # Defaults hold no commas by convention, so that a signature splits on them.
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        found = _FIELD.match(part)
+        if not found:
+            raise QueryFileError(
+                f"cannot read {part!r} in the signature",
+                where=f"{where}:1",
+                hint="Write name :: TYPE or name = default :: TYPE, with spaces round the colons.",
+            )
+        made.append(Parameter(found["name"], found["type"].strip(), found["default"]))
+    return tuple(made)

@@ -1,0 +1,52 @@
+"""A store: something named in a database, which is opened when it is first used."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.install import open_database
+
+__all__ = ["Store"]
+
+
+class Store:
+    """Something named in a database: nothing is fetched, started or opened before it is needed.
+
+    Without `database`, the one of `open_database` is opened at the first use and closed by `close`.
+    """
+
+    def __init__(self, name: str, *, database: Database | None = None) -> None:
+        self.name = name
+        self._given = database
+        self._opened: Database | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def database(self) -> Database:
+        """The database that the store is in."""
+        if self._given is not None:
+            return self._given
+        if self._opened is None:
+            self._opened = open_database()
+        return self._opened
+
+    def close(self) -> None:
+        """Close the connection to the database, unless it was given."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None

@@ -1,0 +1,269 @@
+"""Language models that write: seq2seq and causal checkpoints, with LoRA adapters.
+
+Only safetensors weights are read and no code of a checkpoint's own is run.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.models.torch_encoder import native_bfloat16
+from kgp_neo4j.types.errors import ModelError
+
+__all__ = [
+    "INPUT_TOKENS",
+    "OUTPUT_TOKENS",
+    "Generator",
+    "Kind",
+    "first_line",
+    "kind_of",
+    "load_checkpoint",
+    "load_generator",
+    "placed",
+]
+
+Kind = Literal["seq2seq", "causal"]
+
+#: Tokens of a prompt at most, as in KGP's fine-tuning.
+INPUT_TOKENS = 512
+#: Tokens written at most: more than a supporting fact has, and no more than encoders read.
+OUTPUT_TOKENS = 160
+#: KGP's T5 agent: two beams, repetition penalty 2.5. A causal model's penalty would count the
+#: words of the prompt too, which are those that the next evidence speaks of.
+_SEQ2SEQ = {"num_beams": 2, "repetition_penalty": 2.5}
+_CAUSAL: dict[str, Any] = {"num_beams": 1}
+_BATCH = 16
+_ADAPTER = "adapter_config.json"
+
+
+class Generator:
+    """A language model that continues prompts, a batch at a time.
+
+    `limit` is the number of tokens that a prompt may have.
+    """
+
+    def __init__(self, name: str, kind: Kind, model: Any, tokenizer: Any, device: str) -> None:
+        self.name = name
+        self._kind = kind
+        self._model = model.eval()
+        self._tokenizer = tokenizer
+        self._device = device
+        # Causal models continue from the right end, so the padding goes to the left.
+        tokenizer.padding_side = "left" if kind == "causal" else "right"
+        self.limit = input_limit(model, kind)
+
+    def length(self, prompt: str) -> int:
+        """Return the tokens of a prompt, those that the tokenizer adds included."""
+        return len(self._tokenizer(prompt)["input_ids"])
+
+    def generate(
+        self, prompts: Sequence[str], *, temperature: float = 0.0, seed: int = 0
+    ) -> list[str]:
+        """Return what the model writes after each prompt.
+
+        At temperature 0 the likeliest text (by beam search for seq2seq); above it a sample, which
+        the seed makes repeat for the same prompts.
+        """
+        import torch
+
+        # Each prompt once, the longest first, so that a batch holds prompts of one length.
+        order = sorted(dict.fromkeys(prompts), key=lambda prompt: (-len(prompt), prompt))
+        written: dict[str, str] = {}
+        devices = [torch.cuda.current_device()] if self._device == "cuda" else []
+        with torch.inference_mode(), torch.random.fork_rng(devices):
+            torch.manual_seed(seed)
+            for start in range(0, len(order), _BATCH):
+                batch = order[start : start + _BATCH]
+                written |= zip(batch, self._batch(batch, temperature), strict=True)
+        return [written[prompt] for prompt in prompts]
+
+    def _batch(self, prompts: Sequence[str], temperature: float) -> list[str]:
+        inputs = self._tokenizer(
+            list(prompts), return_tensors="pt", padding=True, return_token_type_ids=False
+        ).to(self._device)
+        how = dict(_SEQ2SEQ if self._kind == "seq2seq" else _CAUSAL)
+        if temperature > 0:
+            how |= {"num_beams": 1, "temperature": temperature, "top_k": 0, "top_p": 1.0}
+        made = self._model.generate(
+            **inputs,
+            **how,
+            do_sample=temperature > 0,
+            max_new_tokens=OUTPUT_TOKENS,
+            pad_token_id=self._tokenizer.pad_token_id,
+        )
+        if self._kind == "causal":
+            made = made[:, inputs["input_ids"].shape[1] :]
+        texts: list[str] = self._tokenizer.batch_decode(made, skip_special_tokens=True)
+        return texts
+
+
+def input_limit(model: Any, kind: Kind) -> int:
+    """Return how many tokens a prompt may have, so that what is written still finds room."""
+    places = getattr(model.config, "max_position_embeddings", None)
+    if not isinstance(places, int):
+        return INPUT_TOKENS
+    room = places - OUTPUT_TOKENS if kind == "causal" else places
+    return max(1, min(INPUT_TOKENS, room))
+
+
+@lru_cache(maxsize=2)
+def load_generator(kind: Kind, name: str | None, adapter: str | None = None) -> Generator:
+    """Load a checkpoint (folder or hub name) to write with, and a LoRA adapter's folder on it.
+
+    The folder of an adapter may stand for both: it names its base model. Runs in bfloat16 on a GPU
+    and where the CPU multiplies it natively, in float32 elsewhere. Raises ModelError when it can't
+    be found, holds no safetensors weights, or is of the other kind.
+    """
+    device, dtype = placed()
+    model, tokenizer = load_checkpoint(kind, name, adapter, dtype)
+    return Generator(adapter or name or "", kind, model.to(device), tokenizer, device)
+
+
+def placed() -> tuple[str, Any]:
+    """Return the device that models run on, and the torch dtype that it multiplies natively."""
+    with needs("torch", "a local language model", ModelError):
+        import torch
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    native = device == "cuda" or native_bfloat16()
+    return device, torch.bfloat16 if native else torch.float32
+
+
+def kind_of(name: str) -> Kind:
+    """Return which kind of language model a checkpoint is, or an adapter's base model.
+
+    Raises ModelError where it cannot be found.
+    """
+    base = _base_of(name) if _is_adapter(name) else name
+    source, options = _source(base)
+    try:
+        from transformers import AutoConfig
+
+        config = AutoConfig.from_pretrained(source, **options)
+    except Exception as error:  # damaged files raise what their libraries like
+        raise ModelError(
+            f"the checkpoint {base!r} could not be loaded ({first_line(error)})",
+            hint="Give a folder with safetensors weights and a tokenizer, or a hub name while "
+            "online.",
+        ) from error
+    return "seq2seq" if config.is_encoder_decoder else "causal"
+
+
+def _source(name: str) -> tuple[str, dict[str, bool]]:
+    """Return a folder or hub name as transformers takes it, and how it may be loaded."""
+    local = Path(name).expanduser().is_dir()
+    # From the root, because an adapter keeps the name of its base model.
+    source = str(Path(name).expanduser().absolute()) if local else name
+    return source, {"trust_remote_code": False, "local_files_only": local}
+
+
+def load_checkpoint(
+    kind: Kind, name: str | None, adapter: str | None, dtype: Any
+) -> tuple[Any, Any]:
+    """Return a checkpoint's model in a torch `dtype`, and its tokenizer; errors as above."""
+    if name and adapter is None and _is_adapter(name):
+        name, adapter = None, name
+    if name is None:
+        name = _base_of(adapter or "")
+    source, options = _source(name)
+    try:
+        from transformers import AutoConfig, AutoTokenizer
+        from transformers.utils import logging as chatter
+
+        chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own
+        config = AutoConfig.from_pretrained(source, **options)
+        _check_kind(kind, name, config)
+        tokenizer = AutoTokenizer.from_pretrained(source, **options)
+        model = _auto(kind).from_pretrained(
+            source, config=config, dtype=dtype, use_safetensors=True, **options
+        )
+    except Exception as error:  # damaged files raise what their libraries like
+        raise ModelError(
+            f"the {kind} checkpoint {name!r} could not be loaded ({first_line(error)})",
+            hint="Give a folder with safetensors weights and a tokenizer, or a hub name while "
+            "online.",
+        ) from error
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.eos_token_id is None or tokenizer.pad_token_id is None:
+        raise ModelError(
+            "the checkpoint's tokenizer has no token that ends a text",
+            where=name,
+            hint="Give a checkpoint whose tokenizer has an eos_token.",
+        )
+    if adapter is not None:
+        model = _with_adapter(model, adapter)
+    return model, tokenizer
+
+
+def _auto(kind: Kind) -> Any:
+    from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
+
+    return AutoModelForSeq2SeqLM if kind == "seq2seq" else AutoModelForCausalLM
+
+
+def _check_kind(kind: Kind, name: str, config: Any) -> None:
+    """Raise ModelError for a checkpoint of another kind; its configuration tells."""
+    mapping = _auto(kind)._model_mapping
+    if type(config) not in mapping or (kind == "causal" and config.is_encoder_decoder):
+        agent, example = ("t5", "T5") if kind == "seq2seq" else ("llama", "LLaMA")
+        raise ModelError(
+            f"{name!r} is no {kind} checkpoint but one of the type {config.model_type}",
+            hint=f"The agent {agent} runs on {kind} language models, {example} for one.",
+        )
+
+
+def _is_adapter(name: str) -> bool:
+    folder = Path(name).expanduser()
+    return (folder / _ADAPTER).is_file() and not (folder / "config.json").is_file()
+
+
+def _base_of(adapter: str) -> str:
+    """Return the base model that an adapter's folder names."""
+    path = Path(adapter).expanduser() / _ADAPTER
+    try:
+        base = json.loads(path.read_text(encoding="utf-8")).get("base_model_name_or_path")
+    except (OSError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"the adapter could not be read ({first_line(error)})",
+            where=str(path),
+            hint="Give the folder that `kgp-neo4j train` made, or name the base model too.",
+        ) from error
+    if not isinstance(base, str) or not base:
+        raise ModelError("the adapter names no base model", where=str(path), hint="Give --model.")
+    return base
+
+
+def _with_adapter(model: Any, adapter: str) -> Any:
+    """Return the model with a LoRA adapter's weights on it."""
+    with needs("torch", "a LoRA adapter", ModelError, where=adapter):
+        from peft import PeftModel
+    folder = Path(adapter).expanduser()
+    # peft would fall back to a pickle.
+    if not (folder / "adapter_model.safetensors").is_file():
+        raise ModelError(
+            "there is no adapter_model.safetensors",
+            where=str(folder),
+            hint="Give the folder of a LoRA adapter, as `kgp-neo4j train` makes it.",
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # the libraries' own, about one another
+            return PeftModel.from_pretrained(model, str(folder))
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
+        raise ModelError(
+            f"the adapter does not fit its base model ({first_line(error)})",
+            where=str(folder),
+            hint="Give the base model that it was trained on.",
+        ) from error
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else repr(error)

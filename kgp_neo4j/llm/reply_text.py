@@ -1,0 +1,80 @@
+"""The text of a reply without a model's reasoning, and what a text takes: tokens and money."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from kgp_neo4j.environment.configuration import LanguageSettings
+
+__all__ = ["REASONING_MARKS", "ReplyStream", "cost_of", "estimate_tokens", "without_reasoning"]
+
+#: What begins a model's own reasoning.
+REASONING_MARKS = ("<think>", "<thinking>", "<reasoning>")
+#: What some models write before their reply: their own reasoning.
+_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+#: The same where the prompt already began it, so that its own mark only ends it.
+_BEGUN_BEFORE = re.compile(r"\A.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+#: The end of a text that may become the mark of such reasoning.
+_HALF_MARK = re.compile(r"<[a-z]{0,9}\Z", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z]+")
+_SIGN = re.compile(r"[!-/:-@\[-`{-~0-9\n]|[ \t]{2,}")
+_OTHER = re.compile(r"[^\x00-\x7f]")
+#: From here on (Chinese, Japanese, Korean and rarer signs) a character is mostly a token or two.
+_WIDE = "\u2e80"
+
+
+def without_reasoning(text: str) -> str:
+    """Return what a model wrote without the reasoning that some put before their reply."""
+    bare = _REASONING.sub(" ", text)
+    if "</" in bare:
+        bare = _BEGUN_BEFORE.sub(" ", bare)
+    # Half a surrogate pair, from bytes cut in two, is no text for a database.
+    return bare.encode(errors="ignore").decode().strip()
+
+
+def estimate_tokens(text: str) -> int:
+    """Return how many tokens a text will hardly exceed, whatever the model's tokenizer.
+
+    A token for each four letters of a word, each digit and each sign, and up to four for a
+    character outside of ASCII: more than tokenizers of byte pairs make of prose.
+    """
+    words = sum(1 + (len(word) - 1) // 4 for word in _WORD.findall(text))
+    others = "".join(_OTHER.findall(text))
+    wide = sum(character >= _WIDE for character in others)
+    rare = sum(character > "\uffff" for character in others)
+    return words + len(_SIGN.findall(text)) + len(others) + wide + 2 * rare
+
+
+def cost_of(settings: LanguageSettings, read: int, written: int) -> float | None:
+    """Return the price of so many tokens, None where the settings have no price."""
+    prices = (settings.price_prompt, settings.price_reply)
+    if prices == (None, None):
+        return None
+    return (read * (prices[0] or 0.0) + written * (prices[1] or 0.0)) / 1e6
+
+
+class ReplyStream:
+    """Hands a reply on while it is written: without reasoning, and no part of it twice.
+
+    A reply that is begun anew, after a lost connection, goes on where it was; one that reads
+    differently begins on a new line.
+    """
+
+    def __init__(self, on_text: Callable[[str], None]) -> None:
+        self._on_text = on_text
+        self._sent = ""
+
+    def show(self, raw: str, *, done: bool = False) -> None:
+        """Show what is new in a reply of which `raw` is all so far."""
+        text = without_reasoning(raw)
+        if not done:
+            text = _HALF_MARK.sub("", text).rstrip()
+        if self._sent.startswith(text):
+            if done and text != self._sent:  # it ends earlier than what was shown before
+                self._on_text(f"\n{text}")
+                self._sent = text
+            return
+        new = text[len(self._sent) :] if text.startswith(self._sent) else f"\n{text}"
+        self._sent = text
+        self._on_text(new)

@@ -1,0 +1,1 @@
+"""Mind map (MindMap): triples in; answers with a checked mind map out."""

@@ -1,0 +1,169 @@
+"""Aggregation: evidence graphs become one reasoning graph, in routes and in sentences.
+
+MindMap (section 3.2) has a model do this; here names and embeddings do, and the model of step III
+sees the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import regex
+
+from kgp_neo4j.mindmap.link.name_forms import content, forms, is_han, name_words
+from kgp_neo4j.types.mindmap import EvidenceGraph, Triple
+
+__all__ = ["merge_names", "readable", "routes", "sentences"]
+
+#: Names of one type that are nearer than this are taken to mean the same.
+_SAME = 0.95
+_CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
+_VERB = regex.compile(r"^(?:is|are|has|have|can|may|needs?|does|do|was|were|\w{2,}(?:[^s]s|ed))$")
+
+
+def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> dict[str, str]:
+    """Return which names mean what another one does: near duplicates among entities.
+
+    The same are names with the same words in any form, a name that is another's alias, and, within
+    one type, names whose embeddings are nearer than 0.95 and that have the same numbers and letters
+    ("type 1" is not "type 2"). Those in `first` stand for others, then the shorter ones.
+    """
+    rank = {name: at for at, name in enumerate(first)}
+    order = sorted(
+        entities, key=lambda e: (rank.get(e["name"], len(rank)), len(e["name"]), e["name"])
+    )
+    ways: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    stands: list[Mapping[str, Any]] = []
+    merged: dict[str, str] = {}
+    for entity in order:
+        keys = [_key(name_words(name)) for name in (entity["name"], *(entity.get("aliases") or ()))]
+        keys += [_key(way) for way in forms(entity["name"])[:1]]
+        known = next((ways[key] for key in keys if key in ways), None) or _near(entity, stands)
+        if known is None:
+            stands.append(entity)
+            known = entity
+        elif known["name"] != entity["name"]:
+            merged[entity["name"]] = known["name"]
+        for key in keys:
+            ways.setdefault(key, known)
+    return merged
+
+
+def _key(words: tuple[str, ...]) -> tuple[str, ...]:
+    return words if is_han("".join(words)) else content(words) or words
+
+
+def _near(
+    entity: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any] | None:
+    if not entity.get("embedding"):
+        return None
+    mine = np.asarray(entity["embedding"])
+    for other in others:
+        if (other.get("type") or "") == (entity.get("type") or "") and other.get("embedding"):
+            theirs = np.asarray(other["embedding"])
+            if (
+                theirs.shape == mine.shape
+                and float(mine @ theirs) >= _SAME
+                and _marks(entity["name"]) == _marks(other["name"])
+            ):
+                return other
+    return None
+
+
+def _marks(name: str) -> list[str]:
+    """Return what tells apart names that are otherwise alike: numbers, letters, roman numerals."""
+    return sorted(w for w in name_words(name) if len(w) <= 3 or any(c.isdigit() for c in w))
+
+
+def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list[str]:
+    """Return the evidence as routes, as the paper writes them (section 3.2).
+
+    Paths in walking order, "Fatigue -> possible_disease -> Flu <- possible_disease <- Fever"; then
+    neighbours, with what shares a relation in brackets: "(Fatigue, Nausea) -> possible_disease ->
+    Liver problem".
+    """
+    written: dict[str, None] = {}
+    for each in evidence:
+        if each.kind == "path":
+            written[_walk(each, merged)] = None
+    triples = [t for each in evidence if each.kind != "path" for t in each.triples]
+    facts = list(
+        dict.fromkeys((_as(t.head, merged), t.relation, _as(t.tail, merged)) for t in triples)
+    )
+    heads: dict[tuple[str, str], list[str]] = {}
+    for head, relation, tail in facts:
+        heads.setdefault((relation, tail), []).append(head)
+    rest: dict[tuple[str, str], list[str]] = {}
+    for head, relation, tail in facts:
+        sharing = heads[relation, tail]
+        if len(sharing) > 1:
+            written[f"{_several(sharing)} -> {relation} -> {tail}"] = None
+        else:
+            # In the order of the first of them; the dictionary keeps a place for it.
+            rest.setdefault((head, relation), []).append(tail)
+            written[f"\0{head}\0{relation}"] = None
+    return [_rest(line, rest) if line.startswith("\0") else line for line in written]
+
+
+def _rest(line: str, rest: Mapping[tuple[str, str], list[str]]) -> str:
+    _, head, relation = line.split("\0")
+    return f"{head} -> {relation} -> {_several(rest[head, relation])}"
+
+
+def _walk(path: EvidenceGraph, merged: Mapping[str, str]) -> str:
+    at = path.entity
+    line = _as(at, merged)
+    for triple in path.triples:
+        if triple.head == at:
+            at = triple.tail
+            line += f" -> {triple.relation} -> {_as(at, merged)}"
+        else:
+            at = triple.head
+            line += f" <- {triple.relation} <- {_as(at, merged)}"
+    return line
+
+
+def _several(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
+def _as(name: str, merged: Mapping[str, str]) -> str:
+    return merged.get(name, name)
+
+
+def sentences(triples: Sequence[Triple], merged: Mapping[str, str]) -> list[str]:
+    """Return each fact once as a sentence, as its relation's name reads."""
+    return list(
+        dict.fromkeys(
+            _sentence(_as(t.head, merged), t.relation, _as(t.tail, merged)) for t in triples
+        )
+    )
+
+
+def readable(relation: str) -> str:
+    """Return a relation's name as words: `has_symptom` and `hasSymptom` as "has symptom"."""
+    return " ".join(_CAMEL.sub(" ", relation.replace("_", " ")).lower().split())
+
+
+def _sentence(head: str, relation: str, tail: str) -> str:
+    words = readable(relation).split()
+    said = " ".join(words)
+    if is_han(relation):
+        return f"{head}的{said}是{tail}。"
+    if len(words) == 2 and words[0] in ("has", "have"):
+        return f"{tail} is {_article(words[1])} of {head}."
+    if words[-1:] in (["of"], ["for"], ["to"], ["in"], ["by"], ["with"], ["from"], ["on"]):
+        start = "" if _VERB.match(words[0]) else "is "
+        return f"{head} {start}{said} {tail}."
+    if words and words[0] in ("need", "needs") and len(words) > 1:
+        return f"{head} needs the {' '.join(words[1:])} {tail}."
+    if words and _VERB.match(words[0]):
+        return f"{head} {said} {tail}."
+    return f"{tail} is {_article(said)} of {head}."
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

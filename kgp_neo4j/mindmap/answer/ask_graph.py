@@ -1,0 +1,356 @@
+"""From a question to an answer over a knowledge graph, with a mind map that was checked."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import regex
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.links import browser_link
+from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.answer.check_map import Checker, carried
+from kgp_neo4j.mindmap.answer.compose import composed_edges, composed_text, folded, rank_candidates
+from kgp_neo4j.mindmap.answer.map_prompt import five_parts
+from kgp_neo4j.mindmap.answer.map_reply import parse_reply
+from kgp_neo4j.mindmap.answer.options import best_option, checked_options, score_options
+from kgp_neo4j.mindmap.answer.outline_reply import RawEdge
+from kgp_neo4j.mindmap.answer.same_names import is_chinese
+from kgp_neo4j.mindmap.explore.mining import mine
+from kgp_neo4j.mindmap.load.graph_names import key_of
+from kgp_neo4j.text.safe import is_storable, plain
+from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.mindmap import (
+    GroundedShare,
+    MindMap,
+    ModelReply,
+    OptionScore,
+    ReasoningGraph,
+    Triple,
+)
+from kgp_neo4j.types.settings import MiningSettings
+
+__all__ = [
+    "NOT_ADVICE",
+    "NOT_ADVICE_ZH",
+    "answer_from",
+    "as_question",
+    "ask_graph",
+    "is_medical",
+    "medical_notice",
+    "read_turns",
+]
+
+#: Who answers: what they said is no part of what is asked.
+_OTHERS = frozenset({"assistant", "doctor", "system", "bot", "ai", "医生", "助手"})
+_FORM = 'Give texts, or {"role": ..., "content": ...} objects, in one JSON list.'
+
+
+def as_question(turns: Sequence[str]) -> str:
+    """Return what is asked in several turns, each on a line, without empty and repeated ones."""
+    return "\n".join(dict.fromkeys(turn.strip() for turn in turns if turn.strip()))
+
+
+def read_turns(text: str, where: str = "the question") -> list[str]:
+    """Return the turns of a text: a JSON list of texts or messages, or else the text itself.
+
+    Of messages, those of the one who asks are taken. Raises InputError for another JSON list.
+    """
+    if not text.lstrip().startswith("["):
+        return [text]
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return [text]  # a question may begin with a bracket
+    turns = [_turn(row, where) for row in value]
+    return [turn for turn in turns if turn]
+
+
+def _turn(row: Any, where: str) -> str:
+    if isinstance(row, str):
+        return row
+    said = row.get("content", row.get("text")) if isinstance(row, dict) else None
+    if not isinstance(said, str):
+        raise InputError("a turn of the dialogue is no text", where=where, hint=_FORM)
+    role = str(row.get("role", row.get("speaker", "user"))).strip().lower()
+    return "" if role in _OTHERS else said
+
+
+# --- Tells whether a graph is a medical one, and says then what an answer is not ------------------
+
+NOT_ADVICE = (
+    "This is no medical advice: it shows what a knowledge graph holds, which may be wrong or "
+    "incomplete. Ask a doctor."
+)
+NOT_ADVICE_ZH = "这不是医疗建议：以上只是知识图谱中的内容，可能有误或不完整，请咨询医生。"
+_WORDS = regex.compile(
+    r"\b(?:symptoms?|diseases?|disorders?|drugs?|medications?|medicines?|medical|diagnos\w+|"
+    r"treat(?:s|ed|ment)?|therap\w+|patients?|doctors?|clinic\w*|syndromes?|dos(?:e|age)|cures?|"
+    r"pain|infection|surgery|prescri\w+|side effects?|vaccin\w+|pharma\w+)\b"
+    r"|症状|症|疾病|病|药|检查|治疗|手术|患者|医|疗|疼|痛|诊",
+    regex.IGNORECASE,
+)
+
+
+def is_medical(reasoning: ReasoningGraph, question: str) -> bool:
+    """Return whether relations, types or the question speak of illness; in doubt, they do."""
+    said = {readable(t.relation) for t in reasoning.triples}
+    said |= {x for t in reasoning.triples for x in (t.head_type, t.tail_type)}
+    return any(_WORDS.search(text) for text in (*said, question))
+
+
+def medical_notice(question: str) -> str:
+    """Return the notice in the language of the question."""
+    return NOT_ADVICE_ZH if is_chinese(question) else NOT_ADVICE
+
+
+# --- From a question to an answer over a knowledge graph, with a mind map that was checked --------
+
+#: Entities that a link into Browser shows: few enough for a picture that can be read.
+_SHOWN = 60
+_PROBLEMS = {
+    "empty": "The model gave no reply",
+    "malformed": "The model's reply holds no answer with a mind map",
+    "ungrounded": "Nothing of the model's mind map is carried by the evidence",
+    "contradicting": "The model's mind map contradicts the graph",
+}
+_PROBLEMS_ZH = {
+    "empty": "模型没有给出回答",
+    "malformed": "模型的回答中没有可读的答案和思维导图",
+    "ungrounded": "模型的思维导图没有任何证据支持",
+    "contradicting": "模型的思维导图与知识图谱相矛盾",
+}
+
+
+def ask_graph(
+    database: Database,
+    graph: str,
+    question: str,
+    *,
+    settings: MiningSettings | None = None,
+    options: Mapping[str, str] | None = None,
+    write: Callable[[str], str] | None = None,
+) -> MindMap:
+    """Answer a question over a knowledge graph: mine evidence, answer, check (MindMap, section 3).
+
+    `write` is a language model, asked once for the question's entities and once for the answer;
+    without one, or where its reply is empty, malformed, ungrounded or contradicts the graph, the
+    answer is composed from the evidence alone, and a notice says so. `options` are a multiple
+    choice question's, by label. Raises ConfigurationError for an empty question.
+    """
+    if not question.strip():
+        raise ConfigurationError("the question is empty", hint="Ask something.")
+    if not is_storable(question):
+        raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
+    given = checked_options(options or {})
+    began = time.perf_counter()
+    reasoning = mine(database, graph, question, settings or MiningSettings(), write)
+    scores = score_options(database, graph, reasoning, given) if given else ()
+    made = answer_from(
+        question,
+        graph,
+        reasoning,
+        scores,
+        write=write,
+        beyond=lambda names: _beyond(database, graph, names),
+    )
+    return replace(
+        made,
+        browser=browser_link(database.connection, _ids(made)),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _beyond(database: Database, graph: str, names: Sequence[str]) -> list[Triple]:
+    """Return what the graph says among entities of these names, shown to the model or not."""
+    keys = sorted({key_of(name) for name in names if is_storable(name)})
+    rows = database.read("mindmap/between", keys=keys, graph=graph) if keys else []
+    return [Triple(**row) for row in rows]
+
+
+def _ids(answer: MindMap) -> list[str]:
+    """Return the entities of the map's triples, else those of the evidence."""
+    drawn = {i for edge in answer.edges for i in edge.triples}
+    triples = answer.reasoning.triples
+    chosen = [t for t in triples if t.id in drawn] or list(triples)
+    ids = dict.fromkeys(i for t in chosen for i in (t.head_id, t.tail_id) if i)
+    return list(ids)[:_SHOWN]
+
+
+def answer_from(
+    question: str,
+    graph: str,
+    reasoning: ReasoningGraph,
+    options: Sequence[OptionScore] = (),
+    *,
+    write: Callable[[str], str] | None = None,
+    beyond: Callable[[Sequence[str]], Sequence[Triple]] = lambda names: (),
+) -> MindMap:
+    """Return the answer of a reasoning graph; `beyond` looks names up in the whole graph."""
+    medical = is_medical(reasoning, question)
+    composed = _composed(question, graph, reasoning, options)
+    if write is None:
+        made = composed
+    else:
+        asked = {option.label: option.text for option in options}
+        prompt = five_parts(question, reasoning, options=asked, medical=medical)
+        made = _from_model(composed, write(prompt), beyond)
+    notices = [*made.notices]
+    if medical:
+        notices.append(medical_notice(question))
+    return replace(made, notices=tuple(notices))
+
+
+def _composed(
+    question: str, graph: str, reasoning: ReasoningGraph, options: Sequence[OptionScore]
+) -> MindMap:
+    """Return the answer that the evidence alone gives."""
+    candidates = rank_candidates(reasoning)
+    edges = composed_edges(candidates, folded(reasoning))
+    chinese = is_chinese(question)
+    notices: list[str] = []
+    text = composed_text(question, reasoning, candidates)
+    if not text:
+        nothing = "知识图谱中没有与问题相关的内容。"
+        text = nothing if chinese else "The graph holds nothing on this question."
+    choice, supported, ties = best_option(options, question)
+    if choice:
+        chosen = next(option for option in options if option.label == choice)
+        notices += _of_choice(supported, ties, chinese)
+        why = chosen.routes[0] if chosen.routes else ""
+        head = f"{choice}: {chosen.text}"
+        if not supported:
+            head = f"（猜测，没有证据）{head}" if chinese else f"(a guess, without evidence) {head}"
+        text = "\n".join(part for part in (head, why, "", text) if part or part == "")
+    return MindMap(
+        question=question,
+        graph=graph,
+        text=text.strip(),
+        by="evidence",
+        edges=edges,
+        candidates=candidates,
+        reasoning=reasoning,
+        options=tuple(options),
+        choice=choice,
+        supported=supported,
+        notices=tuple(notices),
+        carried=carried(edges, Checker(reasoning)),
+    )
+
+
+def _of_choice(supported: bool, ties: Sequence[str], chinese: bool) -> list[str]:
+    if not supported:
+        return [
+            "证据不能区分各选项，所选项只是猜测。"
+            if chinese
+            else "The evidence does not tell the options apart: the choice is a guess."
+        ]
+    if ties:
+        labels = ", ".join(ties)
+        return [
+            f"选项 {labels} 的证据相同。"
+            if chinese
+            else f"The options {labels} have the same evidence."
+        ]
+    return []
+
+
+# --- With a model ---------------------------------------------------------------------------------
+
+
+def _from_model(
+    composed: MindMap, said: str, beyond: Callable[[Sequence[str]], Sequence[Triple]]
+) -> MindMap:
+    """Return the model's answer where its mind map holds, else the composed one and why."""
+    reasoning = composed.reasoning
+    checker = Checker(reasoning)
+    parsed = parse_reply(said, checker.entities, checker.relations)
+    if parsed.edges:
+        checker = Checker(reasoning, beyond(_names(parsed.edges)))
+    edges = checker.check(parsed.edges)
+    measured = carried(edges, checker)
+    problem = _problem(said, parsed.answer, measured)
+    reply = ModelReply(said, parsed.answer, parsed.inference, edges, problem)
+    choice = _chosen(parsed.answer, composed.options)
+    if composed.options and not choice and not problem:
+        problem = "malformed"
+        reply = replace(reply, problem=problem)
+    if problem:
+        return replace(
+            composed, reply=reply, notices=(_fallen_back(composed, reply), *composed.notices)
+        )
+    notices: tuple[str, ...] = ()
+    supported = False
+    if choice:
+        supported = next(o for o in composed.options if o.label == choice).score > 0
+        if composed.choice != choice and composed.supported:
+            notices = (_disagrees(composed, choice),)
+    return replace(
+        composed,
+        text=parsed.answer,
+        by="model",
+        edges=edges,
+        inference=parsed.inference,
+        choice=choice,
+        supported=supported,
+        notices=notices,
+        carried=measured,
+        reply=reply,
+    )
+
+
+def _names(edges: Sequence[RawEdge]) -> list[str]:
+    return list(dict.fromkeys(name for edge in edges for name in (edge.head, edge.tail)))
+
+
+def _problem(said: str, answer: str, measured: GroundedShare) -> str:
+    if not said.strip():
+        return "empty"
+    if not answer:
+        return "malformed"
+    if measured.contradicted:
+        return "contradicting"
+    if not measured.edges:
+        return "malformed"
+    return "" if measured.grounded else "ungrounded"
+
+
+def _fallen_back(composed: MindMap, reply: ModelReply) -> str:
+    wrong = [edge for edge in reply.edges if edge.status == "contradicts"]
+    told = "; ".join(plain(f"{e.head} – {e.relation} → {e.tail} ({e.note})") for e in wrong[:3])
+    if is_chinese(composed.question):
+        text = f"{_PROBLEMS_ZH[reply.problem]}；以下答案只根据证据得出。"
+        return f"{text}（{told}）" if told else text
+    text = f"{_PROBLEMS[reply.problem]}; this answer is composed from the evidence alone."
+    return f"{text} Contradicted: {told}." if told else text
+
+
+def _chosen(answer: str, options: Sequence[OptionScore]) -> str:
+    """Return the label that an answer begins with, or names alone; empty for none or several."""
+    labels = {option.label for option in options}
+    if not labels:
+        return ""
+    names = "|".join(sorted(map(regex.escape, labels), key=len, reverse=True))
+    lead = (
+        r"^\W*(?:(?:the\s+)?(?:best\s+|correct\s+)?(?:option|answer|choice)(?:\s+is)?"
+        r"|答案|选项|选)?[是为:：\s(（\[*]*"
+    )
+    if found := regex.match(rf"{lead}({names})(?![\p{{Latin}}\p{{N}}])", answer, regex.IGNORECASE):
+        return str(found[1]).upper()
+    said = {
+        m.upper() for m in regex.findall(rf"(?<![\p{{L}}\p{{N}}])({names})(?=\s*[:：.)）])", answer)
+    }
+    if len(said) == 1:
+        return str(said.pop())
+    quoted = [o.label for o in options if o.text in answer]
+    return quoted[0] if len(quoted) == 1 else ""
+
+
+def _disagrees(composed: MindMap, choice: str) -> str:
+    if is_chinese(composed.question):
+        return f"按证据计分应选 {composed.choice}，模型选择了 {choice}。"
+    return f"By the evidence the choice would be {composed.choice}; the model chose {choice}."

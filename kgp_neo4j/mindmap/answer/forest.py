@@ -1,0 +1,77 @@
+"""Lays a mind map out as trees: each entity stands once, further edges to it point there."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kgp_neo4j.mindmap.answer.same_names import same
+from kgp_neo4j.types.mindmap import MapEdge
+
+__all__ = ["Branch", "forest"]
+
+
+@dataclass(slots=True)
+class Branch:
+    """An entity in a tree, and the edge that leads to it; `again` where it stands elsewhere too."""
+
+    name: str
+    edge: MapEdge | None = None
+    inward: bool = False
+    again: bool = False
+    children: list[Branch] = field(default_factory=list)
+
+
+def forest(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[Branch]:
+    """Return the trees of a mind map, from the `roots` first (the question's entities), by breadth.
+
+    Two edges that join the same entities in both directions are one branch.
+    """
+    names: dict[str, str] = {}
+    at: dict[str, list[MapEdge]] = defaultdict(list)
+    for edge in edges:
+        for name in (edge.head, edge.tail):
+            names.setdefault(same(name), name)
+            at[same(name)].append(edge)
+    heads = {same(e.head) for e in edges}
+    wanted = [same(root) for root in roots]
+    # Then what no edge leads to, then whatever is left.
+    rest = sorted(names, key=lambda k: k not in heads or any(same(e.tail) == k for e in at[k]))
+    seen: set[str] = set()
+    drawn: set[frozenset[str] | MapEdge] = set()
+    made: list[Branch] = []
+    roots_now = [key for key in dict.fromkeys(wanted) if key in names]
+    if roots_now:
+        made += _grown(roots_now, names, at, seen, drawn)
+    for key in rest:
+        if key not in seen:
+            made += _grown([key], names, at, seen, drawn)
+    return [branch for branch in made if branch.children] or made
+
+
+def _grown(
+    keys: Sequence[str],
+    names: dict[str, str],
+    at: dict[str, list[MapEdge]],
+    seen: set[str],
+    drawn: set[frozenset[str] | MapEdge],
+) -> list[Branch]:
+    roots = [Branch(names[key]) for key in keys]
+    seen.update(keys)
+    left = deque(zip(keys, roots, strict=True))
+    while left:
+        key, branch = left.popleft()
+        for edge in at[key]:
+            inward = same(edge.tail) == key
+            other = same(edge.head) if inward else same(edge.tail)
+            pair = frozenset((key, other))
+            if edge in drawn or (pair in drawn and edge.status == "grounded"):
+                continue
+            drawn |= {pair, edge}
+            child = Branch(names[other], edge, inward, again=other in seen)
+            branch.children.append(child)
+            if other not in seen:
+                seen.add(other)
+                left.append((other, child))
+    return roots

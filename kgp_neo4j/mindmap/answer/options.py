@@ -1,0 +1,141 @@
+"""Multiple choice questions: each option scored by how the graph reaches it from the question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import regex
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.answer.compose import route_text
+from kgp_neo4j.mindmap.link.linking import link
+from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.types.mindmap import LinkedEntity, OptionScore, ReasoningGraph, Triple
+
+__all__ = ["asks_for_the_odd_one", "best_option", "checked_options", "score_options"]
+
+_ODD = regex.compile(
+    r"\b(?:not|except|least|incorrect|false|never|wrong|untrue)\b"
+    r"|不包括|不属于|不是|不能|不可|不宜|不应|不需|不会|不得|不正确|不恰当|不适|不具|错误|除外|无关|没有",
+    regex.IGNORECASE,
+)
+#: What comes before is the case; a Chinese comma ends a clause of it.
+_CLAUSE = regex.compile(r"[。！；，]|[.!;]\s")
+
+
+def checked_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options with their labels in upper case.
+
+    Raises ConfigurationError for fewer than two, an empty one, or a label met twice.
+    """
+    made: dict[str, str] = {}
+    for label, text in options.items():
+        name = label.strip().upper()
+        if not name or not text.strip():
+            raise ConfigurationError(
+                f"the option {label!r} is empty", hint="Write it as --option A=TEXT."
+            )
+        if name in made:
+            raise ConfigurationError(f"the option {name} stands twice")
+        made[name] = text.strip()
+    if len(made) == 1:
+        raise ConfigurationError("there is one option only", hint="Give two or more.")
+    return made
+
+
+def asks_for_the_odd_one(question: str) -> bool:
+    """Return whether a question ends by asking for what does not hold ("except", 不包括)."""
+    parts = [part for part in _CLAUSE.split(question.strip()) if part.strip()]
+    return bool(parts) and _ODD.search(parts[-1]) is not None
+
+
+def score_options(
+    database: Database, graph: str, reasoning: ReasoningGraph, options: Mapping[str, str]
+) -> tuple[OptionScore, ...]:
+    """Return the options with their scores, in their order.
+
+    An option's text is linked to entities. Each question entity counts with 1 / hops² for the
+    nearest of them within two hops, less over the graph's hubs, times how sure the links are and
+    how much of the option's text they cover. What question and option both name is no evidence.
+    """
+    asked = [e for e in reasoning.entities if e.id]
+    linked = {label: _linked(database, graph, text) for label, text in options.items()}
+    targets = sorted({e.id for entities in linked.values() for e in entities})
+    sources = [e.id for e in asked]
+    found: dict[tuple[str, str], tuple[float, str, tuple[str, ...]]] = {}
+    if sources and targets:
+        for row in database.read("mindmap/reach", sources=sources, targets=targets, graph=graph):
+            triples = tuple(Triple(**triple) for triple in row["triples"])
+            text = route_text(row["start"], triples)
+            ids = tuple(triple.id for triple in triples)
+            found[row["source"], row["target"]] = row["weight"], text, ids
+    return tuple(
+        _scored(label, text, linked[label], asked, found) for label, text in options.items()
+    )
+
+
+def _linked(database: Database, graph: str, text: str) -> list[LinkedEntity]:
+    return [entity for entity in link(database, graph, text) if entity.id]
+
+
+def _scored(
+    label: str,
+    text: str,
+    linked: Sequence[LinkedEntity],
+    asked: Sequence[LinkedEntity],
+    found: Mapping[tuple[str, str], tuple[float, str, tuple[str, ...]]],
+) -> OptionScore:
+    score = 0.0
+    routes: list[tuple[int, str]] = []
+    ids: list[str] = []
+    for source in asked:
+        ways = [
+            (_sure(entity, text) * found[source.id, entity.id][0], *found[source.id, entity.id][1:])
+            for entity in linked
+            if (source.id, entity.id) in found
+        ]
+        if ways:
+            weight, route, triples = max(ways, key=lambda way: way[0])
+            score += source.score * weight
+            routes.append((len(triples), route))
+            ids += triples
+    return OptionScore(
+        label=label,
+        text=text,
+        score=round(score, 6),
+        entities=tuple(dict.fromkeys(entity.name for entity in linked)),
+        routes=tuple(route for _, route in sorted(routes, key=lambda pair: pair[0])),
+        triples=tuple(dict.fromkeys(ids)),
+    )
+
+
+def _sure(entity: LinkedEntity, text: str) -> float:
+    """Return how sure a link is, times the share of the option that it covers."""
+    return entity.score * min(len(entity.surface) / max(len(text.strip()), 1), 1.0)
+
+
+def best_option(options: Sequence[OptionScore], question: str) -> tuple[str, bool, tuple[str, ...]]:
+    """Return the label of the best option, whether evidence chose it, and the labels tied with it.
+
+    A question for the odd one out is answered by the option that is reached least, and only where
+    all others are reached does evidence choose it. Without a difference in evidence the guess is
+    the option that shares most words with the question, and is not supported.
+    """
+    if not options:
+        return "", False, ()
+    odd = asks_for_the_odd_one(question)
+    scores = [(-o.score if odd else o.score) for o in options]
+    best = max(scores)
+    tied = [o for o, score in zip(options, scores, strict=True) if score == best]
+    supported = len(tied) < len(options)
+    if odd:
+        supported = len(tied) == 1 and sum(o.score > 0 for o in options) == len(options) - 1
+    guess = max(tied, key=lambda o: _shared(o.text, question)) if len(tied) > 1 else tied[0]
+    ties = tuple(o.label for o in tied) if len(tied) > 1 else ()
+    return guess.label, supported, ties
+
+
+def _shared(text: str, question: str) -> float:
+    """Return the share of a text's character pairs that a question has too."""
+    pairs = {text[i : i + 2] for i in range(len(text) - 1)}
+    return sum(pair in question for pair in pairs) / len(pairs) if pairs else 0.0

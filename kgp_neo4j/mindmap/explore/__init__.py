@@ -1,0 +1,1 @@
+"""Explore: linked entities in; path-based and neighbour-based evidence graphs out."""

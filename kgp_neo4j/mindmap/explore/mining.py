@@ -1,0 +1,129 @@
+"""From a question to its reasoning graph: link, explore, prune, aggregate (MindMap, I and II)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import exp
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
+from kgp_neo4j.mindmap.explore.exploration import Found, explore_neighbours, explore_paths
+from kgp_neo4j.mindmap.explore.pruning import prune
+from kgp_neo4j.mindmap.link.linking import graph_and_encoder, link
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.types.mindmap import LinkedEntity, ReasoningGraph
+from kgp_neo4j.types.settings import MiningSettings
+
+__all__ = ["mine", "mine_from"]
+
+#: How much a relation that is near the question weighs over one that is far; tuned on dev.
+_STEEP = 4.0
+
+
+def mine(
+    database: Database,
+    graph: str,
+    question: str,
+    settings: MiningSettings | None = None,
+    write: Callable[[str], str] | None = None,
+) -> ReasoningGraph:
+    """Return the reasoning graph of a question: its entities, the evidence, routes and sentences.
+
+    `write` is a language model that extracts the entities, in one call; nothing else asks it.
+    Raises GraphError when there is no such graph, ConfigurationError for text that is not Unicode.
+    """
+    chosen = settings or MiningSettings()
+    began = time.perf_counter()
+    linked = link(database, graph, question, chosen.linking, write)
+    return mine_from(database, graph, question, linked, chosen, began=began)
+
+
+def mine_from(
+    database: Database,
+    graph: str,
+    question: str,
+    linked: Sequence[LinkedEntity],
+    settings: MiningSettings | None = None,
+    *,
+    began: float | None = None,
+) -> ReasoningGraph:
+    """Return the reasoning graph of entities that are linked already."""
+    chosen = settings or MiningSettings()
+    began = time.perf_counter() if began is None else began
+    entities = [entity for entity in linked if entity.id]
+    paths, near = _explored(database, graph, question, entities, chosen)
+    kept_paths, kept, left_out = prune(
+        paths.evidence,
+        near.evidence,
+        chosen.size,
+        path_share=chosen.path_share,
+        sampling=chosen.sampling,
+        seed=chosen.seed,
+    )
+    evidence = (*kept_paths, *kept)
+    triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))
+    shown = {i for t in triples for i in (t.head_id, t.tail_id)}
+    known = {**(paths.entities or {}), **(near.entities or {})}
+    merged = merge_names([known[i] for i in sorted(shown)], [entity.name for entity in entities])
+    return ReasoningGraph(
+        entities=tuple(linked),
+        evidence=evidence,
+        triples=triples,
+        routes=tuple(routes(evidence, merged)),
+        sentences=tuple(sentences(triples, merged)),
+        merged=merged,
+        left_out=left_out,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _explored(
+    database: Database,
+    graph: str,
+    question: str,
+    entities: Sequence[LinkedEntity],
+    settings: MiningSettings,
+) -> tuple[Found, Found]:
+    if not entities:
+        return Found(), Found()
+    known = graph_and_encoder(database, graph)
+    exploration = settings.exploration
+    paths = explore_paths(database, graph, entities, exploration) if settings.paths else Found()
+    vector = known.encoder.encode([question])[0] if known.encoder else None
+    near = explore_neighbours(
+        database,
+        graph,
+        entities,
+        exploration,
+        # More than is kept, so that pruning has a choice.
+        2 * settings.size,
+        vector=vector.tolist() if vector is not None else None,
+        relations=_weights(known.encoder, known.relations, vector),
+        apart=not settings.paths,
+    )
+    if not settings.neighbours:
+        between = tuple(each for each in near.evidence if each.kind == "path")
+        near = Found(between, near.entities)
+    return paths, near
+
+
+def _weights(
+    encoder: Encoder | None, relations: Sequence[str], vector: NDArray[np.float32] | None
+) -> dict[str, float]:
+    """Return what each relation weighs for a question: more, the nearer its name is to it."""
+    if encoder is None or vector is None or not relations:
+        return {}
+    return {
+        relation: exp(_STEEP * float(np.dot(made, vector)))
+        for relation, made in zip(relations, _vectors(encoder, tuple(relations)), strict=True)
+    }
+
+
+@lru_cache(maxsize=8)
+def _vectors(encoder: Encoder, relations: tuple[str, ...]) -> NDArray[np.float32]:
+    return encoder.encode([readable(relation) for relation in relations])

@@ -1,0 +1,105 @@
+"""Pruning: what exploration found, brought down to a size (MindMap, section 3.1)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from kgp_neo4j.types.mindmap import EvidenceGraph, Triple
+
+__all__ = ["prune"]
+
+
+def prune(
+    paths: Sequence[EvidenceGraph],
+    neighbours: Sequence[EvidenceGraph],
+    size: int,
+    *,
+    path_share: float = 0.2,
+    sampling: str = "ranked",
+    seed: int = 0,
+) -> tuple[list[EvidenceGraph], list[EvidenceGraph], int]:
+    """Return the paths and neighbourhoods that are kept, `size` triples at most, and how many
+    triples are left out.
+
+    Two facts about the same pair of entities count once. Whole paths take `path_share` of the size,
+    the rest goes to the single triples of `neighbours`, by rank; or, with `sampling` "random" as in
+    the paper, to a random sample of equal size for each entity that they begin at, drawn with
+    `seed`. The neighbours that are kept come back as one sub-graph for each such entity.
+    """
+    pairs: set[frozenset[str]] = set()
+    kept_paths: list[EvidenceGraph] = []
+    for path in paths:
+        new = {_pair(triple) for triple in path.triples} - pairs
+        # The first path is kept whatever it takes; one that only repeats the others is not.
+        if new and len(pairs | new) <= (size * path_share if kept_paths else size):
+            pairs |= new
+            kept_paths.append(path)
+    order = list(neighbours) if sampling == "ranked" else _sampled(neighbours, size, seed)
+    between: dict[str, list[EvidenceGraph]] = {}
+    kept: dict[str, list[EvidenceGraph]] = {}
+    for single in order:
+        pair = _pair(single.triples[0])
+        if len(pairs) < size and pair not in pairs:
+            pairs.add(pair)
+            if single.kind == "path":
+                between.setdefault(single.nodes[-1], []).append(single)
+            else:
+                kept.setdefault(single.entity, []).append(single)
+    for some in between.values():
+        kept_paths += _paths(some)
+    everything = {_pair(triple) for each in (*paths, *neighbours) for triple in each.triples}
+    return kept_paths, [_joined(each) for each in kept.values()], len(everything) - len(pairs)
+
+
+def _sampled(neighbours: Sequence[EvidenceGraph], size: int, seed: int) -> list[EvidenceGraph]:
+    clusters: dict[str, list[EvidenceGraph]] = {}
+    for each in neighbours:
+        clusters.setdefault(each.entity, []).append(each)
+    chance = random.Random(seed)
+    most = max(1, size // max(1, len(clusters)))
+    sampled: list[EvidenceGraph] = []
+    for _, cluster in sorted(clusters.items()):
+        ways = {single.nodes[-1]: single for single in reversed(cluster)}
+        for each in chance.sample(cluster, min(most, len(cluster))):
+            # What stands a hop further comes with what leads there.
+            if each.nodes[0] != each.entity and each.nodes[0] in ways:
+                sampled.append(ways[each.nodes[0]])
+            sampled.append(each)
+    return sampled
+
+
+def _paths(singles: Sequence[EvidenceGraph]) -> list[EvidenceGraph]:
+    """Return the ways between question entities over the neighbour that all of these lead to."""
+    if len(singles) == 1:
+        return list(singles)
+    return [
+        EvidenceGraph(
+            kind="path",
+            entity=one.entity,
+            triples=(*one.triples, *other.triples),
+            nodes=(*one.nodes, other.nodes[0]),
+            score=one.score + other.score,
+        )
+        for one, other in pairwise(singles)
+    ]
+
+
+def _joined(singles: Sequence[EvidenceGraph]) -> EvidenceGraph:
+    return EvidenceGraph(
+        kind="neighbour",
+        entity=singles[0].entity,
+        triples=tuple(_each(single.triples for single in singles)),
+        nodes=tuple(dict.fromkeys(name for single in singles for name in single.nodes)),
+        score=max(single.score for single in singles),
+    )
+
+
+def _each(triples: Iterable[Sequence[Triple]]) -> Iterator[Triple]:
+    for some in triples:
+        yield from some
+
+
+def _pair(triple: Triple) -> frozenset[str]:
+    return frozenset((triple.head_id, triple.tail_id))

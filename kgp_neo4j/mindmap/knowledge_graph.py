@@ -1,0 +1,87 @@
+"""The Python API of knowledge graphs in one class: loaded, explored and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kgp_neo4j.graphdb.store import Store
+from kgp_neo4j.llm.call import find_model, writer
+from kgp_neo4j.mindmap.answer.ask_graph import as_question, ask_graph
+from kgp_neo4j.mindmap.explore.mining import mine
+from kgp_neo4j.mindmap.link.linking import link
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.mindmap import GraphLoadReport, LinkedEntity, MindMap, ReasoningGraph
+from kgp_neo4j.types.settings import LinkSettings, MiningSettings
+
+__all__ = ["KnowledgeGraph"]
+
+
+class KnowledgeGraph(Store):
+    """A named knowledge graph in Neo4j; opens the database itself, when it is first needed.
+
+    >>> with KnowledgeGraph("medical") as graph:
+    ...     graph.load(["triples.tsv"])
+    ...     print(graph.ask("I feel tired and dizzy. What can it be?").text)
+    """
+
+    def load(
+        self,
+        paths: Sequence[str | Path],
+        *,
+        mapping: str | Path | None = None,
+        types: Mapping[str, tuple[str, str]] | None = None,
+        encoder: str | None = None,
+        keep_going: bool = False,
+    ) -> GraphLoadReport:
+        """Load files of triples, or tables with a `mapping` file.
+
+        `types` gives the types of a relation's head and tail.
+        """
+        return load_graph(
+            self.database,
+            paths,
+            self.name,
+            mapping=mapping,
+            types=types,
+            encoder=encoder,
+            keep_going=keep_going,
+        )
+
+    def link(self, question: str, settings: LinkSettings | None = None) -> list[LinkedEntity]:
+        """Return the entities that a question names, with what else it may have meant."""
+        return link(self.database, self.name, question, settings)
+
+    def mine(self, question: str, settings: MiningSettings | None = None) -> ReasoningGraph:
+        """Return the reasoning graph of a question, without an answer (MindMap, steps I and II)."""
+        return mine(self.database, self.name, question, settings)
+
+    def ask(
+        self,
+        question: str | Sequence[str],
+        *,
+        options: Mapping[str, str] | None = None,
+        settings: MiningSettings | None = None,
+        model: LanguageModel | str | None = None,
+    ) -> MindMap:
+        """Answer a question, or the turns of a dialogue, with a mind map that was checked.
+
+        `options` are those of a multiple choice question, by label. `model`, a language model or
+        the name of one, extracts the entities and answers, in one call each; without it the answer
+        is composed from the graph alone.
+        """
+        opened = find_model(model)
+        return ask_graph(
+            self.database,
+            self.name,
+            question if isinstance(question, str) else as_question(question),
+            settings=settings,
+            options=options,
+            write=writer(opened) if opened is not None else None,
+        )
+
+    def delete(self) -> None:
+        """Delete the graph with its entities and relationships."""
+        delete_graph(self.database, self.name)

@@ -1,0 +1,1 @@
+"""Load: triples and tables of entities in; a knowledge graph out."""

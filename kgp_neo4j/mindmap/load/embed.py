@@ -1,0 +1,102 @@
+"""Embeds the names of entities, while the database is busy with what was there to write before."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.gather import Gathered
+from kgp_neo4j.mindmap.load.write_graph import GraphWriter
+from kgp_neo4j.models.engine import token_id
+from kgp_neo4j.types.errors import EncoderError
+
+if TYPE_CHECKING:
+    from kgp_neo4j.models.encoder import Encoder
+
+__all__ = ["write_and_embed"]
+
+#: Embeddings of a transaction, and how many such batches may wait for the database.
+_BATCH = 4_096
+_WAITING = 16
+
+
+def write_and_embed(
+    database: Database, graph: str, writer: GraphWriter, gathered: Gathered, encoder: Encoder | None
+) -> int:
+    """Write relationships and, with an encoder, the embeddings of all entities that have none.
+
+    Returns how many relationships are new. Encoder and database work at the same time, so that two
+    cores are in use. Raises EncoderError where the graph is embedded with another encoder.
+    """
+    rows = _unembedded(database, graph, encoder) if encoder else []
+    stop = threading.Event()
+    with (
+        bar("write", len(gathered) + len(rows)) as progress,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        try:
+            made = thread.submit(writer.relationships, gathered, progress, stop.is_set)
+            waiting: list[Future[int]] = []
+            for batch in _encoded(encoder, rows) if encoder and rows else ():
+                if made.done():
+                    made.result()  # an error of the database ends the embedding too
+                waiting.append(thread.submit(_write, database, batch))
+                if len(waiting) > _WAITING:
+                    progress.update(waiting.pop(0).result())
+            new = made.result()
+            for each in waiting:
+                progress.update(each.result())
+        except BaseException:
+            stop.set()
+            thread.shutdown(cancel_futures=True)
+            raise
+    return new
+
+
+def _encoded(encoder: Encoder, rows: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows in batches, each row with its `vector`."""
+    for start in range(0, len(rows), _BATCH):
+        batch = rows[start : start + _BATCH]
+        vectors = encoder.encode([row["name"] for row in batch])
+        yield [
+            {"id": row["id"], "vector": vector.tolist()}
+            for row, vector in zip(batch, vectors, strict=True)
+        ]
+
+
+def _unembedded(database: Database, graph: str, encoder: Encoder) -> list[dict[str, Any]]:
+    """Return the entities to be embedded, those with the longest names first.
+
+    A name with a character that the encoder does not know is left out: it would get the embedding
+    of every other name that differs only there.
+    """
+    (stored,) = database.write(
+        "load_kg/encoder", graph=graph, encoder=encoder.name, dimension=encoder.dimension
+    )
+    if (stored["encoder"], stored["dimension"]) != (encoder.name, encoder.dimension):
+        raise EncoderError(
+            f"the graph is embedded with {stored['encoder']} ({stored['dimension']})",
+            where=graph,
+            hint="Use that encoder, or delete the graph and load it again.",
+        )
+    rows = database.read("load_kg/unembedded", graph=graph)
+    known = _are_known(encoder, [row["name"] for row in rows])
+    rows = [row for row, all_known in zip(rows, known, strict=True) if all_known]
+    # Longest first over everything, so that a batch holds names of one length.
+    rows.sort(key=lambda row: -len(row["name"]))
+    return rows
+
+
+def _are_known(encoder: Encoder, names: Sequence[str]) -> list[bool]:
+    """Say of each name whether the encoder's vocabulary has all of it."""
+    unknown = token_id(encoder.tokenizer, "[UNK]", "<unk>")
+    read = encoder.tokenizer.encode_batch(list(names), add_special_tokens=False)
+    return [unknown is None or unknown not in one.ids for one in read]
+
+
+def _write(database: Database, rows: list[dict[str, Any]]) -> int:
+    return int(database.write("load_kg/embeddings", rows=rows)[0]["written"])

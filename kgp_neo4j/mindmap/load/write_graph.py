@@ -1,0 +1,95 @@
+"""Writes entities and relationships into the database, in batches that commit on their own."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.gather import Gathered
+from kgp_neo4j.mindmap.load.graph_names import graph_scope
+from kgp_neo4j.types.errors import GraphError
+
+__all__ = ["GraphWriter", "batches"]
+
+#: Rows of a transaction.
+BATCH = 10_000
+
+
+class GraphWriter:
+    """One load's right to write to a knowledge graph, until another load begins.
+
+    What is written is committed a batch at a time. A load that was cut short is finished by
+    loading again: what is there already is found by its ids.
+    """
+
+    def __init__(self, database: Database, graph: str) -> None:
+        self._database = database
+        self._graph = graph
+        self._load = uuid.uuid4().hex
+        (row,) = database.write(
+            "load_kg/begin", graph=graph, scope=graph_scope(graph), load=self._load
+        )
+        #: The encoder of the graph's embeddings, if it has any.
+        self.encoder: str | None = row["encoder"]
+
+    def entities(self, gathered: Gathered, progress: Progress) -> None:
+        """Write the entities; those that are there get the aliases and labels they lack."""
+        self._write("load_kg/entities", gathered.entity_rows(), progress)
+
+    def relationships(
+        self, gathered: Gathered, progress: Progress, stopped: Callable[[], bool]
+    ) -> int:
+        """Write the relationships that are not there yet and return how many those were.
+
+        `stopped` is asked before each batch; the rest is left out once it says so.
+        """
+        stored: set[str] = set()
+        for row in self._database.read("load_kg/stored_relationships", graph=self._graph):
+            stored.update(row["ids"])
+
+        def new() -> Iterator[dict[str, str]]:
+            for row in gathered.triple_rows():
+                if stopped():
+                    return
+                if row["id"] in stored:
+                    progress.update(1)
+                else:
+                    yield row
+
+        return self._write("load_kg/relationships", new(), progress)
+
+    def finish(self) -> None:
+        """Mark the graph as loaded to the end."""
+        self._database.write("load_kg/finish", graph=self._graph, load=self._load)
+
+    def _write(self, path: str, rows: Iterable[dict[str, Any]], progress: Progress) -> int:
+        sizes: list[int] = []
+
+        def values() -> Iterator[dict[str, Any]]:
+            for batch in batches(rows, BATCH):
+                sizes.append(len(batch))
+                yield {"graph": self._graph, "load": self._load, "rows": batch}
+
+        total = 0
+        for done in self._database.write_all(path, values()):
+            written = done[0]["written"] if done else 0
+            if written != sizes[-1]:
+                raise GraphError(
+                    "another load or deletion of this graph began meanwhile",
+                    where=self._graph,
+                    hint="Load again once it has ended.",
+                )
+            total += written
+            progress.update(written)
+        return total
+
+
+def batches(rows: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """Yield rows in lists of `size`, the last one shorter."""
+    remaining = iter(rows)
+    while batch := list(islice(remaining, size)):
+        yield batch

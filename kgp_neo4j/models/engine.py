@@ -1,0 +1,166 @@
+"""The light inference engine: networks in ONNX's or OpenVINO's format on the CPU, without torch."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.environment.folders import Folders
+from kgp_neo4j.types.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = [
+    "CompiledNetwork",
+    "Feed",
+    "Precision",
+    "describe_engine",
+    "import_openvino",
+    "precision",
+    "read_tokenizer",
+    "thread_count",
+    "token_id",
+]
+
+#: The arrays that go into a network, by the names of its inputs.
+Feed = Mapping[str, NDArray[np.int64]]
+Precision = Literal["bf16", "f32"]
+_CONVERTER = "openvino.tools.ovc"
+_Made = TypeVar("_Made")
+
+
+def import_openvino() -> Any:
+    """Import OpenVINO without its converter, and without what reports its use to its makers."""
+    # `import openvino` sends an event over the network where openvino_telemetry can be imported; it
+    # does without the converter, a fifth of its time, where that cannot be.
+    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    if "openvino" not in sys.modules:
+        sys.modules.setdefault(_CONVERTER, None)  # type: ignore[arg-type]
+    import openvino
+
+    if sys.modules.get(_CONVERTER, openvino) is None:
+        del sys.modules[_CONVERTER]  # who wants it can import it
+    return openvino
+
+
+@cache
+def _core() -> Any:
+    core = import_openvino().Core()
+    folder = Folders.from_environment().cache / "engine"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return core  # a cache that cannot be written makes a start slower, no more
+    if os.access(folder, os.W_OK):
+        core.set_property({"CACHE_DIR": str(folder)})
+    return core
+
+
+def precision() -> Precision:
+    """Return what this CPU multiplies fastest: bfloat16 with AMX or AVX512-BF16, else float32."""
+    able = _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    return "bf16" if "BF16" in able else "f32"
+
+
+def describe_engine() -> dict[str, str | int]:
+    """Return the engine's version, what it computes in on this CPU, and with how many threads."""
+    version = import_openvino().__version__.partition("-")[0]
+    return {"engine": f"OpenVINO {version}", "precision": precision(), "threads": thread_count()}
+
+
+def thread_count() -> int:
+    """Return how many threads compute: KGP_NEO4J_THREADS, else the cores this process may use."""
+    if given := os.environ.get("KGP_NEO4J_THREADS", "").strip():
+        if not given.isdigit() or int(given) < 1:
+            raise ConfigurationError(
+                f"KGP_NEO4J_THREADS is {given!r}",
+                hint="Set it to a number of threads, or unset it.",
+            )
+        return int(given)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class CompiledNetwork:
+    """A network ready to run on the CPU; safe to use from several threads.
+
+    `model` is a file (`.xml`, `.onnx`) or an OpenVINO model; what a file compiles to is cached.
+    Up to `streams` inputs are computed at once, each by its share of the threads: streams that do
+    not wait for each other keep busy cores busy, where all threads on one input wait at each step.
+    """
+
+    def __init__(
+        self, model: Any, *, streams: int | None = None, precise: Precision | None = None
+    ) -> None:
+        threads = thread_count()
+        self.streams = min(streams or threads, threads)
+        self._compiled = _core().compile_model(
+            str(model) if isinstance(model, Path) else model,
+            "CPU",
+            {
+                "PERFORMANCE_HINT": "THROUGHPUT",
+                "INFERENCE_PRECISION_HINT": precise or precision(),
+                "NUM_STREAMS": self.streams,
+                "INFERENCE_NUM_THREADS": threads,
+            },
+        )
+        self.inputs = frozenset(port.any_name for port in self._compiled.inputs)
+        #: The names of each output: it may have several.
+        self.outputs = tuple(frozenset(port.names) for port in self._compiled.outputs)
+        #: Sizes of the first output; -1 where it depends on the input.
+        shape = self._compiled.outputs[0].partial_shape
+        self.shape = tuple(-1 if size.is_dynamic else size.get_length() for size in shape)
+        self._local = threading.local()
+
+    def run(
+        self, feeds: Sequence[Feed], take: Callable[[Feed, list[NDArray[np.float32]]], _Made]
+    ) -> list[_Made]:
+        """Return what `take` makes of each feed and its outputs, in the order of the feeds.
+
+        The outputs are views of memory that the next input overwrites: `take` must copy them.
+        """
+        made: list[Any] = [None] * len(feeds)
+
+        def ended(request: Any, at: int) -> None:
+            outputs = [tensor.data for tensor in request.output_tensors]
+            made[at] = take(feeds[at], outputs)
+
+        queue = self._queue()
+        queue.set_callback(ended)
+        for at, feed in enumerate(feeds):
+            queue.start_async({k: v for k, v in feed.items() if k in self.inputs}, at)
+        queue.wait_all()
+        return made
+
+    def _queue(self) -> Any:
+        """Return this thread's requests, which keep their memory from call to call."""
+        if not hasattr(self._local, "queue"):
+            openvino = import_openvino()
+            self._local.queue = openvino.AsyncInferQueue(self._compiled, self.streams)
+        return self._local.queue
+
+
+@lru_cache(maxsize=4)
+def read_tokenizer(path: Path) -> Tokenizer:
+    """Read a `tokenizer.json` (once); it neither cuts nor fills up what it is given."""
+    from tokenizers import Tokenizer
+
+    made = Tokenizer.from_file(str(path))
+    made.no_padding()
+    made.no_truncation()
+    return made
+
+
+def token_id(tokenizer: Tokenizer, *names: str) -> int | None:
+    """Return the number of the first of these tokens that a tokenizer knows."""
+    return next((at for at in map(tokenizer.token_to_id, names) if at is not None), None)

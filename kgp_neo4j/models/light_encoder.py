@@ -1,0 +1,136 @@
+"""Sentence encoders by the light engine: the default one, and folders exported for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.models.engine import CompiledNetwork, Feed, Precision, read_tokenizer, token_id
+from kgp_neo4j.models.pretrained import network_file, tokenizer_file
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = ["EncoderFiles", "LightTransformer", "default_files", "exported_files"]
+
+_BATCH = 16
+#: Where sentence-transformers and optimum put what they export, in the order of preference.
+_NETWORKS = ("openvino/openvino_model.xml", "openvino_model.xml", "onnx/model.onnx", "model.onnx")
+#: Steps of a sentence-transformers model that this engine knows.
+_STEPS = ("Transformer", "Pooling", "Normalize")
+#: Word pieces at most, where a folder does not say; and what "no limit" is written as.
+_LONGEST = 512
+_NO_LIMIT = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderFiles:
+    """What an encoder is made of; `longest` is its limit in word pieces, marks included.
+
+    `pooling` says which states of a text become its vector: their mean, or that of its first piece.
+    """
+
+    network: Path
+    tokenizer: Path
+    longest: int = _LONGEST
+    pooling: Literal["mean", "cls"] = "mean"
+
+
+def default_files() -> EncoderFiles:
+    """Return the files of the default encoder, fetched on first use."""
+    return EncoderFiles(network_file(), tokenizer_file(), longest=256)
+
+
+def exported_files(folder: Path) -> EncoderFiles | None:
+    """Return the files of a folder exported to OpenVINO or ONNX; None where it is no such folder.
+
+    A model with other steps than transformer, mean or first state, and unit length, is none.
+    """
+    network = next((folder / name for name in _NETWORKS if (folder / name).is_file()), None)
+    if network is None or not (folder / "tokenizer.json").is_file():
+        return None
+    try:
+        steps = [step["type"].rpartition(".")[2] for step in _read(folder / "modules.json", [])]
+        pooling = _read(folder / "1_Pooling" / "config.json", {})
+        limits = (
+            _read(folder / "sentence_bert_config.json", {}).get("max_seq_length"),
+            _read(folder / "tokenizer_config.json", {}).get("model_max_length"),
+        )
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        return None
+    mode = pooling.get("pooling_mode") or [
+        name.removeprefix("pooling_mode_")
+        for name, chosen in pooling.items()
+        if name.startswith("pooling_mode_") and chosen
+    ]
+    kind = {"mean": "mean", "mean_tokens": "mean", "cls": "cls", "cls_token": "cls"}.get(
+        mode if isinstance(mode, str) else "".join(mode) or "mean"
+    )
+    if kind is None or not set(steps) <= set(_STEPS):
+        return None
+    longest = next((int(n) for n in limits if n and int(n) < _NO_LIMIT), _LONGEST)
+    made: Literal["mean", "cls"] = "cls" if kind == "cls" else "mean"
+    return EncoderFiles(network, folder / "tokenizer.json", longest, made)
+
+
+def _read(path: Path, missing: Any) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else missing
+
+
+class LightTransformer:
+    """A network of the light engine that turns texts into vectors."""
+
+    def __init__(self, files: EncoderFiles, *, precise: Precision | None = None) -> None:
+        self.tokenizer: Tokenizer = read_tokenizer(files.tokenizer)
+        self._padding = token_id(self.tokenizer, "[PAD]", "<pad>") or 0
+        self._network = CompiledNetwork(files.network, precise=precise)
+        self._pooling = files.pooling
+        self._longest = files.longest
+        #: A network may end in the vector of the whole text.
+        self._whole = next(
+            (at for at, names in enumerate(self._network.outputs) if "sentence_embedding" in names),
+            None,
+        )
+        self.dimension = self._network.shape[-1]
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts: (texts, dimension)."""
+        room = self._longest - self.tokenizer.num_special_tokens_to_add(is_pair=False)
+        read = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        for one in read:
+            one.truncate(max(room, 1))
+        ids = [self.tokenizer.post_process(one).ids for one in read]
+        order = sorted(range(len(ids)), key=lambda at: -len(ids[at]))
+        # Few texts are shared out evenly among what computes at once.
+        size = min(_BATCH, -(-len(order) // (2 * self._network.streams)))
+        parts = [order[start : start + size] for start in range(0, len(order), max(size, 1))]
+        feeds = [self._feed([ids[at] for at in part]) for part in parts]
+        vectors = np.empty((len(ids), self.dimension), dtype=np.float32)
+        for part, made in zip(parts, self._network.run(feeds, self._pooled), strict=True):
+            vectors[part] = made
+        return vectors
+
+    def _feed(self, batch: Sequence[Sequence[int]]) -> Feed:
+        size = (len(batch), max(len(ids) for ids in batch))
+        ids = np.full(size, self._padding, dtype=np.int64)
+        mask = np.zeros(size, dtype=np.int64)
+        for at, one in enumerate(batch):
+            ids[at, : len(one)] = one
+            mask[at, : len(one)] = 1
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+
+    def _pooled(self, feed: Feed, outputs: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+        if self._whole is not None:
+            return outputs[self._whole].copy()
+        states = outputs[0]
+        if self._pooling == "cls":
+            return states[:, 0].copy()
+        mask = feed["attention_mask"].astype(np.float32)
+        mean: NDArray[np.float32] = (mask[:, None, :] @ states)[:, 0] / mask.sum(1, keepdims=True)
+        return mean

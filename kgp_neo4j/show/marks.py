@@ -1,0 +1,187 @@
+"""Marks in the passages of an answer: its words, and the sentences that speak for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import regex
+
+from kgp_neo4j.show.html import escaped
+from kgp_neo4j.types.corpus import Answer, Passage
+
+__all__ = ["Marks", "from_structure", "marked_html", "marked_passages", "marks_of", "rests_on"]
+
+Interval = tuple[int, int]
+#: A passage this long is shown whole, and so many characters round what is marked in a longer one.
+_WHOLE, _AROUND = 420, 110
+#: An answer this long is looked for in the passages, where no reader says in which words it stands.
+_SOUGHT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is marked in one passage: intervals of its text, in order and without overlaps."""
+
+    answer: tuple[Interval, ...] = ()
+    sentences: tuple[Interval, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.answer or self.sentences)
+
+
+def marks_of(answer: Answer, passage: Passage) -> Marks:
+    """Return what an answer marks in a passage.
+
+    The words are those that the reader names; without a reader, where a short answer stands as it
+    is in a passage that is cited. For yes and no the reader's span is the sentence that says so. An
+    answer from pages and tables has no words in passages.
+    """
+    sentences = [(s.start, s.end) for s in answer.supporting if s.passage == passage.id]
+    words: list[Interval] = []
+    if from_structure(answer):
+        return Marks(sentences=_merged(sentences, passage.text))
+    if answer.reading is not None and not answer.statements:
+        spans = [(s.start, s.end) for s in answer.reading.spans if s.passage == passage.id]
+        if answer.reading.kind == "span":
+            words = spans
+        else:
+            sentences += spans
+    elif passage.id in _cited(answer):
+        # A model's short answer is its first sentence; the text has its citations, too.
+        said = answer.statements[0].text if answer.statements else answer.text
+        words = _found(said, passage.text)
+    return Marks(_merged(words, passage.text), _merged(sentences, passage.text))
+
+
+def marked_passages(answer: Answer) -> tuple[str, ...]:
+    """Return the passages in which an answer marks something, those that it rests on first."""
+    cited = rests_on(answer)
+    shown = [p for p in answer.passages if p.id in cited or marks_of(answer, p)]
+    return tuple(p.id for p in sorted(shown, key=lambda p: p.id not in cited))
+
+
+def from_structure(answer: Answer) -> bool:
+    """Return whether pages and tables gave the answer."""
+    structural = answer.structural
+    return structural is not None and structural.sure and structural.found
+
+
+def rests_on(answer: Answer) -> tuple[str, ...]:
+    """Return the passages that an answer itself cites, by id.
+
+    Those of a model's statements that are carried, those that the reader found it in, or that of
+    the best sentence.
+    """
+    cited: list[str] = []
+    if from_structure(answer):
+        return ()
+    if answer.statements:
+        cited = [p for s in answer.statements if s.carried for p in s.passages]
+    elif answer.reading is not None:
+        cited = [span.passage for span in answer.reading.spans]
+    elif answer.supporting and answer.text:
+        cited = [answer.supporting[0].passage]
+    return tuple(dict.fromkeys(cited))
+
+
+def marked_html(passage: Passage, marks: Marks) -> str:
+    """Return a passage's text as HTML with its marks; a long one only around them.
+
+    Every offset counts characters of the passage's text as it is stored; what is cut is shown as …
+    """
+    text = passage.text
+    parts = [
+        "".join(_piece(text, start, end, marks) for start, end in _pieces(window, marks.sentences))
+        for window in _windows(text, (*marks.answer, *marks.sentences))
+    ]
+    return "".join(parts)
+
+
+def _cited(answer: Answer) -> set[str]:
+    cited = {passage for s in answer.statements for passage in s.passages}
+    return cited | {s.passage for s in answer.supporting}
+
+
+def _found(words: str, text: str) -> list[Interval]:
+    sought = " ".join(words.split()).strip(" .")
+    if not sought or len(sought) > _SOUGHT:
+        return []
+    pattern = r"\s+".join(regex.escape(word) for word in sought.split())
+    # No part of a longer word; Chinese has no spaces round words.
+    bounds = (r"(?<![\w--\p{Han}])", r"(?![\w--\p{Han}])")
+    flags = regex.VERSION1 | regex.IGNORECASE
+    return [m.span() for m in regex.finditer(f"{bounds[0]}{pattern}{bounds[1]}", text, flags)]
+
+
+def _merged(intervals: Iterable[Interval], text: str) -> tuple[Interval, ...]:
+    """Return what is marked in order, those that overlap as one, without what lies outside.
+
+    A sentence is stored with the space after it, which is not marked.
+    """
+    inside = [(a, b) for a, b in intervals if 0 <= a < b <= len(text) and text[a:b].strip()]
+    return tuple(_joined((a, a + len(text[a:b].rstrip())) for a, b in inside))
+
+
+def _joined(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return intervals in order, those that overlap as one."""
+    made: list[Interval] = []
+    for start, end in sorted(intervals):
+        if made and start < made[-1][1]:
+            made[-1] = made[-1][0], max(end, made[-1][1])
+        else:
+            made.append((start, end))
+    return made
+
+
+def _windows(text: str, marks: Sequence[Interval]) -> list[Interval | None]:
+    """Return what is shown of a text; None stands for what is left out."""
+    length = len(text)
+    if length <= _WHOLE:
+        return [(0, length)]
+    wanted = [
+        (_word(text, max(0, start - _AROUND), -1), _word(text, min(length, end + _AROUND), 1))
+        for start, end in marks
+    ] or [(0, _word(text, _WHOLE - _AROUND, 1))]
+    made: list[Interval | None] = []
+    at = 0
+    for start, end in _joined(wanted):
+        if start > at:
+            made.append(None)
+        made.append((start, end))
+        at = end
+    return [*made, None] if at < length else made
+
+
+def _word(text: str, at: int, way: int) -> int:
+    """Return the end of a word near a place, so that none is cut; unspaced scripts have none."""
+    for place in range(at, max(-1, min(len(text) + 1, at + way * 25)), way):
+        if place in (0, len(text)) or text[place - 1].isspace():
+            return place
+    return at
+
+
+def _pieces(window: Interval | None, sentences: Sequence[Interval]) -> list[Interval]:
+    """Cut a window where sentences begin and end."""
+    if window is None:
+        return [(-1, -1)]
+    start, end = window
+    cuts = {start, end, *(x for s in sentences for x in s if start < x < end)}
+    ordered = sorted(cuts)
+    return list(pairwise(ordered))
+
+
+def _piece(text: str, start: int, end: int, marks: Marks) -> str:
+    if start < 0:
+        return " … "
+    made: list[str] = []
+    at = start
+    for first, last in marks.answer:
+        first, last = max(first, start), min(last, end)
+        if first < last:
+            made += [escaped(text[at:first]), f'<mark class="a">{escaped(text[first:last])}</mark>']
+            at = last
+    inner = "".join([*made, escaped(text[at:end])])
+    within = any(first <= start and end <= last for first, last in marks.sentences)
+    return f'<mark class="s">{inner}</mark>' if within else inner

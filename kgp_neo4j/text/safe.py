@@ -1,0 +1,127 @@
+"""Text that others wrote, without what a terminal or a page would obey and nobody sees."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Container
+
+import regex
+
+__all__ = ["Stream", "cut", "is_storable", "neutral", "plain", "printable"]
+
+#: CSI and OSC sequences, of one or two bytes, and any other escape with the letter after it.
+_ESCAPES = regex.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[PX^_][^\x1b\x9c\n]{0,4096}(?:\x1b\\|\x9c)?|\x1b."
+)
+#: Signs that end a line, as "\n" does.
+_BREAKS = regex.compile(r"\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
+def printable(text: str) -> str:
+    """Return a text without escape sequences, control characters and marks that turn its direction.
+
+    Tabs and the ends of lines stay, these as "\\n"; half a surrogate pair, which is no text, goes.
+    """
+    bare = _ESCAPES.sub("", text.encode(errors="ignore").decode())
+    return "".join(c for c in _BREAKS.sub("\n", bare) if c in "\n\t" or not _hidden(c))
+
+
+def plain(text: str) -> str:
+    """Return a text as `printable` does, on one line and with single spaces."""
+    return " ".join(printable(text).split())
+
+
+def _hidden(character: str) -> bool:
+    """Return whether a character is a control, a surrogate, or an invisible one that formats."""
+    kind = unicodedata.category(character)
+    # Joiners are part of words in several scripts, and of emoji.
+    return kind in ("Cc", "Cs", "Cn", "Co", "Zl", "Zp") or (
+        kind == "Cf" and character not in "\u200c\u200d"
+    )
+
+
+# --- Makes a model's reply safe to show -----------------------------------------------------------
+
+_IMAGE_OR_LINK = regex.compile(r"!?\[([^\[\]\n]{0,500})\]\(\s*<?[^()\s]{0,2000}[^()\n]{0,300}\)")
+_REFERENCE = regex.compile(r"^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$", regex.MULTILINE)
+_TAG = regex.compile(r"</?[A-Za-z!][^<>]{0,2000}>|<!--.{0,5000}?-->", regex.DOTALL)
+_ADDRESS = regex.compile(
+    r"(?:[a-z][a-z0-9+.-]{0,20}://|www\.)[^\s<>\"'`\])}]+|(?:javascript|vbscript|data):[^\s]+",
+    regex.IGNORECASE,
+)
+_REMOVED = "(link removed)"
+#: Links within links are taken apart so deep; what is left then is broken up.
+_DEEP = 4
+
+
+def neutral(text: str, known: Container[str] = "") -> str:
+    """Return a reply as plain words: no escapes, HTML, images or links.
+
+    Links keep their words, and a number its brackets, since it cites. An address stays only where
+    it stands in `known`, the text of the passages: a model that was talked into it could carry
+    words out in an address of its own.
+    """
+    made = printable(text)
+    made = _REFERENCE.sub("", _TAG.sub(" ", made))
+    for _ in range(_DEEP):
+        made, found = _IMAGE_OR_LINK.subn(_words, made)
+        if not found:
+            break
+    made = made.replace("](", "] (")
+
+    def kept(found: regex.Match[str]) -> str:
+        address = found.group().rstrip(".,;:!?")
+        whole = str(found.group())
+        return whole if address in known else _REMOVED + whole[len(address) :]
+
+    return str(_ADDRESS.sub(kept, made))
+
+
+def _words(link: regex.Match[str]) -> str:
+    """Return the words of a link; those of a citation stay in their brackets."""
+    said = link[1].strip(" ^")
+    return f"[{said}]" if said.isdecimal() else str(link[1])
+
+
+class Stream:
+    """Hands a reply on while it is written, word by word, with nothing in it that is obeyed.
+
+    Pieces may end anywhere, within an escape sequence or an address too, so that a word is held
+    back until the white space after it.
+    """
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        self._show = show
+        self._held = ""
+
+    def write(self, piece: str) -> None:
+        """Take a piece of the reply."""
+        self._held += piece
+        end = max(self._held.rfind(" "), self._held.rfind("\n")) + 1
+        if end or len(self._held) > 2000:
+            end = end or len(self._held)
+            self._show(neutral(self._held[:end]))
+            self._held = self._held[end:]
+
+    def close(self) -> None:
+        """Hand on what was held back."""
+        if self._held:
+            self._show(neutral(self._held))
+        self._held = ""
+
+
+def is_storable(text: str) -> bool:
+    """Return whether a database can hold the text: half a surrogate pair is not a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def cut(text: str, length: int) -> str:
+    """Return a text on one line with at most `length` characters."""
+    text = plain(text)
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -1,0 +1,198 @@
+"""What a cell's text means: a number, a date, a percentage, an amount of money, or text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["MONTHS", "TYPES", "Value", "column_type", "compare", "date_places", "typed"]
+
+#: The types of cells and columns.
+TYPES = ("number", "date", "percentage", "currency", "text")
+
+_CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₩": "KRW", "₹": "INR"}
+_CODES = frozenset("USD EUR GBP JPY KRW INR CHF CAD AUD CNY SEK NOK DKK".split())
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|[1-9]\d{0,2}(?: \d{3})+|\d+)(?:\.\d+)?|\.\d+"
+_SCALES = {"thousand": 1e3, "million": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
+_PLAIN = re.compile(
+    rf"(?P<open>\()?\s*(?P<sign>[-+−–])?\s*(?P<before>(?:US|[AC])?\$|[€£¥₩₹]|(?:[A-Z]{{3}}(?=\s)))?\s*"
+    rf"(?P<sign2>[-−–])?(?P<number>{_NUMBER})(?:\s*(?P<scale>{'|'.join(_SCALES)}))?"
+    rf"\s*(?P<after>%|[€£¥₩₹$]|[A-Z]{{3}}\b)?\s*(?P<close>\))?"
+)
+#: A time or a duration, 3:02.57 or 1:39:00: its number is in seconds.
+_TIME = re.compile(r"(?:(?P<h>\d{1,3}):)?(?P<m>\d{1,3}):(?P<s>[0-5]\d(?:\.\d+)?)")
+_UNITS = re.compile(
+    r"st|nd|rd|th|pts?|points?|x|°[CF]?|[cmk]?m[²³]?|km/h|mph|ft|feet|in|inch(?:es)?|mi|miles?|yds?|"
+    r"yards?|sq ?(?:mi|km|m|ft)|ha|acres?|[kmµ]?g|lbs?|tons?|tonnes?|t|ms|s|secs?|seconds?|mins?|"
+    r"minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|yrs?|[kKMGT]i?B|[kMG]?Hz|[kMG]?W|[kMG]?Wh|hp|V"
+)
+#: A longer text is prose, whatever it begins with.
+_LONGEST = 200
+#: Marks of footnotes after a number: 48,278[1], 12*.
+_NOTES = re.compile(r"(?<=[\d%)])(?:\s*\[\w{1,3}\]|\s?[*†‡§])+$")
+_LEADING = re.compile(rf"[#~≈<>]?\s*(?P<sign>[-−–])?(?P<number>{_NUMBER})(?P<unit>\D.*)?", re.S)
+#: English names of months, short and long, in lower case.
+MONTHS = {
+    name: at
+    for at, names in enumerate(
+        "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|"
+        "sep sept september|oct october|nov november|dec december".split("|"),
+        1,
+    )
+    for name in names.split()
+}
+_MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
+_DATES = (
+    re.compile(r"(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2}))?"),
+    re.compile(r"(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{2}(?:\d{2})?)"),
+    re.compile(r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})"),
+    re.compile(
+        rf"(?:[A-Za-z]+,?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})"
+    ),
+    re.compile(rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_MONTH}[\s,-]+(?P<y>\d{{4}})"),
+    re.compile(rf"(?P<d>\d{{1,2}})-{_MONTH}-(?P<y>\d{{2}})"),
+    re.compile(rf"{_MONTH},?\s+(?P<y>\d{{4}})"),
+    re.compile(rf"(?:[A-Za-z]+,?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"),
+    re.compile(rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_MONTH}"),
+)
+#: What follows the first year of a span: 1887-1905, 1982/83, 1998 – present.
+_SPAN = re.compile(r"(1\d{3}|20\d{2})\s?[-–—/]\s?(?:\d{2}|\d{4}|present|)", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A text's type and what it says.
+
+    `number` is set for every text that is or begins with a number (a percentage's is 12.5 for
+    "12.5%", that of a time in seconds); `date` is ISO, as far as it is known (`1998`, `1998-05`,
+    `1998-05-12`, `--05-12` where the year is not), so that dates sort as text, and of a span of
+    years the first; `unit` is a currency's code, `%`, or what follows the number.
+    """
+
+    type: str
+    number: float | None = None
+    date: str | None = None
+    unit: str = ""
+
+
+def typed(text: str) -> Value:
+    """Return what a cell's text means; text that is nothing else is `text`."""
+    text = _NOTES.sub("", " ".join(text.split()))
+    if not text or len(text) > _LONGEST:
+        return Value("text")
+    if found := _PLAIN.fullmatch(text):
+        number = _number(found["number"]) * _SCALES.get(found["scale"] or "", 1.0)
+        if found["sign"] in ("-", "−", "–") or found["sign2"] or (found["open"] and found["close"]):
+            number = -number
+        marks = {found["before"] or "", found["after"] or ""} - {""}
+        if "%" in marks:
+            return Value("percentage", number, unit="%")
+        for mark in marks:
+            if mark[-1] in _CURRENCIES or mark in _CODES:
+                return Value("currency", number, unit=_CURRENCIES.get(mark[-1], mark))
+        if not marks:
+            year = re.fullmatch(r"1\d{3}|20\d{2}", text)
+            return Value("number", number, date=text if year else None)
+    if date := _date(text):
+        return Value("date", float(date[:4]) if date[0] != "-" else None, date)
+    if found := _TIME.fullmatch(text):
+        seconds = int(found["h"] or 0) * 3600 + int(found["m"]) * 60 + float(found["s"])
+        return Value("number", seconds, unit="s")
+    if found := _SPAN.fullmatch(text):
+        return Value("text", float(found[1]), found[1], text[4:].strip())
+    if found := _LEADING.fullmatch(text):
+        number = _number(found["number"])
+        unit = (found["unit"] or "").strip()
+        type_ = "number" if _UNITS.fullmatch(unit) else "text"
+        return Value(type_, -number if found["sign"] else number, unit=unit)
+    return Value("text")
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", "").replace(" ", ""))
+
+
+def column_type(texts: Iterable[str]) -> str:
+    """Return the type that four fifths of a column's non-empty cells have, else `text`."""
+    counts = Counter(typed(text).type for text in texts if text.strip())
+    if not counts:
+        return "text"
+    type_, count = counts.most_common(1)[0]
+    return type_ if count >= 0.8 * counts.total() else "text"
+
+
+def _date(text: str) -> str | None:
+    for pattern in _DATES:
+        if not (found := pattern.fullmatch(text)):
+            continue
+        parts: dict[str, str | None] = found.groupdict()
+        name = parts.get("month")
+        month = MONTHS.get(name.lower()) if name else int(parts["m"] or 0)
+        day = int(parts.get("d") or 0)
+        if not (written := parts.get("y")):
+            if month and 1 <= day <= 31:
+                return f"--{month:02}-{day:02}"
+            continue
+        year = int(written)
+        year += (2000 if year < 50 else 1900) if year < 100 else 0
+        if month is None or not 1 <= month <= 12 or day > 31:
+            continue
+        return f"{year:04}-{month:02}" + (f"-{day:02}" if day else "")
+    return None
+
+
+# --- Compares two values that were read from running text -----------------------------------------
+
+_NAMED = "|".join(sorted(MONTHS, key=len, reverse=True))
+_WRITTEN = re.compile(
+    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m1>{_NAMED})\.?,?\s+(?P<y1>\d{{3,4}})"
+    rf"|(?P<m2>{_NAMED})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+(?P<y2>\d{{3,4}})"
+    rf"|(?P<m3>{_NAMED})\.?,?\s+(?P<y3>\d{{4}})"
+    r"|(?P<y4>1\d{3}|20\d{2})(?:-(?P<m4>\d{2})-(?P<d4>\d{2}))?)(?!\d)",
+    re.IGNORECASE,
+)
+
+
+def date_places(text: str) -> list[tuple[tuple[int, int, int], int, int]]:
+    """Return the dates of a text in its order, and the characters where each stands.
+
+    A date is year, month and day, 0 where it is not told.
+    """
+    made = []
+    for found in _WRITTEN.finditer(text):
+        said = {name[0]: value for name, value in found.groupdict().items() if value}
+        month = said.get("m", "0").lower()
+        date = (int(said["y"]), MONTHS.get(month) or int(month), int(said.get("d", 0)))
+        made.append((date, *found.span()))
+    return made
+
+
+def compare(operation: str, one: str, other: str) -> int | None:
+    """Return which of two values is the `min` (earliest), `max`, `longer` or `shorter` one.
+
+    0 is the first, 1 the second; None where that cannot be told: they are not both dates, numbers
+    of one unit, or spans of time, they are equal, or differ only in what one of them leaves open.
+    """
+    a, b = ([date for date, _, _ in date_places(text)] for text in (one, other))
+    if operation in ("longer", "shorter"):
+        if len(a) < 2 or len(b) < 2:
+            return None
+        lasted = [12 * (d[-1][0] - d[0][0]) + (d[-1][1] or 6) - (d[0][1] or 6) for d in (a, b)]
+        return _first(lasted[0], lasted[1], least=operation == "shorter")
+    if a and b:
+        for x, y in zip(a[0], b[0], strict=True):
+            if not x or not y:
+                return None
+            if x != y:
+                return _first(x, y, least=operation == "min")
+        return None
+    first, second = typed(one), typed(other)
+    if a or b or first.number is None or second.number is None or first.unit != second.unit:
+        return None
+    return _first(first.number, second.number, least=operation == "min")
+
+
+def _first(one: float, other: float, *, least: bool) -> int | None:
+    return None if one == other else int((one < other) != least)

@@ -1,0 +1,165 @@
+"""How text becomes words: the one rule that keyword extraction and the Cypher files share.
+
+A word is a run of letters, digits and their marks; a Chinese or Japanese character is a word of its
+own, since those scripts write no spaces. `cypher/include/words.cypher` holds the same
+expression, so that a question is cut in the database exactly as the passages were.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+import regex
+
+__all__ = [
+    "ASCII_WORDS", "MAX_WORD", "STOP_WORDS", "WORD", "WORDS", "Words", "content_words", "cut",
+    "fold", "title_words", "words",
+]  # fmt: skip
+
+#: Longer runs are data (base64, hashes), not words that a question would name.
+MAX_WORD = 64
+_SINGLE = "[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]"
+#: One Chinese or Japanese character, or a run of letters, digits and combining marks.
+WORD = rf"{_SINGLE}|(?:(?!{_SINGLE})[\p{{L}}\p{{N}}\p{{M}}])+"
+#: The same words by sets of characters, which are many times faster to search for.
+WORDS = regex.compile(rf"{_SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{_SINGLE}]+", regex.V1)
+#: The same in text that is ASCII alone.
+ASCII_WORDS = re.compile(r"[A-Za-z0-9]+")
+#: English words that say nothing of what a question is about.
+_FUNCTION_WORDS = frozenset(
+    word
+    for line in (
+        "a an the of in on at by for with to from and or is are was were be been being it its",
+        "this that these those as who whom whose what which when where why how did does do",
+        "has have had he she they his her their him them not no also but if than then there",
+        "after before during between about into over under out up down i you we me my our",
+        "your s t",
+    )
+    for word in line.split()
+)
+#: English words that no keyword begins or ends with.
+STOP_WORDS = _FUNCTION_WORDS.union(
+    word
+    for line in (
+        # Determiners and pronouns.
+        "all another any anybody anyone anything both each either enough every everybody everyone",
+        "everything few fewer less little many more most much neither nobody none nothing one",
+        "other others own same several some somebody someone something such what whatever",
+        "whichever whoever hers herself himself itself me mine myself oneself ourselves ours",
+        "themselves theirs us yours yourself yourselves",
+        # Auxiliaries, and what apostrophes leave of them.
+        "am became become becomes becoming can cannot could doing done having may might must ought",
+        "seem seemed seems shall should used will would d ll m re ve",
+        # Prepositions.
+        "about above across against along amid among amongst around behind below beneath beside",
+        "besides beyond concerning despite except following including inside like near off onto",
+        "outside past per regarding since through throughout till toward towards under underneath",
+        "until unto upon via within without",
+        # Conjunctions, and adverbs that join sentences.
+        "accordingly although because consequently else furthermore hence however indeed instead",
+        "lest meanwhile moreover namely nevertheless nonetheless nor otherwise provided so still",
+        "therefore though thus unless whereas wherever whether while whilst yet",
+        # Adverbs of time, place, degree and manner that stand with any subject.
+        "again ago almost already always anyhow anyway anywhere apart aside away back elsewhere",
+        "especially even ever everywhere far formerly further here hereafter just last later",
+        "latter least mainly maybe mostly never next now nowhere often once only partly perhaps",
+        "quite rather seldom sometimes somewhere soon there thereafter thereby too together twice",
+        "usually very well whenever",
+        # Small numbers in words, and order.
+        "two three four five six seven eight nine ten first second third former",
+    )
+    for word in line.split()
+)
+_DISAMBIGUATOR = regex.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of `text` in order, NFKC-normalised, in their own case."""
+    if text.isascii():
+        found = ASCII_WORDS.findall(text)
+    else:
+        found = WORDS.findall(unicodedata.normalize("NFKC", text))
+    return [word for word in found if len(word) <= MAX_WORD]
+
+
+def title_words(title: str) -> list[tuple[str, ...]]:
+    """Return the word sequences that name a title: whole, and without its "(disambiguator)"."""
+    whole = tuple(words(title))
+    bare = tuple(words(_DISAMBIGUATOR.sub("", title)))
+    return [form for form in dict.fromkeys((whole, bare)) if form]
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words of `text` that are not function words, in lower case, each once."""
+    low = (word.lower() for word in words(text))
+    return [word for word in dict.fromkeys(low) if word not in _FUNCTION_WORDS]
+
+
+# --- Words with their places ----------------------------------------------------------------------
+
+#: What NFKC may put together to one character stays together here.
+_CLUSTER = regex.compile(r".[\p{M}\uff9e\uff9f\u1160-\u11ff]*", regex.DOTALL)
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+
+
+@dataclass(slots=True)
+class Words:
+    """The words of a text: as written (NFKC), as compared, and where each begins and ends.
+
+    Places count characters of the text as it was given. `text` is that text.
+    """
+
+    text: str
+    raw: list[str]
+    keys: list[str]
+    starts: list[int]
+    ends: list[int]
+
+
+def cut(text: str) -> Words:
+    """Return the words of `text`, in time linear in its length."""
+    if text.isascii():
+        return _cut(text, text, ASCII_WORDS, None)
+    if unicodedata.is_normalized("NFKC", text):
+        return _cut(text, text, WORDS, None)
+    parts: list[str] = []
+    places: list[tuple[int, int]] = []
+    for found in _CLUSTER.finditer(text):
+        part = unicodedata.normalize("NFKC", found[0])
+        parts.append(part)
+        places += [found.span()] * len(part)
+    return _cut(text, "".join(parts), WORDS, places)
+
+
+def _cut(
+    text: str,
+    normal: str,
+    pattern: re.Pattern[str],
+    places: list[tuple[int, int]] | None,
+) -> Words:
+    raw = pattern.findall(normal)
+    starts = [found.start() for found in pattern.finditer(normal)]
+    if raw and len(max(raw, key=len)) > MAX_WORD:
+        short = [at for at, word in enumerate(raw) if len(word) <= MAX_WORD]
+        raw, starts = [raw[at] for at in short], [starts[at] for at in short]
+    ends = list(map(operator.add, starts, map(len, raw)))
+    if places:
+        starts, ends = [places[at][0] for at in starts], [places[at - 1][1] for at in ends]
+    return Words(text, raw, list(map(fold, raw)), starts, ends)
+
+
+@lru_cache(maxsize=1 << 18)
+def fold(word: str) -> str:
+    """Return a word without its case and without the accents of Latin, Greek and Cyrillic letters.
+
+    Other scripts keep their marks, which are vowels there.
+    """
+    low = word.lower()
+    if low.isascii():
+        return low
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", low))
+    return unicodedata.normalize("NFC", bare) or low

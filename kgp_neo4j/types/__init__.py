@@ -1,0 +1,1 @@
+"""Types: the frozen records that pass from one folder to another, and the errors."""

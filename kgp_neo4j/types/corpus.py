@@ -1,0 +1,404 @@
+"""The frozen types that pass from one stage to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kgp_neo4j.types.language import Usage
+from kgp_neo4j.types.tables import (
+    ShownQuery,
+    SourcePage,
+    SourceTable,
+    StructuralAnswer,
+    TypeDecision,
+)
+
+__all__ = [
+    "AgentName",
+    "Answer",
+    "Capabilities",
+    "ConnectReport",
+    "CorpusSummary",
+    "Document",
+    "Form",
+    "GraphName",
+    "InstallReport",
+    "LoadReport",
+    "Method",
+    "NextEvidence",
+    "Passage",
+    "PassageText",
+    "Question",
+    "QuestionType",
+    "Reading",
+    "ReasoningPath",
+    "Retrieval",
+    "SourceDocument",
+    "Span",
+    "Statement",
+    "Step",
+    "SupportingSentence",
+    "Trace",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where an answer stands in a passage; offsets within the passage's text."""
+
+    passage: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader found in passages.
+
+    `kind` is `span` (words of a passage, or of the question where it names two things to compare),
+    `yes`, `no`, or `none` (not in the evidence, `text` is empty); `confidence` from 0 to 1 is
+    calibrated: how often answers of this kind are right. `spans` say where it stands; for yes and
+    no, the sentence that decided; for a comparison, the two values, that of the answer first.
+    """
+
+    text: str
+    kind: str
+    confidence: float
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence of an answer with the passages that it cites, checked.
+
+    `carried` says whether the passages cited hold what it says; `support` from 0 to 1 is how well,
+    `note` what is wrong where it is not (no citation, no such passage, words not in them).
+    """
+
+    text: str
+    passages: tuple[str, ...]
+    carried: bool
+    support: float = 0.0
+    note: str = ""
+
+
+# --- The frozen types that pass from one stage to the next ----------------------------------------
+
+# --- load ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """One document as it was read, before it is split into passages.
+
+    `source` and `key` together name the document within its corpus: the file (or data set), and
+    which record of it. `whole` asks for one passage (a record that is a passage already). `pages`
+    tile the text of a document that has pages; `tables` are in the order of the text. `left_out`
+    says in a few words each what of the file could not be used (a scanned page, a locked sheet).
+    """
+
+    title: str
+    text: str
+    source: str
+    key: str = ""
+    whole: bool = False
+    pages: tuple[SourcePage, ...] = ()
+    tables: tuple[SourceTable, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PassageText:
+    """A slice `text == document[start:end]` of a document; offsets count characters."""
+
+    position: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What a load did; characters are counted before splitting and as stored.
+
+    `files`, `documents`, `passages`, `characters_in`, `characters_out` count what was read without
+    fault; `new`, `unchanged` and `replaced` add up to `documents`; `errors` says what was not
+    loaded, each with file, line and reason; `ignored` names files of other kinds met in folders;
+    `left_out` says what of loaded documents could not be used, such as pages that are only images.
+    """
+
+    corpus: str
+    files: int = 0
+    documents: int = 0
+    passages: int = 0
+    characters_in: int = 0
+    characters_out: int = 0
+    new: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    errors: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    pages: int = 0
+    tables: int = 0
+    cells: int = 0
+    left_out: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document of a corpus: where it came from, how long it is, and how many passages it has."""
+
+    id: str
+    title: str
+    source: str
+    characters: int = 0
+    passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSummary:
+    """A corpus and what is in it."""
+
+    name: str
+    documents: int
+    passages: int
+    keywords: int
+    encoder: str | None
+    dimension: int | None
+    #: Passages that `connect` has not seen yet, per edge type.
+    unconnected: Mapping[str, int] = field(default_factory=dict)
+    pages: int = 0
+    tables: int = 0
+
+
+# --- connect ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectReport:
+    """What `connect` made: counts after the run, and seconds per step."""
+
+    corpus: str
+    keywords: int = 0
+    keyword_links: int = 0
+    shared_keyword_edges: int = 0
+    mentions: int = 0
+    entities: int = 0
+    shared_entity_edges: int = 0
+    embedded: int = 0
+    similarity_edges: int = 0
+    mdr_embedded: int = 0
+    mdr_edges: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a server offers: its version, and which plugins it has."""
+
+    version: str
+    edition: str
+    gds: bool
+    apoc: bool
+    apoc_extended: bool
+
+
+#: How passages are found: the traversal (`kgp`), its baselines, or IRCoT, which needs a model.
+Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
+#: The traversal agents by name.
+AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]
+#: What a language model writes: a few words and why, or a paragraph.
+Form = Literal["short", "long"]
+#: What a question is about; `model` lets the language model decide.
+QuestionType = Literal["structural", "content", "both", "model"]
+#: The graphs that `connect` makes.
+GraphName = Literal["tfidf", "entity", "knn-st", "knn-mdr"]
+
+_CONTENT = TypeDecision("content")
+
+# --- seed, traverse, evidence, answer -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to be answered over a corpus."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage as evidence: where it stands in its document, its text and score.
+
+    `page` counts from 1, and is None where the document has no pages.
+    """
+
+    id: str
+    document: str
+    title: str
+    position: int
+    start: int
+    end: int
+    text: str
+    source: str = ""
+    score: float = 0.0
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a reasoning path: the passage reached, over which edge, and how it scored.
+
+    `edge` is the relationship type that led here, `seed` for the first step; `reason` says what the
+    two passages share (a keyword, a similarity). `match` is how well the passage is what the agent
+    expected; `inherited` is what the step before handed on to it. An agent that judges passages by
+    all signals at once (the learned one) says so in `judged`, from 0 to 1, and in `signals` which
+    of them spoke for it.
+    """
+
+    passage: str
+    edge: str
+    match: float
+    inherited: float = 0.0
+    reason: str = ""
+    judged: float | None = None
+    signals: str = ""
+
+    @property
+    def score(self) -> float:
+        """What passages are ranked by: the judgement, or the match and what was inherited."""
+        return self.match + self.inherited if self.judged is None else self.judged
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPath:
+    """Passages visited one after another, from a seed on (KGP, Algorithm 1)."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def last(self) -> str:
+        """The id of the passage at the path's end."""
+        return self.steps[-1].passage
+
+    def then(self, step: Step) -> ReasoningPath:
+        """Return this path with one more step."""
+        return ReasoningPath((*self.steps, step))
+
+
+@dataclass(frozen=True, slots=True)
+class NextEvidence:
+    """What an agent says should come next on a path: words, a vector, or both (KGP, Eq. 1).
+
+    `space` names the embeddings that the vector is compared with: `st` (the corpus's sentence
+    encoder) or `mdr` (the encoder of its KNN-MDR graph). `draw` asks for neighbours at random: the
+    same draw brings the same ones.
+    """
+
+    text: str = ""
+    vector: Sequence[float] | None = None
+    space: str = "st"
+    draw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The passages retrieved for one question, best first, and the paths that led to them.
+
+    `settings` are those of the retrieval, by name; `notes` say what a reader must know of it, such
+    as passages that are not connected yet.
+    """
+
+    question: Question
+    passages: tuple[Passage, ...]
+    paths: tuple[ReasoningPath, ...] = ()
+    seconds: float = 0.0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """Show itself in a notebook."""
+        from kgp_neo4j.types.notebook import retrieval_html
+
+        return retrieval_html(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A kept traversal as a list shows it.
+
+    `passages` were visited then, `left` of them are still in the corpus; `asked_at` is in ISO form.
+    """
+
+    id: str
+    corpus: str
+    question: str
+    agent: str
+    asked_at: str
+    answer: str
+    passages: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class SupportingSentence:
+    """A sentence of a retrieved passage that speaks to the question; offsets within the passage."""
+
+    text: str
+    passage: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with everything needed to check it.
+
+    `type` says whether the question was taken to be about structure (pages and tables), content, or
+    both; `structural` is the answer from pages and tables, where it was not about content alone.
+    `reading` is what the offline reader found, `statements` are the sentences of a language model's
+    answer with their citations checked, and `usage` is what that took. `notes` say what a reader
+    must know: passages left out of a prompt, a reply cut off or refused. `queries` can be run again
+    in Browser; `trace` is the id under which the traversal was kept in the graph. `settings` are
+    those of the retrieval, by name.
+    """
+
+    question: str
+    corpus: str
+    agent: str
+    text: str
+    supporting: tuple[SupportingSentence, ...]
+    passages: tuple[Passage, ...]
+    paths: tuple[ReasoningPath, ...]
+    seconds: float
+    browser: str | None = None
+    type: TypeDecision = _CONTENT
+    structural: StructuralAnswer | None = None
+    reading: Reading | None = None
+    statements: tuple[Statement, ...] = ()
+    usage: Usage | None = None
+    notes: tuple[str, ...] = ()
+    queries: tuple[ShownQuery, ...] = ()
+    trace: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """Show itself in a notebook."""
+        from kgp_neo4j.types.notebook import answer_html
+
+        return answer_html(self)
+
+
+@dataclass(frozen=True, slots=True)
+class InstallReport:
+    """What an installation changed: names of procedures that are new, upgraded and removed."""
+
+    procedures: tuple[str, ...]
+    added: tuple[str, ...] = ()
+    upgraded: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()

@@ -1,0 +1,271 @@
+"""The frozen types of knowledge graphs: triples, linked entities, evidence and reasoning graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = [
+    "Candidate",
+    "EvidenceGraph",
+    "Facts",
+    "GraphLoadReport",
+    "GraphSummary",
+    "GroundedShare",
+    "LinkedEntity",
+    "MapEdge",
+    "MindMap",
+    "ModelReply",
+    "OptionScore",
+    "ReasoningGraph",
+    "Status",
+    "Support",
+    "Triple",
+]
+
+# --- load ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLoadReport:
+    """What `load-kg` did: counts of what was read, and of what the graph holds now.
+
+    `triples` were read without fault, `duplicates` of them were met before, `skipped` rows named an
+    empty or missing value; `new` relationships were made. `errors` says what was not loaded, each
+    with file, line and reason.
+    """
+
+    graph: str
+    files: int = 0
+    triples: int = 0
+    duplicates: int = 0
+    skipped: int = 0
+    new: int = 0
+    entities: int = 0
+    relationships: int = 0
+    relations: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[str, int] = field(default_factory=dict)
+    embedded: int = 0
+    errors: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSummary:
+    """A knowledge graph and what is in it."""
+
+    name: str
+    entities: int
+    relationships: int
+    encoder: str | None = None
+
+
+# --- seed, traverse, evidence -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedEntity:
+    """What a question names, and the entity of the graph that it was linked to.
+
+    `surface` is the text of the question, `id` and `name` the entity; `score` is a cosine (1 for an
+    exact name), `by` is `name`, `alias`, `words`, `embedding` or `model`. `alternatives` are the
+    next best names with their scores. An entity below the threshold has no `id`.
+    """
+
+    surface: str
+    id: str = ""
+    name: str = ""
+    type: str = ""
+    score: float = 0.0
+    by: str = "name"
+    alternatives: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A fact of the graph in the direction that it is stored in: head, relation, tail by name.
+
+    `id` is the relationship's, `head_id` and `tail_id` are those of the entities.
+    """
+
+    id: str
+    head: str
+    relation: str
+    tail: str
+    head_id: str = ""
+    tail_id: str = ""
+    head_type: str = ""
+    tail_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceGraph:
+    """One evidence sub-graph (MindMap, section 3.1): a path, or what is around one entity.
+
+    `kind` is `path` or `neighbour`, `entity` the name of the question entity that it begins at (its
+    cluster when pruned). The triples of a path are in walking order, and `nodes` are the names
+    along it, each once; those of a neighbourhood are in order of relevance. `score` ranks the
+    sub-graphs of one kind.
+    """
+
+    kind: str
+    entity: str
+    triples: tuple[Triple, ...]
+    nodes: tuple[str, ...] = ()
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningGraph:
+    """The evidence graphs merged (MindMap, section 3.2), written as routes and as sentences.
+
+    `merged` maps names that were taken to mean the same to the one that stands for them.
+    `left_out` counts the triples that pruning left out.
+    """
+
+    entities: tuple[LinkedEntity, ...]
+    evidence: tuple[EvidenceGraph, ...]
+    triples: tuple[Triple, ...]
+    routes: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    merged: Mapping[str, str] = field(default_factory=dict)
+    left_out: int = 0
+    seconds: float = 0.0
+
+
+# --- The frozen types of step III: a checked mind map, and the answer that it goes with -----------
+
+#: `grounded`: the graph says it; `question`: the question says it; `model`: the model adds it from
+#: its own knowledge; `contradicts`: the graph says otherwise.
+Status = Literal["grounded", "question", "model", "contradicts"]
+
+
+@dataclass(frozen=True, slots=True)
+class MapEdge:
+    """An edge of a mind map, and what the evidence says of it.
+
+    `triples` are the ids of the relationships that carry it, or that it contradicts; `evidence` are
+    the numbers that the model cited; `note` says in a few words why the status is what it is.
+    """
+
+    head: str
+    relation: str
+    tail: str
+    status: Status = "grounded"
+    triples: tuple[str, ...] = ()
+    evidence: tuple[int, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A question entity that speaks for a candidate, and the triples between them, in order."""
+
+    entity: str
+    route: tuple[Triple, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What hangs on a candidate by one relation; `inward` where the relation leads to it."""
+
+    relation: str
+    phrase: str
+    names: tuple[str, ...]
+    triples: tuple[str, ...]
+    inward: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entity that the evidence points at: the question entities behind it, and its facts.
+
+    `score` sums up the links' scores, each divided by the square of its hops.
+    """
+
+    name: str
+    id: str
+    type: str
+    score: float
+    support: tuple[Support, ...]
+    facts: tuple[Facts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OptionScore:
+    """An option of a multiple choice question, and how the evidence reaches it.
+
+    `routes` are the ways from question entities to the option's entities, the shortest first.
+    """
+
+    label: str
+    text: str
+    score: float
+    entities: tuple[str, ...] = ()
+    routes: tuple[str, ...] = ()
+    triples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedShare:
+    """How much of an answer the evidence carries.
+
+    `edges` and `grounded` count the mind map's; `names` and `known` count the names in it and those
+    that the evidence holds. `share` is grounded / edges; None where there is no edge.
+    """
+
+    edges: int = 0
+    grounded: int = 0
+    contradicted: int = 0
+    names: int = 0
+    known: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of edges that the evidence carries."""
+        return self.grounded / self.edges if self.edges else None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a language model replied, and what came of the check.
+
+    `problem` is empty where the reply is the answer, else why it is not: `empty`, `malformed`,
+    `ungrounded` or `contradicting`.
+    """
+
+    text: str
+    answer: str = ""
+    inference: str = ""
+    edges: tuple[MapEdge, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MindMap:
+    """An answer over a knowledge graph with its mind map (MindMap, section 3.3).
+
+    `by` is `model` or `evidence` (composed without a model). `choice` is the label of the option
+    chosen, `supported` whether evidence chose it. `notices` are for the reader: what went wrong
+    with the model's reply, ties, and that this is no medical advice.
+    """
+
+    question: str
+    graph: str
+    text: str
+    by: Literal["model", "evidence"]
+    edges: tuple[MapEdge, ...]
+    candidates: tuple[Candidate, ...]
+    reasoning: ReasoningGraph
+    inference: str = ""
+    options: tuple[OptionScore, ...] = ()
+    choice: str = ""
+    supported: bool = False
+    notices: tuple[str, ...] = ()
+    carried: GroundedShare = field(default_factory=GroundedShare)
+    reply: ModelReply | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    browser: str | None = None
+    seconds: float = 0.0

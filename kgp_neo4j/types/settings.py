@@ -1,0 +1,251 @@
+"""The settings of every stage: defaults, ranges and choices, for Python and commands alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgp_neo4j.types.checks import check_choice, check_ranges
+from kgp_neo4j.types.errors import ConfigurationError
+
+__all__ = [
+    "EDGES",
+    "LINKERS",
+    "SAMPLING",
+    "SERVICES",
+    "AgentSettings",
+    "EntitySettings",
+    "ExplorationSettings",
+    "KeywordSettings",
+    "LinkSettings",
+    "MdrSettings",
+    "MiningSettings",
+    "SimilaritySettings",
+    "TraversalSettings",
+    "default_of",
+]
+
+
+#: The relationship types a traversal may go along.
+EDGES = ("SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "SIMILAR_MDR", "NEXT")
+
+
+@dataclass(frozen=True, slots=True)
+class TraversalSettings:
+    """How far a traversal goes.
+
+    `budget` is the context budget in distinct passages, `seeds` the number of paths it starts with,
+    `branching` how many neighbours one path visits, `hops` how often the beam moves on; `edges`
+    restricts the edge types (all when empty). `outward` and `inward` are the shares of its
+    match that a passage hands on over an edge that names a title, in its direction and against it;
+    `named` is what a seed gains when the question names its title.
+    """
+
+    budget: int = 30
+    seeds: int = 8
+    branching: int = 5
+    hops: int = 2
+    edges: tuple[str, ...] = ()
+    outward: float = 0.4
+    inward: float = 0.2
+    named: float = 0.3
+
+    def __post_init__(self) -> None:
+        check_ranges(self, budget=(1, 1000), seeds=(1, 1000), branching=(1, 100), hops=(0, 10))
+        unknown = sorted(set(self.edges) - set(EDGES))
+        if unknown:
+            raise ConfigurationError(
+                f"there is no edge type {', '.join(unknown)}",
+                hint=f"Choose among {', '.join(EDGES)}.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """What an agent is made of, beyond its name.
+
+    `model` is a checkpoint's folder or hub name (`mdr`, `t5`, `llama`), or the name of a
+    server's model (`chat`); `adapter` a folder of LoRA weights; `url` the chat server's address.
+    `temperature` 0 writes the likeliest evidence; above it, `seed` makes runs repeat (also those of
+    `random`).
+    """
+
+    model: str | None = None
+    adapter: str | None = None
+    url: str | None = None
+    temperature: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self, temperature=(0, 2), seed=(0, 2**31 - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordSettings:
+    """How dense the keyword graph becomes.
+
+    `keywords` n-grams (of up to `longest` words) are kept for a passage, the paper's density knob;
+    titles that stand in it come on top. Two passages are joined by keywords that stand in at most
+    `max_frequency` passages, each to its `neighbours` closest.
+    """
+
+    keywords: int = 30
+    longest: int = 4
+    max_frequency: int = 50
+    neighbours: int = 10
+
+    def check(self) -> None:
+        """Raise ConfigurationError for a number out of range."""
+        check_ranges(
+            self, keywords=(1, 1000), longest=(1, 8), max_frequency=(2, 100_000),
+            neighbours=(0, 1000),
+        )  # fmt: skip
+
+
+#: Linkers that ask a web service.
+SERVICES = ("wat", "tagme")
+
+
+#: The corpus's own titles, these and spaCy's entities, or a web service.
+LINKERS = ("titles", "spacy", *SERVICES)
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySettings:
+    """How mentions are found, and how dense the entity graph becomes.
+
+    `threshold` prunes mentions of titles by their score; `aliases` is a file of further names;
+    `phrases` adds capitalised phrases that up to `phrase_frequency` passages share. Two passages
+    are joined by entities that at most `max_frequency` passages mention, each to its `neighbours`
+    closest. `spacy_model` is a name or a folder, `spacy_labels` the kinds of its entities that are
+    kept (all but numbers and times when empty). `url` is where a service listens instead of its
+    public address, `prior` the commonness its entities must exceed (KGP keeps those over 0.8).
+    """
+
+    linker: str = "titles"
+    threshold: float = 0.2
+    aliases: str | None = None
+    phrases: bool = True
+    phrase_frequency: int = 100
+    max_frequency: int = 50
+    neighbours: int = 10
+    spacy_model: str | None = None
+    spacy_labels: tuple[str, ...] = ()
+    url: str | None = None
+    language: str = "en"
+    prior: float = 0.8
+
+    def check(self) -> None:
+        """Raise ConfigurationError where the settings do not fit together."""
+        if self.linker not in LINKERS:
+            raise ConfigurationError(
+                f"there is no linker named {self.linker}",
+                hint=f"Choose among {', '.join(LINKERS)}.",
+            )
+        if (self.linker == "spacy") != bool(self.spacy_model):
+            raise ConfigurationError(
+                "the linker spacy needs a model"
+                if self.linker == "spacy"
+                else f"a spaCy model is given, but the linker is {self.linker}",
+                hint="Use --linker spacy --spacy-model en_core_web_sm (or a folder).",
+            )
+        if self.url and self.linker not in SERVICES:
+            raise ConfigurationError(
+                f"the linker {self.linker} asks no service", hint="Leave --linker-url out."
+            )
+        check_ranges(
+            self, threshold=(0, 1), prior=(0, 1), phrase_frequency=(2, 1000),
+            max_frequency=(2, 100_000), neighbours=(0, 1000),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SimilaritySettings:
+    """Which encoder, how many nearest passages each is joined to (k of the paper's KNN), and
+    whether a corpus that was embedded otherwise is embedded anew."""
+
+    encoder: str | None = None
+    neighbours: int = 10
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MdrSettings:
+    """The folder of the MDR encoder (where it is None, the one the corpus has), how many nearest
+    passages each is joined to, and whether a corpus that has another one is embedded anew."""
+
+    model: str | None = None
+    neighbours: int = 10
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSettings:
+    """When a phrase is linked by its embedding: from which cosine on, and how far before the next.
+
+    `entities` is how many a question may have. What a model extracts needs 0.1 less.
+    """
+
+    threshold: float = 0.75
+    margin: float = 0.03
+    entities: int = 12
+
+    def __post_init__(self) -> None:
+        check_ranges(self, threshold=(0, 1), margin=(0, 1), entities=(1, 12))
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorationSettings:
+    """How far exploration goes.
+
+    `hops` is how long a segment between two entities may be, `paths` how many paths there may be;
+    `expand` neighbours are gone on from; of one entity `fan` relationships are read at most. The
+    search for paths ends after `seconds`.
+    """
+
+    hops: int = 5
+    paths: int = 5
+    expand: int = 20
+    fan: int = 5_000
+    seconds: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_ranges(
+            self,
+            hops=(1, 10),
+            paths=(1, 100),
+            expand=(0, 200),
+            fan=(10, 100_000),
+            seconds=(0.01, 600),
+        )
+
+
+#: How pruning chooses: the best, or as in the paper a random sample for each question entity.
+SAMPLING = ("ranked", "random")
+
+
+@dataclass(frozen=True, slots=True)
+class MiningSettings:
+    """How evidence is mined.
+
+    `size` is the evidence's size in triples. `paths` and `neighbours` switch the two explorations
+    off (the paper's ablations). `sampling` is one of `SAMPLING`, `seed` its seed.
+    """
+
+    size: int = 40
+    paths: bool = True
+    neighbours: bool = True
+    path_share: float = 0.2
+    sampling: str = "ranked"
+    seed: int = 0
+    linking: LinkSettings = field(default_factory=LinkSettings)
+    exploration: ExplorationSettings = field(default_factory=ExplorationSettings)
+
+    def __post_init__(self) -> None:
+        check_choice("sampling", self.sampling, SAMPLING)
+        check_ranges(self, size=(1, 500), path_share=(0, 1))
+
+
+def default_of(settings: type[Any], name: str) -> Any:
+    """Return the default of a setting, for the option of a command that is named after it."""
+    return settings.__dataclass_fields__[name].default

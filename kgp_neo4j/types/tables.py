@@ -1,0 +1,150 @@
+"""The frozen types of pages and tables: as a file is read, and as an answer cites them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "Citation",
+    "ShownQuery",
+    "SourcePage",
+    "SourceTable",
+    "Span",
+    "StructuralAnswer",
+    "TableSummary",
+    "TypeDecision",
+]
+
+
+# --- load ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePage:
+    """A page `document[start:end]`; the pages of a document tile its text.
+
+    `number` counts from 1, `label` is the number as printed ("iv", "12"; empty where there is
+    none). `header` and `footer` are what repeats at the top and bottom and is left out of the text.
+    """
+
+    number: int
+    start: int
+    end: int
+    label: str = ""
+    header: str = ""
+    footer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A merged cell: its first row and column (from 0), and how many of each it covers."""
+
+    row: int
+    column: int
+    rows: int = 1
+    columns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTable:
+    """A table as a grid of texts; every row has the same number of cells, "" where one is empty.
+
+    The first `header_rows` rows name the columns. A merged cell's text stands in each place that it
+    covers, and `spans` lists the merged ones. `caption` is the whole caption, `number` what it is
+    numbered with ("2", "A.1"). `start` and `end` are the place of the table's Markdown in the
+    document's text (both 0 where it has none). `row_pages` gives the page (from 1) of every row, so
+    that a table that goes on over a page break is one table; empty where there are no pages.
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+    header_rows: int = 1
+    caption: str = ""
+    number: str = ""
+    start: int = 0
+    end: int = 0
+    spans: tuple[Span, ...] = ()
+    row_pages: tuple[int, ...] = ()
+
+
+# --- answer -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TableSummary:
+    """A table of a corpus as a list shows it: its place, its size, and its columns' names."""
+
+    id: str
+    document: str
+    name: str
+    caption: str
+    pages: tuple[int, ...]
+    rows: int
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a part of an answer stands: document, page, table, and the cell where there is one.
+
+    `page` counts from 1, `label` is the page as printed. `table` is the table's id, `table_name`
+    how people call it ("Table 2"). `row` counts data rows from 1 (0 or less in a header), `column`
+    from 1; `column_name` is its header. `text` is what stands there.
+    """
+
+    document: str
+    title: str
+    page: int | None = None
+    label: str = ""
+    table: str = ""
+    table_name: str = ""
+    row: int | None = None
+    row_name: str = ""
+    column: int | None = None
+    column_name: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuery:
+    """A read-only Cypher statement that was run, with its parameters, to be run again."""
+
+    name: str
+    cypher: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDecision:
+    """Whether a question asks about structure (pages, tables), content, or both, and why.
+
+    `type` is `structural`, `content` or `both`; `by` is `classifier`, `model` or `option`.
+    """
+
+    type: str
+    by: str = "classifier"
+    score: float = 1.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StructuralAnswer:
+    """An answer taken from pages and tables, with citations and the queries that gave it.
+
+    `values` are the single answers (the denotation), `text` says them in a sentence. Where the
+    question's reading is uncertain `sure` is false, `doubt` says why, `text` claims nothing and
+    `markdown` shows the table or page. `found` is false where a page or table asked for does not
+    exist; `text` then says what does. `reading` says how the question was understood.
+    """
+
+    text: str
+    values: tuple[str, ...] = ()
+    sure: bool = True
+    found: bool = True
+    doubt: str = ""
+    reading: str = ""
+    confidence: float = 1.0
+    citations: tuple[Citation, ...] = ()
+    queries: tuple[ShownQuery, ...] = ()
+    markdown: str = ""

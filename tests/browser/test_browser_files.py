@@ -1,0 +1,182 @@
+"""What the embedded server gives to Neo4j Browser: the jar with style and guide, the favourites."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.server import browser
+from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock
+from kgp_neo4j.graphdb.server.favourites import write_favourites
+from kgp_neo4j.graphdb.server.jars import Installation
+from kgp_neo4j.graphdb.statements import folder
+from kgp_neo4j.types.errors import ServerError
+
+_PAGE = b'<html><body><script src="app.js"></script></body></html>'
+_FILES = {"browser/index.html": _PAGE, "browser/assets/a.js": b"1;" * 5000}
+
+
+@dataclass
+class Place:
+    """A cache and a home, and a small jar of Browser's shape."""
+
+    cache: Path
+    home: Path
+    jar: Path
+    said: list[str]
+
+    def installed(self, sha256: str = "0") -> Installation:
+        coordinate = "org.neo4j.client:neo4j-browser:1"
+        artifact = Artifact(coordinate, "lib", self.jar.stat().st_size, sha256)
+        lock = Lock({}, (artifact,), "x")
+        return Installation(lock, self.cache / "plugins", (self.cache / "other.jar", self.jar))
+
+    def prepare(self, sha256: str = "0") -> Path | None:
+        made = self.installed(sha256)
+        return browser.prepare_browser(self.cache, self.home, made, self.said.append)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    made = Place(tmp_path / "cache", tmp_path / "home", tmp_path / "neo4j-browser-1.jar", [])
+    made.cache.mkdir()
+    made.home.mkdir()
+    with zipfile.ZipFile(made.jar, "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "x")
+        for name, content in _FILES.items():
+            jar.writestr(name, content)
+    return made
+
+
+def ready(place: Place, sha256: str = "0") -> Path:
+    """Return our jar, which there must be."""
+    made = place.prepare(sha256)
+    assert made is not None
+    return made
+
+
+def test_the_jar_holds_browser_with_style_and_guide(place: Place) -> None:
+    with zipfile.ZipFile(ready(place)) as made:
+        names = made.namelist()
+        assert names[0] == "browser/"  # the folder that Neo4j looks for
+        page = made.read("browser/index.html").decode()
+        assert page.replace('<script src="kgp/style.js"></script>', "").encode() == _PAGE
+        assert page.index("kgp/style.js") < page.index("app.js")
+        assert made.read("browser/assets/a.js") == _FILES["browser/assets/a.js"]
+        assert not any(name.startswith("META-INF") for name in names)
+        assert b'class="guide"' in made.read("browser/kgp/guide.html")
+        assert b"node.Passage" in made.read("browser/kgp/style.grass")
+    assert place.said == []
+
+
+def test_the_style_is_laid_as_browser_keeps_it(place: Place) -> None:
+    """Browser drops the quotes of a style, and keeps every other value as it stands."""
+    with zipfile.ZipFile(ready(place)) as made:
+        script = made.read("browser/kgp/style.js").decode()
+        grass = made.read("browser/kgp/style.grass").decode()
+    literal, version = re.findall(r'^\}\)\((".*"), (".*")\);$', script, re.MULTILINE)[0]
+    style = json.loads(json.loads(literal))
+    assert style["node.Passage"]["caption"] == "{title}"
+    assert style["relationship"]["caption"] == "<type>"
+    assert style["node.Passage"]["color"].startswith("#")
+    assert len(style) == grass.count("{\n")
+    assert sum(map(len, style.values())) == grass.count(";")
+    assert len(json.loads(version)) == 16
+
+
+def test_it_is_made_once_and_anew_when_browser_or_our_files_change(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = ready(place)
+    made = first.stat()
+    assert ready(place) == first
+    assert first.stat() == made
+    second = ready(place, "another jar")
+    assert second != first
+    monkeypatch.setattr(browser, "_text", lambda name: f"another {name}")
+    third = ready(place, "another jar")
+    with zipfile.ZipFile(third) as jar:
+        assert jar.read("browser/kgp/guide.html") == b"another guide.html"
+    assert list((place.cache / "browser").iterdir()) == [third]  # the old ones are gone
+
+
+@pytest.mark.parametrize("damage", ["cut off", "gone", "emptied"])
+def test_a_damaged_jar_is_made_anew(place: Place, damage: str) -> None:
+    kept = ready(place)
+    if damage == "cut off":
+        os.truncate(kept, 100)
+    elif damage == "gone":
+        kept.unlink()
+    else:
+        kept.write_bytes(b"")
+    with zipfile.ZipFile(ready(place)) as made:
+        assert made.testzip() is None
+
+
+def test_what_goes_wrong_is_told_and_stops_nothing(place: Place) -> None:
+    place.jar.write_bytes(b"not a zip")
+    assert place.prepare() is None
+    assert place.said[0].startswith("Neo4j Browser comes without the guide")
+    with zipfile.ZipFile(place.jar, "w") as jar:
+        jar.writestr("browser/index.html", "<main>")
+    assert place.prepare("another jar") is None
+    assert "page is not as expected" in place.said.pop()
+    assert not list((place.cache / "browser").iterdir())
+
+
+def test_the_zip_of_earlier_releases_is_removed(place: Place) -> None:
+    """Neo4j would serve it instead of the jar."""
+    old = place.home / "web" / "neo4j-browser.zip"
+    old.parent.mkdir()
+    old.write_bytes(b"old")
+    assert place.prepare()
+    assert not old.exists()
+
+
+def test_the_address_of_browser_holds_no_password() -> None:
+    made = Connection("bolt://127.0.0.1:7687", "neo4j", "secret", browser="http://127.0.0.1:7474")
+    assert made.browser_address == (
+        "http://127.0.0.1:7474/browser/?dbms=bolt%3A%2F%2Fneo4j%40127.0.0.1%3A7687"
+        "&db=neo4j&preselectAuthMethod=NATIVE"
+    )
+    assert Connection("bolt://127.0.0.1:7687", "neo4j", "secret").browser_address is None
+
+
+# --- Favourites -----------------------------------------------------------------------------------
+
+
+def test_favourites_are_the_procedures_examples(tmp_path: Path) -> None:
+    out = tmp_path / "favourites.zip"
+    assert cli.main(["server", "favourites", "--out", str(out)], standalone_mode=False) is None
+    examples = {made.example for made in folder("procedures")}
+    with zipfile.ZipFile(out) as made:
+        texts = {name: made.read(name).decode() for name in made.namelist()}
+    assert len(texts) == len(examples)
+    for name, text in texts.items():
+        assert name.startswith("kgp-neo4j/")
+        assert name.endswith(".cypher")
+        title, example = text.rstrip("\n").split("\n", 1)
+        short = name.removeprefix("kgp-neo4j/").removesuffix(".cypher")
+        assert title.startswith(f"// {short}: ")
+        assert len(title) <= 64
+        assert example in examples
+    before = out.read_bytes()
+    write_favourites(out)
+    assert out.read_bytes() == before
+
+
+def test_favourites_that_cannot_be_written_say_so(tmp_path: Path) -> None:
+    with pytest.raises(ServerError, match="favourites could not be written"):
+        write_favourites(tmp_path / "nowhere" / "f.zip")
+    (tmp_path / "folder.zip").mkdir()
+    with pytest.raises(ServerError, match="favourites could not be written"):
+        write_favourites(tmp_path / "folder.zip")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.zip"]

@@ -1,0 +1,269 @@
+"""Neo4j Browser as the embedded server serves it, driven in a headless Chromium.
+
+With KGP_NEO4J_PICTURES=docs/images the pictures of docs/browser.md are made anew.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import resources
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from graphs import rows
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from kgp_neo4j import Corpus
+from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
+from kgp_neo4j.demo import GRAPH, QUESTION, SETTINGS, prepare
+from kgp_neo4j.environment.folders import Connection, Folders
+from kgp_neo4j.graphdb import server
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.install import install
+from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
+from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+
+_PLACE = resources.files("kgp_neo4j.cypher").joinpath("browser")
+_GUIDE = _PLACE.joinpath("guide.html").read_text(encoding="utf-8")
+_STYLE = _PLACE.joinpath("style.grass").read_text(encoding="utf-8")
+_QUERIES = [
+    html.unescape(text)
+    for text in re.findall(r'<pre class="code runnable" mode="cypher">(.*?)</pre>', _GUIDE, re.S)
+]
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+_PATIENCE = 30_000  # milliseconds; a machine with other work to do is slow to draw
+
+
+@pytest.fixture(scope="module")
+def served(connection: Connection, database: Database, folders: Folders) -> Iterator[Database]:
+    """The embedded server of this test run, with the demo under the name that the guide has."""
+    own = connection if connection.embedded else server.ensure(folders, echo=print)
+    with Database(own) as database:
+        if not connection.embedded:
+            install(database)
+        made = "demo" not in {each.name for each in corpora(database)}
+        mapped = "demo" not in {each.name for each in graphs(database)}
+        prepare(database, "demo")
+        if mapped:
+            load_graph(database, [GRAPH / "ailments.tsv"], "demo")
+        yield database
+        if made:
+            delete_corpus(database, "demo")
+        if mapped:
+            delete_graph(database, "demo")
+    if not connection.embedded:
+        server.stop(folders)
+
+
+# --- Style and guide, as files --------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", _QUERIES, ids=range(1, len(_QUERIES) + 1))
+def test_every_query_of_the_guide_finds_something(served: Database, query: str) -> None:
+    assert "\n" not in query  # Browser would run the first line alone
+    assert rows(served, query)
+
+
+def test_the_guide_needs_nothing_from_elsewhere() -> None:
+    assert len(_QUERIES) == _GUIDE.count("runnable") > 10
+    assert not re.search(r"https?://|src=|<script|<link", _GUIDE)
+    assert _GUIDE.count("<slide") == _GUIDE.count("</slide>") == 6
+
+
+@pytest.mark.slow
+def test_every_label_has_a_style_and_a_title_that_reads_well(served: Database) -> None:
+    styled = set(re.findall(r"^node\.(\w+)", _STYLE, re.M))
+    found = rows(
+        served,
+        "MATCH (n) WHERE n.corpus = 'demo' OR n.graph = 'demo' OR n.name = 'demo' "
+        "RETURN DISTINCT [l IN labels(n) WHERE l IN $styled] AS labels, "
+        "coalesce(n.title, n.name) AS title",
+        styled=sorted(styled),
+    )
+    assert all(row["labels"] for row in found)
+    assert all(row["title"] is not None and len(row["title"]) <= 80 for row in found)
+    captions = re.findall(r'caption: "(.*)";', _STYLE)
+    assert len(captions) == _STYLE.count("{\n")
+    assert not any(":" in caption for caption in captions)  # Browser would drop the style
+
+
+# --- In Chromium ----------------------------------------------------------------------------------
+
+
+def _chromium() -> str:
+    """Return where Chromium is; without one the test is left out, but never in CI."""
+    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    if found is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("there is no Chromium, and CI needs one: apt-get install chromium")
+        pytest.skip("there is no Chromium on this machine")
+    return found
+
+
+@pytest.fixture(scope="module")
+def chromium(served: Database) -> Iterator[Browser]:
+    where = _chromium()
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=where, args=["--no-sandbox"])
+        expect.set_options(timeout=_PATIENCE)
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A page with a storage of its own: nobody is logged in."""
+    context = chromium.new_context(viewport={"width": 1500, "height": 860})
+    context.set_default_timeout(_PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+def _open(page: Page, address: str | None, connection: Connection) -> None:
+    """Open an address of Browser and log in, as a person does."""
+    assert address is not None
+    page.goto(address)
+    page.get_by_test_id("password").fill(connection.password)
+    page.get_by_test_id("connect").click()
+    # The guide comes by itself, some seconds after the login.
+    expect(page.get_by_test_id("guidesDrawer")).to_contain_text("Questions over many documents")
+
+
+def _filled(page: Page, link: str | None) -> str:
+    """Return the query that a link holds, once the editor shows its beginning."""
+    (query,) = parse_qs(urlsplit(link or "").query)["arg"]
+    lines = page.locator("[data-testid=activeEditor] .view-lines")
+    expect(lines).to_contain_text(query[:40].replace(" ", "\xa0"))
+    return query
+
+
+def _run(page: Page) -> Locator:
+    """Run what is in the editor; return the frame of its result, the topmost one."""
+    frames = page.get_by_test_id("frame")
+    before = frames.count()
+    page.get_by_test_id("editor-Run").click()
+    expect(frames).to_have_count(before + 1)
+    return frames.first
+
+
+def _from_guide(page: Page, query: str) -> Locator:
+    """Click a query of the guide on the slide that has it, and run it."""
+    slide = next(
+        n
+        for n, part in enumerate(_GUIDE.split("<slide")[1:], 1)
+        if html.escape(query, False) in part
+    )
+    guide = page.get_by_test_id("guidesDrawer")
+    guide.page.get_by_test_id(f"pagination-{slide}").click()
+    guide.locator("pre.runnable:visible").filter(has_text=query[:60]).first.click()
+    expect(page.locator("[data-testid=activeEditor] .view-lines")).to_contain_text(query[:20])
+    return _run(page)
+
+
+def _nodes(frame: Locator) -> Locator:
+    return frame.locator("svg g.node")
+
+
+def _distinct(database: Database, query: str) -> set[str]:
+    """Return the ids of the nodes that a query returns."""
+    from neo4j.graph import Node
+
+    with database.driver.session() as session:
+        return {
+            value.element_id
+            for record in session.run(query)
+            for value in record.values()
+            if isinstance(value, Node)
+        }
+
+
+def _picture(page: Page, name: str, frame: Locator | None = None) -> None:
+    """Keep a picture of the page, or of one frame without the guide beside it."""
+    if folder := os.environ.get("KGP_NEO4J_PICTURES"):
+        if frame is not None:
+            page.get_by_test_id("navigationGuides").click()
+        page.wait_for_timeout(2500)  # until the nodes have found their places
+        taken = Image.open(BytesIO((frame or page).screenshot())).convert("RGB")
+        taken.quantize(128).save(Path(folder) / name, optimize=True)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_guide_opens_and_its_procedures_run(page: Page, served: Database) -> None:
+    _open(page, served.connection.browser_address, served.connection)
+    helped = next(q for q in _QUERIES if q == "CALL custom.kgp.help()")
+    expect(_from_guide(page, helped)).to_contain_text("custom.kgp.seedsByVector")
+    ranked = next(q for q in _QUERIES if "retrieve" in q and "rank" in q)
+    expect(_from_guide(page, ranked)).to_contain_text("Hesk Bridge")
+    evidence = next(q for q in _QUERIES if "custom.kgp.show(" in q)
+    frame = _from_guide(page, evidence)
+    wanted = _distinct(served, evidence)
+    assert len(wanted) > 4
+    expect(_nodes(frame)).to_have_count(len(wanted))
+    # The style is there, without a frame that lists it: a passage has its colour and its title.
+    expect(page.get_by_test_id("frame").filter(has_text="node.Passage")).to_have_count(0)
+    colour = re.search(r"node\.Passage \{[^}]*?\n  color: (#\w+)", _STYLE)
+    assert colour is not None
+    circles = frame.locator(f'svg g.node circle[fill="{colour[1]}"]')
+    expect(circles.first).to_be_visible()
+    expect(_nodes(frame).filter(has_text="Hesk").first).to_be_visible()
+    _picture(page, "browser-guide.png")
+    _picture(page, "browser.png", frame)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_style_of_the_users_own_stays(page: Page, served: Database) -> None:
+    """Ours is laid where there is none, as at first and after `:style reset`."""
+    address = served.connection.browser_address
+    assert address is not None
+    beside = f"{served.connection.browser}/browser/kgp/guide.html"  # where no Browser runs
+
+    def kept(before: str) -> str:
+        page.goto(beside)
+        page.evaluate("style => localStorage.setItem('neo4j.grass', style)", before)
+        page.goto(address)
+        expect(page.get_by_test_id("password")).to_be_visible()
+        style: str = page.evaluate("localStorage.getItem('neo4j.grass')")
+        return style
+
+    first = kept("null")
+    assert '"node.Passage":' in first
+    own = '{"node":{"color":"#123456"}}'
+    assert kept(own) == own
+    assert kept("null") == first
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_link_of_an_answer_fills_the_editor(page: Page, served: Database) -> None:
+    answer = Corpus("demo", database=served).ask(QUESTION, settings=replace(SETTINGS, budget=4))
+    _open(page, answer.browser, served.connection)
+    query = _filled(page, answer.browser)
+    assert query.startswith("CALL custom.kgp.show([")
+    shown = set(re.findall(r"'(\w+)'", query))
+    assert shown <= {passage.id for passage in answer.passages}
+    documents = {p.document for p in answer.passages if p.id in shown}
+    expect(_nodes(_run(page))).to_have_count(len(shown | documents))
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_link_of_a_mind_map_fills_the_editor(page: Page, served: Database) -> None:
+    mapped = ask_graph(served, "demo", "I feel tired and dizzy. What can it be?")
+    _open(page, mapped.browser, served.connection)
+    query = _filled(page, mapped.browser)
+    assert query.startswith("CALL custom.kgp.show([")
+    frame = _run(page)
+    expect(_nodes(frame)).to_have_count(len(_distinct(served, query)))
+    _picture(page, "browser-mindmap.png", frame)

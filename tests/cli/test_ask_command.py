@@ -1,0 +1,103 @@
+"""`ask` with a language model on the command line: what is printed, written and kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from chat_server import ChatServer, completion
+from click.testing import CliRunner, Result
+from commands import environment
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.answer.check import MARK
+from kgp_neo4j.corpus.answer.traces import remove
+from kgp_neo4j.graphdb.database import Database
+
+_QUESTION = "Who designed the Hesk Bridge?"
+_REPLY = (
+    "Answer: Yusuf Arden [1]\n"
+    "Because: The Hesk Bridge was designed by Yusuf Arden [1]. It was opened in 1850 [1]."
+)
+
+
+def _ask(database: Database, corpus: str, *options: str) -> Result:
+    arguments = ["ask", _QUESTION, "--corpus", corpus, "--agent", "tfidf", "--seeds", "1"]
+    return CliRunner().invoke(
+        cli, [*arguments, "--budget", "8", *options], env=environment(database.connection)
+    )
+
+
+@pytest.fixture
+def llm(chat_server: ChatServer) -> tuple[str, ...]:
+    chat_server.answer = lambda body: (200, completion(_REPLY, usage=(321, 45)))
+    return ("--llm", "m", "--chat-url", chat_server.url)
+
+
+def test_who_answered_is_said(
+    database: Database, demo_corpus: str, llm: tuple[str, ...], chat_server: ChatServer
+) -> None:
+    shown = _ask(database, demo_corpus, *llm)
+    assert shown.exit_code == 0, shown.output
+    assert "\n  Yusuf Arden [1]\n" in shown.stdout
+    assert f"It was opened in 1850. {MARK}" in shown.stdout
+    assert "The evidence carries 2 of 3 statements." in shown.stdout
+    assert "by m, 1 call, 321 + 45 tokens" in shown.stdout
+    assert len(chat_server.bodies) == 1
+    offline = _ask(database, demo_corpus, "--llm", "none")
+    assert "by the offline reader, confidence" in offline.stdout
+    assert len(chat_server.bodies) == 1
+
+
+def test_json_has_everything(database: Database, demo_corpus: str, llm: tuple[str, ...]) -> None:
+    made = json.loads(_ask(database, demo_corpus, *llm, "--json").stdout)
+    assert [s["carried"] for s in made["statements"]] == [True, True, False]
+    assert made["usage"]["prompt_tokens"] == 321
+    assert made["settings"]["budget"] == 8
+    assert made["queries"]
+    assert made["notes"]
+    assert made["reading"] is None
+
+
+def test_a_page_a_diagram_and_a_trace(
+    database: Database, demo_corpus: str, llm: tuple[str, ...], tmp_path: Path
+) -> None:
+    page = tmp_path / "answer.html"
+    done = _ask(database, demo_corpus, *llm, "--html", str(page), "--mermaid", "--trace")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(("flowchart", "graph"))
+    assert f"Written: {page}" in done.stderr
+    assert "Yusuf Arden" in page.read_text(encoding="utf-8")
+    kept = json.loads(_ask(database, demo_corpus, "--llm", "none", "--trace", "--json").stdout)
+    assert kept["trace"]
+    assert any(kept["trace"] in json.dumps(query) for query in kept["queries"])
+    assert remove(database, corpus=demo_corpus) == 2
+
+
+def test_ircot_thinks_before_it_answers(
+    database: Database, demo_corpus: str, llm: tuple[str, ...], chat_server: ChatServer
+) -> None:
+    replies = iter(["Yusuf Arden designed it.", "So the answer is: Yusuf Arden.", _REPLY])
+    chat_server.answer = lambda body: (200, completion(next(replies)))
+    arguments = ["ask", _QUESTION, "--corpus", demo_corpus, "--method", "ircot"]
+    done = CliRunner().invoke(cli, [*arguments, *llm], env=environment(database.connection))
+    assert done.exit_code == 0, done.output
+    assert "agent ircot" in done.stdout
+    assert "Yusuf Arden [" in done.stdout
+    assert len(chat_server.bodies) == 3
+
+
+def test_wrong_use(database: Database, demo_corpus: str) -> None:
+    both = _ask(database, demo_corpus, "--json", "--mermaid")
+    assert both.exit_code == 2
+    assert "Choose one of --json and --mermaid" in both.output
+    ircot = _ask(database, demo_corpus, "--llm", "none", "--method", "ircot")
+    assert "IRCoT reasons with a language model" in str(ircot.exception)
+    graph = CliRunner().invoke(
+        cli,
+        ["ask", "Why?", "--graph", "g", "--form", "long", "--trace"],
+        env=environment(database.connection),
+    )
+    assert graph.exit_code == 2
+    assert "--form, --trace does not go with --graph" in graph.output

@@ -1,0 +1,374 @@
+"""A conversation: follow-up questions, commands, pipes and JSON lines."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import Any
+
+import pytest
+from chat_server import ChatServer, Pause, completion, stream
+from click.testing import CliRunner, Result
+from commands import environment
+from scripted_model import Scripted
+from terminal import Terminal
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.answer.conversation import Conversation
+from kgp_neo4j.corpus.answer.follow_up import Said, by_model, by_rules
+from kgp_neo4j.corpus.answer.traces import explain, remove
+from kgp_neo4j.corpus.pipeline import make_pipeline
+from kgp_neo4j.demo import SETTINGS
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import ConfigurationError, ModelError
+from kgp_neo4j.types.language import Reply
+
+_WHO = Said("Who designed the Hesk Bridge?", "Yusuf Arden", ("Hesk Bridge", "Yusuf Arden"))
+_WHERE = Said(
+    "Where was the designer of the Hesk Bridge born?", "Kettlehaven", ("Yusuf Arden", "Kettlehaven")
+)
+_WHEN = Said("When was the lighthouse lit?", "1871", ("Ardfin Lighthouse",))
+
+_SHIPS = Said("How many ships called at Kettlehaven in 1893?", "412", ("Harbour book",))
+_NOBODY = Said("Who founded the Lindqvist Yard?", "", ("Lindqvist Yard", "Sula Grey"))
+_WHY = Said("Why did Yusuf Arden become an engineer?", "To visit his mother.", ("Yusuf Arden",))
+
+
+# --- Follow-up questions --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("last", "said", "meant"),
+    [
+        (_WHO, "Where was he born?", "Where was Yusuf Arden born?"),
+        (_WHO, "What is his trade?", "What is Yusuf Arden's trade?"),
+        (_WHO, "Who was her father?", "Who was Yusuf Arden's father?"),
+        (_WHO, "When was it built?", "When was Hesk Bridge built?"),
+        (_WHO, "And the Ardfin Lighthouse?", "Who designed the Ardfin Lighthouse?"),
+        (_WHO, "What about the Halse Breakwater?", "Who designed the Halse Breakwater?"),
+        (_WHO, "Why?", "Why: Who designed the Hesk Bridge (Yusuf Arden)?"),
+        (_WHERE, "What else happened there?", "What else happened in Kettlehaven?"),
+        (_WHERE, "Why did he become an engineer?", "Why did Yusuf Arden become an engineer?"),
+        (_WHEN, "Who designed it?", "Who designed Ardfin Lighthouse?"),
+        (_WHEN, "And the Hesk Bridge?", "When was the Hesk Bridge lit?"),
+        (_WHERE, "What about Isobel Tarn?", "Where was the designer of Isobel Tarn born?"),
+        (_WHERE, "How do I get there?", "How do I get to Kettlehaven?"),
+        (_WHERE, "Who came from there?", "Who came from Kettlehaven?"),
+        # Another time or place.
+        (_SHIPS, "And in 1894?", "How many ships called at Kettlehaven in 1894?"),
+        (_SHIPS, "What about 1894?", "How many ships called at Kettlehaven in 1894?"),
+        (_SHIPS, "and at Hesk?", "How many ships called at Hesk in 1893?"),
+        (_SHIPS, "And at Hesk in 1894?", "How many ships called at Hesk in 1894?"),
+        (_WHO, "In 1994?", "Who designed the Hesk Bridge in 1994?"),
+        # More of the same.
+        (_WHO, "Who else?", "Who else designed the Hesk Bridge?"),
+        (_WHO, "And anyone else?", "Who else designed the Hesk Bridge?"),
+        (_WHO, "Where else?", "Where else: Who designed the Hesk Bridge (Yusuf Arden)?"),
+        (_WHO, "When was that?", "When: Who designed the Hesk Bridge (Yusuf Arden)?"),
+        # Something new about what was spoken of, and not the last question of something else.
+        (_WHO, "And his father?", "And Yusuf Arden's father?"),
+        (_WHO, "What about its pylons?", "What about Hesk Bridge's pylons?"),
+        (_WHO, "What about him?", "What about Yusuf Arden?"),
+        (_WHO, "And can he swim?", "And can Yusuf Arden swim?"),
+        # Nobody is known by name.
+        (_NOBODY, "When did he die?", "When did the one who founded the Lindqvist Yard die?"),
+        (_NOBODY, "Where is it?", "Where is Lindqvist Yard?"),
+        # One name is not both "he" and "it".
+        (_WHY, "When did he do it?", "When did Yusuf Arden do it?"),
+        # A name in the question itself: of the same clause, and what it cannot mean.
+        (_WHO, "How did Yusuf Arden design it?", "How did Yusuf Arden design Hesk Bridge?"),
+        (
+            _WHO,
+            "Did the Hesk Bridge make him famous?",
+            "Did the Hesk Bridge make Yusuf Arden famous?",
+        ),
+        (
+            _WHO,
+            "Does the bridge that he drew stand?",
+            "Does the bridge that Yusuf Arden drew stand?",
+        ),
+        (_WHO, "WHERE WAS HE BORN?", "WHERE WAS Yusuf Arden BORN?"),
+    ],
+)
+def test_rules(last: Said, said: str, meant: str) -> None:
+    assert by_rules(said, [last]) == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Who is Isobel Tarn?",
+        "Is there a ferry?",
+        "What did that bridge replace?",
+        "What did Isobel Tarn do before she became an engineer?",
+        "Did Isobel Tarn finish her work?",
+        "Who designed the Ardfin Lighthouse and where was he born?",
+        "When was the lighthouse built and who designed it?",
+        "Was the ferry named after its builder?",
+        "Is it true that Isobel Tarn designed Ardfin Lighthouse?",
+        "How far is it from Hesk to Tarva?",
+        "It is said that a doctor lives in Hesk; where?",
+        "Is the bridge still there?",
+        "Who said that?",
+        "Who wrote It?",
+        "What did the IT department do?",
+        "Who played in They Live?",
+        'Who sings "Where is he now"?',
+        "And tell me more",
+        "And the ferry was built when?",
+        "And before that?",
+        "And of what?",
+        "In which year was the ferry built?",
+        "thanks",
+        "But  no",
+        # Other languages: "her" is "here" in Danish, "he" is "I have" in Spanish.
+        "Wo wurde er geboren?",
+        "Hvem bor her?",
+        "¿Qué he leído de la isla?",
+        "Und die Fähre?",
+        "Où est-il né ?",
+        "她在哪里出生？",
+        # Too long to be a follow-up.
+        "Where was he " + "and " * 200,
+        "and" + " " * 100_000 + "x" * 500,
+    ],
+)
+def test_what_stands_alone_stays_as_it_is(said: str) -> None:
+    assert by_rules(said, [_WHO]) == said
+
+
+def test_rules_look_further_back() -> None:
+    nameless = Said("How many are there?", "7")
+    assert by_rules("Where was he born?", [_WHO, nameless]) == "Where was Yusuf Arden born?"
+    assert by_rules("Where was he born?", []) == "Where was he born?"
+
+
+def test_a_model_rewrites() -> None:
+    model = Scripted(["Question: Where was Yusuf Arden born?\nBecause he did."])
+    assert by_model("Where was he born?", [_WHO], model) == "Where was Yusuf Arden born?"
+    assert "Answer: Yusuf Arden" in model.prompts[0]
+    # The first question has nothing to be resolved from.
+    assert by_model("Where was he born?", [], Scripted([])) == "Where was he born?"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "Where was Napoleon Bonaparte born?",
+        "Where was he in 1850?",
+        "word " * 200,
+        Reply("Where was Yu", "length"),
+        Reply("", "refused"),
+    ],
+)
+def test_a_reply_of_no_use_leaves_it_to_the_rules(reply: str | Reply) -> None:
+    made = by_model("Where was he born?", [_WHO], Scripted([reply]))
+    assert made == "Where was Yusuf Arden born?"
+
+
+# --- A conversation -------------------------------------------------------------------------------
+
+
+def test_turns_share_their_sources(database: Database, demo_corpus: str) -> None:
+    talk = Conversation(make_pipeline(database, demo_corpus, agent="tfidf", settings=SETTINGS))
+    first = talk.ask("Who designed the Hesk Bridge?")
+    assert first.question == first.said
+    assert [source.number for source in first.sources] == [1]
+    second = talk.ask("And the Ardfin Lighthouse?")
+    assert second.question == "Who designed the Ardfin Lighthouse?"
+    assert talk.turns == [first, second]
+    # A passage keeps its number, whatever is asked in between.
+    again = talk.ask("Who designed the Hesk Bridge?")
+    assert again.sources == first.sources
+    assert [s.number for s in second.sources] == [2]
+    assert [p.title for p in talk.sources] == ["Hesk Bridge", second.sources[0].title]
+    assert talk.shown(second).passages == tuple(talk.sources)
+    with pytest.raises(ConfigurationError, match="empty"):
+        talk.ask(" ")
+    assert len(talk.turns) == 3
+
+
+def test_a_model_resolves_and_answers(database: Database, demo_corpus: str) -> None:
+    model = Scripted(
+        [
+            "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden.",
+            "Why did Yusuf Arden become an engineer?",
+            "not in the evidence",
+            ModelError("out of reach"),
+        ]
+    )
+    talk = Conversation(
+        make_pipeline(database, demo_corpus, agent="tfidf", settings=SETTINGS, model=model)
+    )
+    first = talk.ask("Who designed the Hesk Bridge?")
+    assert first.answer.text.startswith("Yusuf Arden [")
+    second = talk.ask("Why did he become an engineer?")
+    assert second.question == "Why did Yusuf Arden become an engineer?"
+    assert first.answer.usage is not None
+    assert second.answer.usage is not None
+    assert (first.answer.usage.calls, second.answer.usage.calls) == (1, 2)
+    with pytest.raises(ModelError):
+        talk.ask("And the Ardfin Lighthouse?")
+    assert talk.turns == [first, second]
+
+
+def test_the_numbers_of_a_models_citations_are_the_conversations(
+    database: Database, demo_corpus: str
+) -> None:
+    model = Scripted(
+        [
+            "Answer: Yusuf Arden\nBecause: The Hesk Bridge was designed by Yusuf Arden [1].",
+            "Where was Isobel Tarn born?",
+            "Answer: Kettlehaven\nBecause: Isobel Tarn was born in Kettlehaven [1].",
+        ]
+    )
+    talk = Conversation(
+        make_pipeline(database, demo_corpus, agent="tfidf", settings=SETTINGS, model=model)
+    )
+    first, second = talk.ask("Who designed the Hesk Bridge?"), talk.ask("Where was Isobel born?")
+    assert [source.title for source in second.sources] == ["Isobel Tarn"]
+    assert second.answer.text.endswith("[1]")  # as `ask` counts: the first of its passages
+    assert talk.shown(first).text.endswith("[1]")
+    assert talk.shown(second).text.endswith("[2]")
+    assert second.sources[0].number == 2
+
+
+# --- The command ----------------------------------------------------------------------------------
+
+
+def _chat(database: Database, corpus: str, said: str | bytes, *options: str) -> Result:
+    arguments = ["chat", "--corpus", corpus, "--agent", "tfidf", "--seeds", "1", "--budget", "8"]
+    return CliRunner().invoke(
+        cli, [*arguments, *options], input=said, env=environment(database.connection)
+    )
+
+
+def test_questions_are_piped_in(database: Database, demo_corpus: str) -> None:
+    said = (
+        "/sources\nWho designed the Hesk Bridge?\n\nAnd the Ardfin Lighthouse?\n/sources\n/path\n"
+        "/help\n/nonsense\n/quit\nNever asked?\n"
+    )
+    done = _chat(database, demo_corpus, said)
+    assert done.exit_code == 0, done.output
+    assert "Nothing was asked yet." in done.stderr
+    assert "Understood as: Who designed the Ardfin Lighthouse?" in done.stdout
+    assert "There is no /nonsense." in done.stderr
+    assert "characters 0-" in done.stdout
+    assert "found by" in done.stdout
+    assert "by the offline reader, confidence" in done.stdout
+    assert "Never asked" not in done.output
+
+
+def test_sources_keep_their_numbers_and_traces_can_be_kept(
+    database: Database, demo_corpus: str
+) -> None:
+    said = (
+        "/sources 1\nWho designed the Hesk Bridge?\nAnd the Ardfin Lighthouse?\n/sources 1\n"
+        "/sources [2]\n/sources 9\n/sources ²\n/path\n/link\n/\x1b[31mred\n"
+    )
+    done = _chat(database, demo_corpus, said, "--trace")
+    assert done.exit_code == 0, done.output
+    assert "Nothing was asked yet." in done.stderr
+    assert done.stdout.count("[1] Hesk Bridge") == 2  # under its answer, and by its number
+    assert re.search(r"^\[1\] Hesk Bridge  \S+, characters 0-", done.stdout, re.MULTILINE)
+    assert re.search(r"^\[2\] .+, characters \d", done.stdout, re.MULTILINE)
+    assert "There is no source 9; they go to 2." in done.stderr
+    assert "There is no source ²;" in done.stderr
+    assert "\x1b" not in done.output
+    kept = re.findall(r"Kept: kgp-neo4j explain (\w+)", done.stdout)
+    assert [explain(database, trace).answer.question for trace in kept] == [
+        "Who designed the Hesk Bridge?",
+        "Who designed the Ardfin Lighthouse?",
+    ]
+    assert remove(database, kept) == 2
+
+
+def test_any_bytes_may_come_from_a_pipe(database: Database, demo_corpus: str) -> None:
+    said = b"caf\xe9?\n\x00\x1b[2J\n" + b"x " * 20_000 + b"\nWho designed the Hesk Bridge?"
+    done = _chat(database, demo_corpus, said, "--json")
+    assert done.exit_code == 0, done.output
+    turns = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(turns) == 4
+    assert turns[0]["said"] == "caf\ufffd?"
+    assert turns[-1]["sources"][0].keys() == {"number", "id", "title"}
+
+
+@pytest.mark.slow
+def test_a_person_talks_in_a_terminal(
+    connection: Connection, demo_corpus: str, chat_server: ChatServer
+) -> None:
+    """The line before, Ctrl-C in the middle of an answer and at the prompt, and the end."""
+
+    def answer(body: dict[str, Any]) -> tuple[int, Any]:
+        if len(chat_server.bodies) == 1:
+            return 200, stream("Answer: Yusuf ", "Arden [1] ", Pause(60))
+        return 200, stream("Answer: Yusuf Arden [1]\n", "Because: He designed the bridge [1].")
+
+    chat_server.answer = answer
+    arguments = ["chat", "--corpus", demo_corpus, "--agent", "tfidf", "--seeds", "1"]
+    arguments += ["--llm", "m", "--chat-url", chat_server.url]
+    with Terminal(arguments, environment(connection)) as person:
+        person.until("\n> $")
+        person.type("Who designed the Hesk Bridge?\n")
+        assert "not checked yet" in person.until("Answer: ")
+        began = time.monotonic()
+        person.type("\x03")
+        assert "Stopped." in person.until("\n> $")
+        assert time.monotonic() - began < 30
+        person.type("\x10\n")  # Ctrl-P: the line before
+        shown = person.until("1 call, .*\n> $")
+        assert shown.startswith("Who designed the Hesk Bridge?\n")
+        assert "Yusuf Arden [1]" in shown
+        # A line break behind it: what comes just before the prompt waits is seen with the next key.
+        person.type("half a line\x03\n")
+        person.until("Ctrl-C again")
+        person.type("/help\n")
+        person.until("anything else is a question")
+        person.type("\x03\n")
+        person.until("Ctrl-C again")
+        person.type("\x03\n")
+        assert person.ended() == 0
+
+
+def test_json_prints_a_line_for_each_turn(database: Database, demo_corpus: str) -> None:
+    said = "Who designed the Hesk Bridge?\nWhat about the Ardfin Lighthouse?\n"
+    done = _chat(database, demo_corpus, said, "--json")
+    assert done.exit_code == 0, done.output
+    first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert first["question"] == first["said"] == "Who designed the Hesk Bridge?"
+    assert second["said"] == "What about the Ardfin Lighthouse?"
+    assert second["question"] == "Who designed the Ardfin Lighthouse?"
+    assert second["answer"]["passages"]
+
+
+def test_a_turn_that_fails_is_told_and_the_next_is_asked(
+    database: Database, demo_corpus: str, chat_server: ChatServer
+) -> None:
+    def answer(body: dict[str, Any]) -> tuple[int, Any]:
+        if len(chat_server.bodies) == 1:
+            return 401, {"error": {"message": "wrong key"}}
+        return 200, completion("Answer: Yusuf Arden")
+
+    chat_server.answer = answer
+    said = "Who designed the Hesk Bridge?\nWho designed the Hesk Bridge?\n"
+    options = ("--llm", "m", "--chat-url", chat_server.url)
+    done = _chat(database, demo_corpus, said, *options, "--json")
+    assert done.exit_code == 1
+    first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert "refused the key" in first["error"]
+    assert second["answer"]["statements"][0]["text"] == "Yusuf Arden"
+    assert second["answer"]["usage"]["model"] == "m"
+    chat_server.bodies.clear()
+    told = _chat(database, demo_corpus, said, *options)
+    assert told.exit_code == 1
+    assert "Error:" in told.stderr
+    assert "Yusuf Arden [" in told.stdout
+
+
+def test_a_corpus_that_is_not_there_is_said_at_once(database: Database) -> None:
+    done = _chat(database, "nowhere at all", "Who?\n")
+    assert done.exit_code == 1
+    assert "no corpus named" in str(done.exception)

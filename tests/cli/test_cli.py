@@ -1,0 +1,285 @@
+"""What holds for every command: exit codes, help, JSON, errors without a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from commands import environment, kgp
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+
+_NOWHERE = {"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "wrong"}
+
+
+def _all(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from _all(found, (*path, name))
+
+
+_COMMANDS = list(_all(cli))
+
+
+def _command(path: tuple[str, ...]) -> click.Command:
+    made: click.Command = cli
+    for name in path:
+        assert isinstance(made, click.Group)
+        found = made.get_command(click.Context(made), name)
+        assert found is not None
+        made = found
+    return made
+
+
+@pytest.mark.parametrize("path", _COMMANDS, ids=" ".join)
+def test_the_help_of_every_command_has_an_example(path: tuple[str, ...]) -> None:
+    command = _command(path)
+    # As `kgp-neo4j` calls it: a command keeps what its first context says of the help option.
+    context = click.Context(
+        command,
+        info_name=" ".join(("kgp-neo4j", *path)),
+        help_option_names=cli.context_settings["help_option_names"],
+    )
+    shown = command.get_help(context)
+    assert command.help
+    assert " ".join(("  kgp-neo4j", *path)) in shown, shown
+    assert all(
+        p.help or p.name in ("lines", "help") for p in command.params if isinstance(p, click.Option)
+    )
+
+
+def test_help_exits_0_and_shows_every_command() -> None:
+    done = kgp("--help")
+    assert done.returncode == 0, done.stderr
+    for path in _COMMANDS:
+        assert not path or path[0] in done.stdout
+    assert done.stderr == ""
+
+
+def test_every_command_with_a_result_takes_json() -> None:
+    # Groups only hold commands; `mcp` speaks a protocol, `server logs` prints a file as it is.
+    without = [
+        " ".join(path)
+        for path in _COMMANDS
+        if not isinstance(_command(path), click.Group)
+        and "as_json" not in {p.name for p in _command(path).params}
+    ]
+    assert without == ["mcp", "server logs"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["frobnicate"],
+        ["ask"],
+        ["ask", "Who?"],
+        ["load", "--corpus", "c"],
+        ["ask", "Who?", "--corpus", "c", "--budget", "many"],
+        ["connect", "--corpus", "c", "--edges", "none-such"],
+        ["delete", "--corpus", "c"],
+        ["server", "frobnicate"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_use_exits_2_before_any_server_is_asked(arguments: list[str]) -> None:
+    done = kgp(*arguments, **_NOWHERE)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_question_without_a_corpus_says_what_is_missing() -> None:
+    done = kgp("ask", "Who?", **_NOWHERE)
+    assert done.returncode == 2
+    assert "--corpus" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [_NOWHERE, {"NEO4J_URI": "http://127.0.0.1:7474"}, {"NEO4J_URI": "bolt://127.0.0.1:9"}],
+    ids=["nobody listens", "not a Bolt address", "no password"],
+)
+def test_a_wrong_server_exits_1_with_a_message(variables: dict[str, str]) -> None:
+    done = kgp("corpora", **variables)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert "NEO4J_URI" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_debug_shows_the_traceback() -> None:
+    done = kgp("--debug", "corpora", **_NOWHERE)
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "Error: " in done.stderr
+
+
+def test_a_wrong_password_is_named(connection: Connection) -> None:
+    done = kgp("corpora", **environment(connection) | {"NEO4J_PASSWORD": "not the password"})
+    assert done.returncode == 1
+    assert "NEO4J_PASSWORD" in done.stderr
+    assert connection.password not in done.stderr
+
+
+def test_a_missing_file_exits_1_and_is_named(
+    connection: Connection, corpus: str, tmp_path: Path
+) -> None:
+    done = kgp("load", "none.txt", "--corpus", corpus, cwd=tmp_path, **environment(connection))
+    assert done.returncode == 1
+    assert "none.txt" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ask", "Who?"],
+        ["connect"],
+        ["retrieve", "q.jsonl", "--out", "run.jsonl"],
+        ["delete", "--yes"],
+    ],
+    ids=lambda a: a[0],
+)
+def test_an_unknown_corpus_exits_1_and_is_named(
+    connection: Connection, corpus: str, tmp_path: Path, arguments: list[str]
+) -> None:
+    (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who?"}\n', encoding="utf-8")
+    done = kgp(*arguments, "--corpus", corpus, cwd=tmp_path, **environment(connection))
+    assert done.returncode == 1
+    assert corpus in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_keyword_graph_on_its_own_from_files_to_answer(
+    connection: Connection, database: Database, corpus: str, tmp_path: Path
+) -> None:
+    """The whole way by the command line; every --json parses and no output has colour."""
+    (tmp_path / "a.md").write_text("# Blue Bridge\n\nIt was built by Ada Stone in 1901.\n")
+    (tmp_path / "b.md").write_text("# Ada Stone\n\nShe was born in a mill.\n")
+    (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who built Blue Bridge?"}\n')
+    question = "Where was the builder of Blue Bridge born?"
+    of = ("--corpus", corpus)
+    for arguments in (
+        ("load", "a.md", "b.md", *of),
+        ("load", "a.md", "b.md", *of, "--json"),
+        ("corpora",),
+        ("corpora", "--json"),
+        ("corpora", "--documents", corpus, "--json"),
+        ("connect", *of, "--edges", "tfidf"),
+        ("connect", *of, "--edges", "tfidf", "--json"),
+        ("ask", question, *of),
+        ("ask", question, *of, "--json"),
+        ("retrieve", "q.jsonl", *of, "--out", "run.jsonl"),
+        ("retrieve", "q.jsonl", *of, "--out", "run.jsonl", "--json"),
+        ("doctor",),
+        ("doctor", "--json"),
+        ("install",),
+        ("install", "--json"),
+        ("server", "status", "--json"),
+        ("delete", *of, "--document", "Ada Stone", "--yes"),
+        ("delete", *of, "--yes", "--json"),
+    ):
+        done = kgp(*arguments, cwd=tmp_path, **environment(connection))
+        assert done.returncode == 0, (arguments, done.stderr)
+        assert done.stdout
+        assert "\x1b" not in done.stdout + done.stderr, arguments
+        assert connection.password not in done.stdout + done.stderr, arguments
+        if "--json" in arguments:
+            parsed = json.loads(done.stdout)
+            assert parsed or arguments[0] == "corpora"
+            if arguments[0] == "ask":
+                assert {"Blue Bridge", "Ada Stone"} <= {p["title"] for p in parsed["passages"]}
+    run = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert run[0]["id"] == "1"
+    assert {"name": corpus} not in database.read("inspect/corpus_names")
+
+
+def test_load_with_keep_going_exits_1_after_loading_the_rest(
+    connection: Connection, corpus: str, tmp_path: Path
+) -> None:
+    (tmp_path / "good.txt").write_text("Some text.", encoding="utf-8")
+    (tmp_path / "bad.txt").write_bytes(b"not text: \x80")
+    arguments = ("load", "good.txt", "bad.txt", "--corpus", corpus, "--keep-going", "--json")
+    done = kgp(*arguments, cwd=tmp_path, **environment(connection))
+    assert done.returncode == 1
+    account = json.loads(done.stdout)
+    assert account["documents"] == 1
+    assert "bad.txt" in account["errors"][0]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_is_printed(shell: str) -> None:
+    script = Path(sys.executable).with_name("kgp-neo4j")
+    done = subprocess.run(
+        [script],
+        env=os.environ | {"_KGP_NEO4J_COMPLETE": f"{shell}_source"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if shell == "bash" and done.returncode:
+        # Click refuses a bash older than 4.4, and one that is not there.
+        assert "4.4" in done.stderr + done.stdout
+        return
+    assert done.returncode == 0, done.stderr
+    assert "_KGP_NEO4J_COMPLETE" in done.stdout
+
+
+def test_version_is_printed() -> None:
+    from importlib import metadata
+
+    done = kgp("--version")
+    assert done.returncode == 0
+    assert metadata.version("kgp-neo4j") in done.stdout
+
+
+def test_an_interrupt_leaves_with_130() -> None:
+    # A server that takes the connection and never says a word: the command waits for it.
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        uri = f"bolt://127.0.0.1:{silent.getsockname()[1]}"
+        waiting = subprocess.Popen(
+            [sys.executable, "-m", "kgp_neo4j.cli", "corpora"],
+            env=os.environ | {"NEO4J_URI": uri, "NEO4J_PASSWORD": "none"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # A test run in the background ignores SIGINT, and hands that on.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        with silent.accept()[0]:
+            waiting.send_signal(signal.SIGINT)
+            told = waiting.communicate(timeout=60)
+    assert waiting.returncode == 130
+    assert told[0] == ""
+    assert told[1].strip() == "Interrupted."
+
+
+def test_a_closed_pipe_ends_it_silently(connection: Connection) -> None:
+    command = [sys.executable, "-m", "kgp_neo4j.cli", "doctor", "--json"]
+    with subprocess.Popen(
+        command,
+        env=os.environ | environment(connection),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""

@@ -1,0 +1,171 @@
+"""The demo: one command from nothing to an answer over two documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from asking import ask
+from click.testing import CliRunner
+from commands import environment, kgp
+from graphs import rows, snapshot
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.demo import (
+    DOCUMENTS,
+    QUESTION,
+    QUESTIONS,
+    SETTINGS,
+    SYMPTOMS,
+    TABLE_QUESTION,
+    prepare,
+    prepare_graph,
+)
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.text.words import words
+from kgp_neo4j.types.errors import CorpusError
+
+#: The titles on the way from each question to its answer, and a word of the answer.
+_WAYS = {
+    QUESTION: (("Hesk Bridge", "Yusuf Arden"), "grandmother"),
+    QUESTIONS[0]: (("Halse Breakwater", "Ruan Quarry"), "otters"),
+    QUESTIONS[1]: (("Ardfin Lighthouse", "Isobel Tarn"), "apprenticed"),
+    QUESTIONS[2]: (("Hesk Bridge", "Sula Grey", "Lindqvist Yard"), "Anders Lindqvist"),
+}
+
+
+@pytest.fixture(scope="module")
+def demo(database: Database) -> Iterator[str]:
+    name = "test demo documents"
+    prepare(database, name)
+    assert prepare_graph(database, name)
+    assert not prepare_graph(database, name)
+    yield name
+    delete_corpus(database, name)
+    delete_graph(database, name)
+
+
+@pytest.mark.parametrize("agent", ["knn", "tfidf"])
+@pytest.mark.parametrize("question", _WAYS)
+def test_the_answer_is_reached_over_the_other_documents(
+    database: Database, demo: str, question: str, agent: str
+) -> None:
+    way, word = _WAYS[question]
+    answer = ask(
+        database,
+        demo,
+        question,
+        PassageRetriever(database, demo, agent=agent, settings=SETTINGS),
+    )
+    passages = {passage.id: passage for passage in answer.passages}
+    paths = [tuple(passages[s.passage].title for s in path.steps) for path in answer.paths]
+    assert way in paths
+    reached = passages[answer.paths[paths.index(way)].last]
+    assert word in reached.text
+    # Among the paths that `ask` prints; over one edge only, it is the first of them.
+    walked = [path for path in paths if len(path) > 1]
+    assert way in walked[: 1 if len(way) == 2 else 5]
+
+
+def test_the_document_with_the_answer_shares_few_words_with_the_question() -> None:
+    common = {"the", "of", "a", "an", "did", "in", "to", "that", "by", "from", "her", "was", "who"}
+    texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS.glob("*.md")]
+    for question, (way, word) in _WAYS.items():
+        text = next(t for t in texts if t.startswith(f"# {way[-1]}\n"))
+        assert word in text
+        asked = {w.lower() for w in words(question)} - common
+        shared = asked & {w.lower() for w in words(text)}
+        assert len(shared) <= len(asked) / 3, (question, shared)
+
+
+def test_each_document_has_a_title_and_a_few_short_paragraphs() -> None:
+    files = sorted(DOCUMENTS.glob("*.md"))
+    assert len(files) == 20
+    for file in files:
+        title, *paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n")
+        assert title.startswith("# ")
+        assert 1 <= len(paragraphs) <= 4
+        assert sum(map(len, paragraphs)) < 1_000
+
+
+def test_the_report_is_answered_from_its_table(database: Database, demo: str) -> None:
+    answer = ask(database, demo, TABLE_QUESTION, PassageRetriever(database, demo))
+    assert (answer.text, answer.type.type, answer.passages) == ("Ardfin", "structural", ())
+    assert answer.structural is not None
+    [cited] = answer.structural.citations
+    assert (cited.page, cited.table_name, cited.row, cited.column_name) == (
+        2,
+        "Table 1",
+        1,
+        "Light",
+    )
+
+
+def test_again_it_changes_nothing(database: Database, demo: str) -> None:
+    before = snapshot(database, demo)
+    again = prepare(database, demo)
+    assert again.connected is None
+    assert again.loaded.unchanged == 21
+    assert snapshot(database, demo) == before
+
+
+def test_documents_that_another_installation_loaded_are_replaced(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "kgp_neo4j" / "demo" / "documents"
+    elsewhere.mkdir(parents=True)
+    for file in sorted(DOCUMENTS.iterdir())[:3]:
+        (elsewhere / file.name).write_bytes(file.read_bytes())
+    load(database, [elsewhere], corpus)
+    made = prepare(database, corpus)
+    assert made.connected is not None
+    found = rows(database, "MATCH (d:Document {corpus: $c}) RETURN count(d) AS n", c=corpus)
+    assert found == [{"n": 21}]
+
+
+def test_documents_of_the_users_own_are_left_alone(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.txt").write_text("My own words.", encoding="utf-8")
+    load(database, [tmp_path], corpus)
+    before = snapshot(database, corpus)
+    with pytest.raises(CorpusError, match="documents of your own"):
+        prepare(database, corpus)
+    assert snapshot(database, corpus) == before
+
+
+@pytest.mark.slow
+def test_the_command_prints_answer_path_passages_and_what_to_try_next(
+    connection: Connection, demo: str
+) -> None:
+    done = kgp("demo", "--corpus", demo, **environment(connection))
+    assert done.returncode == 0, done.stderr
+    for said in (
+        QUESTION,
+        "Yusuf Arden [2]",
+        "grandmother",
+        "What to try next",
+        *QUESTIONS,
+        TABLE_QUESTION,
+        SYMPTOMS,
+    ):
+        assert said in done.stdout
+    assert f"--corpus '{demo}'" in done.stdout
+
+
+def test_the_command_prints_json_that_can_be_read(connection: Connection, demo: str) -> None:
+    arguments = ["demo", "--corpus", demo, "--json"]
+    done = CliRunner().invoke(cli, arguments, env=environment(connection))
+    assert done.exit_code == 0, done.stderr
+    made = json.loads(done.stdout)
+    assert made["load"]["documents"] == 21
+    assert made["connect"] is None
+    assert made["answer"]["question"] == QUESTION
+    assert len(made["next"]) == 5

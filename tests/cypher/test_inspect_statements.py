@@ -1,0 +1,378 @@
+"""cypher/inspect, install and schema; and what holds for every file under cypher/."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import rows
+from neo4j import GraphDatabase
+from neo4j.exceptions import Neo4jError
+from small_graphs import keep_one, key, lighthouse, passages, short
+
+import kgp_neo4j
+from kgp_neo4j.corpus.answer.traces import remove
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.statements import Statement, folder, statement
+from kgp_neo4j.text.words import WORD
+
+_FOLDERS = sorted(
+    place.name
+    for place in resources.files("kgp_neo4j.cypher").iterdir()
+    if place.is_dir() and not place.name.startswith("_")
+)
+_FOLDERS = [name for name in _FOLDERS if name != "include"] + ["schema/upgrades"]
+_FILES = [made for name in _FOLDERS for made in folder(name)]
+#: They change the database `system`, and are explained there.
+_SYSTEM = ("cypher/install/drop.cypher", "cypher/install/procedure.cypher")
+_SAMPLES: dict[str, Any] = {
+    "ANY": "x",
+    "STRING": "x",
+    "INT": 1,
+    "FLOAT": 1.0,
+    "BOOLEAN": True,
+    "MAP": {},
+    "LIST OF STRING": ["x"],
+    "LIST OF FLOAT": [1.0],
+    "LIST OF INT": [1],
+    "LIST OF MAP": [],
+    "LIST OF ANY": [],
+}
+
+
+def _path(made: Statement) -> str:
+    return made.path.removeprefix("cypher/").removesuffix(".cypher")
+
+
+# --- Every file -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", _FILES, ids=_path)
+def test_explain(database: Database, made: Statement) -> None:
+    """Each plans, returns the columns it declares, and reads or writes as it says."""
+    to = database.connection
+    name = "system" if made.path in _SYSTEM else to.database
+    values = {p.name: _SAMPLES[p.type] for p in made.inputs}
+    with (
+        GraphDatabase.driver(to.uri, auth=(to.username, to.password)) as driver,
+        driver.session(database=name) as session,
+    ):
+        result = session.run(f"EXPLAIN {made.text}", values)
+        columns = result.keys()
+        summary = result.consume()
+    assert list(columns) == [column.name for column in made.outputs]
+    assert made.mode != "READ" or "w" not in summary.query_type, f"{made.path} writes"
+    assert not [
+        status.status_description
+        for status in summary.gql_status_objects
+        if "deprecated" in status.status_description.lower()
+    ]
+
+
+@pytest.mark.parametrize("made", _FILES, ids=_path)
+def test_header(made: Statement) -> None:
+    assert made.name.count(".") == 1
+    assert made.description.endswith(".")
+    # Files of procedures are installed under `custom.` with the name on their first line.
+    words = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", made.name.split(".")[1]).lower()
+    assert words == Path(made.path).stem
+    if made.path.startswith("cypher/procedures/"):
+        assert made.name.startswith("kgp.")
+        assert f"custom.{made.name}(" in made.example
+
+
+def test_rows_in_one_record(database: Database, corpus: str) -> None:
+    assert database.read("inspect/packed") == [{"rows": [[1]]}]
+    lighthouse(database, corpus)
+    ids = key(corpus, "a1", "b1", "none")
+    found = database.read_packed("inspect/passages", ids=ids)
+    assert len(found) == 2
+    assert found == database.read("inspect/passages", ids=ids)
+    assert database.read_packed("inspect/passages", ids=[]) == []
+
+
+def test_every_file_has_a_test_of_its_rows() -> None:
+    tested = {
+        found
+        for file in Path(__file__).parents[1].rglob("test_*.py")
+        for found in _statements_run(file)
+    }
+    assert {_path(made) for made in _FILES} - tested == set()
+
+
+def _statements_run(file: Path) -> Iterator[str]:
+    """Yield the statements that the tests of a file name outside of lists of many."""
+    for test in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(test, ast.FunctionDef):
+            for node in ast.walk(test):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    yield node.value
+
+
+def test_words_are_cut_by_one_rule() -> None:
+    """Every file that cuts text into words does it as `kgp_neo4j.text.words` does."""
+    cutting = [made for made in _FILES if "regexGroups" in made.text]
+    assert {"cypher/procedures/seeds.cypher", "cypher/traverse/next_evidence.cypher"} <= {
+        made.path for made in cutting
+    }
+    found = {
+        text for made in cutting for text in re.findall(r"regexGroups\([^']*'(.*)'\)", made.text)
+    }
+    assert {text.replace("\\\\", "\\") for text in found} == {WORD}
+
+
+_CLAUSE = re.compile(r"\b(?:MATCH|MERGE|CREATE|DELETE|UNWIND|RETURN|YIELD|CALL|REMOVE|DROP|WITH)\b")
+
+
+#: What messages tell the user to type in Browser.
+_ADVICE = "CALL custom.kgp.help()"
+#: Words of SQL alone: the replies of language models are kept in a file of SQLite.
+_SQL = re.compile(r"\b(?:TABLE|FROM|INTO)\b")
+
+
+def test_no_cypher_in_python() -> None:
+    found = [
+        f"{file.name}:{node.lineno}: {node.value!r}"
+        for file in sorted(Path(kgp_neo4j.__file__).parent.rglob("*.py"))
+        for node in _strings(ast.parse(file.read_text(encoding="utf-8")))
+        if _CLAUSE.search(node.value.replace(_ADVICE, "")) and not _SQL.search(node.value)
+    ]
+    assert found == []
+
+
+def _strings(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Yield the string constants of a module that are not docstrings."""
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, described) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings
+        ):
+            yield node
+
+
+def test_a_property_has_one_type(database: Database, demo_corpus: str, demo_graph: str) -> None:
+    """On every label and relationship type; of an empty list no type is known."""
+    kept = keep_one(database, demo_corpus)
+    found = rows(
+        database,
+        """
+        MATCH (n)
+        WHERE $demo IN [n.corpus, n.graph] OR (n.name = $demo AND (n:Corpus OR n:KnowledgeGraph))
+        CALL (n) {
+          RETURN n AS held
+          UNION
+          MATCH (n)-[held]->()
+          RETURN held
+        }
+        UNWIND keys(held) AS key
+        WITH key, apoc.text.replace(valueType(held[key]), ' NOT NULL', '') AS type
+        WHERE NOT type CONTAINS 'NOTHING'
+        RETURN key, collect(DISTINCT type) AS types
+        """,
+        demo=demo_corpus,
+    )
+    remove(database, [kept])
+    assert demo_graph == demo_corpus
+    assert {row["key"] for row in found} >= {"header", "number", "label", "pages", "namesTitle"}
+    assert [row for row in found if len(row["types"]) > 1] == []
+
+
+# --- inspect --------------------------------------------------------------------------------------
+
+
+def test_corpus(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    fresh = {"passages": 6, "encoder": None, "dimension": None, "connected": [], "unconnected": 6}
+    assert database.read("inspect/corpus", corpus=corpus) == [fresh]
+    database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
+    made = {"passages": 6, "encoder": "e", "dimension": 2}
+    # e1 has no embedding; no passage was seen by the keyword graph yet, then a1 was.
+    database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
+    assert database.read("inspect/corpus", corpus=corpus) == [
+        {**made, "connected": ["similarity"], "unconnected": 1}
+    ]
+    database.write("connect/finish", corpus=corpus, graph="keywords", settings="{}")
+    database.write("connect/connected", rows=[f"{corpus}/a1"])
+    assert database.read("inspect/corpus", corpus=corpus) == [
+        {**made, "connected": ["similarity", "keywords"], "unconnected": 5}
+    ]
+    # The entity graph has seen none.
+    database.write("connect/finish", corpus=corpus, graph="entities", settings="{}")
+    (state,) = database.read("inspect/corpus", corpus=corpus)
+    assert state["unconnected"] == 6
+    assert database.read("inspect/corpus", corpus="no such") == []
+
+
+def test_state(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    fresh = {"encoder": None, "connected": [], "complete": False}
+    assert database.read("inspect/state", corpus=corpus) == [fresh]
+    database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
+    database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
+    assert database.write("connect/complete", corpus=corpus, complete=True) == [{"complete": True}]
+    made = {"encoder": "e", "connected": ["similarity"], "complete": True}
+    assert database.read("inspect/state", corpus=corpus) == [made]
+    # A graph that is made anew is not whole until it is finished.
+    database.write("connect/begin", corpus=corpus, graph="keywords")
+    assert database.read("inspect/state", corpus=corpus) == [made | {"complete": False}]
+    assert database.read("inspect/state", corpus="no such") == []
+    assert database.write("connect/complete", corpus="no such", complete=True) == []
+
+
+def test_passages(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    found = database.read("inspect/passages", ids=key(corpus, "a2", "e1", "none"))
+    assert sorted((row.pop("id"), *row.values()) for row in found) == [
+        (f"{corpus}/a2", f"{corpus}/a", "Ardfin Lighthouse", 1, 38, 75,
+         "It has run without a crew since 1988.", "/a.txt", None),
+        (f"{corpus}/e1", f"{corpus}/e", "New York", 0, 0, 16, "It has a statue.", "/e.txt", None),
+    ]  # fmt: skip
+    assert database.read("inspect/passages", ids=[]) == []
+    assert short(f"{corpus}/a2") == "a2"
+
+
+def test_plugins(database: Database) -> None:
+    found = {row["name"] for row in database.read("inspect/plugins")}
+    assert found == {"gds.knn.write", "apoc.cypher.run", "apoc.custom.installProcedure"}
+
+
+def test_server(database: Database) -> None:
+    (row,) = database.read("inspect/server")
+    assert re.fullmatch(r"5\.\d+\.\d+.*|20\d\d\..*", row["version"])
+    assert row["edition"] in ("community", "enterprise")
+
+
+def test_gds_progress(database: Database) -> None:
+    assert database.read("inspect/gds_progress", task="no such task") == [{"percent": None}]
+
+
+# --- install --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _own_procedure(database: Database) -> Iterator[str]:
+    """Install `custom.kgp.ofATest`, and drop it in the end."""
+    to = database.connection.database
+    values = {
+        "signature": "kgp.ofATest(number = 2 :: INT) :: (twice :: INT)",
+        "statement": "RETURN 2 * $number AS twice",
+        "database": to,
+        "mode": "READ",
+        "description": "Twice as much.",
+    }
+    database.define(statement("install/procedure"), values, system=True)
+    try:
+        yield "kgp.ofATest"
+    finally:
+        database.define(
+            statement("install/drop"), {"name": "kgp.ofATest", "database": to}, system=True
+        )
+
+
+def _run_until(database: Database, answer: str) -> None:
+    """Call the procedure until it answers so, or says so; APOC refreshes once a second."""
+    found = ""
+    for _ in range(100):
+        try:
+            found = repr(rows(database, "CALL custom.kgp.ofATest(21)"))
+        except Neo4jError as error:
+            found = str(error)
+        if answer in found:
+            break
+        # The server itself waits, so that nothing depends on this machine's clock.
+        rows(database, "CALL apoc.util.sleep(100)")
+    assert answer in found
+
+
+def test_procedure_listed_stored_and_drop(database: Database) -> None:
+    with _own_procedure(database) as name:
+        _run_until(database, "[{'twice': 42}]")
+        stored = {row["name"]: row["statement"] for row in database.read("install/stored")}
+        assert stored[name] == "RETURN 2 * $number AS twice"
+        listed = {row["name"]: row for row in database.read("install/listed")}
+        assert listed[f"custom.{name}"] == {
+            "name": f"custom.{name}",
+            "signature": f"custom.{name}(number = 2 :: INTEGER) :: (twice :: INTEGER)",
+            "description": "Twice as much.",
+            "mode": "READ",
+        }
+        assert not [other for other in listed if not other.startswith("custom.kgp.")]
+    assert name not in {row["name"] for row in database.read("install/stored")}
+    # The server lists it until it restarts, but does not run it.
+    _run_until(database, "There is no procedure with the name")
+
+
+def test_state_and_remember(database: Database) -> None:
+    (before,) = database.read("install/state")
+    for value in ("1", "2"):
+        done = database.write(
+            "install/remember", layout=9, schema="s", procedures="p", version=value
+        )
+        assert done == [{"version": value}]
+    assert database.read("install/state") == [
+        {"layout": 9, "schema": "s", "procedures": "p", "version": "2"}
+    ]
+    database.write("install/remember", **before)
+    assert database.read("install/state") == [before]
+
+
+def test_await_indexes(database: Database) -> None:
+    assert database.read("install/await_indexes", seconds=60) == []
+    states = rows(database, "SHOW INDEXES YIELD state RETURN DISTINCT state")
+    assert states == [{"state": "ONLINE"}]
+
+
+# --- schema ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "label", "properties"),
+    [
+        ("schema/cell_norm", "RANGE", "Cell", ["table", "norm"]),
+        ("schema/column_corpus", "RANGE", "Column", ["corpus", "norm"]),
+        ("schema/corpus_name", "RANGE", "Corpus", ["name"]),
+        ("schema/document_corpus", "RANGE", "Document", ["corpus"]),
+        ("schema/document_id", "RANGE", "Document", ["id"]),
+        ("schema/named_entity_name", "RANGE", "NamedEntity", ["corpus", "name"]),
+        ("schema/keyword_text", "RANGE", "Keyword", ["corpus", "text"]),
+        ("schema/page_corpus", "RANGE", "Page", ["corpus", "number"]),
+        ("schema/page_id", "RANGE", "Page", ["id"]),
+        ("schema/passage_corpus", "RANGE", "Passage", ["corpus"]),
+        ("schema/passage_embedding", "VECTOR", "Passage", ["embedding"]),
+        ("schema/passage_id", "RANGE", "Passage", ["id"]),
+        ("schema/passage_mdr_embedding", "VECTOR", "Passage", ["mdrEmbedding"]),
+        ("schema/question_id", "RANGE", "Question", ["id"]),
+        ("schema/table_corpus", "RANGE", "Table", ["corpus", "label"]),
+        ("schema/table_id", "RANGE", "Table", ["id"]),
+        ("schema/passage_text", "FULLTEXT", "Passage", ["title", "text", "scope"]),
+    ],
+)
+def test_schema(
+    database: Database, path: str, kind: str, label: str, properties: list[str]
+) -> None:
+    made = statement(path)
+    database.define(made, {})  # again: it changes nothing
+    name = f"kgp_{path.removeprefix('schema/')}"
+    found = rows(
+        database,
+        "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, owningConstraint "
+        "WHERE name = $name RETURN type, labelsOrTypes AS labels, properties, owningConstraint",
+        name=name,
+    )
+    unique = name if "CONSTRAINT" in made.text else None
+    assert found == [
+        {"type": kind, "labels": [label], "properties": properties, "owningConstraint": unique}
+    ]

@@ -1,0 +1,290 @@
+"""Every statement of cypher/load, and those that list what is loaded, on a graph of a few nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from graphs import rows
+
+from kgp_neo4j.graphdb.database import Database
+
+
+def _document(corpus: str, name: str, *texts: str, title: str | None = None) -> dict[str, Any]:
+    start, passages = 0, []
+    for position, text in enumerate(texts):
+        passages.append(
+            {
+                "id": f"{corpus}/{name}/{position}/{text}",
+                "title": f"{title or name} #{position + 1}",
+                "text": text,
+                "position": position,
+                "start": start,
+                "end": start + len(text),
+            }
+        )
+        start += len(text)
+    return {
+        "id": f"{corpus}/{name}",
+        "title": title or name,
+        "source": f"/{name}.txt",
+        "key": "",
+        "sha256": "s",
+        "fingerprint": f"print of {name}",
+        "characters": start,
+        "passages": passages,
+    }
+
+
+def _store(database: Database, corpus: str, *documents: dict[str, Any]) -> list[dict[str, Any]]:
+    return database.write("load/documents", corpus=corpus, scope="c0", rows=list(documents))
+
+
+@pytest.fixture
+def two_documents(database: Database, corpus: str) -> str:
+    """Documents a (three passages) and b (one), with three keywords; p1 of a shares two with b."""
+    _store(
+        database,
+        corpus,
+        _document(corpus, "a", "One. ", "Two 😀. ", "Three."),
+        _document(corpus, "b", "Four."),
+    )
+    rows(
+        database,
+        """
+        MATCH (p:Passage {corpus: $c})
+        UNWIND CASE p.text WHEN 'One. ' THEN ['only', 'both'] WHEN 'Two 😀. ' THEN ['both', 'pair']
+               WHEN 'Four.' THEN ['both', 'pair'] ELSE [] END AS word
+        MERGE (k:Keyword {corpus: $c, text: word})
+        CREATE (p)-[:HAS_KEYWORD]->(k)
+        SET k.documentFrequency = coalesce(k.documentFrequency, 0) + 1
+        """,
+        c=corpus,
+    )
+    return corpus
+
+
+def _keywords(database: Database, corpus: str) -> dict[str, int]:
+    query = "MATCH (k:Keyword {corpus: $c}) RETURN k.text AS text, k.documentFrequency AS n"
+    return {row["text"]: row["n"] for row in rows(database, query, c=corpus)}
+
+
+def _chain(database: Database, corpus: str, name: str) -> list[list[Any]]:
+    query = (
+        "MATCH (:Document {id: $id})-[:HAS_PASSAGE]->(p:Passage) "
+        "OPTIONAL MATCH (p)-[:NEXT]->(next) "
+        "RETURN p.text AS text, p.scope AS scope, p.document AS document, next.text AS next "
+        "ORDER BY p.position"
+    )
+    found = rows(database, query, id=f"{corpus}/{name}")
+    assert all((r["scope"], r["document"]) == ("c0", f"{corpus}/{name}") for r in found)
+    return [[row["text"], row["next"]] for row in found]
+
+
+def test_documents_are_made(database: Database, two_documents: str) -> None:
+    assert _chain(database, two_documents, "a") == [
+        ["One. ", "Two 😀. "],
+        ["Two 😀. ", "Three."],
+        ["Three.", None],
+    ]
+    assert _chain(database, two_documents, "b") == [["Four.", None]]
+    found = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.scope AS scope", c=two_documents)
+    assert found == [{"scope": "c0"}]
+
+
+def test_documents_returns_what_is_stored(database: Database, corpus: str) -> None:
+    made = [_document(corpus, "a", "12", "3😀5"), _document(corpus, "b", "x")]
+    found = sorted(_store(database, corpus, *made), key=lambda row: row["id"])
+    assert found == [
+        {"id": f"{corpus}/a", "passages": 2, "characters": 5},
+        {"id": f"{corpus}/b", "passages": 1, "characters": 1},
+    ]
+
+
+def test_documents_replace(database: Database, two_documents: str) -> None:
+    c = two_documents
+    changed = _document(c, "a", "One. ", "New. ", "Three.", "Five.")
+    assert _store(database, c, changed) == [{"id": f"{c}/a", "passages": 4, "characters": 21}]
+    assert _chain(database, c, "a") == [
+        ["One. ", "New. "],
+        ["New. ", "Three."],
+        ["Three.", "Five."],
+        ["Five.", None],
+    ]
+    assert _keywords(database, c) == {"only": 1, "both": 2, "pair": 1}
+    assert _store(database, c, _document(c, "a", "New. "))[0]["passages"] == 1
+    assert _chain(database, c, "a") == [["New. ", None]]
+    assert _keywords(database, c) == {"both": 1, "pair": 1}
+    # Under another title no passage is kept, since what hangs on it was made of the old one.
+    _store(database, c, _document(c, "b", "Four.", title="B"))
+    assert _chain(database, c, "b") == [["Four.", None]]
+    assert _keywords(database, c) == {}
+
+
+def test_stored(database: Database, two_documents: str) -> None:
+    c = two_documents
+    ids = [f"{c}/b", f"{c}/none", f"{c}/a"]
+    assert sorted(database.read("load/stored", ids=ids), key=lambda row: row["id"]) == [
+        {
+            "id": f"{c}/a",
+            "fingerprint": "print of a",
+            "passages": 3,
+            "characters": 18,
+            "whole": True,
+        },
+        {
+            "id": f"{c}/b",
+            "fingerprint": "print of b",
+            "passages": 1,
+            "characters": 5,
+            "whole": True,
+        },
+    ]
+    rows(database, "MATCH (p:Passage {corpus: $c, text: 'One. '}) DETACH DELETE p", c=c)
+    rows(database, "MATCH (p:Passage {corpus: $c, text: 'Four.'}) DETACH DELETE p", c=c)
+    found = database.read("load/stored", ids=ids)
+    assert sorted((row["passages"], row["whole"]) for row in found) == [(0, False), (2, False)]
+
+
+def test_find_documents(database: Database, two_documents: str) -> None:
+    c = two_documents
+    _store(database, c, _document(c, "c", "x", title="a"))
+
+    def found(text: str, file: str = "-") -> list[tuple[str, str]]:
+        listed = database.read("load/find_documents", corpus=c, text=text, file=file)
+        return [(row["source"], row["by"]) for row in listed]
+
+    assert found("a") == [("/a.txt", "title"), ("/c.txt", "title")]
+    assert found(f"{c}/b") == [("/b.txt", "id")]
+    assert found("b.txt", "/b.txt") == [("/b.txt", "source")]
+    assert found("/c.txt") == [("/c.txt", "source")]
+    assert found("none") == []
+
+
+def test_delete_documents(database: Database, two_documents: str) -> None:
+    c = two_documents
+    ids = [f"{c}/b", f"{c}/none"]
+    done = database.write_in_batches("load/delete_documents", corpus=c, ids=ids)
+    assert done == {"documents": 1, "passages": 1}
+    assert _keywords(database, c) == {"only": 1, "both": 2, "pair": 1}
+    assert database.write_in_batches("load/delete_documents", corpus="-", ids=[f"{c}/a"]) == {
+        "documents": 0,
+        "passages": 0,
+    }
+    database.write_in_batches("load/delete_documents", corpus=c, ids=[f"{c}/a"])
+    assert rows(database, "MATCH (n {corpus: $c}) RETURN n", c=c) == []
+
+
+def _mention(database: Database, corpus: str, *pairs: tuple[str, str]) -> None:
+    """Let passages, by their text, mention entities."""
+    rows(
+        database,
+        """
+        UNWIND $pairs AS pair
+        MATCH (p:Passage {corpus: $c, text: pair[0]})
+        MERGE (e:NamedEntity {corpus: $c, name: pair[1]})
+        CREATE (p)-[:MENTIONS]->(e)
+        """,
+        c=corpus,
+        pairs=[list(pair) for pair in pairs],
+    )
+
+
+def _entities(database: Database, corpus: str) -> list[str]:
+    query = "MATCH (e:NamedEntity {corpus: $c}) RETURN e.name AS name ORDER BY name"
+    return [row["name"] for row in rows(database, query, c=corpus)]
+
+
+def test_entities_go_with_their_last_passage(database: Database, two_documents: str) -> None:
+    c = two_documents
+    _mention(database, c, ("One. ", "alone"), ("One. ", "both"), ("Four.", "both"), ("Four.", "b"))
+    _store(database, c, _document(c, "a", "Other.", "Two 😀. ", "Three."))
+    assert _entities(database, c) == ["b", "both"]
+    database.write_in_batches("load/delete_documents", corpus=c, ids=[f"{c}/b"])
+    assert _entities(database, c) == []
+
+
+def test_delete_keywords(database: Database, two_documents: str) -> None:
+    done = database.write_in_batches("load/delete_keywords", corpus=two_documents)
+    assert done == {"keywords": 3}
+    assert len(_chain(database, two_documents, "a")) == 3
+
+
+def test_delete_corpus_documents(database: Database, two_documents: str) -> None:
+    done = database.write_in_batches("load/delete_corpus_documents", corpus=two_documents)
+    assert done == {"documents": 2, "passages": 4}
+    assert set(_keywords(database, two_documents)) == {"only", "both", "pair"}
+
+
+def test_delete_rest(database: Database, two_documents: str) -> None:
+    c = two_documents
+    rows(
+        database,
+        "CREATE (:Page {corpus: $c}), (:NamedEntity {corpus: $c, name: 'e'}), "
+        "(:Page {corpus: '-x'})",
+        c=c,
+    )
+    rows(database, "MATCH (d:Document {corpus: $c}) DETACH DELETE d", c=c)
+    assert database.write_in_batches("load/delete_rest", corpus=c) == {"nodes": 6}
+    left = rows(database, "MATCH (p:Page {corpus: '-x'}) DELETE p RETURN count(p) AS n")
+    assert left == [{"n": 1}]
+
+
+def test_delete_corpus(database: Database, two_documents: str) -> None:
+    assert database.write("load/delete_corpus", corpus=two_documents) == [{"corpora": 1}]
+    assert database.write("load/delete_corpus", corpus=two_documents) == [{"corpora": 0}]
+    # The fixture's clean-up goes by the corpus' node.
+    _store(database, two_documents)
+
+
+def test_inspect(database: Database, two_documents: str) -> None:
+    c = two_documents
+    rows(database, "MATCH (p:Passage {corpus: $c, text: 'Four.'}) SET p.embedding = [1.0]", c=c)
+    rows(database, "MATCH (x:Corpus {name: $c}) SET x.encoder = 'e', x.dimension = 1", c=c)
+    assert [row for row in database.read("inspect/corpora") if row["name"] == c] == [
+        {
+            "name": c,
+            "documents": 2,
+            "passages": 4,
+            "pages": 0,
+            "tables": 0,
+            "keywords": 3,
+            "encoder": "e",
+            "dimension": 1,
+            "withoutKeywords": 1,
+            "withoutEntities": 4,
+            "withoutEmbedding": 3,
+        }
+    ]
+    assert {"name": c} in database.read("inspect/corpus_names")
+    assert database.read("inspect/documents", corpus=c) == [
+        {
+            "id": f"{c}/a",
+            "title": "a",
+            "source": "/a.txt",
+            "key": "",
+            "characters": 18,
+            "passages": 3,
+        },
+        {
+            "id": f"{c}/b",
+            "title": "b",
+            "source": "/b.txt",
+            "key": "",
+            "characters": 5,
+            "passages": 1,
+        },
+    ]
+    shown = [
+        (row["document"], row["title"], row["position"], row["source"])
+        for row in database.read("inspect/corpus_passages", corpus=c)
+    ]
+    assert shown == [
+        (f"{c}/a", "a", 0, "/a.txt"),
+        (f"{c}/a", "a", 1, "/a.txt"),
+        (f"{c}/a", "a", 2, "/a.txt"),
+        (f"{c}/b", "b", 0, "/b.txt"),
+    ]
+    (last,) = database.read("inspect/corpus_passages", corpus=c, document="b", limit=1)
+    assert last["id"].startswith(f"{c}/b")
+    assert database.read("inspect/corpus_passages", corpus=c, document="none") == []

@@ -1,0 +1,117 @@
+"""The statements of step III, on small knowledge graphs: rows as expected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pytest
+from small_kg import ENGLISH, load_english
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+
+
+@pytest.fixture(scope="module")
+def graph(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The small English graph, and another one with names of its, which must stay apart."""
+    folder = tmp_path_factory.mktemp("kg")
+    name, other = f"test {folder.name} a", f"test {folder.name} b"
+    load_english(database, name, folder)
+    file = folder / "other.tsv"
+    file.write_text("Flu\thas_symptom\tFever\nFever\tlasts\tA_week\n", encoding="utf-8")
+    load_graph(database, [file], other, embed=False)
+    yield name
+    delete_graph(database, name)
+    delete_graph(database, other)
+
+
+def _id(graph: str, name: str) -> str:
+    return entity_id(graph, key_of(name))
+
+
+def test_reach(database: Database, graph: str) -> None:
+    def reach(sources: list[str], targets: list[str]) -> dict[tuple[str, str], tuple[float, int]]:
+        found = database.read(
+            "mindmap/reach",
+            graph=graph,
+            sources=[_id(graph, name) for name in sources],
+            targets=[_id(graph, name) for name in targets],
+        )
+        names = {_id(graph, name): name for name in (*sources, *targets)}
+        return {
+            (names[row["source"]], names[row["target"]]): (row["weight"], len(row["triples"]))
+            for row in found
+        }
+
+    found = reach(["Fever", "Migraine"], ["Fever", "Flu", "Throat_swab", "Sumatriptan"])
+    assert set(found) == {
+        ("Fever", "Flu"),
+        ("Fever", "Throat_swab"),
+        ("Migraine", "Flu"),  # over nausea or the medication
+        ("Migraine", "Sumatriptan"),  # fever is four hops off
+    }
+    # Two triples name fever, eight flu.
+    assert found["Fever", "Flu"] == (pytest.approx(1 / (1 + math.log(3))), 1)
+    over = (1 + math.log(3)) * (1 + math.log(9))
+    assert found["Fever", "Throat_swab"] == (pytest.approx(1 / (4 * over)), 2)
+    assert found["Migraine", "Flu"][1] == 2
+    assert found["Migraine", "Sumatriptan"][1] == 1
+    assert reach(["Fever"], []) == {}
+    (row,) = database.read(
+        "mindmap/reach", graph=graph, sources=[_id(graph, "Migraine")],
+        targets=[_id(graph, "Sumatriptan")],
+    )  # fmt: skip
+    (triple,) = row["triples"]
+    assert row["start"] == "Migraine"
+    assert (triple["head"], triple["relation"], triple["tail"]) == (
+        "Migraine",
+        "need_medication",
+        "Sumatriptan",
+    )
+    assert triple["head_id"] == _id(graph, "Migraine")
+
+
+def test_between(database: Database, graph: str) -> None:
+    found = database.read(
+        "mindmap/between", graph=graph, keys=["flu", "fever", "a week", "no such"]
+    )
+    assert sorted((row["head"], row["relation"], row["tail"]) for row in found) == [
+        ("Fever", "possible_disease", "Flu"),
+        ("Flu", "has_symptom", "Fever"),
+    ]
+    assert len({row["id"] for row in found}) == 2
+    assert {(row["head_type"], row["tail_type"]) for row in found} == {
+        ("Symptom", "Disease"),
+        ("Disease", "Symptom"),
+    }
+    assert database.read("mindmap/between", graph=graph, keys=[]) == []
+
+
+def test_documents(database: Database, graph: str) -> None:
+    found = {row["name"]: row["triples"] for row in database.read("mindmap/documents", graph=graph)}
+    heads = {head.replace("_", " ") for head, _, _ in ENGLISH}
+    assert set(found) == heads
+    assert sum(map(len, found.values())) == len(ENGLISH)
+    assert [(t["relation"], t["tail"]) for t in found["Food poisoning"]] == [
+        ("has_symptom", "Nausea"),
+        ("has_symptom", "Stomach cramps"),
+        ("need_medical_test", "Stool culture"),
+    ]
+    assert database.read("mindmap/documents", graph="no such") == []
+
+
+def test_show_entities(database: Database, graph: str) -> None:
+    ids = [_id(graph, n) for n in ("Flu", "Fever", "Migraine")]
+    made = [
+        (row["node"]["name"], row["edge"].type if row["edge"] else None,
+         row["other"]["name"] if row["other"] else None)
+        for row in database.read("procedures/show", nodes=ids)
+    ]  # fmt: skip
+    assert sorted(made, key=str) == [
+        ("Fever", "possible_disease", "Flu"),
+        ("Flu", "has_symptom", "Fever"),
+        ("Migraine", None, None),
+    ]

@@ -1,0 +1,467 @@
+"""The procedures of the learned agent, row by row, on the graph of six passages with its mentions.
+
+a1 mentions document b, b1 and a2 document c; c1 and d1 mention "moe", a2 and e1 "the fair".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from graphs import rows
+from small_graphs import PASSAGES, key, lighthouse, passages, short
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.statements import statement
+
+_MENTIONS = {"a1": ["b"], "a2": ["c", "the fair"], "b1": ["c"], "c1": ["moe"], "d1": ["moe"]}
+_MENTIONS |= {"e1": ["the fair"]}
+#: By type: from, to, weight, what is shared, whether it names the title.
+_ENTITY_EDGES = [
+    ("a1", "b1", 0.6, ["Isobel Tarn"], True),
+    ("c1", "d1", 0.7, ["Moe"], False),
+]
+#: How rare an entity of two passages is among the thousand that are assumed.
+_TWO = 1 - math.log(3) / math.log(1001)
+
+
+def _graph(database: Database, corpus: str) -> str:
+    """Store the six passages with their edges, and what each mentions."""
+    lighthouse(database, corpus)
+    rows(
+        database,
+        """
+        UNWIND ['moe', 'the fair'] AS name
+        CREATE (:NamedEntity {corpus: $c, name: name, title: apoc.text.capitalizeAll(name),
+          type: 'Phrase'})
+        """,
+        c=corpus,
+    )
+    rows(
+        database,
+        """
+        UNWIND $rows AS row
+        MATCH (p:Passage {id: $c + '/' + row[0]})
+        MATCH (e:Document|NamedEntity {corpus: $c})
+        WHERE e.id = $c + '/' + row[1] OR e.name = row[1]
+        CREATE (p)-[:MENTIONS]->(e)
+        """,
+        c=corpus,
+        rows=[[passage, entity] for passage, found in _MENTIONS.items() for entity in found],
+    )
+    for row in _ENTITY_EDGES:
+        _share(database, corpus, *row, kind="SHARES_ENTITY")
+    return corpus
+
+
+def _share(
+    database: Database,
+    corpus: str,
+    first: str,
+    second: str,
+    weight: float,
+    shared: list[str],
+    names: bool,
+    kind: str = "SHARES_KEYWORD",
+) -> None:
+    """Join two passages by what they share."""
+    rows(
+        database,
+        """
+        MATCH (a:Passage {id: $a}), (b:Passage {id: $b})
+        CALL apoc.create.relationship(a, $kind, {weight: $weight, namesTitle: $names,
+          keywords: $shared, entities: $shared, count: size($shared)}, b) YIELD rel
+        RETURN rel
+        """,
+        a=f"{corpus}/{first}",
+        b=f"{corpus}/{second}",
+        weight=weight,
+        shared=shared,
+        names=names,
+        kind=kind,
+    )
+
+
+# --- kgp.questionSignals --------------------------------------------------------------------------
+
+
+def _asked(
+    database: Database, corpus: str, question: str, vector: list[float], **more: int
+) -> dict[str, dict[str, float | None]]:
+    found = database.read(
+        "traverse/question_signals", question=question, vector=vector, corpus=corpus, **more
+    )
+    names = [short(row["passage"]) for row in found]
+    assert names == sorted(names)
+    assert all(row["passage"].startswith(f"{corpus}/") for row in found)
+    return {
+        short(row.pop("passage")): {name: value for name, value in row.items() if value is not None}
+        for row in found
+    }
+
+
+def test_question_signals(database: Database, corpus: str, other_corpus: str) -> None:
+    lighthouse(database, corpus)
+    lighthouse(database, other_corpus)
+    question = "When did Isobel Tarn see the statue of New York?"
+    found = _asked(database, corpus, question, [0.0, 1.0], depth=3)
+    # The order by meaning is c1, b1, a2; York is not meant, since New York is.
+    cosines = {name: row["cosine"] for name, row in found.items() if "cosine" in row}
+    # The index keeps its vectors in a byte a number.
+    assert cosines == pytest.approx({"c1": 1.0, "b1": 0.8, "a2": 0.6}, abs=0.01)
+    assert _asked(database, corpus, question, [0.0, 1.0])["a2"]["cosine"] == pytest.approx(0.6)
+    named = {name: row["named"] for name, row in found.items() if "named" in row}
+    assert named == pytest.approx({"e1": 2.0, "b1": 2 / (1 + math.log(2))})
+    search = database.read("procedures/seeds", question=question, corpus=corpus)
+    lexical = {name: row["lexical"] for name, row in found.items() if "lexical" in row}
+    assert lexical == {short(row["passage"]["id"]): row["score"] for row in search}
+    assert set(lexical) == {"a1", "b1", "d1", "e1"}
+    assert set(found) == {"a1", "a2", "b1", "c1", "d1", "e1"}
+    # A name in both texts tells b1 from a1, which only speaks of her.
+    assert set(found["a1"]) == {"lexical"}
+    assert set(found["b1"]) == {"lexical", "cosine", "named"}
+
+
+def test_question_signals_that_are_not_there(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    words = _asked(database, corpus, "a statue", [])
+    assert {name: set(row) for name, row in words.items()} == {"e1": {"lexical"}}
+    meaning = _asked(database, corpus, "?!", [1.0, 0.0])
+    assert {name: set(row) for name, row in meaning.items()} == {
+        name: {"cosine"} for name in ("a1", "a2", "b1", "c1", "d1")
+    }
+    for nothing in ("", "?!", "the"):
+        assert _asked(database, corpus, nothing, []) == {}
+    assert _asked(database, "no such", "statue", [1.0, 0.0]) == {}
+
+
+def test_question_signals_keep_the_best(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    search = database.read("procedures/seeds", question="harbour in Kettlehaven", corpus=corpus)
+    first, second = (short(row["passage"]["id"]) for row in search[:2])
+    one = _asked(database, corpus, "harbour in Kettlehaven", [], hits=1)
+    assert [name for name, row in one.items() if "lexical" in row] == [first]
+    two = _asked(database, corpus, "harbour in Kettlehaven", [], hits=2)
+    assert {name for name, row in two.items() if "lexical" in row} == {first, second}
+
+
+@pytest.mark.parametrize("others", [0, 1, 10, 60])
+def test_question_signals_of_a_corpus_that_others_crowd_out(
+    database: Database, corpus: str, other_corpus: str, others: int
+) -> None:
+    """However many passages of others are nearer, the index's first answers among them."""
+    lighthouse(database, corpus)
+    passages(database, other_corpus)
+    near = [0.28, 0.96]
+    rows(
+        database,
+        "MATCH (d:Document {id: $c + '/a'}) UNWIND range(1, $n) AS n "
+        "CREATE (d)-[:HAS_PASSAGE]->(:Passage {corpus: $c, id: $c + '/x' + n, embedding: $v})",
+        c=other_corpus,
+        n=others,
+        v=near,
+    )
+    found = _asked(database, corpus, "?", near, depth=1)
+    assert set(found) == {"c1"}
+    assert found["c1"]["cosine"] == pytest.approx(0.96, abs=0.01)
+    assert len(_asked(database, other_corpus, "?", near, depth=2)) == min(others, 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "given"),
+    [
+        ("traverse/question_signals", {"question": ""}),
+        ("traverse/hybrid_seeds", {"question": ""}),
+        ("procedures/seeds_by_vector", {}),
+    ],
+)
+def test_a_corpus_is_scanned_only_where_the_index_found_too_few(
+    database: Database, corpus: str, path: str, given: dict[str, str]
+) -> None:
+    lighthouse(database, corpus)
+    made = statement(path)
+    values = made.bind({**given, "vector": [0.28, 0.96], "corpus": corpus})
+
+    def scanned() -> int:
+        with database.driver.session() as session:
+            plan = session.run(f"PROFILE {made.text}", values).consume().profile
+        return _scanned(plan)
+
+    assert scanned() == 6  # all there are
+    rows(
+        database,
+        "MATCH (d:Document {id: $c + '/a'}) UNWIND range(1, 1000) AS n CREATE (d)-[:HAS_PASSAGE]->"
+        "(:Passage {corpus: $c, id: $c + '/x' + n, embedding: [0.28, 0.96]})",
+        c=corpus,
+    )
+    assert scanned() == 0
+
+
+def _scanned(plan: Any) -> int:
+    """Return how many passages were found by their corpus."""
+    here = plan["args"]["Rows"] if plan["operatorType"].startswith("NodeIndexSeek@") else 0
+    return int(here) + sum(_scanned(part) for part in plan.get("children", ()))
+
+
+# --- kgp.candidateSignals -------------------------------------------------------------------------
+
+
+def _hop(
+    database: Database, corpus: str, frontier: list[str], **more: Any
+) -> dict[str, dict[str, Any]]:
+    """Return the rows by passage, each link as (kind, place, weight), in order."""
+    for name in ("others", "named"):
+        if name in more:
+            more[name] = key(corpus, *more[name])
+    if "hits" in more:
+        more["hits"] = {f"{corpus}/{name}": score for name, score in more["hits"].items()}
+    found = database.read(
+        "traverse/candidate_signals",
+        **{"others": [], "vector": [], "words": [], **more},
+        frontier=key(corpus, *frontier),
+        corpus=corpus,
+    )
+    names = [short(row["passage"]) for row in found]
+    assert names == sorted(names)
+    for row in found:
+        row["links"] = sorted((int(k), int(at), round(w, 6)) for k, at, w in row["links"])
+    return {short(row["passage"]): row for row in found}
+
+
+def _links(found: dict[str, dict[str, Any]]) -> dict[str, list[tuple[int, int, float]]]:
+    return {name: row["links"] for name, row in found.items()}
+
+
+def test_candidate_signals(database: Database, corpus: str, other_corpus: str) -> None:
+    _graph(database, corpus)
+    _graph(database, other_corpus)
+    found = _hop(
+        database,
+        corpus,
+        ["b1"],
+        others=["e1", "d1"],
+        vector=[1.0, 0.0],
+        words=["harbour", "kettlehaven", "born"],
+    )
+    two = round(_TWO, 6)
+    assert _links(found) == {
+        "a1": [(1, 0, 0.6)],  # it names her twice, by keyword with 0.5
+        "a2": [(3, 0, 0.98), (5, 0, two)],  # document c is mentioned by both
+        "b1": [],
+        "c1": [(0, 0, 0.4)],
+        "d1": [],
+        "e1": [],
+    }
+    cosines = {name: row["cosine"] for name, row in found.items()}
+    assert cosines.pop("e1") is None
+    assert cosines == pytest.approx({"a1": 1, "a2": 0.8, "b1": 0.6, "c1": 0, "d1": -1}, abs=1e-6)
+    assert {name: row["covered"] for name, row in found.items()} == {
+        "a1": [], "a2": [], "b1": [1, 2], "c1": [0, 1], "d1": [0], "e1": [],
+    }  # fmt: skip
+    titles = {n: title for title, texts in PASSAGES.values() for n in texts}
+    texts = {n: text for _, texts in PASSAGES.values() for n, (text, _) in texts.items()}
+    titles |= {"a1": "Ardfin Lighthouse #1", "a2": "Ardfin Lighthouse #2"}
+    assert {name: row["length"] for name, row in found.items()} == {
+        name: len(f"{titles[name]} {texts[name]}") for name in found
+    }
+    assert {name: row["outDegree"] for name, row in found.items()} == {
+        name: len(entities) for name, entities in _MENTIONS.items()
+    }
+    assert {name: row["inDegree"] for name, row in found.items()} == {
+        "a1": 0, "a2": 0, "b1": 1, "c1": 2, "d1": 0, "e1": 0,
+    }  # fmt: skip
+
+
+def test_candidate_signals_of_a_beam(database: Database, corpus: str) -> None:
+    _graph(database, corpus)
+    two = round(_TWO, 6)
+    # Each link says from which place of the frontier it leads; b1 is not among the nearest of a2.
+    found = _hop(database, corpus, ["c1", "a2"])
+    assert _links(found) == {
+        "a1": [(3, 1, 0.9), (4, 1, 1.0)],
+        "a2": [],
+        "b1": [(1, 0, 0.4), (5, 1, two)],
+        "c1": [],
+        "d1": [(2, 0, 0.7), (5, 0, two)],
+    }
+    assert {row["cosine"] for row in found.values()} == {None}
+    # e1 shares no more than an entity with a2, and is told of where another has found it.
+    found = _hop(database, corpus, ["a2"], others=["e1"])
+    assert found["e1"]["links"] == [(5, 0, two)]
+    assert _hop(database, corpus, []) == {}
+    assert _hop(database, corpus, ["none"], others=["none"]) == {}
+    assert database.read(
+        "traverse/candidate_signals",
+        frontier=key(corpus, "a1"), others=[], corpus="no such", vector=[], words=[],
+    ) == []  # fmt: skip
+
+
+def test_candidate_signals_of_what_is_asked_about(database: Database, corpus: str) -> None:
+    _graph(database, corpus)
+    two = round(_TWO, 6)
+    # What the question names is no bridge to d1, but speaks for both, and for nobody unreached.
+    found = _hop(database, corpus, ["c1"], phrases=["moe", "the fair", "nobody"])
+    assert _links(found) == {
+        "b1": [(1, 0, 0.4)],
+        "c1": [(6, 0, two)],
+        "d1": [(2, 0, 0.7), (6, 0, two)],
+    }
+    # Document c is asked about by the title of c1.
+    found = _hop(database, corpus, ["b1"], named=["c1"])
+    assert _links(found) == {
+        "a1": [(1, 0, 0.6)],
+        "a2": [(3, 0, 0.98), (6, 0, two)],
+        "b1": [(6, 0, two)],
+        "c1": [(0, 0, 0.4)],
+    }
+
+
+def test_candidate_signals_of_frequent_entities(database: Database, corpus: str) -> None:
+    _graph(database, corpus)
+    rows(
+        database,
+        "MATCH (e:NamedEntity {corpus: $c, name: 'moe'}) UNWIND range(1, 98) AS n "
+        "CREATE (:Passage {corpus: $c, id: $c + '/x' + n})-[:MENTIONS]->(e)",
+        c=corpus,
+    )
+    most = round(1 - math.log(101) / math.log(1001), 6)
+    assert _hop(database, corpus, ["c1"])["d1"]["links"] == [(2, 0, 0.7), (5, 0, most)]
+    asked = _hop(database, corpus, ["c1"], phrases=["moe"])
+    assert asked["d1"]["links"] == [(2, 0, 0.7), (6, 0, most)]
+    rows(
+        database,
+        "MATCH (e:NamedEntity {corpus: $c, name: 'moe'}) "
+        "CREATE (:Passage {corpus: $c, id: $c + '/x'})-[:MENTIONS]->(e)",
+        c=corpus,
+    )
+    # One more than a hundred: it says nothing any more.
+    for phrases in ([], ["moe"]):
+        assert _hop(database, corpus, ["c1"], phrases=phrases)["d1"]["links"] == [(2, 0, 0.7)]
+
+
+def test_candidate_signals_of_a_title_that_many_name(database: Database, corpus: str) -> None:
+    _graph(database, corpus)
+    for passage, weight in (("a1", 0.1), ("d1", 0.3), ("e1", 0.2)):
+        _share(database, corpus, passage, "c1", weight, ["kettlehaven"], True)
+
+    def naming(**more: Any) -> set[str]:
+        found = _hop(database, corpus, ["c1"], **more)
+        return {name for name, row in found.items() if any(link[0] == 1 for link in row["links"])}
+
+    assert naming() == {"a1", "b1", "d1", "e1"}
+    assert naming(inbound=1) == {"b1"}  # the weightiest
+    assert naming(inbound=2) == {"b1", "d1"}
+    assert naming(inbound=1, hits={"e1": 2.0, "a1": 1.0}) == {"e1"}
+    assert naming(inbound=3, hits={"e1": 2.0, "a1": 1.0}) == {"a1", "b1", "e1"}
+    # What it names itself is not bounded.
+    _share(database, corpus, "b1", "d1", 0.1, ["york"], True)
+    found = _hop(database, corpus, ["b1"], inbound=1)
+    assert {name for name, row in found.items() if (0, 0) in {x[:2] for x in row["links"]}} == {
+        "c1",
+        "d1",
+    }
+
+
+def test_candidate_signals_of_passages_that_share_much(database: Database, corpus: str) -> None:
+    _graph(database, corpus)
+    _share(database, corpus, "e1", "c1", 0.2, ["coast"], False)
+    found = _hop(database, corpus, ["c1"])
+    assert found["e1"]["links"] == [(2, 0, 0.2)]
+    assert (2, 0, 0.7) in found["d1"]["links"]
+    assert set(_hop(database, corpus, ["c1"], sharing=1)) == {"b1", "c1", "d1"}
+
+
+def test_candidate_signals_of_chosen_edges(database: Database, corpus: str) -> None:
+    _graph(database, corpus)
+    rows(
+        database,
+        "MATCH (a:Passage {id: $c + '/a1'}), (b:Passage {id: $c + '/c1'}) "
+        "CREATE (a)-[:SIMILAR_MDR {score: 0.75}]->(b)",
+        c=corpus,
+    )
+
+    def found(frontier: str, *chosen: str) -> dict[str, list[tuple[int, int, float]]]:
+        made = _links(_hop(database, corpus, [frontier], edges=list(chosen)))
+        assert made.pop(frontier) == []
+        return {n: [link for link in links if link[0] != 5] for n, links in made.items()}
+
+    assert found("a1", "NEXT") == {"a2": [(4, 0, 1.0)]}
+    assert found("a1", "SIMILAR_ST") == {"a2": [(3, 0, 0.9)]}
+    assert found("a2", "SIMILAR_ST") == {"a1": [(3, 0, 0.9)]}
+    assert found("a1", "SIMILAR_MDR") == {"c1": [(3, 0, 0.75)]}
+    assert found("c1", "SIMILAR_MDR") == {}
+    assert found("a1", "SHARES_KEYWORD") == {"b1": [(0, 0, 0.5)]}
+    assert found("a1", "SHARES_ENTITY") == {"b1": [(0, 0, 0.6)]}
+    assert found("b1", "SHARES_ENTITY") == {"a1": [(1, 0, 0.6)]}
+    assert found("d1", "SHARES_KEYWORD") == {"c1": [(2, 0, 0.3)]}
+    assert found("d1", "SHARES_ENTITY", "SHARES_KEYWORD") == {"c1": [(2, 0, 0.7)]}
+    assert found("a1") == {
+        "a2": [(3, 0, 0.9), (4, 0, 1.0)],
+        "b1": [(0, 0, 0.5), (0, 0, 0.6)],
+        "c1": [(3, 0, 0.75)],
+    }
+
+
+# --- The edges of paths ---------------------------------------------------------------------------
+
+
+def _ways(
+    database: Database, corpus: str, *pairs: tuple[str, str], edges: list[str] | None = None
+) -> list[tuple[str, str, str, str]]:
+    found = database.read(
+        "traverse/path_edges", pairs=[key(corpus, *pair) for pair in pairs], edges=edges
+    )
+    return [(short(r["source"]), short(r["target"]), r["edge"], r["reason"]) for r in found]
+
+
+def test_path_edges(database: Database, corpus: str) -> None:
+    _graph(database, corpus)
+    # An edge that names a title comes first, one that shares something next, then the others.
+    _share(database, corpus, "c1", "b1", 0.9, ["A", "B", "C", "D"], False, kind="SHARES_ENTITY")
+    pairs = [("a1", "b1"), ("b1", "a1"), ("b1", "c1"), ("c1", "d1"), ("a2", "b1"), ("a1", "a2")]
+    assert _ways(database, corpus, *pairs, ("a2", "e1"), ("a1", "e1"), ("a1", "none")) == [
+        ("a1", "a2", "NEXT", "next in the document"),
+        ("a1", "b1", "SHARES_ENTITY", "Isobel Tarn"),
+        ("a2", "b1", "SIMILAR_ST", "cosine 0.96"),
+        ("a2", "e1", "MENTIONS", "The Fair"),
+        ("b1", "a1", "SHARES_ENTITY", "Isobel Tarn"),
+        ("b1", "c1", "SHARES_KEYWORD", "kettlehaven"),
+        ("c1", "d1", "SHARES_ENTITY", "Moe"),
+    ]
+    _share(database, corpus, "a2", "a1", 0.1, ["A", "B", "C", "D"], False)
+    assert _ways(database, corpus, ("a1", "a2")) == [("a1", "a2", "SHARES_KEYWORD", "A, B, C")]
+    assert _ways(database, corpus) == []
+
+
+def test_path_edges_of_chosen_types(database: Database, corpus: str) -> None:
+    _graph(database, corpus)
+
+    def found(first: str, second: str, *chosen: str) -> list[tuple[str, str]]:
+        made = _ways(database, corpus, (first, second), edges=list(chosen))
+        return [row[2:] for row in made]
+
+    assert found("a1", "a2", "SIMILAR_ST") == [("SIMILAR_ST", "cosine 0.8")]
+    assert found("a1", "b1", "SHARES_KEYWORD") == [("SHARES_KEYWORD", "isobel tarn")]
+    assert found("a1", "b1", "NEXT") == []
+    # Without an edge of these types the pair still has what both mention.
+    assert found("c1", "d1", "NEXT") == [("MENTIONS", "Moe")]
+
+
+def test_path_edges_name_the_rarest_that_both_mention(database: Database, corpus: str) -> None:
+    _graph(database, corpus)
+    rows(
+        database,
+        """
+        MATCH (a:Passage {id: $c + '/a2'}), (e:Passage {id: $c + '/e1'})
+        MATCH (d:Document {id: $c + '/d'}), (moe:NamedEntity {corpus: $c, name: 'moe'})
+        CREATE (x:NamedEntity {corpus: $c, name: 'an axe', title: 'An Axe', type: 'Phrase'}),
+          (a)-[:MENTIONS]->(moe)<-[:MENTIONS]-(e), (a)-[:MENTIONS]->(d)<-[:MENTIONS]-(e),
+          (a)-[:MENTIONS]->(x)<-[:MENTIONS]-(e)
+        """,
+        c=corpus,
+    )
+    # Of four, the most frequent is left out; a document counts as any other.
+    assert _ways(database, corpus, ("a2", "e1")) == [
+        ("a2", "e1", "MENTIONS", "An Axe, The Fair, York")
+    ]

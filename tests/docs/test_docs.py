@@ -1,0 +1,401 @@
+"""Every command, query and example of the README and of docs/ is run as it stands there.
+
+Corpora get names of the test's own in place of those on the page, so that nobody's are touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from commands import environment
+from graphs import rows
+from small_graphs import keep_one
+from small_kg import ENGLISH
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.cli.reference import PAGES, page
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.demo import DOCUMENTS, GRAPH
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.train.mdr import MdrTraining, train_mdr
+from kgp_neo4j.train.mdr_pairs import gather_pairs
+from kgp_neo4j.types.settings import MdrSettings
+
+_ROOT = Path(__file__).parents[2]
+_PAGES = [_ROOT / "README.md", _ROOT / "docker" / "README.md", *sorted(_ROOT.glob("docs/*.md"))]
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_INDENTED = re.compile(r"(?:^    \S.*\n)+", re.MULTILINE)
+_INLINE = re.compile(r"`(kgp-neo4j [a-z][^`]*)`")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_TEXT = "The bridge was designed by Ada Stone. It replaced the ferry.\n"
+
+#: What each corpus of the pages is loaded from.
+_FILES = {
+    "mine": ["report.md", "notes"],
+    "papers": ["papers"],
+    "hotpot": ["hotpot_dev_distractor_v1.json"],
+    "hotpotqa": ["hotpot_dev_distractor_v1.json"],
+    "records": ["records.jsonl.gz"],
+    "demo": [str(DOCUMENTS)],
+}
+#: The knowledge graphs of the pages, and the files that they are loaded from.
+_GRAPHS = ("medical", "diseases", "copied", "demo")
+_TRIPLE_FILES = {
+    "triples.tsv": "".join("\t".join(triple) + "\n" for triple in ENGLISH),
+    "train.tsv": "".join("\t".join(triple) + "\n" for triple in ENGLISH),
+    "triples.csv": "".join(",".join(triple) + "\n" for triple in ENGLISH),
+    "diseases.csv": "disease,also known as,symptoms,medication\n"
+    "Flu,Influenza;Grippe,\"['Fever', 'Dry cough']\",Aspirin; cut o...\n",
+}
+#: The beginning of a trace's id in examples; one that is kept takes its place.
+_TRACE = "4f0c1b"
+#: Commands that are checked but not run: they would stop the server of this test run, start a
+#: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
+#: a hub. test_server.py runs `server` with a home of its own; test_generating_agents.py,
+#: test_chat_agent.py, test_learned.py and test_mindmap_graph.py train and ask with tiny models.
+_NOT_RUN = re.compile(
+    r"kgp-neo4j (mcp|chat) |kgp-neo4j server (start|stop|logs|open)|NEO4J_URI="
+    r"|--encoder sentence-transformers/"
+    r"|kgp-neo4j train (t5|llama|scorer|reader) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
+    r"|--model trained/|--llm "
+)
+
+
+class _Workplace:
+    """A folder with the files that the pages speak of, and corpora under names of its own."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._database = database
+        self._prefix = f"test docs {folder.name}"
+        self._folder = folder.name
+        self._ready: set[str] = set()
+        shutil.copytree(DOCUMENTS, folder / "notes")
+        shutil.copytree(GRAPH, folder / "kgp_neo4j" / "demo" / "graph")
+        (folder / "notes" / "monday.md").write_text(f"# Monday\n\n{_TEXT}", encoding="utf-8")
+        (folder / "report.md").write_text(f"# Annual report\n\n{_TEXT}", encoding="utf-8")
+        for name in ("docs", "papers"):
+            (folder / name).mkdir()
+            (folder / name / "a.html").write_text(f"<title>A</title><p>{_TEXT}", encoding="utf-8")
+        question = {
+            "_id": "1",
+            "question": "Who designed the bridge?",
+            "context": [["Bridge", [_TEXT]], ["Ada Stone", ["She was born in a mill."]]],
+        }
+        (folder / "hotpot_dev_distractor_v1.json").write_text(json.dumps([question]))
+        asked = json.dumps({"id": "1", "question": "Who designed the bridge?"}) + "\n"
+        (folder / "questions.jsonl").write_text(asked)
+        (folder / "dev.jsonl.gz").write_bytes(gzip.compress(asked.encode()))
+        (folder / "redirects.tsv").write_text("the long bridge\tHesk Bridge\n")
+        for name, text in _TRIPLE_FILES.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        # The TOML of the page is the mapping that its command names.
+        (mapping,) = _blocks(_ROOT / "docs" / "knowledge-graphs.md", "toml")
+        (folder / "diseases.toml").write_text(mapping, encoding="utf-8")
+        rows(
+            database,
+            "CREATE (:Drug {name: 'Aspirin', docs: $f})"
+            "-[:TREATS]->(:Illness {name: 'Fever', docs: $f})",
+            f=folder.name,
+        )
+        triple = json.dumps(["Flu", "has_symptom", "Chills"]) + "\n"
+        (folder / "more.jsonl.gz").write_bytes(gzip.compress(triple.encode()))
+        record = json.dumps({"title": "Bridge", "text": _TEXT}) + "\n"
+        (folder / "records.jsonl.gz").write_bytes(gzip.compress(record.encode()))
+
+    def name(self, corpus: str) -> str:
+        """Return the name that stands for a corpus of the pages."""
+        return f"{self._prefix} {corpus}"
+
+    def prepare(self, corpus: str) -> str:
+        """Load and connect a corpus of the pages, unless it is there; return its name."""
+        name = self.name(corpus)
+        there = {"name": name} in self._database.read("inspect/corpus_names")
+        if not there or name not in self._ready:
+            load(self._database, _FILES[corpus], name)
+            connect(self._database, name)
+            keep_one(self._database, name)
+            self._ready.add(name)
+        return name
+
+    def prepare_graph(self, graph: str) -> str:
+        """Load a knowledge graph of the pages, unless it is there; return its name."""
+        name = self.name(graph)
+        if name not in {each.name for each in graphs(self._database)}:
+            file = GRAPH / "ailments.tsv" if graph == "demo" else "triples.tsv"
+            load_graph(self._database, [file], name)
+        return name
+
+    def delete(self) -> None:
+        """Delete what the pages made."""
+        for graph in graphs(self._database):
+            if graph.name.startswith(self._prefix):
+                delete_graph(self._database, graph.name)
+        rows(self._database, "MATCH (n {docs: $f}) DETACH DELETE n", f=self._folder)
+        for row in self._database.read("inspect/corpus_names"):
+            if row["name"].startswith(self._prefix):
+                delete_corpus(self._database, row["name"])
+
+
+@pytest.fixture(scope="module")
+def workplace(
+    database: Database, connection: Connection, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[_Workplace]:
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("docs")
+        patch.chdir(folder)
+        for name, value in environment(connection).items():
+            patch.setenv(name, value)
+        patch.setenv("KGP_NEO4J_HOME", str(folder / "home"))
+        made = _Workplace(database, folder)
+        yield made
+        made.delete()
+
+
+def _blocks(path: Path, *languages: str) -> list[str]:
+    found = _FENCE.findall(path.read_text(encoding="utf-8"))
+    return [body for language, body in found if language in languages]
+
+
+def _commands(path: Path) -> list[str]:
+    """Return the lines of a page's blocks that run kgp-neo4j, in order."""
+    text = path.read_text(encoding="utf-8")
+    blocks = [body for _, body in _FENCE.findall(text)]
+    if path.parent.name == "docker":
+        blocks += _INDENTED.findall(text)
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    return [x for x in lines if re.match(r"(?:[A-Z0-9_]+=\S+ )*kgp-neo4j ", x)]
+
+
+def _arguments(line: str) -> list[str]:
+    """Return the arguments of a command line, without variables, pipe, redirection and comment."""
+    words = shlex.split(line.split(" | ")[0].split(" >> ")[0], comments=True)
+    return words[words.index("kgp-neo4j") + 1 :]
+
+
+def _parse(arguments: list[str]) -> None:
+    """Let click read a command line without running it; raises UsageError for a wrong one."""
+    command: click.Command = cli
+    context = cli.make_context("kgp-neo4j", list(arguments), resilient_parsing=True)
+    rest = [*context._protected_args, *context.args]
+    while isinstance(command, click.Group):
+        name, found, rest = command.resolve_command(context, rest)
+        assert found is not None
+        command = found
+        if isinstance(command, click.Group) and not rest:
+            return
+    command.make_context(name, rest, parent=context)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", _PAGES, ids=lambda p: p.relative_to(_ROOT).as_posix())
+def test_every_command_runs(
+    path: Path, workplace: _Workplace, database: Database, request: pytest.FixtureRequest
+) -> None:
+    for line in _commands(path):
+        arguments = _arguments(line)
+        if _NOT_RUN.search(line):
+            _parse(arguments)
+            continue
+        for option in ("--corpus", "--documents"):
+            if option in arguments:
+                at = arguments.index(option) + 1
+                load_itself = arguments[0] in ("load", "demo")
+                corpus = arguments[at]
+                arguments[at] = (workplace.name if load_itself else workplace.prepare)(corpus)
+        if "--graph" in arguments:
+            at = arguments.index("--graph") + 1
+            making = arguments[0] == "load-kg"
+            graph = arguments[at]
+            arguments[at] = (workplace.name if making else workplace.prepare_graph)(graph)
+        if _TRACE in arguments:
+            arguments[arguments.index(_TRACE)] = keep_one(database, workplace.prepare("mine"))
+        if arguments[0] == "demo" and "--corpus" not in arguments:
+            arguments += ["--corpus", workplace.name("demo")]
+        if arguments[0] == "delete" and "--yes" not in arguments:
+            arguments.append("--yes")  # nobody can be asked here
+        if arguments[:2] == ["train", "mdr"]:
+            arguments += ["--max-steps", "1", "--batch", "2"]
+        with pytest.MonkeyPatch.context() as patch:
+            if arguments == ["install", "--remove"]:
+                changing: Database = request.getfixturevalue("installed")
+                for name, value in environment(changing.connection).items():
+                    patch.setenv(name, value)
+            try:
+                status = cli.main(arguments, "kgp-neo4j", standalone_mode=False)
+            except click.exceptions.Exit as done:
+                status = done.exit_code
+        assert not status, line
+
+
+def test_commands_within_sentences_can_be_given() -> None:
+    for path in _PAGES:
+        for line in _INLINE.findall(path.read_text(encoding="utf-8")):
+            if "COMMAND" not in line:
+                # Where a sentence names a command, its options are told elsewhere.
+                with contextlib.suppress(click.MissingParameter):
+                    _parse(_arguments(line))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", _PAGES, ids=lambda p: p.relative_to(_ROOT).as_posix())
+def test_every_query_runs(path: Path, workplace: _Workplace, database: Database) -> None:
+    for query in _blocks(path, "cypher"):
+        # The corpus and the graph of the demo have one name.
+        for name in (name for name in {*_FILES, *_GRAPHS} if f"'{name}'" in query):
+            if name in _FILES:
+                workplace.prepare(name)
+            if name in _GRAPHS:
+                workplace.prepare_graph(name)
+            query = query.replace(f"'{name}'", f"'{workplace.name(name)}'")
+        # Without YIELD, a procedure call alone gives all its columns.
+        assert rows(database, query), query
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", _PAGES, ids=lambda p: p.relative_to(_ROOT).as_posix())
+def test_every_python_example_runs(
+    path: Path, workplace: _Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examples = _blocks(path, "python")
+    names: dict[str, object] = {}
+    for example in examples:
+        code = example.replace('"mine"', repr(workplace.name("mine")))
+        exec(compile(code, str(path), "exec"), names)
+    assert not examples or capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(_ROOT.glob("docs/notebooks/*.ipynb")), ids=lambda p: p.name)
+def test_every_notebook_runs_and_shows_its_output(
+    path: Path, workplace: _Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names: dict[str, object] = {}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            code = "".join(cell["source"]).replace('"demo"', repr(workplace.prepare("demo")))
+            exec(compile(code, str(path), "exec"), names)
+            shown = "".join(line for out in cell["outputs"] for line in out["text"])
+            assert bool(capsys.readouterr().out) == bool(shown), code
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_generated_pages_are_up_to_date(name: str) -> None:
+    path = _ROOT / "docs" / name
+    assert path.read_text(encoding="utf-8") == page(path), (
+        "run python -m kgp_neo4j.cli.reference docs"
+    )
+
+
+def test_links_lead_to_files() -> None:
+    for path in [*_PAGES, _ROOT / "CHANGELOG.md", _ROOT / "CONTRIBUTING.md"]:
+        for link in _LINK.findall(path.read_text(encoding="utf-8")):
+            if not link.startswith(("http://", "https://")):
+                target, _, heading = link.partition("#")
+                file = path.parent / target if target else path
+                assert file.exists(), f"{path.name}: {link}"
+                if heading:
+                    titles = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.M)
+                    assert heading in {t.lower().replace(" ", "-") for t in titles}
+
+
+def test_the_readme_begins_with_the_demo_and_ci_runs_its_test_command() -> None:
+    text = (_ROOT / "README.md").read_text(encoding="utf-8")
+    for mark in ("demo-command", "test-command"):
+        block = re.search(rf"<!-- {mark} -->\n```sh\n(.+)\n```\n", text)
+        assert block, f"README.md has no {mark} of one line"
+        # A virtual environment, an installation, and then the command itself.
+        venv, installation, command = block[1].split(" && ")
+        assert venv.endswith(" -m venv .venv")
+        assert installation.startswith(".venv/bin/pip install ")
+        assert command in (".venv/bin/kgp-neo4j demo", ".venv/bin/pytest")
+        if mark == "test-command":
+            script = (_ROOT / ".ci" / "run").read_text(encoding="utf-8")
+            line = next(x for x in script.splitlines() if x.startswith("command="))
+            done = subprocess.run(
+                ["bash", "-c", f'{line}; printf %s "$command"'],
+                cwd=_ROOT,
+                capture_output=True,
+                text=True,
+                timeout=30,
+            )
+            assert done.stdout == block[1]
+    assert Path(sys.executable).with_name("kgp-neo4j").exists()
+
+
+def test_the_workflow_runs_on_every_python_that_is_named() -> None:
+    workflow = (_ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^ +python: \[(.+)\]$", workflow, re.MULTILINE)
+    project = (_ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
+    assert re.findall(r'"(.+?)"', listed) == named
+
+
+def test_the_completion_line_defines_a_completion(tmp_path: Path) -> None:
+    (line,) = (b.strip() for b in _blocks(_ROOT / "docs" / "cli.md", "sh"))
+    script = f'PATH="{Path(sys.executable).parent}:$PATH"; {line}; complete -p kgp-neo4j'
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "_completion" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_the_page_of_the_graph_names_what_is_there(
+    workplace: _Workplace, database: Database, tiny_encoder: str, tmp_path: Path
+) -> None:
+    """Every label, relationship type and property of a real corpus, and no other."""
+    name = workplace.prepare("demo")
+    model = tmp_path / "mdr"
+    train_mdr(
+        gather_pairs([], database, name)[0], model, MdrTraining(encoder=tiny_encoder, steps=1)
+    )
+    connect(database, name, edges=["knn-mdr"], mdr=MdrSettings(str(model)))
+    text = (_ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
+    nodes, relationships = text.split("## Relationships")
+    assert _table(nodes) == _found(
+        database,
+        "MATCH (n) WHERE n.corpus = $c OR (n:Corpus AND n.name = $c) OR n:KgpInstallation "
+        "UNWIND keys(n) AS key RETURN DISTINCT labels(n)[0] AS kind, key",
+        name,
+    )
+    listed = _table(relationships.split("## Indexes")[0])
+    assert {row for row in listed if row[1]} == _found(
+        database,
+        "MATCH (n)-[r]->() WHERE n.corpus = $c UNWIND keys(r) AS key "
+        "RETURN DISTINCT type(r) AS kind, key",
+        name,
+    )
+
+
+def _found(database: Database, query: str, corpus: str) -> set[tuple[str, str]]:
+    return {(row["kind"], row["key"]) for row in rows(database, query, c=corpus)}
+
+
+def _table(text: str) -> set[tuple[str, str]]:
+    """Return (kind, property) of a table whose first column is filled once for several rows."""
+    made: set[tuple[str, str]] = set()
+    kind = ""
+    for first, second in re.findall(r"^\| *(.*?) *\| *(.*?) *\|", text, re.MULTILINE):
+        names = re.findall(r"`(\w+)`", second)
+        kind = (re.findall(r"`(\w+)`", first) or [kind])[0]
+        if kind:
+            made |= {(kind, name) for name in names or [""]}
+    return made

@@ -1,0 +1,163 @@
+"""The wheel and the sdist: built, installed where the repository is not, and used from there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from commands import environment
+
+from kgp_neo4j.demo import QUESTION
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+
+pytestmark = pytest.mark.slow
+
+_ROOT = Path(__file__).parents[2]
+_SDIST = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+#: Reads, in the folders it was installed to, what no other module of the package checks by itself.
+_USE = """
+from importlib import resources
+import kgp_neo4j
+from kgp_neo4j.corpus.read.reader import load_reader
+from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
+from kgp_neo4j.graphdb.server.artifacts import load_lock
+from kgp_neo4j.graphdb.statements import folder
+from kgp_neo4j.mindmap.load.mapping import built_in, read_mapping
+from kgp_neo4j.models.trees import Scorer
+places = [p for p in resources.files("kgp_neo4j.cypher").iterdir() if p.is_dir()]
+names = [place.name for place in places if place.name[0] != "_" and place.name != "include"]
+statements = [made for name in names for made in folder(name)]
+load_reader(); load_ranker(); load_lock()
+Scorer.load(resources.files("kgp_neo4j.models") / "learned" / "scorer.json")
+mappings = [read_mapping(name) for name in built_in()]
+print(kgp_neo4j.__file__, len(statements), len(mappings), sep="\\n")
+"""
+
+
+@dataclass(frozen=True)
+class _Installed:
+    """An environment with the wheel in it, and the packages of the one that runs the tests."""
+
+    wheel: Path
+    folder: Path
+    scripts: Path
+
+    def run(self, *command: str, **variables: str) -> str:
+        """Run one of its programs, outside the repository, and return what it printed."""
+        kept = ("PYTHON", "NEO4J_", "KGP_NEO4J_CORPUS", "VIRTUAL_ENV")
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(kept)}
+        program = shutil.which(command[0], path=str(self.scripts))
+        assert program, f"{command[0]} was not installed"
+        work = self.folder / "work"
+        work.mkdir(exist_ok=True)
+        return _run(program, *command[1:], cwd=work, env=inherited | variables)
+
+
+def _run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _wheel(source: Path, out: Path) -> Path:
+    """Build the wheel of a source tree or an sdist, with the setuptools that is there."""
+    options = ("--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-q")
+    _run(
+        *(sys.executable, "-m", "pip", "wheel", *options, "-w", str(out), str(source)),
+        cwd=out.parent,
+    )
+    (made,) = out.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the package is built of, without what builds leave behind in a repository."""
+    tree = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(_ROOT / name, tree)
+    for name in ("kgp_neo4j", "cypher"):
+        # A checkout may have a link kgp_neo4j/cypher, by which it runs without an installation.
+        hidden = {"__pycache__", *(["cypher"] if name == "kgp_neo4j" else [])}
+        shutil.copytree(_ROOT / name, tree / name, ignore=lambda _, names, h=hidden: h & set(names))
+    return tree
+
+
+@pytest.fixture(scope="module")
+def installed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> _Installed:
+    folder = tmp_path_factory.mktemp("installed")
+    wheel = _wheel(source, folder / "wheel")
+    home = folder / "venv"
+    venv.create(home, with_pip=False)
+    paths = sysconfig.get_paths("venv", {"base": str(home), "platbase": str(home)})
+    scripts = Path(paths["scripts"])
+    # After its own packages come those of this environment; that one's .pth files, and so an
+    # editable installation of the repository, count for nothing there.
+    others = [*site.getsitepackages(), *sys.path]
+    lines = [each for each in dict.fromkeys(others) if Path(each).name.endswith("-packages")]
+    Path(paths["purelib"], "packages.pth").write_text("\n".join(lines), encoding="utf-8")
+    python = shutil.which("python", path=str(scripts))
+    assert python
+    pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
+    options = ("--no-deps", "--no-index", "--ignore-installed", "-q")
+    _run(*pip, "install", *options, str(wheel), cwd=folder)
+    return _Installed(wheel, folder, scripts)
+
+
+def _held(wheel: Path) -> dict[str, int]:
+    """Return the files of a wheel with their sums."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {each.filename: each.CRC for each in archive.infolist()}
+
+
+def test_the_wheel_holds_every_file_of_the_package_and_no_other(
+    source: Path, installed: _Installed
+) -> None:
+    expected = {
+        (Path("kgp_neo4j") if top == "cypher" else Path()) / path.relative_to(source)
+        for top in ("kgp_neo4j", "cypher")
+        for path in (source / top).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    held = {Path(name) for name in _held(installed.wheel) if ".dist-info/" not in name}
+    assert held == expected
+
+
+def test_the_sdist_builds_the_same_wheel(
+    source: Path, installed: _Installed, tmp_path: Path
+) -> None:
+    _run(sys.executable, "-c", _SDIST, str(tmp_path), cwd=source)
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    assert _held(_wheel(sdist, tmp_path / "wheel")) == _held(installed.wheel)
+
+
+def test_what_it_brings_is_read_from_where_it_was_installed(installed: _Installed) -> None:
+    place, statements, mappings = installed.run("python", "-c", _USE).splitlines()
+    assert installed.folder in Path(place).parents
+    files = (_ROOT / "cypher").glob("*/*.cypher")
+    assert int(statements) == sum(file.parent.name != "include" for file in files)
+    assert int(mappings) == len(list(_ROOT.glob("kgp_neo4j/mindmap/load/mappings/*.toml")))
+
+
+def test_the_demo_runs_from_it(
+    installed: _Installed, connection: Connection, database: Database, corpus: str
+) -> None:
+    version = installed.run("kgp-neo4j", "--version")
+    assert installed.wheel.name.split("-")[1] in version
+    try:
+        shown = installed.run("kgp-neo4j", "demo", "--corpus", corpus, **environment(connection))
+    finally:
+        delete_graph(database, corpus)
+    assert QUESTION in shown
+    assert "grandmother" in shown

@@ -1,0 +1,145 @@
+"""`ask` on pages and tables: what the question is taken to be about, and what answers it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from asking import Never, ask
+from chat_server import ChatServer, completion
+from click.testing import CliRunner
+from commands import environment
+from scripted_model import Scripted
+from structured_documents import ferries, harbours, store
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.show.terminal import print_structural
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError
+from kgp_neo4j.types.tables import Citation, StructuralAnswer
+
+_TABLE = "What is the Single fare of Port Merrin in Table 1 of Sound ferries?"
+_CONTENT = "Who sells the tickets?"
+
+
+@pytest.fixture
+def sound(database: Database, corpus: str) -> str:
+    """Two documents with pages and tables, joined by keywords."""
+    store(database, corpus, ferries(), harbours())
+    connect(database, corpus, edges=["tfidf"])
+    return corpus
+
+
+def test_a_structural_question_needs_no_passages(database: Database, sound: str) -> None:
+    answer = ask(database, sound, _TABLE, Never())
+    assert (answer.type.type, answer.type.by) == ("structural", "classifier")
+    assert (answer.text, answer.agent, answer.passages) == ("6.00", "structure", ())
+    assert answer.structural is not None
+    [cited] = answer.structural.citations
+    assert (cited.title, cited.page, cited.row, cited.column) == ("Sound ferries", 2, 2, 2)
+    assert all(query.cypher and query.parameters for query in answer.structural.queries)
+
+
+def test_a_question_about_content_goes_to_the_passages(database: Database, sound: str) -> None:
+    answer = ask(database, sound, _CONTENT, PassageRetriever(database, sound))
+    assert (answer.type.type, answer.structural) == ("content", None)
+    assert any("harbour master sells" in sentence.text for sentence in answer.supporting)
+
+
+def test_both_ways_are_gone_where_both_are_meant(database: Database, sound: str) -> None:
+    question = "Who sells the tickets, on page 1 of Sound ferries?"
+    answer = ask(database, sound, question, PassageRetriever(database, sound), type_="both")
+    assert answer.type.by == "option"
+    assert answer.structural is not None
+    assert not answer.structural.sure
+    assert any("harbour master sells" in sentence.text for sentence in answer.supporting)
+    sure = ask(database, sound, _TABLE, PassageRetriever(database, sound), type_="both")
+    assert sure.text == "6.00"
+    assert sure.passages
+
+
+def test_the_option_overrides_the_decision(database: Database, sound: str) -> None:
+    answer = ask(database, sound, _TABLE, PassageRetriever(database, sound), type_="content")
+    assert answer.structural is None
+    assert answer.passages
+    structural = ask(database, sound, _CONTENT, Never(), type_="structural")
+    assert structural.text == ""
+    assert structural.structural is not None
+    assert structural.structural.doubt
+
+
+def test_a_model_decides_and_answers(database: Database, sound: str) -> None:
+    question = "What may an angry passenger do, by page 4 of Sound ferries?"
+    choice = '{"type": "structural", "kind": "question", "pages": [4]}'
+    model = Scripted([choice, "They may write to the harbour master."])
+    answer = ask(database, sound, question, Never(), type_="model", model=model)
+    assert answer.type.by == "model"
+    assert answer.text == "They may write to the harbour master."
+    assert answer.usage is not None
+    assert answer.usage.calls == len(model.prompts) == 2
+    # Where the words decide the type, the model still chooses the look-up.
+    later = Scripted([choice, "They may write to the harbour master."])
+    again = ask(database, sound, question, PassageRetriever(database, sound), model=later)
+    assert (again.text, again.type.by) == (answer.text, "classifier")
+    with pytest.raises(ConfigurationError, match="no language model is there to decide"):
+        ask(database, sound, question, Never(), type_="model")
+
+
+def test_wrong_use_is_said(database: Database, sound: str) -> None:
+    with pytest.raises(ConfigurationError, match="no type of question"):
+        ask(database, sound, _TABLE, Never(), type_="odd")
+    with pytest.raises(CorpusError, match="no corpus named"):
+        ask(database, "nowhere at all", _TABLE, Never(), type_="structural")
+
+
+def test_the_command_shows_the_decision_the_cell_and_the_query(
+    database: Database, sound: str
+) -> None:
+    runner, variables = CliRunner(), environment(database.connection)
+    shown = runner.invoke(cli, ["ask", _TABLE, "--corpus", sound], env=variables)
+    assert shown.exit_code == 0, shown.output
+    assert "Question type: structural (by classifier" in shown.output
+    assert "\n  6.00\n" in shown.output
+    assert "Sound ferries, page 2, Table 1, row 2 (Port Merrin), column 2 (Single fare)" in (
+        shown.output
+    )
+    assert "Query (read-only)" in shown.output
+    assert "MATCH (" in shown.output
+    as_json = runner.invoke(cli, ["ask", _TABLE, "--corpus", sound, "--json"], env=variables)
+    made = json.loads(as_json.stdout)
+    assert made["structural"]["values"] == ["6.00"]
+    assert made["type"]["type"] == "structural"
+
+
+def test_the_command_asks_a_chat_server(
+    database: Database, sound: str, chat_server: ChatServer
+) -> None:
+    choice = '{"type": "structural", "kind": "question", "pages": [4]}'
+    replies = iter([choice, "Write to the harbour master."])
+    chat_server.answer = lambda body: (200, completion(next(replies)))
+    question = "What may an angry passenger do, by page 4 of Sound ferries?"
+    options = ["--corpus", sound, "--llm", "m", "--chat-url", chat_server.url, "--type", "model"]
+    shown = CliRunner().invoke(
+        cli, ["ask", question, *options], env=environment(database.connection)
+    )
+    assert shown.exit_code == 0, shown.output
+    assert "(by model" in shown.output
+    assert "Write to the harbour master." in shown.output
+    assert len(chat_server.bodies) == 2
+
+
+def test_what_stands_in_a_table_cannot_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hostile = "Sky\x1b]0;owned\x07 \u202ebackwards\r"
+    citation = Citation("d", hostile, row=1, row_name=hostile, column=1, text=hostile)
+    answer = StructuralAnswer(
+        hostile, doubt=hostile, reading=hostile, citations=(citation,), markdown=f"| {hostile} |"
+    )
+    print_structural(answer, 80)
+    said = capsys.readouterr().out
+    assert "Sky" in said
+    assert not {"\x07", "\u202e", "\r"} & set(said)
+    assert "owned" not in said

@@ -1,0 +1,242 @@
+"""The agent chat, against a real local server with the OpenAI protocol."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from typing import Any
+
+import pytest
+from chat_server import ChatServer, Reply, completion, error
+from click.testing import CliRunner
+from commands import environment
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import NextEvidence, Passage, Question, ReasoningPath, Step
+from kgp_neo4j.types.errors import ConfigurationError, ModelError
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+
+_KEY = "sk-only-for-tests"
+
+
+def _agent(chat_server: ChatServer, **settings: Any) -> ChatAgent:
+    return ChatAgent(AgentSettings(**({"model": "m", "url": chat_server.url} | settings)), None)
+
+
+def _next(agent: ChatAgent, *ids: str) -> list[str]:
+    """Return what an agent expects on paths of one passage each."""
+    paths = [ReasoningPath((Step(passage, "seed", 1.0),)) for passage in ids]
+    passages = {i: Passage(i, "d", f"Title {i}", 0, 0, 1, f"Text {i}.") for i in ids}
+    return [evidence.text for evidence in agent.next_evidence("Who?", paths, passages)]
+
+
+def test_each_path_is_asked_for_with_its_evidence(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{_KEY}\n")
+    chat_server.answer = lambda body: (
+        200,
+        completion(f"after {body['messages'][1]['content'][-2:]}"),
+    )
+    agent = _agent(chat_server, temperature=0.5, seed=3)
+    ids = [str(n) for n in range(9)]
+    assert _next(agent, *ids) == [f"after {n}." for n in ids]
+    assert set(chat_server.keys) == {f"Bearer {_KEY}"}
+    assert len(chat_server.bodies) == 9
+    body = next(b for b in chat_server.bodies if "Text 4." in b["messages"][1]["content"])
+    assert (body["model"], body["temperature"], body["seed"]) == ("m", 0.5, 3)
+    assert body["messages"][0]["role"] == "system"
+    assert body["messages"][1]["content"] == "Question: Who?\nEvidence:\n1. Title 4: Text 4."
+
+
+def test_the_server_of_the_environment_needs_no_key(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    agent = ChatAgent(AgentSettings(model="m"), None)
+    assert _next(agent, "a") == ["Ada Moor was born in Sund."]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again(chat_server: ChatServer, status: int) -> None:
+    replies = iter([(status, error("busy")), (status, error("busy"))])
+    chat_server.answer = lambda body: next(replies, (200, completion("Here.")))
+    assert _next(_agent(chat_server), "a") == ["Here."]
+    assert len(chat_server.bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ((401, error(f"wrong key {_KEY}")), r"refused the key \(401\).*OPENAI_API_KEY"),
+        ((403, error("no")), r"refused the key \(403\)"),
+        ((404, error("no such model")), r"has no model 'm'.*\(404\)"),
+        ((429, error("quota")), r"no room for more requests \(429\)"),
+        ((500, error("boom")), r"failed \(500\)"),
+        ((400, error(f"too long, {_KEY}")), r"\(400: .*too long, \*\*\*"),
+        ((200, b"<html>a proxy</html>"), "OpenAI protocol"),
+        ((200, {"choices": []}), "OpenAI protocol"),
+        ((200, {"detail": "hello"}), "OpenAI protocol"),
+        ((200, b"{"), "OpenAI protocol"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_said(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+    chat_server.answer = lambda body: reply
+    with pytest.raises(ModelError, match=said) as caught:
+        _next(_agent(chat_server), "a")
+    assert chat_server.url in str(caught.value)
+    assert _KEY not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_server_that_is_not_there_is_said(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KGP_NEO4J_LLM_RETRIES", "0")
+    agent = _agent(chat_server, url="http://127.0.0.1:1/v1")
+    with pytest.raises(ModelError, match="cannot be reached"):
+        _next(agent, "a")
+
+
+def test_a_server_that_does_not_reply_in_time_is_said(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = threading.Event()
+
+    def late(body: dict[str, Any]) -> Reply:
+        waiting.wait(5)
+        return 200, completion("late")
+
+    chat_server.answer = late
+    monkeypatch.setenv("KGP_NEO4J_LLM_RETRIES", "0")
+    monkeypatch.setenv("KGP_NEO4J_LLM_TIMEOUT", "0.05")
+    agent = _agent(chat_server)
+    with pytest.raises(ModelError, match=r"was silent for 0\.05 s"):
+        _next(agent, "a")
+    waiting.set()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        completion(""),
+        completion(None),
+        completion(None, refusal="I will not."),
+        completion("half of", "content_filter"),
+        completion("<think>I wonder", "length"),
+    ],
+)
+def test_a_single_reply_without_evidence_leaves_the_question(
+    chat_server: ChatServer, reply: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        lost = "Text b." in body["messages"][1]["content"]
+        return 200, reply if lost else completion("Here.")
+
+    chat_server.answer = answer
+    with caplog.at_level(logging.WARNING, logger="kgp_neo4j"):
+        assert _next(_agent(chat_server), "a", "b") == ["Here.", "Who?"]
+    assert "gave no evidence for 1 of 2 paths" in caplog.text
+
+
+def test_a_reply_that_was_cut_off_or_reasons_aloud_is_text(chat_server: ChatServer) -> None:
+    chat_server.answer = lambda body: (
+        200,
+        completion("<think>Hm.</think> Ada Moor\nwas", "length"),
+    )
+    assert _next(_agent(chat_server), "a") == ["Ada Moor was"]
+
+
+def test_settings_that_the_model_does_not_take_are_left_out(chat_server: ChatServer) -> None:
+    def picky(body: dict[str, Any]) -> Reply:
+        for name in ("temperature", "seed", "max_tokens"):
+            if name in body:
+                return 400, error(f"{name} is not supported", name)
+        return 200, completion("Here.")
+
+    chat_server.answer = picky
+    agent = _agent(chat_server)
+    assert _next(agent, "a") == ["Here."]
+    assert not {"temperature", "seed", "max_tokens"} & set(chat_server.bodies[-1])
+    assert "max_completion_tokens" in chat_server.bodies[-1]
+    asked = len(chat_server.bodies)
+    assert _next(agent, "b") == ["Here."]
+    assert len(chat_server.bodies) == asked + 1  # it remembers
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("127.0.0.1:8000/v1", "no http address"),
+        ("file:///etc/passwd", "no http address"),
+        ("http://[", "no http address"),
+        ("http://me:secret@127.0.0.1/v1", "a user, a password or a query"),
+        ("http://127.0.0.1/v1?key=secret", "a user, a password or a query"),
+    ],
+)
+def test_an_address_that_cannot_be_used(chat_server: ChatServer, url: str, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        _agent(chat_server, url=url)
+    assert "secret" not in str(caught.value)
+
+
+def test_keys_are_checked_before_they_are_sent(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigurationError, match="OpenAI's needs a key"):
+        ChatAgent(AgentSettings(model="m"), None)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-\nX-Other: 1")
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as caught:
+        _agent(chat_server)
+    assert "sk-" not in str(caught.value)
+
+
+def test_what_a_server_says_steers_the_traversal(
+    chat_server: ChatServer, database: Database, demo_corpus: str
+) -> None:
+    """The same question and seed, and two replies: each leads to the passage that it speaks of."""
+    said = {
+        "Yusuf Arden": "He became an engineer to visit his grandmother in April.",
+        "Sula Grey": "The ferry Sula Grey carried cars, sheep and schoolchildren.",
+    }
+    for title, text in said.items():
+        chat_server.answer = lambda body, text=text: (200, completion(text))  # type: ignore[misc]
+        retriever = PassageRetriever(
+            database,
+            demo_corpus,
+            agent="chat",
+            settings=TraversalSettings(budget=2, seeds=1, branching=1, hops=1),
+            agent_settings=AgentSettings(model="m", url=chat_server.url),
+        )
+        question = "Why did the designer of the Hesk Bridge become an engineer?"
+        found = retriever.retrieve(Question("", question))
+        assert {p.title for p in found.passages} == {"Hesk Bridge", title}
+        asked = chat_server.bodies[-1]["messages"][1]["content"]
+        assert question in asked
+        assert "designed by Yusuf Arden" in asked
+
+
+def test_ask_over_the_command_line(
+    chat_server: ChatServer, demo_corpus: str, connection: Connection
+) -> None:
+    line = ["ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus, "--json"]
+    chat = ["--agent", "chat", "--model", "m", "--chat-url", chat_server.url]
+    variables = environment(connection) | {"OPENAI_API_KEY": _KEY}
+    done = CliRunner().invoke(cli, [*line, *chat], env=variables)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["agent"] == "chat"
+    assert _KEY not in done.output
+    assert chat_server.bodies
+
+
+def test_begin_is_the_question(chat_server: ChatServer) -> None:
+    assert _agent(chat_server).begin("Who?") == NextEvidence(text="Who?")
+    assert chat_server.bodies == []

@@ -1,0 +1,543 @@
+"""The graphs of `connect`: what is a keyword, density, running again, encoders."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import rows, write_jsonl
+from small_graphs import FILMS
+
+from kgp_neo4j.corpus.connect import embedding_graph
+from kgp_neo4j.corpus.connect import graphs as stage
+from kgp_neo4j.corpus.connect.embedding_graph import Embedding, Space
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.delete import delete_document
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, DatabaseError, EncoderError
+from kgp_neo4j.types.settings import KeywordSettings, SimilaritySettings
+
+#: The graphs that `connect` makes, as the corpus names them.
+_ALL = ["entities", "keywords", "similarity"]
+
+
+def _store(database: Database, corpus: str, tmp_path: Path, *records: tuple[str, str]) -> None:
+    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+
+
+def _graph(database: Database, corpus: str) -> dict[str, list[Any]]:
+    """Return everything that `connect` makes, but when."""
+    keywords = rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c}) RETURN properties(k) AS k ORDER BY k.text",
+        c=corpus,
+    )
+    links = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[h:HAS_KEYWORD]->(k) "
+        "RETURN p.id AS p, k.text AS k, properties(h) AS h ORDER BY p, k",
+        c=corpus,
+    )
+    edges = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[e:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST]->(q) "
+        "RETURN type(e) AS type, p.id AS p, q.id AS q, properties(e) AS e "
+        "ORDER BY type, p, q, e.namesTitle",
+        c=corpus,
+    )
+    for edge in edges:
+        edge["e"] = {k: sorted(v) if k == "keywords" else v for k, v in edge["e"].items()}
+        edge["e"].pop("weight", None)  # a sum, in no fixed order
+    mentions = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(e) "
+        "RETURN p.id AS p, coalesce(e.id, e.name) AS e, e.type AS type, properties(m) AS m "
+        "ORDER BY p, e",
+        c=corpus,
+    )
+    return {"keywords": keywords, "links": links, "edges": edges, "mentions": mentions}
+
+
+def _edges(database: Database, corpus: str, kind: str = "SHARES_KEYWORD") -> int:
+    query = (
+        "MATCH (p:Passage {corpus: $c})-[e]->(:Passage) WHERE type(e) = $kind RETURN count(e) AS n"
+    )
+    return int(rows(database, query, c=corpus, kind=kind)[0]["n"])
+
+
+def _named_edges(database: Database, corpus: str) -> set[tuple[str, str]]:
+    found = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[{namesTitle: true}]->(q) "
+        "RETURN p.title AS p, q.title AS q",
+        c=corpus,
+    )
+    return {(row["p"], row["q"]) for row in found}
+
+
+def _state(database: Database, corpus: str) -> dict[str, Any]:
+    return database.read("inspect/corpus", corpus=corpus)[0]
+
+
+# --- The keyword graph ----------------------------------------------------------------------------
+
+
+def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    report = connect(database, corpus, edges=["tfidf"])
+    assert _named_edges(database, corpus) == {
+        ("Ed Wood (film)", "Tim Burton"),
+        ("Ed Wood (film)", "Cult film"),
+        ("Tim Burton", "Ed Wood (film)"),
+        ("Burbank", "Tim Burton"),
+    }
+    assert report.shared_keyword_edges == _edges(database, corpus)
+    made = _graph(database, corpus)
+    assert report.keywords == len(made["keywords"])
+    assert report.keyword_links == len(made["links"])
+    assert {row["k"]["title"] for row in made["keywords"]} >= {"tim burton", "gothic comedy"}
+    frequency = rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c}) WHERE COUNT { (k)<-[:HAS_KEYWORD]-() } > "
+        "k.documentFrequency RETURN k.text AS text",
+        c=corpus,
+    )
+    assert frequency == []
+    assert _state(database, corpus)["connected"] == ["keywords"]
+    assert _state(database, corpus)["unconnected"] == 0
+
+
+def test_running_again_makes_the_same_graph(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    first = connect(database, corpus)
+    before = _graph(database, corpus)
+    again = connect(database, corpus)
+    assert _graph(database, corpus) == before
+    assert (first.embedded, again.embedded) == (5, 0)
+    assert first.similarity_edges == again.similarity_edges == 20
+
+
+def test_other_settings_leave_no_stale_edges(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+) -> None:
+    for name in (corpus, other_corpus):
+        _store(database, name, tmp_path, *FILMS)
+    dense = KeywordSettings(keywords=60, neighbours=20, max_frequency=100)
+    sparse = KeywordSettings(keywords=1, neighbours=1, longest=2, max_frequency=2)
+    connect(database, corpus, keywords=dense, similarity=SimilaritySettings(neighbours=4))
+    connect(database, corpus, keywords=sparse, similarity=SimilaritySettings(neighbours=2))
+    connect(database, other_corpus, keywords=sparse, similarity=SimilaritySettings(neighbours=2))
+
+    def anonymous(name: str) -> dict[str, list[Any]]:
+        titles = {
+            row["id"]: row["title"]
+            for row in rows(
+                database,
+                "MATCH (p:Passage {corpus: $c}) RETURN p.id AS id, p.title AS title",
+                c=name,
+            )
+        }
+        made = _graph(database, name)
+        return {
+            "keywords": [{**row["k"], "corpus": ""} for row in made["keywords"]],
+            "links": sorted((titles[row["p"]], row["k"]) for row in made["links"]),
+            "shared": sorted(
+                sorted((titles[r["p"]], titles[r["q"]]))
+                for r in made["edges"]
+                if r["type"] == "SHARES_KEYWORD"
+            ),
+            "similar": [sum(r["type"] == "SIMILAR_ST" for r in made["edges"])],
+        }
+
+    assert anonymous(corpus) == anonymous(other_corpus)
+
+
+def test_deleted_and_new_documents_leave_no_stale_edges(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    connect(database, corpus)
+    delete_document(database, corpus, "Tim Burton")
+    _store(database, corpus, tmp_path, *FILMS[2:], ("Maine", "An author from Maine wrote It."))
+    assert _state(database, corpus)["unconnected"] == 1
+    report = connect(database, corpus)
+    # Only the new passage is embedded.
+    assert report.embedded == 1
+    assert _state(database, corpus)["unconnected"] == 0
+    named = {k["text"]: k["named"] for k in (r["k"] for r in _graph(database, corpus)["keywords"])}
+    assert named["tim burton"] is False  # two others speak of him, but he has no document
+    assert ("It", "Maine") in _named_edges(database, corpus)
+    dangling = rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c}) WHERE NOT EXISTS { (k)<-[:HAS_KEYWORD]-() } RETURN k",
+        c=corpus,
+    )
+    assert dangling == []
+
+
+def test_the_knobs_change_the_density(database: Database, corpus: str, tmp_path: Path) -> None:
+    words = [f"word{n}" for n in range(12)]
+    # Each passage shares one word with the next ones.
+    texts = [(f"Doc {n} of it", " and ".join(words[n : n + 6])) for n in range(7)]
+    _store(database, corpus, tmp_path, *texts)
+
+    def edges(**settings: int) -> int:
+        given = KeywordSettings(**settings)
+        connect(database, corpus, edges=["tfidf"], keywords=given)
+        return _edges(database, corpus)
+
+    full = edges()
+    assert edges(neighbours=1) < full
+    assert edges(neighbours=0) == 0
+    assert edges(keywords=1) < full
+    assert edges(longest=1, keywords=1) <= edges(longest=1)
+    assert edges(max_frequency=2) < full
+    assert edges() == full
+
+
+def test_a_frequent_word_does_not_flood_the_graph(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    texts = [(f"Number {n}", f"Every passage speaks of whales, item{n // 2}.") for n in range(60)]
+    _store(database, corpus, tmp_path, *texts)
+    connect(
+        database, corpus, edges=["tfidf"], keywords=KeywordSettings(max_frequency=10, neighbours=3)
+    )
+    # `whales` stands in all 60 passages, which would be 1,770 pairs; `item` pairs two each.
+    assert _edges(database, corpus) == 30
+    query = "MATCH (k:Keyword {corpus: $c, text: 'whales'}) RETURN k.documentFrequency AS n"
+    found = rows(database, query, c=corpus) or rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c}) WHERE k.text CONTAINS 'whales' "
+        "RETURN max(k.documentFrequency) AS n",
+        c=corpus,
+    )
+    assert found == [{"n": 60}]
+    connect(
+        database, corpus, edges=["tfidf"], keywords=KeywordSettings(max_frequency=100, neighbours=3)
+    )
+    assert _edges(database, corpus) <= 60 * 3
+
+
+def test_a_passage_many_others_name_is_joined_to_each(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    hub = ("Grand Hub", "The hub of all.")
+    spokes = [(f"Spoke {n}", f"This one, {n}, points to Grand Hub.") for n in range(40)]
+    _store(database, corpus, tmp_path, hub, *spokes)
+    given = KeywordSettings(max_frequency=5, neighbours=2)
+    connect(database, corpus, edges=["tfidf"], keywords=given)
+    assert len(_named_edges(database, corpus)) == 40
+    assert {to for _, to in _named_edges(database, corpus)} == {"Grand Hub"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"keywords": 0}, {"longest": 9}, {"max_frequency": 1}, {"neighbours": -1}],
+    ids=str,
+)
+def test_settings_out_of_range(database: Database, corpus: str, wrong: dict[str, int]) -> None:
+    _empty(database, corpus)
+    with pytest.raises(ConfigurationError, match=f"{next(iter(wrong))} is"):
+        connect(database, corpus, edges=["tfidf"], keywords=KeywordSettings(**wrong))
+    with pytest.raises(ConfigurationError, match="neighbours is 0"):
+        connect(database, corpus, edges=["knn-st"], similarity=SimilaritySettings(neighbours=0))
+
+
+@pytest.mark.parametrize("edges", [[], ["mdr"], ["tfidf", "x"]], ids=str)
+def test_no_such_graph(database: Database, corpus: str, edges: Sequence[str]) -> None:
+    _empty(database, corpus)
+    with pytest.raises(ConfigurationError, match="there is no graph named"):
+        connect(database, corpus, edges=edges)
+
+
+# --- Corpora of odd sizes -------------------------------------------------------------------------
+
+
+def _empty(database: Database, corpus: str) -> None:
+    rows(database, "CREATE (:Corpus {name: $c, scope: 'cnone'})", c=corpus)
+
+
+def test_a_corpus_that_is_not_there(database: Database) -> None:
+    with pytest.raises(CorpusError, match="there is no corpus named 'no such'"):
+        connect(database, "no such")
+    with pytest.raises(CorpusError, match="there is no corpus named 'no such'"):
+        PassageRetriever(database, "no such").open()
+    assert database.read("inspect/corpus", corpus="no such") == []
+
+
+def test_an_empty_corpus(database: Database, corpus: str) -> None:
+    _empty(database, corpus)
+    report = connect(database, corpus)
+    assert (report.keywords, report.embedded, report.similarity_edges) == (0, 0, 0)
+    retriever = PassageRetriever(database, corpus)
+    assert retriever.retrieve(Question("", "Is anyone there?")).passages == ()
+
+
+def test_a_corpus_of_one_passage(database: Database, corpus: str, tmp_path: Path) -> None:
+    _store(database, corpus, tmp_path, ("Only One", "The only passage there is."))
+    report = connect(database, corpus)
+    assert (report.embedded, report.similarity_edges, report.shared_keyword_edges) == (1, 0, 0)
+    (passage,) = PassageRetriever(database, corpus).retrieve(Question("", "Only one?")).passages
+    assert passage.title == "Only One"
+
+
+# --- Embeddings -----------------------------------------------------------------------------------
+
+
+def test_embeddings_are_unit_vectors_of_the_encoder(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    connect(database, corpus, edges=["knn-st"])
+    found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=corpus)
+    assert {len(row["v"]) for row in found} == {384}
+    assert all(math.isclose(math.hypot(*row["v"]), 1.0, abs_tol=1e-4) for row in found)
+    assert _state(database, corpus) == {
+        "passages": 5,
+        "encoder": DEFAULT_ENCODER,
+        "dimension": 384,
+        "connected": ["similarity"],
+        "unconnected": 0,
+    }
+
+
+def test_another_encoder_is_refused_and_harms_nothing(
+    database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    connect(database, corpus)
+    before = _graph(database, corpus)
+    given = SimilaritySettings(encoder=tiny_encoder)
+    with pytest.raises(EncoderError) as raised:
+        connect(database, corpus, edges=["knn-st"], similarity=given)
+    said = str(raised.value)
+    assert f"{DEFAULT_ENCODER} (384 dimensions)" in said
+    assert "(32)" in said
+    assert "--replace-embeddings" in said
+    assert _graph(database, corpus) == before
+    assert sorted(_state(database, corpus)["connected"]) == _ALL
+
+
+def test_an_encoder_that_is_not_there(database: Database, corpus: str, tmp_path: Path) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    connect(database, corpus)
+    before = _graph(database, corpus)
+    (tmp_path / "nothing").mkdir()
+    given = SimilaritySettings(encoder=str(tmp_path / "nothing"), replace=True)
+    with pytest.raises(EncoderError, match="could not be loaded"):
+        connect(database, corpus, edges=["knn-st"], similarity=given)
+    # The old embeddings are not given up for an encoder that cannot be had.
+    assert _graph(database, corpus) == before
+    assert _state(database, corpus)["encoder"] == DEFAULT_ENCODER
+
+
+def test_replacing_embeddings(
+    database: Database, corpus: str, tmp_path: Path, tiny_encoder: str
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    connect(database, corpus)
+    given = SimilaritySettings(encoder=tiny_encoder, neighbours=2, replace=True)
+    report = connect(database, corpus, edges=["knn-st"], similarity=given)
+    assert (report.embedded, report.similarity_edges) == (5, 10)
+    assert _edges(database, corpus, "SIMILAR_ST") == 10
+    state = _state(database, corpus)
+    assert (state["encoder"], state["dimension"]) == (tiny_encoder, 32)
+    found = rows(database, "MATCH (p:Passage {corpus: $c}) RETURN p.embedding AS v", c=corpus)
+    assert {len(row["v"]) for row in found} == {32}
+    # The corpus keeps its encoder from now on.
+    assert connect(database, corpus, edges=["knn-st"]).embedded == 0
+
+
+def test_two_encoders_side_by_side(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path, tiny_encoder: str
+) -> None:
+    for name in (corpus, other_corpus):
+        _store(database, name, tmp_path, *FILMS)
+    connect(database, corpus)
+    connect(database, other_corpus, similarity=SimilaritySettings(encoder=tiny_encoder))
+    for name, dimension in ((corpus, 384), (other_corpus, 32)):
+        for method in ("dense", "hybrid", "kgp"):
+            retriever = PassageRetriever(database, name, method=method)
+            assert retriever.encoder is not None
+            assert retriever.encoder.dimension == dimension
+            found = retriever.retrieve(Question("", "Where was Tim Burton born?")).passages
+            assert {p.title for p in found} == {title for title, _ in FILMS}
+            owners = rows(
+                database,
+                "MATCH (p:Passage) WHERE p.id IN $ids RETURN DISTINCT p.corpus AS c",
+                ids=[p.id for p in found],
+            )
+            assert owners == [{"c": name}]
+
+
+@pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "kgp"])
+def test_retrieval_keeps_to_its_corpus(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path, method: str
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS[:2])
+    _store(database, other_corpus, tmp_path, *FILMS)
+    connect(database, corpus)
+    connect(database, other_corpus)
+    found = PassageRetriever(database, corpus, method=method).retrieve(
+        Question("", "In which city in California was Tim Burton born?")
+    )
+    assert {p.title for p in found.passages} <= {"Ed Wood (film)", "Tim Burton"}
+    assert found.passages
+
+
+# --- A run that is cut short ----------------------------------------------------------------------
+
+
+class _CutShort(Database):
+    """A real database whose connection fails before one statement, as when it is unplugged."""
+
+    def __init__(self, database: Database, path: str) -> None:
+        super().__init__(database.connection)
+        self._path = path
+
+    def write_in_batches(self, path: str, **values: Any) -> dict[str, Any]:
+        if path == self._path:
+            raise DatabaseError("the server does not answer")
+        return super().write_in_batches(path, **values)
+
+    def write_all(
+        self, path: str, batches: Iterable[Mapping[str, Any]]
+    ) -> Iterator[list[dict[str, Any]]]:
+        if path == self._path:
+            raise DatabaseError("the server does not answer")
+        return super().write_all(path, batches)
+
+
+@pytest.mark.parametrize(
+    ("path", "edges", "lost"),
+    [
+        ("connect/remove_keywords", "tfidf", "keywords"),
+        ("connect/shared_keywords", "tfidf", "keywords"),
+        ("connect/remove_mentions", "entity", "entities"),
+        ("connect/shared_entities", "entity", "entities"),
+        ("connect/remove_similar", "knn-st", "similarity"),
+    ],
+)
+def test_a_run_that_is_cut_short_is_mended_by_another(
+    database: Database, corpus: str, tmp_path: Path, path: str, edges: str, lost: str
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    connect(database, corpus)
+    before = _graph(database, corpus)
+    with _CutShort(database, path) as failing, pytest.raises(DatabaseError):
+        connect(failing, corpus, edges=[edges])
+    assert lost not in _state(database, corpus)["connected"]
+    method, agent = {
+        "keywords": ("kgp", "tfidf"),
+        "entities": ("kgp", "learned"),
+        "similarity": ("dense", None),
+    }[lost]
+    with pytest.raises(CorpusError, match=f"has no {lost} graph yet"):
+        PassageRetriever(database, corpus, method=method, agent=agent).open()
+    connect(database, corpus, edges=[edges])
+    assert _graph(database, corpus) == before
+    assert sorted(_state(database, corpus)["connected"]) == _ALL
+
+
+@pytest.mark.parametrize(
+    "path", ["connect/remove_keywords", "connect/shared_keywords", "connect/remove_similar"]
+)
+def test_a_run_that_fails_ends_the_encoding(
+    database: Database, corpus: str, tmp_path: Path, path: str
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    with _CutShort(database, path) as failing, pytest.raises(DatabaseError):
+        connect(failing, corpus)
+    assert "encode" not in {thread.name for thread in threading.enumerate()}
+    connect(database, corpus)
+    assert sorted(_state(database, corpus)["connected"]) == _ALL
+
+
+def test_settings_that_are_wrong_leave_all_graphs_alone(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    connect(database, corpus)
+    before = _graph(database, corpus)
+    with pytest.raises(ConfigurationError, match="keywords is 0"):
+        connect(database, corpus, keywords=KeywordSettings(keywords=0))
+    with pytest.raises(EncoderError):
+        connect(database, corpus, similarity=SimilaritySettings(encoder=str(tmp_path)))
+    assert _graph(database, corpus) == before
+    assert sorted(_state(database, corpus)["connected"]) == _ALL
+
+
+def _space(encode: Callable[[Sequence[tuple[str, str]]], Any]) -> Space:
+    return Space("st", "similarity", "SIMILAR_ST", lambda rows, _: encode(rows), lambda: None)
+
+
+def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    monkeypatch.setattr(embedding_graph, "_CHUNK", 2)
+    monkeypatch.setattr(embedding_graph, "_BATCH", 2)
+    seen: list[str] = []
+
+    def encode(rows: Sequence[tuple[str, str]]) -> Any:
+        if len(seen) == 2:
+            raise EncoderError("out of memory")
+        seen.extend(title for title, _ in rows)
+        return np.eye(len(rows), 3, dtype=np.float32)
+
+    with (
+        pytest.raises(EncoderError, match="out of memory"),
+        Embedding(database, corpus, _space(encode), replace=False, seconds={}) as embedding,
+    ):
+        embedding.join(neighbours=2, settings="{}")
+    assert len(database.read("connect/unembedded", corpus=corpus)) == 3
+    assert _state(database, corpus)["connected"] == []
+    seen.clear()
+
+    def whole(rows: Sequence[tuple[str, str]]) -> Any:
+        seen.extend(title for title, _ in rows)
+        return np.eye(len(rows), 3, dtype=np.float32)
+
+    seconds: dict[str, float] = {}
+    with Embedding(database, corpus, _space(whole), replace=False, seconds=seconds) as embedding:
+        assert embedding.join(neighbours=2, settings="{}")[0] == 3
+    assert len(seen) == 3
+    assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
+    assert database.read("connect/unembedded", corpus=corpus) == []
+
+
+def test_encoding_waits_where_nothing_is_written(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    monkeypatch.setattr(embedding_graph, "_CHUNK", 1)
+    monkeypatch.setattr(embedding_graph, "_WAITING", 1)
+    done = threading.Semaphore(0)
+
+    def encode(rows: Sequence[tuple[str, str]]) -> Any:
+        done.release()
+        return np.eye(len(rows), 3, dtype=np.float32)
+
+    with Embedding(database, corpus, _space(encode), replace=False, seconds={}):
+        # One waits in the queue and one to get there; the third of five is not begun.
+        assert done.acquire(timeout=60)
+        assert done.acquire(timeout=60)
+        assert not done.acquire(timeout=1)
+    assert len(database.read("connect/unembedded", corpus=corpus)) == 5
+
+
+def test_the_names_of_the_stage() -> None:
+    assert stage.EDGES == ("tfidf", "entity", "knn-st")
+    assert set(stage.GRAPHS) == {*stage.EDGES, "knn-mdr"}

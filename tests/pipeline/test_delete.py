@@ -1,0 +1,111 @@
+"""Deleting documents and corpora, listing them, and the three commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from graphs import connect_everything, rows, snapshot, write_folder, wrong_frequencies
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.load.delete import corpora, delete_corpus, delete_document
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import CorpusError, InputError
+
+
+def test_deletion_takes_everything_and_nothing_else(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    folder = write_folder(tmp_path)
+    other = f"{corpus} beside"
+    load(database, [folder], corpus)
+    load(database, [folder], other)
+    connect_everything(database, corpus)
+    connect_everything(database, other)
+    beside = snapshot(database, other)
+    rows(
+        database,
+        "CREATE (:Question {corpus: $c}), (:Page {corpus: $c}), (:Row {corpus: $c})",
+        c=corpus,
+    )
+    try:
+        with pytest.raises(CorpusError, match="2 documents have the title 'One'") as raised:
+            delete_document(database, corpus, "One")
+        ids = [row["id"] for row in database.read("inspect/documents", corpus=corpus)
+               if row["title"] == "One"]  # fmt: skip
+        assert all(id_ in str(raised.value) for id_ in ids)
+        assert delete_document(database, corpus, ids[0]).documents == 1
+        assert delete_document(database, corpus, "Page").passages == 1
+        assert delete_document(database, corpus, str(folder / "long_text.txt")).passages > 5
+        assert delete_document(database, corpus, str(folder / "records.jsonl")).documents == 2
+        assert not wrong_frequencies(database, corpus)
+        assert [row["title"] for row in database.read("inspect/documents", corpus=corpus)] == [
+            "Astral 👍🏽 title"
+        ]
+        with pytest.raises(CorpusError, match="no document"):
+            delete_document(database, corpus, "Page")
+        done = delete_corpus(database, corpus)
+        assert done.documents == 1
+        left = rows(database, "MATCH (n) WHERE $c IN [n.corpus, n.name] RETURN n", c=corpus)
+        assert left == []
+        assert snapshot(database, other) == beside
+        with pytest.raises(CorpusError, match="no corpus"):
+            delete_corpus(database, corpus)
+        with pytest.raises(CorpusError, match="no corpus"):
+            delete_document(database, corpus, "Page")
+    finally:
+        delete_corpus(database, other)
+
+
+def test_corpora(database: Database, corpus: str, tmp_path: Path) -> None:
+    load(database, [write_folder(tmp_path)], corpus)
+    found = next(s for s in corpora(database) if s.name == corpus)
+    assert (found.documents, found.keywords, found.encoder) == (6, 0, None)
+    assert set(found.unconnected.values()) == {found.passages}
+    connect_everything(database, corpus)
+    found = next(s for s in corpora(database) if s.name == corpus)
+    assert set(found.unconnected.values()) == {0}
+
+
+def _run(database: Database, *args: str) -> Any:
+    to = database.connection
+    environment = {
+        "NEO4J_URI": to.uri,
+        "NEO4J_USERNAME": to.username,
+        "NEO4J_PASSWORD": to.password,
+        "NEO4J_DATABASE": to.database,
+    }
+    return CliRunner().invoke(cli, list(args), env=environment)
+
+
+def test_the_commands(database: Database, corpus: str, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path)
+    (folder / "picture.png").write_bytes(b"x")
+    done = _run(database, "load", str(folder), "--corpus", corpus)
+    assert done.exit_code == 0, done.output
+    assert "documents   6 (6 new, 0 unchanged, 0 replaced)" in done.stdout
+    assert ", 0 lost" in done.stdout
+    assert "Ignored: 1" in done.stderr
+    done = _run(database, "load", str(folder), "--corpus", corpus, "--json")
+    assert json.loads(done.stdout)["unchanged"] == 6
+    done = _run(database, "load", str(folder), "nowhere", "--corpus", corpus, "--keep-going")
+    assert done.exit_code == 1
+    assert "not loaded  1\n  nowhere: there is no such file" in done.stdout
+    done = _run(database, "load", "nowhere", "--corpus", corpus)
+    assert isinstance(done.exception, InputError)
+    assert _run(database, "load", "--corpus", corpus).exit_code == 2
+    assert f"{corpus}  " in _run(database, "corpora").stdout
+    listed = json.loads(_run(database, "corpora", "--json").stdout)
+    assert next(c for c in listed if c["name"] == corpus)["documents"] == 6
+    assert "Page" in _run(database, "corpora", "--documents", corpus).stdout
+    assert _run(database, "delete", "--corpus", corpus).exit_code == 2
+    done = _run(database, "delete", "--corpus", corpus, "--document", "Page", "--yes")
+    assert done.stdout == f"Deleted 1 documents and 1 passages from {corpus}.\n"
+    done = _run(database, "delete", "--corpus", corpus, "--yes", "--json")
+    assert json.loads(done.stdout)["documents"] == 5
+    for name in ("load", "delete", "corpora"):
+        assert f"kgp-neo4j {name}" in _run(database, name, "--help").stdout

@@ -1,0 +1,234 @@
+"""The entity graph as `connect --edges entity` makes it: mentions, edges, running again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from graphs import rows, write_jsonl
+from small_graphs import FILMS
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.corpus import Corpus
+from kgp_neo4j.corpus.load.delete import delete_document
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.settings import EntitySettings
+
+_PEOPLE = (
+    ("Harp Festival", "The Harp Festival was founded by Mary Jane Kelp of Oldtown."),
+    ("Oldtown", "Oldtown is a harbour. Its mayor opened the fair."),
+    ("Weaver's Guild", "The guild was led by Mary Jane Kelp after the war."),
+    ("Wool", "It is warm."),
+)
+#: The name that two of them share, and its parts.
+_KELP = ("Jane", "Jane Kelp", "Kelp", "Mary", "Mary Jane", "Mary Jane Kelp")
+
+
+def _load(database: Database, corpus: str, tmp_path: Path, *records: tuple[str, str]) -> None:
+    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+
+
+def _mentions(database: Database, corpus: str) -> list[tuple[str, str, str, str]]:
+    found = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(e) RETURN p.title AS p, p.text AS text, "
+        "labels(e)[0] AS label, e.title AS title, properties(m) AS values",
+        c=corpus,
+    )
+    for row in found:
+        values = row["values"]
+        places = list(zip(values["offsets"][::2], values["offsets"][1::2], strict=True))
+        assert len(set(places)) == len(places)
+        if "start" in values:
+            assert row["text"][values["start"] : values["end"]] == values["surface"]
+            assert (values["start"], values["end"]) in places
+        else:  # a phrase of the title, which the text lacks
+            assert values["surface"] in row["p"]
+            assert (row["label"], places) == ("NamedEntity", [])
+    return sorted((r["p"], r["label"], r["title"], r["values"]["surface"]) for r in found)
+
+
+def _edges(database: Database, corpus: str) -> list[dict[str, Any]]:
+    return rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[e:SHARES_ENTITY]->(q) RETURN p.title AS p, q.title AS q, "
+        "e.entities AS entities, e.namesTitle AS names, e.weight AS weight "
+        "ORDER BY names, p, q",
+        c=corpus,
+    )
+
+
+def test_entity_graph(database: Database, corpus: str, tmp_path: Path) -> None:
+    _load(database, corpus, tmp_path, *_PEOPLE)
+    report = connect(database, corpus, edges=["entity"])
+    assert _mentions(database, corpus) == [
+        ("Harp Festival", "Document", "Oldtown", "Oldtown"),
+        *(("Harp Festival", "NamedEntity", name, name) for name in (*_KELP, "Oldtown")),
+        ("Oldtown", "NamedEntity", "Oldtown", "Oldtown"),
+        *(("Weaver's Guild", "NamedEntity", name, name) for name in _KELP),
+    ]
+    assert (report.mentions, report.entities, report.shared_entity_edges) == (15, 7, 2)
+    (shared, named) = _edges(database, corpus)
+    assert {shared["p"], shared["q"]} == {"Harp Festival", "Weaver's Guild"}
+    # Five of the six at most, single words last.
+    entities = ["Jane Kelp", "Mary Jane", "Mary Jane Kelp", "Jane", "Kelp"]
+    assert (shared["entities"], shared["names"]) == (entities, False)
+    assert (named["p"], named["q"], named["names"]) == ("Harp Festival", "Oldtown", True)
+    assert 0 < named["weight"] <= 1
+    (state,) = database.read("inspect/corpus", corpus=corpus)
+    assert (state["connected"], state["unconnected"]) == (["entities"], 0)
+    assert set(report.seconds) >= {"link entities", "write mentions", "shared-entity edges", "all"}
+    kept = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.entitySettings AS s", c=corpus)
+    assert json.loads(kept[0]["s"])["linker"] == "titles"
+
+
+def test_titles_of_films(database: Database, corpus: str, tmp_path: Path) -> None:
+    _load(database, corpus, tmp_path, *FILMS)
+    connect(database, corpus, edges=["entity"], entities=EntitySettings(phrases=False))
+    assert {row[0::2][:2] for row in _mentions(database, corpus)} == {
+        ("Ed Wood (film)", "Tim Burton"),
+        ("Ed Wood (film)", "Cult film"),
+        ("Tim Burton", "Ed Wood (film)"),
+        ("Burbank", "Tim Burton"),
+    }
+
+
+def test_running_again_changes_nothing_and_other_settings_leave_nothing_stale(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _load(database, corpus, tmp_path, *_PEOPLE)
+    first = connect(database, corpus, edges=["entity"])
+    before = (_mentions(database, corpus), _edges(database, corpus))
+    again = connect(database, corpus, edges=["entity"])
+    assert (_mentions(database, corpus), _edges(database, corpus)) == before
+    assert (again.mentions, again.entities) == (first.mentions, first.entities)
+    settings = EntitySettings(phrases=False, neighbours=0)
+    report = connect(database, corpus, edges=["entity"], entities=settings)
+    assert (report.mentions, report.entities, report.shared_entity_edges) == (1, 0, 1)
+    assert [row["names"] for row in _edges(database, corpus)] == [True]
+
+
+def test_a_document_deleted_or_changed_takes_its_mentions_along(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _load(database, corpus, tmp_path, *_PEOPLE)
+    connect(database, corpus, edges=["entity"])
+    changed = [("Harp Festival", "It ended."), *_PEOPLE[1:]]
+    _load(database, corpus, tmp_path, *changed)
+    assert {row[0] for row in _mentions(database, corpus)} == {"Oldtown", "Weaver's Guild"}
+    assert _edges(database, corpus) == []
+    (state,) = database.read("inspect/corpus", corpus=corpus)
+    assert state["unconnected"] == 1
+    delete_document(database, corpus, "Weaver's Guild")
+    left = rows(database, "MATCH (e:NamedEntity {corpus: $c}) RETURN e.name AS name", c=corpus)
+    # Its own title is what Oldtown still mentions.
+    assert left == [{"name": "oldtown"}]
+
+
+def test_several_passages_and_one_title_twice(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    long = "Ann Lee sang. " + "The sea was calm that day. " * 60 + "Ann Lee and Oldtown."
+    records = (("Ann Lee", long), ("Oldtown", "A town."), ("Oldtown", "Two."))
+    load(database, [write_jsonl(tmp_path / "r.jsonl", *records)], corpus, passage_size=1000)
+    settings = EntitySettings(phrases=False)
+    connect(database, corpus, edges=["entity"], entities=settings)
+    # A document mentions itself nowhere; both that share a title are meant.
+    mentioned = [("Ann Lee #2", "Document", "Oldtown", "Oldtown")] * 2
+    assert _mentions(database, corpus) == mentioned
+    assert [(e["p"], e["q"], e["names"]) for e in _edges(database, corpus)] == [
+        ("Ann Lee #2", "Oldtown", True)
+    ] * 2
+    connect(database, corpus, edges=["entity"])
+    # Every passage of a document is about what its title says, in its text or not.
+    names = ("Ann Lee", "Lee")  # "Ann" by itself begins sentences only
+    assert _mentions(database, corpus) == [
+        *(("Ann Lee #1", "NamedEntity", name, name) for name in names),
+        *mentioned,
+        *(("Ann Lee #2", "NamedEntity", name, name) for name in (*names, "Oldtown")),
+        *[("Oldtown", "NamedEntity", "Oldtown", "Oldtown")] * 2,
+    ]
+    pairs = [(*sorted((e["p"], e["q"])), e["names"]) for e in _edges(database, corpus)]
+    assert sorted(pairs) == [
+        ("Ann Lee #1", "Ann Lee #2", False),
+        ("Ann Lee #2", "Oldtown", True),
+        ("Ann Lee #2", "Oldtown", True),
+        ("Oldtown", "Oldtown", False),
+    ]
+
+
+def test_spacy_and_aliases(database: Database, corpus: str, tmp_path: Path) -> None:
+    import spacy
+
+    pipeline = spacy.blank("en")
+    ruler = pipeline.add_pipe("entity_ruler")
+    patterns = ("Oldtown", "Mary Jane Kelp")
+    ruler.add_patterns([{"label": "PERSON", "pattern": p} for p in patterns])  # type: ignore[attr-defined]
+    pipeline.to_disk(tmp_path / "model")
+    aliases = tmp_path / "aliases.tsv"
+    aliases.write_text("the fair\tHarp Festival\n", encoding="utf-8")
+    _load(database, corpus, tmp_path, *_PEOPLE)
+    settings = EntitySettings(
+        linker="spacy", spacy_model=str(tmp_path / "model"), aliases=str(aliases), threshold=0.1
+    )
+    connect(database, corpus, edges=["entity"], entities=settings)
+    found = _mentions(database, corpus)
+    # Where a title is linked, spaCy's entity gives way to the document.
+    assert ("Harp Festival", "Document", "Oldtown", "Oldtown") in found
+    assert ("Oldtown", "Document", "Harp Festival", "the fair") in found
+    kinds = rows(
+        database, "MATCH (e:NamedEntity {corpus: $c}) RETURN e.title AS t, e.type AS k", c=corpus
+    )
+    parts = dict.fromkeys((*_KELP, "Oldtown"), "Phrase")
+    assert {row["t"]: row["k"] for row in kinds} == {**parts, "Mary Jane Kelp": "PERSON"}
+
+
+def test_what_cannot_be_used_leaves_the_graph_alone(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _load(database, corpus, tmp_path, *_PEOPLE)
+    connect(database, corpus, edges=["entity"])
+    before = _mentions(database, corpus)
+    for settings in (
+        EntitySettings(aliases=str(tmp_path / "none.tsv")),
+        EntitySettings(linker="spacy", spacy_model="no_such_model"),
+        EntitySettings(neighbours=2000),
+    ):
+        with pytest.raises((ConfigurationError, InputError)):
+            connect(database, corpus, edges=["entity"], entities=settings)
+        assert _mentions(database, corpus) == before
+        assert database.read("inspect/corpus", corpus=corpus)[0]["connected"] == ["entities"]
+
+
+def test_command_and_api(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _load(database, corpus, tmp_path, *_PEOPLE)
+    with Corpus(corpus, database=database) as made:
+        report = made.connect(edges=["entity"], entities=EntitySettings(phrases=False))
+    assert (report.mentions, report.entities) == (1, 0)
+    to = database.connection
+    for name, value in (
+        ("NEO4J_URI", to.uri),
+        ("NEO4J_USERNAME", to.username),
+        ("NEO4J_PASSWORD", to.password),
+        ("NEO4J_DATABASE", to.database),
+    ):
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("GCUBE_TOKEN", raising=False)
+    command = ["connect", "--corpus", corpus, "--edges", "entity"]
+    done = CliRunner().invoke(cli, [*command, "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["mentions"] == 15
+    done = CliRunner().invoke(cli, command)
+    assert "mentions                      15" in done.stdout
+    done = CliRunner().invoke(cli, [*command, "--linker", "wat"])
+    assert isinstance(done.exception, ConfigurationError)
+    assert "GCUBE_TOKEN" in str(done.exception)
+    assert CliRunner().invoke(cli, [*command, "--linker", "other"]).exit_code == 2

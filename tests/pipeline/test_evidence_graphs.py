@@ -1,0 +1,205 @@
+"""Evidence graphs: mining, pruning, and aggregation into routes and sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
+from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
+from kgp_neo4j.mindmap.explore.mining import mine
+from kgp_neo4j.mindmap.explore.pruning import prune
+from kgp_neo4j.mindmap.link.linking import link
+from kgp_neo4j.types.errors import ConfigurationError, GraphError
+from kgp_neo4j.types.mindmap import EvidenceGraph, ReasoningGraph, Triple
+from kgp_neo4j.types.settings import MiningSettings
+
+_QUESTION = "I have a fever and nausea. Which test do I need?"
+
+
+def _names(mined: ReasoningGraph) -> set[str]:
+    return {name for t in mined.triples for name in (t.head, t.tail)}
+
+
+def _pairs(mined: ReasoningGraph) -> set[frozenset[str]]:
+    return {frozenset((t.head_id, t.tail_id)) for t in mined.triples}
+
+
+def _single(kind: str, entity: str, head: str, tail: str, score: float = 1.0) -> EvidenceGraph:
+    triple = Triple(f"{head}{tail}", head, "r", tail, head_id=head, tail_id=tail)
+    return EvidenceGraph(kind, entity, (triple,), (head, tail), score)
+
+
+# --- Mining ---------------------------------------------------------------------------------------
+
+
+def test_mine(database: Database, english: str) -> None:
+    found = mine(database, english, _QUESTION)
+    assert [entity.name for entity in found.entities] == ["Fever", "Nausea"]
+    assert found.evidence[0].kind == "path"
+    assert found.evidence[0].nodes == ("Fever", "Flu", "Nausea")
+    assert found.routes[0] == "Fever -> possible_disease -> Flu -> has_symptom -> Nausea"
+    assert "Throat swab" in _names(found)
+    assert "Flu needs the medical test Throat swab." in found.sentences
+    assert {t.id for t in found.triples} == {t.id for e in found.evidence for t in e.triples}
+    assert all(t.id and t.head_id and t.tail_id for t in found.triples)
+    assert found.seconds > 0
+    # The same again, whatever was asked in between.
+    mine(database, english, "migraine")
+    again = mine(database, english, _QUESTION)
+    assert (again.triples, again.routes) == (found.triples, found.routes)
+
+
+def test_size_and_what_is_left_out(database: Database, english: str) -> None:
+    small = mine(database, english, _QUESTION, MiningSettings(size=3))
+    assert len(_pairs(small)) == 3
+    assert small.left_out > 0
+    assert mine(database, english, _QUESTION, MiningSettings(size=200)).left_out == 0
+
+
+def test_ablations(database: Database, english: str) -> None:
+    paths = mine(database, english, _QUESTION, MiningSettings(neighbours=False))
+    assert {e.kind for e in paths.evidence} == {"path"}
+    assert "Throat swab" not in _names(paths)
+    around = mine(database, english, _QUESTION, MiningSettings(paths=False))
+    assert {e.kind for e in around.evidence} == {"neighbour"}
+    assert {e.entity for e in around.evidence} == {"Fever", "Nausea"}
+
+
+def test_random_sampling_has_a_seed(database: Database, english: str) -> None:
+    def drawn(seed: int) -> tuple[Triple, ...]:
+        settings = MiningSettings(size=5, sampling="random", seed=seed)
+        return mine(database, english, "nausea", settings).triples
+
+    assert drawn(1) == drawn(1)
+    assert len({drawn(seed) for seed in range(6)}) > 1
+    with pytest.raises(ConfigurationError, match="no sampling 'best'"):
+        MiningSettings(sampling="best")
+
+
+def test_nothing_linked(database: Database, english: str) -> None:
+    found = mine(database, english, "What is the weather in Paris?")
+    assert (found.entities, found.evidence, found.triples, found.routes) == ((), (), (), ())
+    with pytest.raises(GraphError):
+        mine(database, "no such", "fever")
+
+
+def test_a_model_is_asked_once(database: Database, english: str) -> None:
+    asked = []
+    found = mine(
+        database, english, "I feel ill", write=lambda text: asked.append(text) or '["fever"]'
+    )
+    assert len(asked) == 1
+    assert [entity.name for entity in found.entities] == ["Fever"]
+    assert "Flu" in _names(found)
+
+
+def test_chinese(database: Database, chinese: str) -> None:
+    found = mine(database, chinese, "我恶心、怕光，是什么病？")
+    assert [entity.name for entity in found.entities] == ["恶心", "怕光"]
+    assert found.routes[0] == "恶心 <- 症状 <- 偏头痛 -> 症状 -> 怕光"
+    assert "偏头痛的推荐药物是舒马普坦片。" in found.sentences
+
+
+def test_kg_retriever(database: Database, english: str) -> None:
+    linked = link(database, english, "fever, nausea, stomach cramps")
+    found = shortest_paths(database, english, linked, 40)
+    assert [len(path.triples) for path in found] == [2, 2]
+    assert shortest_paths(database, english, linked[:1], 40) == []
+    assert sum(len(p.triples) for p in shortest_paths(database, english, linked, 2)) == 2
+
+
+# --- Pruning --------------------------------------------------------------------------------------
+
+
+def test_prune() -> None:
+    path = EvidenceGraph("path", "a", (Triple("1", "a", "r", "b", "a", "b"),), ("a", "b"))
+    near = [_single("neighbour", "a", "a", f"n{n}", 1 / (n + 1)) for n in range(8)]
+    # The pair of the path is not counted again.
+    paths, kept, left = prune([path, path], [_single("path", "a", "a", "b"), *near], 4)
+    assert paths == [path]
+    assert [each.nodes for each in kept] == [("a", "n0", "n1", "n2")]
+    assert left == 5
+
+
+def test_prune_joins_what_lies_between() -> None:
+    rows = [_single("path", "a", "a", "x"), _single("path", "b", "b", "x")]
+    paths, kept, left = prune([], rows, 5)
+    assert [each.nodes for each in paths] == [("a", "x", "b")]
+    assert (kept, left) == ([], 0)
+
+
+def test_random_samples_are_of_one_size() -> None:
+    near = [
+        _single("neighbour", q, q, f"{q}{n}") for q in "ab" for n in range(50 if q == "a" else 3)
+    ]
+    _, kept, _ = prune([], near, 6, sampling="random", seed=3)
+    assert [(each.entity, len(each.triples)) for each in kept] == [("a", 3), ("b", 3)]
+    again = prune([], near, 6, sampling="random", seed=3)[1]
+    assert again == kept
+
+
+# --- Aggregation ----------------------------------------------------------------------------------
+
+
+def test_near_duplicates() -> None:
+    def entity(name: str, kind: str = "", **more: object) -> dict[str, object]:
+        return {"name": name, "type": kind, "aliases": [], **more}
+
+    merged = merge_names(
+        [
+            entity("Headache"),
+            entity("Headaches"),
+            entity("Flu", aliases=["Influenza"]),
+            entity("Influenza"),
+            entity("Blood test (CBC)"),
+            entity("Heart failure", "D", embedding=[1.0, 0.0]),
+            entity("Cardiac failure", "D", embedding=[0.99, 0.141]),
+            entity("Failing hearts", "S", embedding=[1.0, 0.0]),
+            entity("Diabetes type 1", "D", embedding=[0.0, 1.0]),
+            entity("Diabetes type 2", "D", embedding=[0.0, 1.0]),
+        ],
+        first=["Headaches"],
+    )
+    assert merged == {
+        "Headache": "Headaches",
+        "Influenza": "Flu",
+        "Cardiac failure": "Heart failure",
+    }
+
+
+def test_routes() -> None:
+    def triple(head: str, relation: str, tail: str) -> Triple:
+        return Triple(head + tail, head, relation, tail)
+
+    near = (
+        triple("Fatigue", "possible_disease", "Liver problem"),
+        triple("Liver problem", "needs", "Rest"),
+        triple("Nausea", "possible_disease", "Liver problem"),
+        triple("Liver problem", "needs", "Water"),
+        triple("Queasiness", "possible_disease", "Liver problem"),
+    )
+    path = EvidenceGraph(
+        "path", "Rest", (triple("A", "cures", "Rest"), triple("A", "is", "B")), ("Rest", "A", "B")
+    )
+    merged = {"Queasiness": "Nausea"}
+    assert routes([path, EvidenceGraph("neighbour", "Fatigue", near)], merged) == [
+        "Rest <- cures <- A -> is -> B",
+        "(Fatigue, Nausea) -> possible_disease -> Liver problem",
+        "Liver problem -> needs -> (Rest, Water)",
+    ]
+
+
+def test_sentences() -> None:
+    def said(relation: str) -> str:
+        return sentences([Triple("1", "Flu", relation, "Fever")], {})[0]
+
+    assert said("has_symptom") == "Fever is a symptom of Flu."
+    assert said("possible_disease") == "Fever is a possible disease of Flu."
+    assert said("SYMPTOM_OF") == "Flu is symptom of Fever."
+    assert said("isSymptomOf") == "Flu is symptom of Fever."
+    assert said("need_medication") == "Flu needs the medication Fever."
+    assert said("treats") == "Flu treats Fever."
+    assert said("can_check_disease") == "Flu can check disease Fever."
+    assert said("症状") == "Flu的症状是Fever。"
+    assert readable("needMedicalTest") == "need medical test"

@@ -1,0 +1,545 @@
+"""The page, the picture and the diagram of an answer: right, whole, and safe to open."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import pytest
+from asking import ask
+from bs4 import BeautifulSoup, Tag
+from graphs import rows
+
+from kgp_neo4j.corpus.answer.shown_queries import browser_lines, queries_of
+from kgp_neo4j.corpus.answer.visits import chosen, visits
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.demo import QUESTION, SETTINGS
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.show.answer_page import page
+from kgp_neo4j.show.marks import Marks, marked_html
+from kgp_neo4j.show.mermaid import mermaid
+from kgp_neo4j.show.tree import svg
+from kgp_neo4j.show.viz import as_viz
+from kgp_neo4j.text.safe import printable
+from kgp_neo4j.types.corpus import (
+    Answer,
+    Passage,
+    Reading,
+    ReasoningPath,
+    Span,
+    Statement,
+    Step,
+    SupportingSentence,
+)
+from kgp_neo4j.types.language import Usage
+from kgp_neo4j.types.settings import TraversalSettings
+from kgp_neo4j.types.tables import Citation, ShownQuery, StructuralAnswer, TypeDecision
+
+_TEXT = "The bridge is long. Ada Stone designed it in 1901. It replaced a ferry. Nobody swims."
+_HOSTILE = (
+    "</title><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "]]></style><svg onload=alert(1)>",
+    "--> <!-- {{7*7}} ${x} %%{init: {}}%%",
+    'end"] --> x["`**b**`"]; click x href "javascript:alert(1)"',
+    "\u202egnp.exe\u2066 \x00\x08\x1b[31m\u2028 \ud800 \U000e0041",
+    "W" * 5000,
+    "桥是谁设计的？" * 400,
+    "1. item - [link](http://example.com) <http://example.com>",
+)
+
+
+def _passage(n: int, text: str = _TEXT, **more: Any) -> Passage:
+    values: dict[str, Any] = {"title": f"Title {n}", "source": f"/home/user/{n}.txt", **more}
+    return Passage(
+        id=f"{n:032x}", document=f"d{n}", position=n, start=10, end=10 + len(text), text=text,
+        score=1 - n / 100, **values,
+    )  # fmt: skip
+
+
+def _path(*numbers: int, edge: str = "SHARES_ENTITY", reason: str = "Ada Stone") -> ReasoningPath:
+    steps = [Step(f"{numbers[0]:032x}", "seed", 0.9, reason="words")]
+    steps += [Step(f"{n:032x}", edge, 0.5, 0.1, reason) for n in numbers[1:]]
+    return ReasoningPath(tuple(steps))
+
+
+def _answer(*paths: ReasoningPath, **more: Any) -> Answer:
+    numbers = [int(path.last, 16) for path in paths]
+    values: dict[str, Any] = {
+        "question": "Who designed the bridge?",
+        "text": "Ada Stone",
+        "passages": tuple(_passage(n) for n in numbers),
+        "supporting": (),
+        **more,
+    }
+    return Answer(corpus="c", agent="tfidf", paths=paths, seconds=0.1, **values)
+
+
+def _read(answer: Answer, n: int = 1) -> Answer:
+    """Return an answer that the reader found in a passage, within a supporting sentence."""
+    at = _TEXT.index("Ada Stone")
+    passage = f"{n:032x}"
+    sentence = _TEXT.index("Ada"), _TEXT.index("It replaced")
+    return replace(
+        answer,
+        text="Ada Stone",
+        reading=Reading("Ada Stone", "span", 0.83, (Span(passage, at, at + 9),)),
+        supporting=(
+            SupportingSentence(_TEXT[slice(*sentence)].strip(), passage, *sentence, score=0.7),
+        ),
+    )
+
+
+def _soup(html: str) -> BeautifulSoup:
+    return BeautifulSoup(html, "html.parser")
+
+
+def _drawn(answer: Answer) -> ElementTree.Element:
+    return ElementTree.fromstring(svg(answer))
+
+
+_SVG = "{http://www.w3.org/2000/svg}"
+
+
+# --- The words in their passages ------------------------------------------------------------------
+
+
+def test_the_words_are_marked_where_they_stand() -> None:
+    soup = _soup(page(_read(_answer(_path(1), _path(1, 2)))))
+    (words,) = soup.select("mark.a")
+    (sentence,) = soup.select("mark.s")
+    assert words.text == "Ada Stone"
+    assert sentence.text.strip() == "Ada Stone designed it in 1901."
+    assert words.parent is sentence
+    (text,) = soup.select("div.text")
+    assert text.text == _TEXT
+    assert "confidence 83%" in soup.text
+
+
+def test_yes_and_no_mark_the_sentence_that_says_so() -> None:
+    made = _answer(_path(1), text="yes")
+    made = replace(made, reading=Reading("yes", "yes", 0.6, (Span(f"{1:032x}", 20, 50),)))
+    soup = _soup(page(made))
+    assert [m.text for m in soup.select("mark.s")] == [_TEXT[20:50]]
+    assert soup.select("mark.a") == []
+
+
+def test_a_models_words_are_found_in_the_passages_it_cites() -> None:
+    one = f"{1:032x}"
+    said = Statement("ada  stone.", (one,), True, 0.9)
+    made = _answer(_path(1), _path(2), text="ada stone. [1]", statements=(said,))
+    soup = _soup(page(made))
+    assert [m.text for m in soup.select("mark.a")] == ["Ada Stone"]
+    part = replace(made, statements=(Statement("Ada Sto", (one,), True),))
+    assert _soup(page(part)).select("mark.a") == []  # no part of a word
+    han = _passage(1, "灯塔由林工程师设计。")
+    said = Statement("林工程师", (one,), True)
+    made = _answer(_path(1), passages=(han,), statements=(said,), question="灯塔是谁设计的？")
+    assert [m.text for m in _soup(page(made)).select("mark.a")] == ["林工程师"]
+
+
+def _flags(html: str) -> list[tuple[str, bool, bool]]:
+    """Return each character with whether it is within the answer's words, and within a sentence."""
+    made = []
+    for text in _soup(html).find_all(string=True):
+        kinds = {kind for mark in text.find_parents("mark") for kind in mark["class"]}
+        made += [(c, "a" in kinds, "s" in kinds) for c in text]
+    return made
+
+
+def test_marks_are_right_however_they_overlap() -> None:
+    rng = random.Random(7)
+    text = "".join(rng.choice("ab <&>\"'鸟é") for _ in range(120))
+
+    def intervals(most: int) -> tuple[tuple[int, int], ...]:
+        ends = sorted(rng.sample(range(len(text) + 1), 2 * rng.randrange(most)))
+        return tuple(zip(ends[::2], ends[1::2], strict=True))
+
+    for _ in range(200):
+        marks = Marks(intervals(4), intervals(5))
+        expected = [
+            (
+                c,
+                any(a <= at < b for a, b in marks.answer),
+                any(a <= at < b for a, b in marks.sentences),
+            )
+            for at, c in enumerate(text)
+        ]
+        assert _flags(marked_html(_passage(1, text), marks)) == expected
+
+
+def test_what_lies_outside_of_a_passage_marks_nothing() -> None:
+    spans = tuple(Span(f"{1:032x}", a, b) for a, b in ((-5, 3), (5, 5), (9, 4), (0, 10_000)))
+    made = replace(_answer(_path(1)), reading=Reading("x", "span", 0.5, spans))
+    assert _soup(page(made)).select("mark") == []
+    twice = (Span(f"{1:032x}", 0, 10), Span(f"{1:032x}", 4, 19), Span("gone", 0, 3))
+    made = replace(made, reading=Reading("x", "span", 0.5, twice))
+    assert [m.text for m in _soup(page(made)).select("mark.a")] == [_TEXT[:19]]
+
+
+def test_a_long_passage_is_shown_round_what_is_marked() -> None:
+    filler = "Many words that say nothing. " * 300
+    text = f"{filler}Ada Stone designed it. {filler}"
+    at = text.index("Ada Stone")
+    made = _answer(_path(1), passages=(_passage(1, text),))
+    made = replace(made, reading=Reading("x", "span", 0.5, (Span(f"{1:032x}", at, at + 9),)))
+    (shown,) = _soup(page(made)).select("div.text")
+    assert [m.text for m in shown.select("mark.a")] == ["Ada Stone"]
+    assert len(shown.text) < 400
+    assert shown.text.startswith(" … ")
+    assert shown.text.endswith(" … ")
+    inner = shown.text.removeprefix(" … ").removesuffix(" … ")
+    assert inner in text
+    assert set(inner.split()) <= set(text.split())  # no word is cut
+    assert len(page(made)) < 8000
+
+
+# --- The page -------------------------------------------------------------------------------------
+
+
+def test_statements_are_cited_and_marked() -> None:
+    one, two = f"{1:032x}", f"{2:032x}"
+    made = _answer(
+        _path(1),
+        _path(1, 2),
+        statements=(
+            Statement("She designed it.", (one, two), True, 0.9),
+            Statement("She could fly.", (), False, 0.0, "no citation"),
+            Statement("It fell.", ("gone",), False),
+        ),
+        notes=("3 passages were left out of the prompt.",),
+        usage=Usage("a model", 1, 0, 800, 40, 0.0123),
+    )
+    soup = _soup(page(made))
+    assert [p.text for p in soup.select("p.not")] == [
+        "She could fly. not carried: no citation",
+        "It fell. [?] not carried: the passages cited do not say so",
+    ]
+    links = [a["href"] for p in soup.select("p") for a in p.select("a")]
+    assert links == ["#e1", "#e2"]
+    assert all(soup.select(f"tr{link}") for link in links)
+    assert "3 passages were left out" in soup.select_one("p.notice").text  # type: ignore[union-attr]
+    assert "1 calls, 800 + 40 tokens, cost 0.0123" in soup.text
+
+
+def test_the_evidence_is_listed_whole() -> None:
+    made = _answer(_path(1), *(_path(1, n) for n in range(2, 31)))
+    made = replace(made, passages=(replace(made.passages[0], page=7), *made.passages[1:]))
+    listed = _soup(page(made)).select("tr[id]")
+    assert len(listed) == 30
+    first = listed[0].get_text("|")
+    assert re.sub(r"\W+", " ", first).startswith("1 Title 1 7 2 10 95 0 99 seed words")
+    assert "from [1] by" in listed[4].text
+    assert "/home/user" not in page(made)
+
+
+def test_structure_is_shown_with_its_cells_and_queries() -> None:
+    citation = Citation("d", "Report <1>", 2, "ii", "t", "Table 1", 3, "Ardfin", 1, "Light", "41 m")
+    query = ShownQuery("structure.rows", "// structure.rows()\nRETURN $x AS x", {"x": '"<b>'})
+    structural = StructuralAnswer("41 m", citations=(citation,), queries=(query,), reading="so")
+    made = _answer(text="41 m", structural=structural, type=TypeDecision("structural"), passages=())
+    soup = _soup(page(made))
+    cells = [cell.text for cell in soup.select("table td")]
+    assert cells == ["Report <1>", "2 (printed ii)", "Table 1", "3 Ardfin", "1 Light", "41 m"]
+    assert "2 (printed ii)" in soup.text
+    assert "3 Ardfin" in soup.text
+    assert ':param x => "\\"<b>"' in soup.text
+    unsure = replace(structural, sure=False, text="", doubt="two tables", markdown="| a |\n|---|")
+    soup = _soup(page(replace(made, text="", structural=unsure)))
+    assert "No sure answer" in soup.text
+    assert "two tables" in soup.text
+    assert "| a |" in soup.text
+
+
+def test_the_reader_does_not_speak_for_pages_and_tables() -> None:
+    structural = StructuralAnswer("41 m", citations=(Citation("d", "Report"),))
+    made = replace(
+        _read(_answer(_path(1))), text="41 m", structural=structural, type=TypeDecision("both")
+    )
+    soup = _soup(page(made))
+    assert [p.text for p in soup.select("p.said")] == ["41 m"]
+    assert soup.select("mark.a") == []
+    assert "reader: span 'Ada Stone', confidence 83%" in soup.text
+    assert not [g for g in _drawn(made).iter(f"{_SVG}g") if g.get("class") == "m"]
+    unsure = replace(made, text="Ada Stone", structural=replace(structural, sure=False))
+    assert [m.text for m in _soup(page(unsure)).select("mark.a")] == ["Ada Stone"]
+
+
+def test_an_answer_without_evidence() -> None:
+    made = _answer(text="", passages=())
+    soup = _soup(page(made))
+    assert "Nothing in the corpus matches" in soup.text
+    assert soup.select("svg, table, pre") == []
+    assert svg(made) == ""
+    assert mermaid(made).splitlines()[0] == "flowchart LR"
+    assert len(page(replace(made, question=""))) < 4000
+
+
+@pytest.mark.parametrize("text", _HOSTILE, ids=range(len(_HOSTILE)))
+def test_nothing_in_a_page_runs_or_is_fetched(text: str) -> None:
+    one = f"{1:032x}"
+    passages = (_passage(1, text, title=text, source=text), _passage(2, title=text))
+    made = _answer(
+        _path(1, reason=text),
+        _path(1, 2, edge=text[:50], reason=text),
+        passages=passages,
+        question=text,
+        text=text,
+        statements=(Statement(text, (one, text), False, 0.0, text),),
+        notes=(text,),
+        usage=Usage(text),
+        browser="javascript:alert(1)",
+        trace=text,
+        structural=StructuralAnswer(
+            text, doubt=text, markdown=text, citations=(Citation("d", text, text=text),)
+        ),
+        queries=(ShownQuery(text, f"// x\n// {text}\nRETURN 1", {"x": text}),),
+    )
+    made = replace(made, reading=Reading(text, "span", 0.5, (Span(one, 0, 5),)))
+    html = page(made)
+    html.encode()
+    soup = _soup(html)
+    assert soup.select("script, img, iframe, object, embed, link, form, base") == []
+    tags = [tag for tag in soup.find_all(True) if isinstance(tag, Tag)]
+    assert not [key for tag in tags for key in tag.attrs if key.startswith("on")]
+    assert {a["href"][:2] for a in soup.select("a")} <= {"#e"}
+    assert not [tag for tag in tags if "src" in tag.attrs or "url(" in str(tag.get("style"))]
+    policy = soup.select_one("meta[http-equiv=Content-Security-Policy]")
+    assert policy is not None
+    assert policy["content"] == "default-src 'none'; style-src 'unsafe-inline'"
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
+    heading = soup.select_one("h1")
+    assert heading is not None
+    assert heading.text == printable(text)
+    ElementTree.fromstring(svg(made))
+
+
+def test_the_link_into_browser_is_the_only_address() -> None:
+    link = "http://127.0.0.1:7474/browser/?cmd=edit&arg=CALL%20x%28%27a%27%29"
+    html = page(replace(_read(_answer(_path(1))), browser=link))
+    addresses = set(re.findall(r"https?://[^\"'<\s]+", html))
+    assert addresses == {link.replace("&", "&amp;"), "http://www.w3.org/2000/svg"}
+
+
+def test_a_text_is_set_in_its_own_direction() -> None:
+    said = "صممت إيزوبل تارن الجسر."
+    carried, other = Statement(said, (f"{1:032x}",), True), Statement(said, (), False)
+    made = _answer(_path(1), question=said, text=said, passages=(_passage(1, said, title=said),))
+    for answer in (made, replace(made, statements=(carried, other))):
+        shown = _soup(page(answer)).find_all(["h1", "p", "div"], string=re.compile("صممت"))
+        shown += list(_soup(page(answer)).select("p.said, p.not"))
+        assert shown
+        assert all(tag.get("dir") == "auto" for tag in shown)
+
+
+# --- The picture ----------------------------------------------------------------------------------
+
+
+def test_the_picture_shows_seeds_hops_edges_and_scores() -> None:
+    made = _read(_answer(_path(1), _path(1, 2), _path(1, 2, 3, edge="NEXT", reason="")))
+    drawn = _drawn(made)
+    texts = ["".join(t.itertext()) for t in drawn.iter(f"{_SVG}text")]
+    assert {"Seeds", "Hop 1", "Hop 2", "seed", "SHARES_ENTITY", "NEXT", "Ada Stone"} <= set(texts)
+    assert texts.count("Title 1") == 1  # a step that paths share stands there once
+    assert "[2] score 0.60" in texts
+    marked = [g for g in drawn.iter(f"{_SVG}g") if g.get("class") == "m"]
+    assert ["".join(g.itertext()) for g in marked] == ["Title 1Title 1[1] score 0.90"]
+
+
+def test_no_two_boxes_lie_on_each_other() -> None:
+    rng = random.Random(3)
+    paths = [_path(n) for n in range(1, 6)]
+    for n in range(6, 25):
+        before = rng.choice(paths)
+        step = Step(f"{n:032x}", rng.choice(("NEXT", "SIMILAR_ST")), 0.5, reason=str(n))
+        paths.append(before.then(step))
+    drawn = _drawn(_answer(*paths))
+    places: dict[str, list[float]] = {}
+    for box in drawn.iter(f"{_SVG}rect"):
+        places.setdefault(box.get("x", ""), []).append(float(box.get("y", "")))
+        assert float(box.get("x", "")) + float(box.get("width", "")) <= float(
+            drawn.get("width", "")
+        )
+        assert float(box.get("y", "")) + float(box.get("height", "")) <= float(
+            drawn.get("height", "")
+        )
+    assert sum(map(len, places.values())) == 24
+    for ys in places.values():
+        assert all(b - a >= 36 for a, b in pairwise(sorted(ys)))
+
+
+def test_what_a_picture_cannot_show_is_said() -> None:
+    made = _read(_answer(*(_path(n) for n in range(1, 31))), n=30)
+    drawn = _drawn(made)
+    texts = ["".join(t.itertext()) for t in drawn.iter(f"{_SVG}text")]
+    assert len(list(drawn.iter(f"{_SVG}rect"))) == 24
+    assert "… and 6 more passages" in texts
+    assert "Title 30" in texts  # what the answer rests on is shown
+    assert "Title 29" not in texts
+    assert "%% 1 further passages" not in mermaid(made)
+
+
+def test_only_whole_paths_are_chosen() -> None:
+    made = visits(_answer(*(_path(1, n, n + 30) for n in range(2, 31))))
+    for most in (1, 2, 3, 7, 24, 100):
+        shown = chosen(made, most)
+        orders = {visit.order for visit in shown}
+        assert len(shown) <= most
+        assert all(set(visit.path) <= orders for visit in shown)
+    assert chosen(made, 2) == []
+
+
+def test_a_traversal_of_many_hops_is_drawn() -> None:
+    deep = _path(*range(1, 2001))
+    assert svg(_answer(deep), most=5000).count("<rect") == 2000
+
+
+# --- Mermaid --------------------------------------------------------------------------------------
+
+_LABEL = r'"(?:[^"#]|#\d+;)*"'
+_LINES = re.compile(
+    rf"flowchart LR|  q\(\[{_LABEL}\]\)|  n\d+\[{_LABEL}\](?::::marked)?|  a\[/{_LABEL}/\]:::answer"
+    rf"|  (?:q|n\d+) -->\|{_LABEL}\| n\d+|  (?:q|n\d+) -\.-> a|  classDef \w+ [\w:#,]+"
+    r"|  %% \d+ further passages are not drawn"
+)
+
+
+def _mermaid(answer: Answer) -> list[str]:
+    """Return the lines of a diagram, each of which must be one that Mermaid reads."""
+    lines = mermaid(answer).splitlines()
+    assert not [line for line in lines if not _LINES.fullmatch(line)]
+    nodes = [line.split("[")[0].split("(")[0].strip() for line in lines if "[" in line]
+    for line in lines:
+        if "-->" in line or "-.->" in line:
+            ends = re.sub(_LABEL, "", line).replace("|", "").replace("-.->", "-->").split("-->")
+            assert {end.strip() for end in ends} <= {n for n in nodes if n}, line
+    return lines
+
+
+def test_the_diagram() -> None:
+    lines = _mermaid(_read(_answer(_path(1), _path(1, 2))))
+    assert lines == [
+        "flowchart LR",
+        '  q(["Who designed the bridge#63;"])',
+        '  n1["#91;1#93; Title 1 (0.90)"]:::marked',
+        '  n2["#91;2#93; Title 2 (0.60)"]',
+        '  q -->|"seed: words"| n1',
+        '  n1 -->|"shares entity: Ada Stone"| n2',
+        '  a[/"Ada Stone"/]:::answer',
+        "  n1 -.-> a",
+        "  classDef answer fill:#e8f5e9,stroke:#2e7d32",
+        "  classDef marked fill:#fff59d,stroke:#b26a00",
+    ]
+
+
+@pytest.mark.parametrize("text", [*_HOSTILE, "end", "", "a\nb", "```", "- a", "+", "3) b", "@{x}"])
+def test_a_diagram_of_any_text_is_read(text: str) -> None:
+    made = _answer(
+        _path(1, reason=text), _path(1, 2, edge=text or "NEXT", reason=text),
+        question=text, text=text, passages=(_passage(1, title=text), _passage(2, title=text)),
+    )  # fmt: skip
+    lines = _mermaid(made)
+    assert max(map(len, lines)) < 2000
+    assert "```" not in "".join(lines)
+    labels = re.findall(_LABEL, "\n".join(lines))
+    assert not [label for label in labels if re.match(r'"(\d+[.)]|[-+*])(\s|"$)', label)]
+
+
+# --- Queries, and an answer of a real corpus ------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def answer(database: Database, demo_corpus: str) -> Answer:
+    retriever = PassageRetriever(database, demo_corpus, settings=SETTINGS)
+    return ask(database, demo_corpus, QUESTION, retriever)
+
+
+def test_the_queries_show_the_evidence_again(database: Database, answer: Answer) -> None:
+    made = {query.name: query for query in answer.queries}
+    assert list(made) == ["browser.show", "traverse.pathEdges", "browser.retrieve"]
+    best = [step.passage for path in answer.paths[:4] for step in path.steps]
+    evidence = database.read("browser/show", **made["browser.show"].parameters)
+    assert {n["id"] for row in evidence for n in (row["node"], row["other"])} >= set(best)
+    joined = database.read("traverse/path_edges", **made["traverse.pathEdges"].parameters)
+    stepped = {
+        (a.passage, b.passage, b.edge, b.reason)
+        for path in answer.paths[:4]
+        for a, b in pairwise(path.steps)
+    }
+    assert {tuple(row.values()) for row in joined} == stepped
+    found = database.read("browser/retrieve", **made["browser.retrieve"].parameters)
+    assert len(found) == len(answer.passages) == SETTINGS.budget
+    assert [row["rank"] for row in found] == list(range(1, len(found) + 1))
+    assert found[0]["passage"]["corpus"] == answer.corpus
+
+
+def test_the_queries_run_as_they_are_printed(database: Database, answer: Answer) -> None:
+    """Browser's parameters are expressions: each is what the query was given."""
+    odd = {"text": "a \"b\" 'c' \\ \n é 鸟 {$x}", "list": [1, 2.5, True, None, {"k": ["v"]}]}
+    for query in (*answer.queries, ShownQuery("x", "RETURN 1", odd)):
+        lines = list(browser_lines(query))
+        for name, value in query.parameters.items():
+            (line,) = [x for x in lines if x.startswith(f":param {name} => ")]
+            literal = line.removeprefix(f":param {name} => ")
+            assert rows(database, f"RETURN {literal} AS v") == [{"v": value}]
+        shown = "\n".join(x for x in lines if not x.startswith(":param"))
+        assert rows(database, shown, **query.parameters)
+        for line in lines:
+            assert line.replace("&", "&amp;").split(" YIELD")[0][:40].strip('"')
+
+
+def test_structure_and_traces_have_queries_of_their_own() -> None:
+    cited = StructuralAnswer("x", citations=(Citation("d", "T", table="t"), Citation("d", "T")))
+    made = queries_of(_answer(structural=cited, trace="4f", passages=()))
+    assert [(query.name, query.parameters) for query in made] == [
+        ("browser.show", {"nodes": ["t", "d"]}),
+        ("browser.showTrace", {"trace": "4f"}),
+    ]
+
+
+def test_the_page_of_a_real_answer(answer: Answer) -> None:
+    html = page(answer)
+    assert len(html.encode()) < 16_000
+    soup = _soup(html)
+    by_id = {passage.id: passage for passage in answer.passages}
+    marked = [" ".join(mark.text.split()) for mark in soup.select("mark.s")]
+    for sentence in answer.supporting:
+        assert by_id[sentence.passage].text[sentence.start : sentence.end].strip() == sentence.text
+        assert " ".join(sentence.text.split()) in marked
+    assert answer.browser is not None
+    assert [a["href"] for a in soup.select("a") if a["href"][0] != "#"] == [answer.browser]
+    assert "custom.kgp.show(" in unquote(answer.browser)
+    assert len(soup.select("tr[id]")) == len(answer.passages)
+    assert {t for p in answer.passages for t in (p.title,)} <= {b.text for b in soup.select("bdi")}
+
+
+def test_thirty_passages_stay_a_small_page(database: Database, demo_corpus: str) -> None:
+    retriever = PassageRetriever(
+        database, demo_corpus, agent="tfidf", settings=TraversalSettings(budget=30)
+    )
+    made = ask(database, demo_corpus, QUESTION, retriever)
+    assert len(made.passages) > 20
+    assert len(page(made).encode()) < 30_000
+    ElementTree.fromstring(svg(made))
+
+
+def test_neo4j_viz_shows_the_evidence(database: Database, answer: Answer) -> None:
+    made = as_viz(database, answer)
+    captions = [node.caption for node in made.nodes]
+    for rank, passage in enumerate(answer.passages, 1):
+        assert any(
+            c is not None and c.startswith(f"[{rank}] {passage.title[:20]}") for c in captions
+        )
+    documents = {passage.document for passage in answer.passages}
+    assert len(made.nodes) == len(answer.passages) + len(documents)
+    ids = {node.id for node in made.nodes}
+    assert all({edge.source, edge.target} <= ids for edge in made.relationships)
+    reasons = {edge.properties.get("reason") for edge in made.relationships}
+    assert {step.reason for path in answer.paths[:3] for step in path.steps[1:]} <= reasons
+    assert not any("embedding" in node.properties for node in made.nodes)
+    assert "[1] " in str(made.render().data)

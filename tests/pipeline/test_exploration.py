@@ -1,0 +1,230 @@
+"""Exploration of knowledge graphs: paths and neighbourhoods, against NetworkX and on hubs."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+from graphs import rows
+from small_kg import ENGLISH, load_english
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graph_names import entity_id, graph_scope
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.types.errors import DatabaseError
+
+#: More than any procedure looks at.
+_LEAVES = 25_000
+
+
+@pytest.fixture(scope="module")
+def english(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The small English graph, not embedded."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    load_english(database, name, tmp_path_factory.mktemp("english"))
+    yield name
+    delete_graph(database, name)
+
+
+def _made(database: Database, folder: Path, name: str, triples: list[tuple[str, str, str]]) -> str:
+    path = folder / "triples.tsv"
+    path.write_text("".join("\t".join(triple) + "\n" for triple in triples), encoding="utf-8")
+    load_graph(database, [path], name, embed=False)
+    return name
+
+
+@pytest.fixture
+def graph(database: Database) -> Iterator[str]:
+    """The name of a graph of the test's own."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    yield name
+    if database.read("explore/graph", graph=name):
+        delete_graph(database, name)
+
+
+def _paths(database: Database, graph: str, *entities: str, **more: Any) -> list[list[str]]:
+    found = database.read("procedures/paths", entities=list(entities), graph=graph, **more)
+    return [[node["name"] for node in row["path"]] for row in found]
+
+
+# --- Paths ----------------------------------------------------------------------------------------
+
+
+def test_paths_of_two(database: Database, english: str) -> None:
+    (row,) = database.read("procedures/paths", entities=["Fever", "NAUSEA"], graph=english)
+    assert [node["name"] for node in row["path"]] == ["Fever", "Flu", "Nausea"]
+    assert [edge.type for edge in row["edges"]] == ["possible_disease", "has_symptom"]
+    assert (row["hops"], row["score"]) == (2, 1.5)
+    # In either direction, by id, and one way only once.
+    ids = [entity_id(english, "nausea"), entity_id(english, "fever")]
+    assert len(_paths(database, english, *ids)) == 1
+    assert _paths(database, english, "Fever", "Nausea", maxHops=1) == []
+    assert _paths(database, english, "Fever") == []
+    with pytest.raises(
+        DatabaseError, match=f"graph {english} has no entity named no such, nor this"
+    ):
+        _paths(database, english, "Fever", "no such", "nor this")
+    assert _paths(database, english) == []
+
+
+def test_segments_are_joined_where_they_meet(database: Database, english: str) -> None:
+    """From fever by flu to nausea, the nearest, and on from there; nausea stands once."""
+    found = _paths(database, english, "Fever", "Nausea", "Stomach cramps")
+    chain = ["Fever", "Flu", "Nausea", "Food poisoning", "Stomach cramps"]
+    assert found[0] in (chain, chain[::-1])
+    assert all(len(way) == len({*way}) for way in found[:1])
+    lengths = [len(way) for way in found]
+    assert lengths == sorted(lengths)
+
+
+def test_an_entity_out_of_reach_begins_afresh(
+    database: Database, graph: str, tmp_path: Path
+) -> None:
+    triples = [("a", "r", "b"), ("b", "r", "c"), ("x", "r", "y"), ("lone", "r", "alone")]
+    _made(database, tmp_path, graph, triples)
+    found = _paths(database, graph, "a", "x", "c", "y", "lone")
+    assert sorted(min(way, way[::-1]) for way in found) == [["a", "b", "c"], ["x", "y"]]
+
+
+def test_short_by_hops_and_not_by_letters(database: Database, graph: str, tmp_path: Path) -> None:
+    long = [("a", "r", "1"), ("1", "r", "2"), ("2", "r", "z")]
+    short = [("a", "r", "a rather long name of an entity"),
+             ("a rather long name of an entity", "r", "z")]  # fmt: skip
+    _made(database, tmp_path, graph, [*long, *short])
+    assert _paths(database, graph, "a", "z") == [["a", "a rather long name of an entity", "z"]]
+
+
+def test_paths_and_neighbourhoods_agree_with_networkx(
+    database: Database, graph: str, tmp_path: Path
+) -> None:
+    chance = random.Random(11)
+    names = [f"n{number}" for number in range(60)]
+    triples = [
+        (*chance.sample(names, 2), chance.choice(["r", "s"]))  # head, tail, relation
+        for _ in range(90)
+    ]
+    _made(database, tmp_path, graph, [(head, relation, tail) for head, tail, relation in triples])
+    known = nx.Graph((head, tail) for head, tail, _ in triples)
+    held = sorted(known)
+    assert len({*map(len, nx.connected_components(known))}) > 1
+    for _ in range(40):
+        a, b = chance.sample(held, 2)
+        near = nx.has_path(known, a, b) and nx.shortest_path_length(known, a, b) <= 5
+        expected = (
+            {tuple(min(w, w[::-1])) for w in nx.all_shortest_paths(known, a, b)} if near else set()
+        )
+        found = _paths(database, graph, a, b, limit=100)
+        assert {tuple(min(way, way[::-1])) for way in found} == expected
+        assert len(found) == len(expected)
+    for name in held[::5]:
+        around = database.read("procedures/neighbourhood", entity=name, graph=graph, limit=1000)
+        assert {row["neighbour"]["name"] for row in around} == {*known[name]}
+
+
+def test_the_search_ends_with_the_time(database: Database, english: str) -> None:
+    everything = [row["name"] for row in database.read("explore/all_names", graph=english)]
+    whole = _paths(database, english, *everything, limit=100, timeout=60_000)
+    assert len(whole) > 0
+    # Cut short, chains lead over those pairs that were found; what they say is true all the same.
+    joined = {
+        frozenset((head.replace("_", " "), tail.replace("_", " "))) for head, _, tail in ENGLISH
+    }
+    for timeout in (1, 5, 20):
+        for way in _paths(database, english, *everything, limit=100, timeout=timeout):
+            assert all(frozenset(pair) in joined for pair in pairwise(way))
+
+
+# --- Neighbours -----------------------------------------------------------------------------------
+
+
+def test_neighbourhood(database: Database, english: str) -> None:
+    def around(entity: str, **more: Any) -> list[tuple[str, bool, str]]:
+        listed = database.read("procedures/neighbourhood", entity=entity, graph=english, **more)
+        return [(r["relation"], r["outward"], r["neighbour"]["name"]) for r in listed]
+
+    assert around("Fever") == [("has_symptom", False, "Flu"), ("possible_disease", True, "Flu")]
+    assert around(entity_id(english, "fever"), relations=["has_symptom"]) == around("Fever")[:1]
+    # Of few, one of each type.
+    assert {relation for relation, _, _ in around("Flu", limit=4)} == {
+        "has_symptom",
+        "need_medical_test",
+        "need_medication",
+        "possible_disease",
+    }
+    with pytest.raises(DatabaseError, match="has no entity named no such"):
+        around("no such")
+
+
+def test_evidence(database: Database, english: str) -> None:
+    def found(*entities: str, **settings: Any) -> list[tuple[str, str, str, str, str]]:
+        listed = database.read(
+            "procedures/evidence", entities=list(entities), graph=english, **settings
+        )
+        return [
+            (
+                r["kind"],
+                r["entity"]["name"],
+                r["source"]["name"],
+                r["edge"].type,
+                r["target"]["name"],
+            )
+            for r in listed
+        ]
+
+    both = found("Fever", "Nausea")
+    # What both lead to comes first, in the direction that leads away from them.
+    assert set(both[:2]) == {
+        ("path", "Fever", "Fever", "possible_disease", "Flu"),
+        ("path", "Nausea", "Nausea", "possible_disease", "Flu"),
+    }
+    assert {row[4] for row in both} >= {"Throat swab", "Paracetamol (Panadol)"}
+    # No pair twice, whichever way it is met.
+    pairs = [frozenset((row[2], row[4])) for row in both]
+    assert len(pairs) == len({*pairs})
+    # What stands further away comes after what leads there.
+    shown = {"Fever", "Nausea"}
+    for row in both:
+        assert row[2] in shown
+        shown.add(row[4])
+    assert len(found("Fever", "Nausea", limit=3)) == 3
+    heavy = found("Flu", relations={"need_medical_test": 9.0}, limit=1)
+    assert [row[4] for row in heavy] == ["Throat swab"]
+    assert found() == []
+
+
+@pytest.mark.slow
+def test_hubs(database: Database, graph: str) -> None:
+    """A star of 25,000 leaves: each procedure looks at a bounded part of it."""
+    database.write("load_kg/begin", graph=graph, scope=graph_scope(graph), load="x")
+    rows(
+        database,
+        """
+        CREATE (hub:Entity {id: $graph + '/hub', graph: $graph, key: 'hub', name: 'hub'})
+        WITH hub
+        UNWIND range(1, $leaves) AS n
+        CREATE (hub)-[:leaf {id: $graph + n, graph: $graph}]->(:Entity {
+          id: $graph + '/' + n, graph: $graph, key: toString(n), name: toString(n)})
+        """,
+        graph=graph,
+        leaves=_LEAVES,
+    )
+    assert _paths(database, graph, "1", str(_LEAVES)) == [["1", "hub", str(_LEAVES)]]
+    seven = [str(n) for n in range(1, 8)]
+    for path in _paths(database, graph, *seven, limit=3):
+        assert {*path} <= {"hub", *seven}
+    for limit in (5, 50):
+        around = database.read("procedures/neighbourhood", entity="hub", graph=graph, limit=limit)
+        assert len({row["neighbour"]["id"] for row in around}) == limit
+    found = database.read("procedures/evidence", entities=["hub", "5"], graph=graph, limit=20)
+    assert len(found) == 20
+    ends = [(r["source"]["name"], r["target"]["name"]) for r in found]
+    assert all("hub" in pair for pair in ends)
+    assert len({frozenset(pair) for pair in ends}) == 20
+    assert all(a != b for a, b in pairwise(ends))

@@ -1,0 +1,382 @@
+"""The bridges to other tools, each against the real package and the demo's corpus."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import rows
+from neo4j_graphrag.generation import GraphRAG
+from neo4j_graphrag.llm import LLMInterfaceV2
+from neo4j_graphrag.llm.types import LLMResponse
+
+from kgp_neo4j import Corpus
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.demo import QUESTION, SETTINGS, TABLE_QUESTION
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.integrations import graphrag, langchain, notebook
+from kgp_neo4j.integrations.passages import described
+from kgp_neo4j.integrations.py2neo import graph as py2neo_graph
+from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
+from kgp_neo4j.types.corpus import Answer
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError
+
+
+@pytest.fixture(scope="module")
+def demo(database: Database, demo_corpus: str) -> Corpus:
+    return Corpus(demo_corpus, database=database)
+
+
+@pytest.fixture(scope="module")
+def answer(demo: Corpus) -> Answer:
+    return demo.ask(QUESTION, settings=SETTINGS)
+
+
+# --- What a passage is told as --------------------------------------------------------------------
+
+
+def test_passages_are_described_with_the_way_to_them(demo: Corpus) -> None:
+    found = demo.retrieve(QUESTION, settings=SETTINGS)
+    records = [known for _, known in described(found)]
+    assert [r["rank"] for r in records] == list(range(1, len(found.passages) + 1))
+    for known, passage, path in zip(records, found.passages, found.paths, strict=True):
+        assert known["id"] == passage.id == path.last
+        assert known["path"][-1] == passage.title
+        assert len(known["path"]) == len(known["edges"]) + 1 == len(path.steps)
+    led = next(r for r in records if r["edges"])
+    assert led["path"][0] in {r["title"] for r in records}
+    assert led["edges"][0] in {"SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "NEXT"}
+
+
+# --- neo4j-graphrag -------------------------------------------------------------------------------
+
+
+class _Scripted(LLMInterfaceV2):
+    """A model of neo4j-graphrag's interface: it answers with the line it is told to look for."""
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(model_name="scripted")
+        self.wanted = wanted
+        self.prompts: list[str] = []
+
+    def invoke(self, input: Any, **_: Any) -> LLMResponse:
+        self.prompts.append("\n".join(str(message["content"]) for message in input))
+        line = next((x for x in self.prompts[-1].splitlines() if self.wanted in x), "unknown")
+        return LLMResponse(content=line)
+
+    async def ainvoke(self, input: Any, **_: Any) -> LLMResponse:
+        return self.invoke(input)
+
+
+def test_graphrag_answers_from_our_passages(demo: Corpus) -> None:
+    retriever = graphrag.KgpRetriever(demo, settings=SETTINGS)
+    found = demo.retrieve(QUESTION, settings=SETTINGS)
+    second = found.passages[1]
+    llm = _Scripted(second.text.strip().splitlines()[0])
+    made = GraphRAG(retriever, llm).search(
+        QUESTION, retriever_config={"top_k": 3}, return_context=True
+    )
+    assert made.answer == second.text.strip().splitlines()[0]
+    assert QUESTION in llm.prompts[0]
+    items = made.retriever_result.items
+    assert [item.metadata["id"] for item in items] == [p.id for p in found.passages[:3]]
+    for item, passage in zip(items, found.passages, strict=False):
+        assert item.content.startswith(f"[{item.metadata['rank']}] {passage.title}\n")
+        assert passage.text.strip() in item.content
+    assert made.retriever_result.metadata["corpus"] == demo.name
+    assert made.retriever_result.metadata["__retriever"] == "KgpRetriever"
+
+
+def test_graphrag_falls_back_where_nothing_is_found(demo: Corpus) -> None:
+    llm = _Scripted("x")
+    made = GraphRAG(graphrag.KgpRetriever(demo, method="bm25"), llm).search(
+        "zzzqqq", response_fallback="Nothing there.", return_context=True
+    )
+    assert (made.answer, made.retriever_result.items, llm.prompts) == ("Nothing there.", [], [])
+
+
+def test_graphrag_retriever_is_a_tool(demo: Corpus) -> None:
+    tool = graphrag.KgpRetriever(demo, method="bm25").convert_to_tool(
+        name="passages", description="Finds passages."
+    )
+    assert set(tool.get_parameters()["properties"]) == {"query_text", "top_k"}
+    assert len(tool.execute(query_text=QUESTION, top_k=2).items) == 2
+
+
+def test_graphrag_refuses_to_find_nothing(demo: Corpus) -> None:
+    with pytest.raises(ConfigurationError, match="top_k is 0"):
+        graphrag.KgpRetriever(demo).search(query_text=QUESTION, top_k=0)
+
+
+# --- LangChain ------------------------------------------------------------------------------------
+
+
+def test_langchain_documents_carry_where_they_come_from(demo: Corpus) -> None:
+    retriever = langchain.KgpRetriever(corpus=demo, k=4, settings=SETTINGS)
+    found = demo.retrieve(QUESTION, settings=SETTINGS)
+    documents = retriever.invoke(QUESTION)
+    assert [d.id for d in documents] == [p.id for p in found.passages[:4]]
+    assert [d.page_content for d in documents] == [p.text for p in found.passages[:4]]
+    assert [d.metadata for d in documents] == [known for _, known in described(found)][:4]
+    assert {"title", "source", "position", "score", "path"} <= documents[0].metadata.keys()
+
+
+def test_langchain_works_in_a_chain_and_asynchronously(demo: Corpus) -> None:
+    retriever = langchain.KgpRetriever(corpus=demo, k=2, method="bm25")
+    chain = retriever | (lambda documents: [d.metadata["title"] for d in documents])
+    once = chain.invoke(QUESTION)
+    assert len(once) == 2
+
+    async def both() -> list[list[str]]:
+        return list(await asyncio.gather(chain.ainvoke(QUESTION), chain.ainvoke(QUESTION)))
+
+    assert asyncio.run(both()) == [once, once]
+
+
+def test_langchain_answers_a_batch(demo: Corpus) -> None:
+    """A batch runs in threads, over one encoder and one connection."""
+    retriever = langchain.KgpRetriever(corpus=demo, k=3, settings=SETTINGS)
+    asked = [QUESTION, TABLE_QUESTION] * 4
+    found = retriever.batch(asked)
+    assert found == [retriever.invoke(question) for question in asked[:2]] * 4
+
+
+def test_langchain_says_what_is_wrong(demo: Corpus, database: Database) -> None:
+    with pytest.raises(ValueError, match="greater than or equal to 1"):
+        langchain.KgpRetriever(corpus=demo, k=0)
+    missing = langchain.KgpRetriever(corpus=Corpus("nowhere", database=database))
+    with pytest.raises(CorpusError, match="no corpus named 'nowhere'"):
+        missing.invoke(QUESTION)
+
+
+# --- Notebooks ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cell() -> Any:
+    """IPython's formatter, as the end of a notebook's cell uses it."""
+    from IPython.core.formatters import DisplayFormatter
+
+    return DisplayFormatter().format
+
+
+def test_an_answer_shows_itself_in_a_notebook(answer: Answer, cell: Any) -> None:
+    html = cell(answer)[0]["text/html"]
+    assert f"<b>{QUESTION}</b>" in html
+    assert answer.text in html
+    assert "<mark>" in html
+    for passage in answer.passages[:3]:
+        assert f"<b>{passage.title}</b>" in html
+    way = next(p for p in answer.paths if len(p.steps) > 1)
+    titles = {p.id: p.title for p in answer.passages}
+    assert " → ".join(titles[s.passage] for s in way.steps) in html
+    assert "open in Neo4j Browser" in html or answer.browser is None
+
+
+def test_what_the_evidence_does_not_hold_is_told_so(answer: Answer, cell: Any) -> None:
+    html = cell(replace(answer, text="", reading=None, statements=()))[0]["text/html"]
+    assert "<i>not in the evidence</i>" in html
+    html = cell(replace(answer, text="", passages=(), paths=(), supporting=()))[0]["text/html"]
+    assert "<i>nothing in the corpus matches</i>" in html
+
+
+def test_a_retrieval_and_a_structural_answer_show_themselves(demo: Corpus, cell: Any) -> None:
+    html = cell(demo.retrieve(QUESTION, method="bm25"))[0]["text/html"]
+    assert html.count("<tr><td>") == 10
+    assert "more passages" in html
+    told = demo.ask(TABLE_QUESTION)
+    html = cell(told)[0]["text/html"]
+    assert told.text in html
+    assert "Table 1" in html
+
+
+def test_a_document_cannot_write_into_the_page(
+    database: Database, corpus: str, tmp_path: Path, cell: Any
+) -> None:
+    evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+    (tmp_path / "evil.txt").write_text(f"The bridge was built by {evil} in 1900.")
+    load(database, [str(tmp_path / "evil.txt")], corpus)
+    found = Corpus(corpus, database=database).retrieve(
+        f"Who built the bridge {evil}?", method="bm25"
+    )
+    html = cell(found)[0]["text/html"]
+    assert "&lt;script&gt;" in html
+    assert "<script" not in html
+    assert "<img" not in html
+
+
+def test_evidence_as_a_frame(answer: Answer, database: Database, demo_graph: str) -> None:
+    frame = notebook.frame(answer)
+    assert list(frame["id"]) == [p.id for p in answer.passages]
+    assert frame["score"].is_monotonic_decreasing
+    assert frame.loc[0, "text"] == answer.passages[0].text
+    mapped = ask_graph(database, demo_graph, "I feel tired and dizzy. What can it be?")
+    edges = notebook.frame(mapped)
+    assert list(edges.columns) == ["head", "relation", "tail", "status", "note"]
+    assert len(edges) == len(mapped.edges) > 0
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A running IPython with folders of its own, without which nothing is displayed."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    yield
+    InteractiveShell.clear_instance()
+
+
+def test_the_whole_page_is_shown_in_a_frame(
+    answer: Answer, database: Database, demo_graph: str, shell: None
+) -> None:
+    from IPython.utils.capture import capture_output
+
+    mapped = ask_graph(database, demo_graph, "I feel tired and dizzy. What can it be?")
+    for made in (answer, mapped):
+        with capture_output() as shown:
+            notebook.show(made, height=300)
+        html = shown.outputs[0].data["text/html"]
+        assert html.startswith('<iframe sandbox="allow-popups" srcdoc="')
+        assert "height:300px" in html
+        assert "&lt;" in html
+        assert html.count("<") == 2  # the frame alone: all of the page is within its attribute
+
+
+# --- py2neo ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def py2neo(database: Database) -> Any:
+    return py2neo_graph(database)
+
+
+def test_py2neo_reads_matches_and_calls(py2neo: Any, demo: Corpus, database: Database) -> None:
+    import py2neo as package
+
+    count = py2neo.run(
+        "MATCH (p:Passage {corpus: $corpus}) RETURN count(p)", corpus=demo.name
+    ).evaluate()
+    assert count == database.read("inspect/corpus", corpus=demo.name)[0]["passages"]
+    matcher = package.NodeMatcher(py2neo)
+    document = matcher.match("Document", corpus=demo.name, title="Hesk Bridge").first()
+    assert document["title"] == "Hesk Bridge"
+    edges = package.RelationshipMatcher(py2neo).match((document, None), "HAS_PASSAGE").all()
+    assert {type(edge).__name__ for edge in edges} == {"HAS_PASSAGE"}
+    rows = py2neo.run(
+        "CALL custom.kgp.retrieve($question, $corpus, {budget: 3})", question=QUESTION,
+        corpus=demo.name,
+    ).data()  # fmt: skip
+    assert [row["rank"] for row in rows] == [1, 2, 3]
+    assert rows[0]["passage"]["corpus"] == demo.name
+
+
+def test_py2neo_writes_in_transactions(py2neo: Any, database: Database) -> None:
+    import py2neo as package
+
+    begun = py2neo.begin()
+    begun.create(package.Node("Py2neoTest", name="one"))
+    py2neo.rollback(begun)
+    assert py2neo.nodes.match("Py2neoTest").count() == 0
+    node = package.Node("Py2neoTest", name="two")
+    py2neo.create(node)
+    assert py2neo.nodes.match("Py2neoTest").count() == 1
+    py2neo.delete(node)
+    assert py2neo_graph(database.connection).nodes.match("Py2neoTest").count() == 0
+
+
+# --- Graph Data Science ---------------------------------------------------------------------------
+
+
+def test_pagerank_leiden_and_fastrp_run_on_the_corpus(demo: Corpus, database: Database) -> None:
+    before = set(_graphs(database))
+    with demo.gds() as (gds, graph):
+        count = "MATCH (p:Passage {corpus: $corpus}) RETURN count(p) AS n"
+        (passages,) = rows(database, count, corpus=demo.name)
+        assert graph.node_count() == passages["n"]
+        assert set(graph.relationship_types()) == {
+            "NEXT",
+            "SHARES_ENTITY",
+            "SHARES_KEYWORD",
+            "SIMILAR_ST",
+        }
+        ranks = gds.page_rank.stream(graph, relationship_weight_property="weight")
+        assert len(ranks) == passages["n"]
+        best = gds.util.as_nodes(ranks.nlargest(3, "score")["nodeId"].tolist())
+        assert {node["corpus"] for node in best} == {demo.name}
+        communities = gds.leiden.stream(graph, random_seed=7, concurrency=1)["communityId"]
+        assert 1 < communities.nunique() < passages["n"]
+        vectors = gds.fast_rp.stream(graph, embedding_dimension=8)["embedding"]
+        assert {len(vector) for vector in vectors} == {8}
+        with demo.gds(["NEXT"]) as (_, second):  # two at once
+            assert second.relationship_types() == ["NEXT"]
+        assert graph.exists()
+    assert set(_graphs(database)) == before
+
+
+def test_the_projected_graph_is_dropped_after_an_error(demo: Corpus, database: Database) -> None:
+    before = set(_graphs(database))
+    with pytest.raises(ZeroDivisionError), demo.gds():
+        _ = 1 / 0
+    assert set(_graphs(database)) == before
+
+
+def test_a_graph_cannot_be_projected_over_other_edges_or_of_no_passages(
+    demo: Corpus, database: Database
+) -> None:
+    with pytest.raises(ConfigurationError, match="HAS_KEYWORD"), demo.gds(["HAS_KEYWORD"]):
+        pass
+    nowhere = Corpus("nowhere", database=database)
+    with pytest.raises(CorpusError, match="'nowhere'"), nowhere.gds():
+        pass
+
+
+def _graphs(database: Database) -> list[str]:
+    listed = rows(database, "CALL gds.graph.list() YIELD graphName RETURN graphName")
+    return [row["graphName"] for row in listed]
+
+
+# --- Without the extras ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("package", "module", "use"),
+    [
+        ("neo4j_graphrag", "graphrag", None),
+        ("langchain_core", "langchain", None),
+        ("mcp", "mcp", None),
+        ("py2neo", "py2neo", "graph"),
+        ("pandas", "notebook", "frame"),
+        ("IPython", "notebook", "show"),
+    ],
+)
+def test_without_a_package_it_says_how_to_install_it(
+    package: str, module: str, use: str | None, monkeypatch: pytest.MonkeyPatch, answer: Answer
+) -> None:
+    """Each bridge names its extra where its package is missing; a module of None cannot be had."""
+    for name in [package, *(n for n in sys.modules if n.startswith(f"{package}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, f"kgp_neo4j.integrations.{module}", raising=False)
+
+    def used() -> None:
+        bridge = importlib.import_module(f"kgp_neo4j.integrations.{module}")
+        if use:
+            getattr(bridge, use)(answer)
+
+    with pytest.raises(ConfigurationError, match=r'pip install "kgp-neo4j\[\w+\]"'):
+        used()
+
+
+def test_without_its_client_the_projection_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, demo: Corpus
+) -> None:
+    monkeypatch.setitem(sys.modules, "graphdatascience", None)
+    with pytest.raises(ConfigurationError, match=r'pip install "kgp-neo4j\[gds\]"'), demo.gds():
+        pass

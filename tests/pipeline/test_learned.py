@@ -1,0 +1,276 @@
+"""The learned agent: its traversal, its reasons, its training, on the demo's documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from commands import environment, kgp
+
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
+from kgp_neo4j.corpus.traverse.judged import candidates_of, search, seeds_of
+from kgp_neo4j.corpus.traverse.signals import FEATURES, question_signals
+from kgp_neo4j.demo import QUESTION
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.train.boosting import BoostingSettings
+from kgp_neo4j.train.scorer import TrainingSet, train_scorer
+from kgp_neo4j.types.corpus import Question, Retrieval
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, ModelError
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+
+#: Question, and the titles of the documents that answer it together.
+_QUESTIONS = [
+    (QUESTION, ["Hesk Bridge", "Yusuf Arden"]),
+    ("From whom did the designer of Ardfin Lighthouse learn her trade?",
+     ["Ardfin Lighthouse", "Isobel Tarn"]),
+    ("Who founded the yard that built the ferry replaced by the Hesk Bridge?",
+     ["Sula Grey", "Lindqvist Yard"]),
+    ("Which animals live in the quarry of the blocks of the Halse Breakwater?",
+     ["Halse Breakwater", "Ruan Quarry"]),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The questions as a training file in HotpotQA's form, each a few times in other words."""
+    file = tmp_path_factory.mktemp("questions") / "train.jsonl"
+    rows = [
+        {
+            "_id": f"q{turn}-{at}",
+            "question": f"{opening}{question}",
+            "answer": "",
+            "type": "bridge",
+            "supporting_facts": [[title, 0] for title in titles],
+            "context": [[title, [f"{title}."]] for title in titles],
+        }
+        for turn, opening in enumerate(("", "Tell me: ", "I wonder: "))
+        for at, (question, titles) in enumerate(_QUESTIONS)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def _retrieve(
+    database: Database, corpus: str, question: str = QUESTION, **settings: object
+) -> Retrieval:
+    made = replace(TraversalSettings(seeds=2, budget=8), **settings)  # type: ignore[arg-type]
+    return PassageRetriever(database, corpus, settings=made).retrieve(Question("", question))
+
+
+def _edges(retrieval: Retrieval) -> set[str]:
+    return {step.edge for path in retrieval.paths for step in path.steps[1:]}
+
+
+def test_it_is_the_agent_of_a_corpus_with_all_graphs(database: Database, demo_corpus: str) -> None:
+    assert PassageRetriever(database, demo_corpus).agent.name == "learned"
+    assert PassageRetriever(database, demo_corpus, agent="knn").agent.name == "knn"
+
+
+def test_a_corpus_without_entities_is_walked_by_similarity(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("The harbour of Kettlehaven is deep.", encoding="utf-8")
+    load(database, [str(tmp_path / "a.txt")], corpus)
+    connect(database, corpus, edges=["tfidf", "knn-st"])
+    assert PassageRetriever(database, corpus).agent.name == "knn"
+    with pytest.raises(CorpusError, match="no entities graph"):
+        PassageRetriever(database, corpus, agent="learned").open()
+    connect(database, corpus, edges=["entity"])
+    assert PassageRetriever(database, corpus).agent.name == "learned"
+
+
+@pytest.mark.parametrize(("question", "titles"), _QUESTIONS)
+def test_it_finds_both_documents(
+    database: Database, demo_corpus: str, question: str, titles: list[str]
+) -> None:
+    found = _retrieve(database, demo_corpus, question)
+    assert set(titles) <= {passage.title for passage in found.passages[:5]}
+
+
+def test_paths_lead_over_named_edges_and_say_why(database: Database, demo_corpus: str) -> None:
+    found = _retrieve(database, demo_corpus)
+    title = {passage.id: passage.title for passage in found.passages}
+    path = next(p for p in found.paths if title[p.last] == "Yusuf Arden")
+    assert [title[step.passage] for step in path.steps] == ["Hesk Bridge", "Yusuf Arden"]
+    assert path.steps[0].edge == "seed"
+    assert path.steps[0].reason
+    assert path.steps[1].edge in ("SHARES_ENTITY", "SHARES_KEYWORD")
+    assert "yusuf arden" in path.steps[1].reason.lower()
+    assert "(+" in path.steps[1].signals
+    assert path.steps[1].inherited > 0  # Hesk Bridge names him
+
+
+def test_the_order_is_the_judgement_and_nothing_stands_twice(
+    database: Database, demo_corpus: str
+) -> None:
+    found = _retrieve(database, demo_corpus, budget=15)
+    scores = [passage.score for passage in found.passages]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert len({passage.id for passage in found.passages}) == len(found.passages) == 15
+    for path in found.paths:
+        assert len({step.passage for step in path.steps}) == len(path.steps)
+
+
+def test_the_same_question_finds_the_same(database: Database, demo_corpus: str) -> None:
+    first, second = (_retrieve(database, demo_corpus) for _ in range(2))
+    assert [p.id for p in first.passages] == [p.id for p in second.passages]
+    assert first.paths == second.paths
+
+
+@pytest.mark.parametrize("edge", ["SHARES_ENTITY", "SHARES_KEYWORD", "SIMILAR_ST"])
+def test_only_the_edges_asked_for_are_walked(
+    database: Database, demo_corpus: str, edge: str
+) -> None:
+    # What two passages mention alike is a signal whatever the edges.
+    assert _edges(_retrieve(database, demo_corpus, edges=(edge,), budget=20)) <= {edge, "MENTIONS"}
+
+
+def test_without_hops_it_is_the_search(database: Database, demo_corpus: str) -> None:
+    found = _retrieve(database, demo_corpus, hops=0)
+    agent = PassageRetriever(database, demo_corpus).agent
+    asked = search(database, demo_corpus, QUESTION, lambda: agent.begin(QUESTION).vector or ())
+    assert [p.id for p in found.passages] == asked.order[:8]
+    assert all(len(path.steps) == 1 for path in found.paths)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["?", "the of and", "zzzz qqqq", "北京 在哪里", '"' * 50, "a" * 9000, "Hesk Bridge one " * 900],
+)
+def test_odd_questions_find_something_or_nothing(
+    database: Database, demo_corpus: str, text: str
+) -> None:
+    assert len(_retrieve(database, demo_corpus, text).passages) <= 8
+
+
+def test_words_and_meaning_are_searched_for_as_in_one_call(
+    database: Database, demo_corpus: str, encoder: Encoder
+) -> None:
+    vector = encoder.encode([QUESTION])[0].tolist()
+    rows = database.read(
+        "traverse/question_signals", question=QUESTION, vector=vector, corpus=demo_corpus
+    )
+    found = search(database, demo_corpus, QUESTION, lambda: vector)
+    assert found == question_signals(QUESTION, vector, rows)
+    assert found.cosine_rank
+    assert found.lexical_rank
+
+
+def test_signals_have_one_column_each(
+    database: Database, demo_corpus: str, encoder: Encoder
+) -> None:
+    asked = search(database, demo_corpus, QUESTION, encoder.encode([QUESTION])[0].tolist)
+    frontier = seeds_of(asked, 2)
+    found = candidates_of(database, demo_corpus, asked, frontier, TraversalSettings(), None)
+    assert found.features.shape == (len(found.ids), len(FEATURES))
+    assert len(set(FEATURES)) == len(FEATURES)
+    column = dict(zip(FEATURES, found.features.T, strict=True))
+    at = {passage: place for place, passage in enumerate(found.ids)}
+    assert set(frontier) <= set(found.ids)
+    assert all(column["visited"][at[p]] == 1 for p in frontier)
+    assert column["visited"].sum() == len(frontier)
+    named = next(p for p in asked.named)
+    assert column["title_named"][at[named]] > 0
+    assert (column["coverage"] <= 1).all()
+    assert (column["coverage"] >= 0).all()
+
+
+# --- Training -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_training_writes_a_scorer_that_asks(
+    connection: Connection, demo_corpus: str, questions: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "scorer"
+    arguments = ("--set", f"{demo_corpus}={questions}", "--trees", "20", "--out", str(out))
+    done = kgp("train", "scorer", *arguments, "--json", **environment(connection))
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["questions"] == {demo_corpus: 12}
+    assert report["left_out"] == {demo_corpus: 0}
+    assert 0 <= report["reached"][demo_corpus] <= 1
+    assert demo_corpus in (out / "README.md").read_text(encoding="utf-8")
+    asked = kgp(
+        "ask", QUESTION, "--corpus", demo_corpus, "--agent", "learned", "--model", str(out),
+        "--json", **environment(connection),
+    )  # fmt: skip
+    assert asked.returncode == 0, asked.stderr
+    assert json.loads(asked.stdout)["agent"] == "learned"
+    again = kgp("train", "scorer", *arguments, "--seed", "1", **environment(connection))
+    assert again.returncode == 1
+    assert "other settings" in again.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_training_twice_grows_the_same_trees(
+    database: Database, demo_corpus: str, questions: Path, tmp_path: Path
+) -> None:
+    sets = [TrainingSet(demo_corpus, questions)]
+    settings = BoostingSettings(trees=10, smallest_leaf=3)
+    for name in ("a", "b"):
+        train_scorer(database, sets, tmp_path / name, settings=settings)
+    made = [(tmp_path / name / "scorer.json").read_text(encoding="utf-8") for name in ("a", "b")]
+    assert made[0] == made[1]
+    assert '"feature"' in made[0]  # it did learn something
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_training_puts_its_own_questions_right(
+    database: Database, demo_corpus: str, questions: Path, tmp_path: Path, encoder: Encoder
+) -> None:
+    sets = [TrainingSet(demo_corpus, questions)]
+    settings = BoostingSettings(trees=60, smallest_leaf=2, penalty=0.1)
+    train_scorer(database, sets, tmp_path / "out", settings=settings)
+    agent = AgentSettings(model=str(tmp_path / "out"))
+    retriever = PassageRetriever(database, demo_corpus, agent="learned", agent_settings=agent)
+    assert isinstance(retriever.agent, LearnedAgent)
+    for question, titles in _QUESTIONS:
+        found = retriever.retrieve(Question("", question))
+        assert set(titles) <= {passage.title for passage in found.passages[:3]}
+
+
+@pytest.mark.train
+def test_bad_training_input_is_told(
+    database: Database, demo_corpus: str, corpus: str, questions: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(CorpusError, match="not wholly connected"):
+        train_scorer(database, [TrainingSet(corpus, questions)], tmp_path / "a")
+    with pytest.raises(InputError):
+        train_scorer(database, [TrainingSet(demo_corpus, tmp_path / "none")], tmp_path / "b")
+    other = tmp_path / "other.jsonl"
+    row = json.loads(questions.read_text(encoding="utf-8").splitlines()[0])
+    row["supporting_facts"] = [["Nowhere", 0]]
+    row["context"] = [["Nowhere", ["Nowhere."]]]
+    other.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="no question has its supporting facts"):
+        train_scorer(database, [TrainingSet(demo_corpus, other)], tmp_path / "c")
+    with pytest.raises(ConfigurationError, match="leaves is 99"):
+        BoostingSettings(leaves=99)
+
+
+@pytest.mark.slow
+def test_a_model_that_is_none_is_told(
+    connection: Connection, demo_corpus: str, tmp_path: Path, encoder: Encoder
+) -> None:
+    with pytest.raises(ModelError, match="cannot be read"):
+        LearnedAgent(encoder, str(tmp_path))
+    (tmp_path / "scorer.json").write_text("{}", encoding="utf-8")
+    done = kgp(
+        "ask", QUESTION, "--corpus", demo_corpus, "--agent", "learned", "--model", str(tmp_path),
+        **environment(connection),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "this is no scorer" in done.stderr
+    assert "Traceback" not in done.stderr

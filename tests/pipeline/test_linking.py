@@ -1,0 +1,221 @@
+"""Entity linking: names, aliases, word forms, meanings, Chinese, and what a model extracts."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.link.extraction import parse_entities
+from kgp_neo4j.mindmap.link.linking import link
+from kgp_neo4j.mindmap.link.name_forms import forms, phrases
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, GraphError
+from kgp_neo4j.types.settings import LinkSettings
+
+
+def _linked(database: Database, graph: str, question: str) -> list[tuple[str, str, str]]:
+    return [(e.surface, e.name, e.by) for e in link(database, graph, question)]
+
+
+# --- Phrases and names ----------------------------------------------------------------------------
+
+
+def test_two_things_told_in_one() -> None:
+    told = {" ".join(phrase.words) for phrase in phrases("pain and swelling in my legs")}
+    assert {"pain in my legs", "swelling in my legs"} <= told
+    told = {" ".join(phrase.words) for phrase in phrases("Elbow and wrist weakness?")}
+    assert {"elbow weakness", "wrist weakness"} <= told
+
+
+def test_forms_of_a_name() -> None:
+    assert forms("Blood test (CBC)") == [
+        ("blood", "test", "cbc"),
+        ("blood", "test"),
+        ("cbc",),
+    ]
+    assert ("leg", "spasms") in forms("Leg cramps or spasms")
+    assert forms("or spasms") == []  # a broken name
+    assert ("bleeding",) not in forms("Coagulation (bleeding) disorder")
+
+
+# --- Without a model ------------------------------------------------------------------------------
+
+
+def test_names_aliases_and_word_forms(database: Database, english: str) -> None:
+    assert _linked(database, english, "Is it influenza? I have a fever and dry coughs.") == [
+        ("influenza", "Flu", "alias"),
+        ("fever", "Fever", "name"),
+        ("dry coughs", "Dry cough", "words"),
+    ]
+    # In any order of the words, and by the name in brackets.
+    assert _linked(database, english, "cramps in my stomach, and panadol") == [
+        ("cramps in my stomach", "Stomach cramps", "words"),
+        ("panadol", "Paracetamol (Panadol)", "words"),
+    ]
+
+
+def test_the_longest_name_wins(database: Database, chinese: str, english: str) -> None:
+    assert [name for _, name, _ in _linked(database, english, "food poisoning")] == [
+        "Food poisoning"
+    ]
+    assert _linked(database, chinese, "我得了流行性感冒，发热怎么办") == [
+        ("流行性感冒", "流行性感冒", "name"),
+        ("发热", "发热", "name"),
+    ]
+    # A part of a long Chinese name is enough where it is most of it.
+    assert _linked(database, chinese, "奥司他韦怎么吃") == []
+    assert _linked(database, chinese, "奥司他韦胶怎么吃") == [
+        ("奥司他韦胶", "奥司他韦胶囊", "words")
+    ]
+
+
+def test_meanings(database: Database, english: str) -> None:
+    sick, belly = link(database, english, "I am nauseous, and my stomach is cramping badly.")
+    assert (sick.name, sick.by) == ("Nausea", "embedding")
+    assert sick.score < 1
+    assert len(sick.alternatives) == 3
+    assert belly.name == "Stomach cramps"
+
+
+def test_nothing_is_forced(database: Database, english: str) -> None:
+    assert link(database, english, "What is the weather in Paris?") == []
+    assert link(database, english, "") == []
+    assert link(database, english, "?!") == []
+    (near,) = link(database, english, "I am nauseous", LinkSettings(threshold=1.0))
+    assert (near.id, near.surface, near.alternatives[0][0]) == ("", "nauseous", "Nausea")
+    with pytest.raises(GraphError, match="there is no knowledge graph"):
+        link(database, "no such graph", "flu")
+    with pytest.raises(ConfigurationError, match="not valid Unicode"):
+        link(database, english, "a \ud800 flu")
+    with pytest.raises(ConfigurationError, match="threshold is 2"):
+        LinkSettings(threshold=2)
+
+
+def test_lucene_syntax_is_text(database: Database, english: str) -> None:
+    text = 'name:("flu") AND NOT nausea~2 +scope:* \\ [fever TO z] ^5 && || !'
+    assert {name for _, name, _ in _linked(database, english, text)} == {"Flu", "Nausea", "Fever"}
+
+
+def test_graphs_are_apart(database: Database, english: str, chinese: str) -> None:
+    assert link(database, chinese, "flu and nausea") == []
+    assert link(database, english, "流行性感冒") == []
+
+
+# --- With a model ---------------------------------------------------------------------------------
+
+
+def test_a_model_extracts(database: Database, english: str) -> None:
+    asked = []
+
+    def write(prompt: str) -> str:
+        asked.append(prompt)
+        return 'Here it is: ["stomach cramps", "feeling nauseous", "quantum chromodynamics"]'
+
+    found = link(database, english, "My belly aches and I feel sick.", write=write)
+    assert [(e.surface, e.name, e.by) for e in found] == [
+        ("stomach cramps", "Stomach cramps", "model"),
+        ("feeling nauseous", "Nausea", "model"),
+        ("quantum chromodynamics", "", "model"),
+    ]
+    assert found[2].id == ""
+    assert found[2].alternatives
+    (prompt,) = asked
+    assert "My belly aches" in prompt
+    assert prompt.count("Question:") == 4
+
+
+@pytest.mark.parametrize("reply", ["", "I am sorry, I cannot help with that.", "[", "{}", "[1, 2]"])
+def test_a_reply_without_entities_falls_back(database: Database, english: str, reply: str) -> None:
+    assert [e.name for e in link(database, english, "a fever", write=lambda _: reply)] == ["Fever"]
+
+
+def test_replies() -> None:
+    assert parse_entities('["a b", "c"]') == ["a b", "c"]
+    assert parse_entities("Entities: ['a b', 'c']") == ["a b", "c"]
+    assert parse_entities("- fever\n- cough\n") == ["fever", "cough"]
+    assert parse_entities("1. fever\n2) cough") == ["fever", "cough"]
+    assert parse_entities("头痛，发热") == ["头痛", "发热"]
+    assert parse_entities("The patient seems to have caught a really bad cold.") == []
+    assert parse_entities(str(["x" * 101] * 3)) == []
+
+
+# --- The statements -------------------------------------------------------------------------------
+
+
+def test_graph_statement(database: Database, english: str) -> None:
+    (row,) = database.read("explore/graph", graph=english)
+    assert row["encoder"] == "all-MiniLM-L6-v2"
+    assert "has_symptom" in row["relations"]
+    assert database.read("explore/graph", graph="no such") == []
+
+
+def test_named_entities_statement(database: Database, english: str) -> None:
+    rows = database.read(
+        "explore/named_entities", graph=english, keys=["flu"], terms="hacking", limit=5
+    )
+    assert sorted((r["key"], r["name"], r["aliases"], r["degree"]) for r in rows) == [
+        ("dry cough", "Dry cough", ["Hacking cough"], 2),
+        ("flu", "Flu", ["Influenza"], 8),
+    ]
+    assert database.read("explore/named_entities", graph=english, keys=["x"], terms="") == []
+
+
+def test_nearest_entities_statement(database: Database, english: str, encoder: Encoder) -> None:
+    vector = encoder.encode(["Nausea"])[0].tolist()
+    rows = database.read(
+        "explore/nearest_entities",
+        graph=english,
+        phrases=[{"text": "sick", "vector": vector}],
+        limit=2,
+    )
+    assert [row["phrase"] for row in rows] == ["sick", "sick"]
+    assert rows[0]["name"] == "Nausea"
+    assert rows[0]["score"] == pytest.approx(1, abs=0.01)
+    # A graph without embeddings has none.
+    assert database.read("explore/nearest_entities", graph="none", phrases=[]) == []
+
+
+def test_nearest_entities_in_a_crowd(database: Database, english: str, encoder: Encoder) -> None:
+    """Another graph has 210 entities as near: more than the index is asked for."""
+    vector = encoder.encode(["Nausea"])[0].tolist()
+    other = f"{english} too"
+    names = [f"n{number}" for number in range(210)]
+    try:
+        database.write("load_kg/begin", graph=other, scope="other", load="x")
+        entities = [
+            {"id": f"{other}/{n}", "key": n, "name": n, "aliases": [], "type": "", "labels": []}
+            for n in names
+        ]
+        database.write("load_kg/entities", graph=other, load="x", rows=entities)
+        vectors = [{"id": entity["id"], "vector": vector} for entity in entities]
+        database.write("load_kg/embeddings", rows=vectors)
+        phrases = [{"text": "sick", "vector": vector}]
+        found = database.read("explore/nearest_entities", graph=english, phrases=phrases, limit=2)
+        assert [row["name"] for row in found][:1] == ["Nausea"]
+        assert len(found) == 2
+    finally:
+        delete_graph(database, other)
+
+
+def test_all_names_statement(database: Database, chinese: str) -> None:
+    rows = database.read("explore/all_names", graph=chinese)
+    assert len(rows) == 10
+    assert {"流行性感冒", "恶心"} <= {row["name"] for row in rows}
+
+
+def test_link_entities_procedure(database: Database, english: str, chinese: str) -> None:
+    def found(text: str, graph: str) -> list[tuple[str, str, str]]:
+        rows = database.read("procedures/link_entities", text=text, graph=graph, limit=5)
+        return [(row["surface"], row["entity"]["name"], row["by"]) for row in rows]
+
+    assert found("Nausea, and food poisoning too", english)[:2] == [
+        ("nausea", "Nausea", "name"),
+        ("food poisoning", "Food poisoning", "name"),
+    ]
+    assert found("a hacking thing", english) == [("Dry cough", "Dry cough", "words")]
+    assert found("我发热了", chinese)[0] == ("发热", "发热", "name")
+    assert found("性感", chinese) == [("流行性感冒", "流行性感冒", "words")]
+    assert found("", english) == []
+    with pytest.raises(DatabaseError, match="no knowledge graph named no such graph"):
+        found("x", "no such graph")

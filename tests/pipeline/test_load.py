@@ -1,0 +1,211 @@
+"""Loading into a real database: the account, loading again, changes, odd text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from graphs import (
+    TEXT,
+    broken_documents,
+    connect_everything,
+    rows,
+    snapshot,
+    stored_texts,
+    write_folder,
+    write_jsonl,
+    wrong_frequencies,
+)
+
+from kgp_neo4j.corpus.load.delete import corpora, delete_corpus, delete_document, find_documents
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import ConfigurationError, InputError
+
+_SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def test_the_account_and_loading_again(database: Database, corpus: str, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path)
+    first = load(database, [folder], corpus)
+    stored = stored_texts(database, corpus)
+    assert (first.files, first.documents, first.new, first.unchanged) == (4, 6, 6, 0)
+    assert first.characters_in == first.characters_out == sum(map(len, stored.values()))
+    assert TEXT in stored.values()
+    assert first.passages == sum(
+        row["n"]
+        for row in rows(database, "MATCH (p:Passage {corpus: $c}) RETURN count(p) AS n", c=corpus)
+    )
+    assert not broken_documents(database, corpus)
+    before = snapshot(database, corpus)
+    again = load(database, [str(folder / "*"), folder], corpus)
+    assert (again.new, again.unchanged, again.replaced) == (0, 6, 0)
+    assert (again.passages, again.characters_in, again.characters_out) == (
+        first.passages,
+        first.characters_in,
+        first.characters_out,
+    )
+    assert snapshot(database, corpus) == before
+    titles = [
+        row["title"]
+        for row in rows(
+            database,
+            "MATCH (d:Document {corpus: $c, title: 'long text'})-[:HAS_PASSAGE]->(p) "
+            "RETURN p.title AS title ORDER BY p.position",
+            c=corpus,
+        )
+    ]
+    assert titles == [f"long text #{n + 1}" for n in range(len(titles))]
+
+
+def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:
+    path = write_jsonl(
+        tmp_path / "a.jsonl", ("Whole", "Ten words. " * 900), ("Long", "Word. " * 1_700)
+    )
+    assert load(database, [path], corpus).passages == 1 + 11
+    small = load(database, [path], corpus, passage_size=100)
+    assert (small.replaced, small.unchanged) == (2, 0)
+    assert small.passages > 190
+    assert load(database, [path], corpus, passage_size=100).unchanged == 2
+    assert not broken_documents(database, corpus)
+    assert load(database, [path], corpus).passages == 12
+    assert len(stored_texts(database, corpus)) == 2
+    with pytest.raises(ConfigurationError, match="at least 1"):
+        load(database, [path], corpus, passage_size=0)
+
+
+def test_a_changed_document_replaces_its_old_passages(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.md"
+    other = write_jsonl(tmp_path / "b.jsonl", ("Other", "Stays as it is."))
+    path.write_text("# T\n\n" + TEXT)
+    load(database, [tmp_path], corpus)
+    connect_everything(database, corpus)
+    changed = TEXT.replace("Sentence 150 ", "Phrase 150, a changed one, ")
+    path.write_text("# T\n\n" + changed)
+    account = load(database, [tmp_path], corpus)
+    assert (account.new, account.unchanged, account.replaced) == (0, 1, 1)
+    assert "# T\n\n" + changed in stored_texts(database, corpus).values()
+    assert not broken_documents(database, corpus)
+    assert not wrong_frequencies(database, corpus)
+    kept = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c}) RETURN p.text AS text, p.embedding AS embedding, "
+        "COUNT { (p)-[:HAS_KEYWORD]->() } AS keywords",
+        c=corpus,
+    )
+    # Before the change everything is as it was; what is new has no edge and no embedding yet.
+    assert sum(row["embedding"] is not None for row in kept) > 4
+    assert {row["keywords"] for row in kept if row["embedding"]} == {2}
+    assert {row["keywords"] for row in kept if not row["embedding"]} == {0}
+    # Another title is another passage: keywords and embeddings are made of it too.
+    path.write_text("# Other title\n\n" + changed)
+    load(database, [path], corpus)
+    found = rows(
+        database,
+        "MATCH (d:Document {corpus: $c, title: 'Other title'})-[:HAS_PASSAGE]->(p) "
+        "RETURN p.title AS title, p.embedding AS embedding",
+        c=corpus,
+    )
+    assert all(row["title"].startswith("Other title #") for row in found)
+    assert all(row["embedding"] is None for row in found)
+    assert not wrong_frequencies(database, corpus)
+    path.write_text("short")
+    assert load(database, [path], corpus).passages == 1
+    write_jsonl(other, ("Other", "Is changed."))
+    load(database, [other], corpus)
+    assert sorted(stored_texts(database, corpus).values()) == ["Is changed.", "short"]
+    assert not rows(database, "MATCH (k:Keyword {corpus: $c}) RETURN k", c=corpus)
+
+
+def test_a_damaged_graph_is_mended_by_loading_again(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(TEXT)
+    load(database, [path], corpus)
+    before = snapshot(database, corpus)
+    rows(database, "MATCH (p:Passage {corpus: $c, position: 3}) DETACH DELETE p", c=corpus)
+    assert load(database, [path], corpus).replaced == 1
+    assert snapshot(database, corpus) == before
+
+
+def test_data_set_paragraphs_are_one_document_each(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    context = [["T", ["One.", " Two."]], ["T", ["Other."]]]
+    questions = [{"_id": n, "question": "q", "level": "easy", "context": context} for n in "abc"]
+    (tmp_path / "x.json").write_text(json.dumps(questions))
+    with gzip.open(tmp_path / "y.jsonl.gz", "wt") as file:
+        file.write("\n".join(map(json.dumps, questions)))
+    account = load(database, [tmp_path], corpus)
+    assert (account.files, account.documents, account.characters_in) == (2, 2, 15)
+    assert sorted(stored_texts(database, corpus).values()) == ["One. Two.", "Other."]
+    assert load(database, [tmp_path / "x.json"], corpus).unchanged == 2
+
+
+def test_errors_stop_or_are_accounted_for(database: Database, corpus: str, tmp_path: Path) -> None:
+    lines = '{"title": "A", "text": "a"}\n{"title": "B"}\n{"title": "C", "text": "c"}'
+    (tmp_path / "a.jsonl").write_text(lines)
+    (tmp_path / "b.txt").write_bytes(b"\xff")
+    (tmp_path / "c.txt").write_text("good")
+    with pytest.raises(InputError, match=r'a\.jsonl:2: the record has no "text"') as raised:
+        load(database, [tmp_path], corpus)
+    assert "--keep-going" in str(raised.value)
+    account = load(database, [tmp_path, tmp_path / "none"], corpus, keep_going=True)
+    assert (account.files, account.documents, account.new) == (1, 3, 3)
+    assert account.characters_in == account.characters_out == 6
+    assert [error.split(str(tmp_path))[1][:11] for error in account.errors] == [
+        "/none: ther",
+        "/a.jsonl:2:",
+        "/b.txt:1: b",
+    ]
+    with pytest.raises(InputError, match="no such file"):
+        load(database, [tmp_path / "c.txt", tmp_path / "none"], corpus)
+    for name in ("", " \n", "x" * 201, "\ud800"):
+        with pytest.raises(ConfigurationError):
+            load(database, [tmp_path / "c.txt"], name)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "quotes ' \" ''' \\",
+        "braces {x} ${y} {{z}} %s",
+        "back`ticks``",
+        'lucene +a -b && || ! (c) {d} [e] ^f "g" ~h *i? :j \\ /k/ AND OR NOT TO',
+        "'}) DETACH DELETE n //",
+        "MATCH (n) DETACH DELETE n;",
+        "zero\u200bwidth\u200d\ufeff\u2060",
+        "混合 العربية हिन्दी 👨‍👩‍👧 \u202etxt",
+        "control \x01\x07\x00 line\r\nend",
+        "<script>alert('x')</script>",
+    ],
+)
+def test_odd_text_is_stored_never_run(database: Database, tmp_path: Path, odd: str) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", (odd, odd), ("plain", "plain"))
+    try:
+        account = load(database, [path], odd)
+        assert (account.documents, account.errors) == (2, ())
+        assert sorted(stored_texts(database, odd).values()) == sorted((odd, "plain"))
+        assert load(database, [path], odd).unchanged == 2
+        assert [d.title for d in find_documents(database, odd, odd)] == [odd]
+        assert odd in [summary.name for summary in corpora(database)]
+        assert delete_document(database, odd, odd).documents == 1
+        assert list(stored_texts(database, odd).values()) == ["plain"]
+    finally:
+        delete_corpus(database, odd)
+    assert odd not in [summary.name for summary in corpora(database)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["2wiki", "musique"])
+def test_a_published_corpus_is_one_passage_a_record(
+    database: Database, corpus: str, name: str
+) -> None:
+    account = load(database, [_SHARED / name / "corpus.jsonl.gz"], corpus)
+    assert account.passages == account.documents == {"2wiki": 4_209, "musique": 6_564}[name]
+    assert account.characters_in == account.characters_out > 1_000_000

@@ -1,0 +1,653 @@
+"""Loading knowledge graphs from files, tables and the database; types, faults, deletion."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from commands import environment
+from graphs import rows
+from small_kg import CHINESE, ENGLISH, load_chinese, load_english
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load import write_graph as writing
+from kgp_neo4j.mindmap.load.entity_tables import values_of_list
+from kgp_neo4j.mindmap.load.gather import inferred, parse_type
+from kgp_neo4j.mindmap.load.graph_names import RESERVED_LABELS
+from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
+from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
+from kgp_neo4j.mindmap.load.mapping import built_in, read_mapping
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
+
+_SHARED = Path(__file__).parents[3] / "shared" / "data" / "medical"
+
+
+@pytest.fixture
+def graph(database: Database) -> Iterator[str]:
+    """The name of a knowledge graph of the test's own; what is in it is deleted afterwards."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    yield name
+    if name in {each.name for each in graphs(database)}:
+        delete_graph(database, name)
+
+
+def _write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
+    path = folder / name
+    data = text.encode(encoding)
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def _triples(database: Database, graph: str) -> set[tuple[str, str, str]]:
+    found = rows(
+        database,
+        "MATCH (a:Entity {graph: $g})-[r {graph: $g}]->(b:Entity {graph: $g}) "
+        "RETURN a.name AS head, type(r) AS relation, b.name AS tail",
+        g=graph,
+    )
+    return {(row["head"], row["relation"], row["tail"]) for row in found}
+
+
+def _entities(database: Database, graph: str) -> dict[str, dict[str, Any]]:
+    found = rows(
+        database,
+        "MATCH (e:Entity {graph: $g}) RETURN e.name AS name, e.type AS type, e.key AS key, "
+        "e.aliases AS aliases, [l IN labels(e) WHERE l <> 'Entity'] AS labels, "
+        "e.embedding AS embedding",
+        g=graph,
+    )
+    return {row.pop("name"): row for row in found}
+
+
+def _snapshot(database: Database, graph: str) -> list[Any]:
+    nodes = "MATCH (n) WHERE n.graph = $g OR (n:KnowledgeGraph AND n.name = $g) "
+    return [
+        rows(database, f"{nodes} RETURN elementId(n) AS e, n, labels(n) AS l ORDER BY e", g=graph),
+        rows(
+            database,
+            f"{nodes} MATCH (n)-[r]->(m) "
+            "RETURN elementId(r) AS e, properties(r) AS p, elementId(m) AS m ORDER BY e",
+            g=graph,
+        ),
+    ]
+
+
+# --- Files of triples -----------------------------------------------------------------------------
+
+
+def test_a_small_graph(database: Database, graph: str, encoder: Encoder, tmp_path: Path) -> None:
+    account = load_english(database, graph, tmp_path, embed=True)
+    assert (account.entities, account.relationships, account.embedded) == (13, 20, 13)
+    assert account.types == {"Symptom": 5, "Disease": 3, "Test": 3, "Medication": 2}
+    assert account.relations == {
+        "has_symptom": 7,
+        "possible_disease": 7,
+        "need_medical_test": 3,
+        "need_medication": 3,
+    }
+    assert _triples(database, graph) == {
+        (head.replace("_", " "), relation, tail.replace("_", " "))
+        for head, relation, tail in ENGLISH
+    }
+    found = _entities(database, graph)
+    vector = found["Dry cough"].pop("embedding")
+    assert vector == pytest.approx(encoder.encode(["Dry cough"])[0].tolist(), abs=1e-4)
+    assert found["Dry cough"] == {
+        "type": "Symptom",
+        "key": "dry cough",
+        "aliases": ["Hacking cough"],
+        "labels": ["Symptom"],
+    }
+    assert next(g for g in graphs(database) if g.name == graph).encoder == encoder.name
+    # The indexes have it, narrowed to this graph.
+    hits = rows(
+        database,
+        "MATCH (g:KnowledgeGraph {name: $g}) "
+        "CALL db.index.fulltext.queryNodes('kgp_entity_text', "
+        "  'hacking AND scope:' + g.scope) YIELD node RETURN node.name AS name",
+        g=graph,
+    )
+    assert hits == [{"name": "Dry cough"}]
+    nearest = rows(
+        database,
+        "CALL db.index.vector.queryNodes('kgp_entity_embedding', 5, $vector) YIELD node, score "
+        "WHERE node.graph = $g RETURN node.name AS name, score LIMIT 1",
+        vector=vector,
+        g=graph,
+    )
+    assert nearest == [{"name": "Dry cough", "score": pytest.approx(1.0, abs=1e-3)}]
+
+
+def test_a_chinese_graph_is_found_by_parts_of_names(
+    database: Database, graph: str, tmp_path: Path
+) -> None:
+    account = load_chinese(database, graph, tmp_path, embed=True)
+    assert _triples(database, graph) == set(CHINESE)
+    assert account.types == {"症状": 4, "疾病": 3, "药物": 2, "科室": 1}
+    # The English encoder does not know these characters: no name gets another one's embedding.
+    assert account.embedded == 0
+    hits = rows(
+        database,
+        "CALL db.index.fulltext.queryNodes('kgp_entity_text', '感冒了怎么办') YIELD node "
+        "WHERE node.graph = $g RETURN node.name AS name",
+        g=graph,
+    )
+    assert hits == [{"name": "流行性感冒"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.tsv", 'A "x"\tto\tB\nB\tto\tC, D\n'),
+        ("a.txt", 'A "x"\tto\tB\r\n\r\nB\tto\tC, D'),
+        ("a.csv", '"A ""x""",to,B\nB,to,"C, D"\n'),
+        ("a.csv", 'subject;object;predicate;note\n"A ""x""";B;to;1\nB;C, D;to;\n'),
+        ("a.csv.gz", 'relation,x_name,y_name,x_id\nto,"A ""x""",B,1\nto,B,"C, D",2\n'),
+        ("a.jsonl", '{"head": "A \\"x\\"", "relation": "to", "tail": "B"}\n["B", "to", "C, D"]\n'),
+        (
+            "a.json",
+            '[["A \\"x\\"", "to", "B"], {"s": 0, "source": "B", "type": "to", "o": "C, D"}]',
+        ),
+    ],
+)
+def test_kinds_of_files(
+    database: Database, graph: str, tmp_path: Path, name: str, text: str
+) -> None:
+    if name == "a.json":
+        text = text.replace('"o"', '"target"')
+    account = load_graph(database, [_write(tmp_path, name, text)], graph, embed=False)
+    assert (account.files, account.triples, account.new, account.errors) == (1, 2, 2, ())
+    assert _triples(database, graph) == {('A "x"', "to", "B"), ("B", "to", "C, D")}
+
+
+def test_encodings(database: Database, graph: str, tmp_path: Path) -> None:
+    text = "肝炎\t症状\t发热\n"
+    load_graph(database, [_write(tmp_path, "a.tsv", text, "utf-16")], graph, embed=False)
+    path = _write(tmp_path, "b.tsv", text.replace("发热", "乏力"), "gb18030")
+    with pytest.raises(InputError, match=r"b\.tsv:1: byte 0 of the line is not utf-8 text"):
+        load_graph(database, [path], graph, embed=False)
+    load_graph(database, [path], graph, embed=False, encoding="gb18030")
+    assert _triples(database, graph) == {("肝炎", "症状", "发热"), ("肝炎", "症状", "乏力")}
+    with pytest.raises(ConfigurationError, match="'klingon' is no encoding"):
+        load_graph(database, [path], graph, embed=False, encoding="klingon")
+
+
+def test_names_duplicates_and_missing_values(
+    database: Database, graph: str, tmp_path: Path
+) -> None:
+    lines = [
+        "Panic_disorder\thas_symptom\tInsomnia",
+        "panic  disorder\thas_symptom\tＩnsomnia",
+        "Panic_disorder\thas_symptom\tnan",
+        "\thas_symptom\tInsomnia",
+        "Insomnia\tNone\tPanic_disorder",
+        "Insomnia\tpossible_disease\tPanic disorder",
+    ]
+    account = load_graph(
+        database, [_write(tmp_path, "a.tsv", "\n".join(lines))], graph, embed=False
+    )
+    assert (account.triples, account.duplicates, account.skipped) == (3, 1, 3)
+    assert (account.new, account.entities, account.relationships) == (2, 2, 2)
+    found = _entities(database, graph)
+    assert found["Panic disorder"]["aliases"] == ["panic disorder"]
+    assert found["Insomnia"]["aliases"] == ["Ｉnsomnia"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "reason"),
+    [
+        ("a.tsv", "A\tto", "2 fields where head, relation and tail are expected"),
+        ("a.tsv", "A\tto\tB\tC", "4 fields where head"),
+        ("a.tsv", f"A\tto\t{'x' * 1001}", "a name of 1,001 characters"),
+        ("a.tsv", f"A\t{'x' * 201}\tB", "a relation of 201 characters"),
+        ("a.tsv", "A\x01\tto\tB", r"a control character \(U\+0001\)"),
+        ("a.tsv", "A\t\x7fto\tB", r"a control character \(U\+007F\)"),
+        ("a.tsv", "A\t__\tB", None),
+        ("a.tsv", "_\tto\tB", "'_' is no name"),
+        ("a.csv", 'A,to,"B', "not separated values"),
+        ("a.jsonl", '{"head": "A", "tail": "B"}', "no relation"),
+        ("a.jsonl", '{"head": "A", "relation": "to", "tail": ["B"]}', "'tail' is no text"),
+        ("a.jsonl", '{"head": ', "not JSON"),
+        ("a.jsonl", '["A", "to"]', "neither an object nor a list of three"),
+        ("a.jsonl", '["A", "to", "\\ud800"]', "a lone surrogate"),
+    ],
+)
+def test_bad_lines(
+    database: Database, graph: str, tmp_path: Path, name: str, line: str, reason: str | None
+) -> None:
+    good = {".tsv": "X\tto\tY", ".csv": "X,to,Y", ".jsonl": '["X", "to", "Y"]'}[Path(name).suffix]
+    path = _write(tmp_path, name, f"{good}\n{line}\n")
+    if reason is None:
+        assert load_graph(database, [path], graph, embed=False).new == 2
+        return
+    with pytest.raises(InputError, match=rf"{name}:2: .*{reason}.*Nothing was written"):
+        load_graph(database, [path], graph, embed=False)
+    # The graph is as it was: not there.
+    assert graph not in {each.name for each in graphs(database)}
+    account = load_graph(database, [path, tmp_path / "no"], graph, keep_going=True, embed=False)
+    assert (account.new, len(account.errors), account.files) == (1, 2, 0)
+    assert any(f"{name}:2: " in error for error in account.errors)
+
+
+def test_nothing_to_load(database: Database, graph: str, tmp_path: Path) -> None:
+    empty = _write(tmp_path, "a.tsv", "\n")
+    with pytest.raises(InputError, match="there is no triple to load"):
+        load_graph(database, [empty], graph, embed=False)
+    page = _write(tmp_path, "a.html", "<p>x")
+    with pytest.raises(InputError, match="holds no triples"):
+        load_graph(database, [page], graph, embed=False)
+    with pytest.raises(InputError, match="no such file"):
+        load_graph(database, [tmp_path / "none.tsv"], graph, embed=False)
+    for name in (" ", "x" * 201, "a\nb"):
+        with pytest.raises(ConfigurationError, match="graph name"):
+            load_graph(database, [empty], name, embed=False)
+
+
+def test_swapped_columns_do_not_fill_the_database_with_relations(
+    database: Database, graph: str, tmp_path: Path
+) -> None:
+    lines = "".join(f"A\tB {n}\tto\n" for n in range(5_001))
+    with pytest.raises(InputError, match=r"a\.tsv:5001: more than 5,000 different relations"):
+        load_graph(database, [_write(tmp_path, "a.tsv", lines)], graph, embed=False)
+
+
+def test_relations_and_types_are_names_never_cypher(
+    database: Database, graph: str, tmp_path: Path
+) -> None:
+    relation = "x]->() DETACH DELETE a //`"
+    type_ = "T) DETACH DELETE (e"
+    header = "head\trelation\ttail\thead_type\ttail_type\n"
+    lines = f"A\t{relation}\tB\t{type_}\tCorpus\n"
+    load_graph(database, [_write(tmp_path, "a.tsv", header + lines)], graph, embed=False)
+    assert _triples(database, graph) == {("A", relation, "B")}
+    found = _entities(database, graph)
+    assert (found["A"]["type"], found["A"]["labels"]) == (type_, [type_])
+    # A corpus is what kgp-neo4j says it is, whatever a file calls one.
+    assert (found["B"]["type"], found["B"]["labels"]) == ("Corpus", [])
+
+
+def test_labels_of_our_own_are_reserved(database: Database, demo_corpus: str) -> None:
+    found = rows(database, "MATCH (n) WHERE n.key IS NULL UNWIND labels(n) AS l RETURN DISTINCT l")
+    assert {row["l"] for row in found} & {"Corpus", "Document", "Passage", "Entity"}
+    query = "MATCH (n) WHERE n.corpus = $c UNWIND labels(n) AS l RETURN DISTINCT l"
+    assert {row["l"] for row in rows(database, query, c=demo_corpus)} <= RESERVED_LABELS
+
+
+# --- Types ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("relation", "ends"),
+    [
+        ("has_symptom", ("", "Symptom")),
+        ("possible_disease", ("", "Disease")),
+        ("can_check_disease", ("", "Disease")),
+        ("need_medical_test", ("", "Test")),
+        ("hasMedications", ("", "Medication")),
+        ("symptom_of", ("Symptom", "")),
+        ("disease", ("", "")),
+        ("was_born_in", ("", "")),
+        ("症状", ("", "")),
+    ],
+)
+def test_types_that_relations_suggest(relation: str, ends: tuple[str, str]) -> None:
+    assert inferred(relation) == ends
+
+
+def test_where_types_come_from(database: Database, graph: str, tmp_path: Path) -> None:
+    lines = [
+        "head\trelation\ttail\ttail_type",
+        "Flu\thas_symptom\tFever\t",
+        "Flu\thas_symptom\tCough\tSign",
+        "Panadol\ttreats\tFlu\t",
+        "Fever\tpossible_disease\tFlu\t",
+        "Cold\thas_symptom\tDepression\t",
+        "Cold\thas_symptom\tDepression of mood\t",
+        "Depression\tpossible_disease\tCold\t",
+        "Fever\tpossible_disease\tDepression\t",
+        "Flu\thas_symptom\tDepression\t",
+    ]
+    path = _write(tmp_path, "a.tsv", "\n".join(lines))
+    given = _write(tmp_path, "types.txt", "cold\tIllness\nnobody\tPerson\n")
+    types = dict([parse_type("treats=Drug:Disease")])
+    load_graph(database, [path], graph, types=types, entity_types=given, embed=False)
+    found = {name: (e["type"], set(e["labels"])) for name, e in _entities(database, graph).items()}
+    assert found == {
+        "Flu": ("Disease", {"Disease"}),
+        "Fever": ("Symptom", {"Symptom"}),
+        "Cough": ("Sign", {"Sign"}),  # what the file says, not what the relation does
+        "Panadol": ("Drug", {"Drug"}),
+        "Cold": ("Illness", {"Illness"}),
+        "Depression": ("Symptom", {"Symptom", "Disease"}),  # by two to one
+        "Depression of mood": ("Symptom", {"Symptom"}),
+    }
+    for wrong in ("treats", "treats=Drug", "=A:B"):
+        with pytest.raises(ConfigurationError, match="says no types"):
+            parse_type(wrong)
+    with pytest.raises(ConfigurationError, match="a control character"):
+        load_graph(database, [path], graph, types={"treats": ("\x00", "")}, embed=False)
+    bad = _write(tmp_path, "bad.txt", "cold\n")
+    with pytest.raises(InputError, match=r"bad\.txt:1: 1 fields where a name and a type"):
+        load_graph(database, [path], graph, entity_types=bad, embed=False)
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+_TABLE = """idx,disease,Symptom,reason,TestsAndProcedures,commonMedications
+0,Panic disorder,"['Anxiety', 'Chest \\'tightness\\'', ""Crohn's"", nan]",x,['EKG'],"['Xanax', '']"
+1,Turner syndrome,[],"a, b",,nan
+2,nan,['Anxiety'],,,
+"""
+
+
+def test_a_table_with_lists(database: Database, graph: str, tmp_path: Path) -> None:
+    path = _write(tmp_path, "a.csv", _TABLE)
+    account = load_graph(database, [path], graph, mapping="chatdoctor", embed=False)
+    head = "Panic disorder"
+    symptoms = {"Anxiety", "Chest 'tightness'", "Crohn's"}
+    assert _triples(database, graph) == {
+        *((head, "has_symptom", s) for s in symptoms),
+        *((s, "possible_disease", head) for s in symptoms),
+        (head, "need_medical_test", "EKG"),
+        ("EKG", "can_check_disease", head),
+        (head, "need_medication", "Xanax"),
+        ("Xanax", "possible_cure_disease", head),
+    }
+    assert account.types == {"Symptom": 3, "Disease": 2, "Medication": 1, "Test": 1}
+    # nan and '' within lists, in both directions, and the row without a name.
+    assert account.skipped == 5
+    for cell in ("__import__('os')", "['a' 'b']", "['a', ['b']]", "[f'{1}']", "[b'x']", "['a"):
+        bad = _write(tmp_path, "b.csv", f'{_TABLE}3,Flu,"{cell}",,,\n')
+        with pytest.raises(InputError, match=r"b\.csv:5: .*'Symptom'"):
+            load_graph(database, [bad], graph, mapping="chatdoctor", embed=False)
+
+
+def test_lists_are_read_in_one_pass() -> None:
+    assert values_of_list("(1, 'a', None,)", "c") == ["1", "a", "None"]
+    assert len(values_of_list("[" + "'a', " * 100_000 + "]", "c")) == 100_000
+    for text in ("[" * 100_000, "['" + "\\" * 100_001 + "]", "[" + " " * 100_000 + "(]"):
+        with pytest.raises(ValueError, match="'c'"):
+            values_of_list(text, "c")
+
+
+def test_a_chinese_table(database: Database, graph: str, tmp_path: Path) -> None:
+    text = (
+        "name,alias,part,age,department,checklist,symptom,complication,treatment,drug,,\n"
+        '乙肝,"乙型肝炎，慢性乙肝",肝,,传染科 肝病,乙肝两对半 [详细],肝肿大 发热 [详细],肝硬化,'
+        "药物治疗、饮食疗法 [详细],恩替卡韦片 注射用盐酸... [详细],,\n"
+        "乙型病毒...,,,,,,,,,应该如何用药？用什么药？ [详细],,\n"
+    )
+    path = _write(tmp_path, "disease.csv", text, "gb18030")
+    account = load_graph(database, [path], graph, mapping="qa-system-diseases", embed=False)
+    assert account.types == {
+        "治疗": 2, "疾病": 2, "症状": 2, "科室": 2, "检查": 1, "药物": 1, "部位": 1,
+    }  # fmt: skip
+    found = _entities(database, graph)
+    assert found["乙肝"]["aliases"] == ["乙型肝炎", "慢性乙肝"]
+    assert ("乙肝", "推荐药物", "恩替卡韦片") in _triples(database, graph)
+    assert ("肝硬化", "并发于", "乙肝") in _triples(database, graph)
+    # The name that was cut off, both ways, and the row whose own name was.
+    assert account.skipped == 3
+    assert not [name for name in found if "详细" in name or "..." in name or "？" in name]
+
+
+_MAPPING = """
+name = "n"
+type = "T"
+[[columns]]
+column = "c"
+relation = "r"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("name =", "not TOML"),
+        ('name = "n"\n', "columns: at least one"),
+        ('[[columns]]\ncolumn = "c"\nrelation = "r"\n', "name: missing"),
+        (_MAPPING + 'form = "json"\n', r"columns\[1\]\.form: 'json' is none of one, list"),
+        (_MAPPING + 'form = "separated"\n', r"columns\[1\]\.separators: given exactly"),
+        (_MAPPING + 'noise = ["("]\n', r"columns\[1\]\.noise: .* no regular expression"),
+        (_MAPPING + "colour = 1\n", r"columns\[1\]\.colour: unknown"),
+        (_MAPPING.replace('"r"', "3"), r"columns\[1\]\.relation: not a text"),
+        (_MAPPING.replace('"T"', '"\\u0007"'), "type: a control character"),
+        ('encoding = "klingon"\n' + _MAPPING, "encoding: 'klingon' is no encoding"),
+        ('separator = "ab"\n' + _MAPPING, "separator: not one character"),
+        (_MAPPING + '[aliases]\ncolumn = "a"\nrelation = "r"\n', "aliases: aliases have no"),
+    ],
+)
+def test_bad_mappings(tmp_path: Path, text: str, reason: str) -> None:
+    path = _write(tmp_path, "m.toml", text)
+    with pytest.raises(ConfigurationError, match=rf"m\.toml: {reason}"):
+        read_mapping(path)
+
+
+def test_mappings_that_come_along_and_missing_columns(database: Database, tmp_path: Path) -> None:
+    assert built_in() == ("chatdoctor", "qa-system-diseases")
+    assert [read_mapping(name).type for name in built_in()] == ["Disease", "疾病"]
+    with pytest.raises(ConfigurationError, match="one of chatdoctor, qa-system-diseases"):
+        read_mapping("no such")
+    path = _write(tmp_path, "a.csv", "disease,Symptom\nFlu,['Fever']\n")
+    with pytest.raises(InputError, match=r"a\.csv:1: there is no column 'TestsAndProcedures'"):
+        load_graph(database, [path], "x", mapping="chatdoctor", embed=False)
+
+
+# --- A graph that is there ------------------------------------------------------------------------
+
+
+def test_a_stored_graph_is_copied_and_stays(database: Database, graph: str, tmp_path: Path) -> None:
+    drug, illness = f"Drug {graph}", f"Illness {graph}"
+    rows(
+        database,
+        "CREATE (a:$($drug) {name: 'Aspirin'})-[:TREATS]->(b:$($illness) {name: 'Fever'}), "
+        "(a)-[:TREATS]->(:$($illness) {name: 'fever'}), (a)-[:TREATS]->(:$($illness)), "
+        "(:$($drug) {name: 'Alone'})",
+        drug=drug,
+        illness=illness,
+    )
+    own = "MATCH (n) WHERE any(l IN labels(n) WHERE l IN $l) AND n.graph IS NULL "
+    look = own + "OPTIONAL MATCH (n)-[r]->(m) RETURN elementId(n) AS e, n, r, m ORDER BY e, m.name"
+    before = rows(database, look, l=[drug, illness])
+    try:
+        given = {"labels": [drug, illness], "name_property": "name", "embed": False}
+        account = adopt_graph(database, graph, **given)
+        assert (account.triples, account.duplicates, account.skipped) == (2, 1, 2)
+        assert account.types == {drug: 2, illness: 1}
+        assert _triples(database, graph) == {("Aspirin", "TREATS", "Fever")}
+        # The copies have those labels too, and are not copied in turn.
+        snapshot = _snapshot(database, graph)
+        assert adopt_graph(database, graph, **given).new == 0
+        assert _snapshot(database, graph) == snapshot
+        for wrong in ({"labels": ["No such"]}, {"name_property": "no such"}):
+            with pytest.raises(ConfigurationError, match="the database has no"):
+                adopt_graph(database, graph, **(given | wrong))
+        delete_graph(database, graph)
+        assert rows(database, look, l=[drug, illness]) == before
+    finally:
+        rows(database, own + "DETACH DELETE n", l=[drug, illness])
+
+
+# --- Again, killed, at once, deleted --------------------------------------------------------------
+
+
+def test_loading_again_changes_nothing_and_adds_what_is_new(
+    database: Database, graph: str, tmp_path: Path
+) -> None:
+    load_english(database, graph, tmp_path)
+    before = _snapshot(database, graph)
+    account = load_graph(database, [tmp_path / "english.tsv"], graph, embed=False)
+    assert (account.triples, account.new, account.duplicates) == (20, 0, 0)
+    assert _snapshot(database, graph) == before
+    more = _write(tmp_path, "more.tsv", "Flu\thas_symptom\tFever\nMeasles\thas_symptom\tFEVER\n")
+    account = load_graph(database, [more], graph, embed=False)
+    assert (account.new, account.entities, account.relationships) == (1, 14, 21)
+    assert ("Measles", "has_symptom", "Fever") in _triples(database, graph)
+
+
+def test_a_load_that_was_cut_short_goes_on(
+    database: Database, graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _write(tmp_path, "a.tsv", "".join(f"E{n}\tto\tE{n + 1}\n" for n in range(100)))
+    monkeypatch.setattr(writing, "BATCH", 10)
+    batches = writing.batches
+
+    def cut(rows_: Any, size: int) -> Iterator[list[Any]]:
+        for number, batch in enumerate(batches(rows_, size)):
+            if number == 5 and "relation" in batch[0]:
+                raise KeyboardInterrupt
+            yield batch
+
+    monkeypatch.setattr(writing, "batches", cut)
+    with pytest.raises(KeyboardInterrupt):
+        load_graph(database, [path], graph, embed=False)
+    # What was committed stays, whole: batches of ten.
+    assert len(_triples(database, graph)) == 50
+    monkeypatch.setattr(writing, "batches", batches)
+    account = load_graph(database, [path], graph, embed=False)
+    assert (account.new, account.entities, account.relationships) == (50, 101, 100)
+
+
+def test_a_second_load_takes_over(
+    database: Database, graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _write(tmp_path, "a.tsv", "".join(f"E{n}\tto\tE{n + 1}\n" for n in range(40)))
+    monkeypatch.setattr(writing, "BATCH", 10)
+    batches = writing.batches
+    second = threading.Lock()
+
+    def meanwhile(rows_: Any, size: int) -> Iterator[list[Any]]:
+        for number, batch in enumerate(batches(rows_, size)):
+            if number == 2 and "relation" in batch[0] and second.acquire(blocking=False):
+                load_graph(database, [path], graph, embed=False)
+            yield batch
+
+    monkeypatch.setattr(writing, "batches", meanwhile)
+    with pytest.raises(GraphError, match="another load or deletion of this graph began"):
+        load_graph(database, [path], graph, embed=False)
+    # No relationship is there twice.
+    (graph_,) = (each for each in graphs(database) if each.name == graph)
+    assert (graph_.entities, graph_.relationships) == (41, 40)
+
+
+def test_another_encoder_is_refused(
+    database: Database, graph: str, tiny_encoder: str, tmp_path: Path
+) -> None:
+    load_english(database, graph, tmp_path)
+    path = tmp_path / "english.tsv"
+    account = load_graph(database, [path], graph, encoder=tiny_encoder)
+    # It knows letters and digits only.
+    assert account.embedded == 12
+    found = _entities(database, graph)
+    assert found.pop("Paracetamol (Panadol)")["embedding"] is None
+    assert {len(e["embedding"]) for e in found.values()} == {32}
+    # Without a name, the graph's own is used.
+    assert load_graph(database, [path], graph).embedded == 12
+    with pytest.raises(EncoderError, match="the graph is embedded with"):
+        load_graph(database, [path], graph, encoder="all-MiniLM-L6-v2")
+
+
+def test_deletion_takes_the_graph_and_nothing_else(
+    database: Database, graph: str, corpus: str, tmp_path: Path
+) -> None:
+    other = f"{graph} beside"
+    load_english(database, graph, tmp_path)
+    load_chinese(database, other, tmp_path)
+    load(database, [_write(tmp_path, "a.md", "# Flu\n\nIt has fever.")], corpus)
+    rows(database, "CREATE (:NamedEntity {corpus: $c, name: 'flu', title: 'Flu'})", c=corpus)
+    try:
+        beside = _snapshot(database, other)
+        done = delete_graph(database, graph)
+        assert (done.entities, done.relationships) == (13, 20)
+        assert _snapshot(database, graph) == [[], []]
+        assert _snapshot(database, other) == beside
+        query = "MATCH (n) WHERE n.corpus = $c RETURN labels(n)[0] AS l ORDER BY l"
+        assert [r["l"] for r in rows(database, query, c=corpus)] == [
+            "Document",
+            "NamedEntity",
+            "Passage",
+        ]
+        with pytest.raises(GraphError, match=f"Graphs: .*{other}"):
+            delete_graph(database, graph)
+        # And a corpus leaves the graphs alone.
+        delete_corpus(database, corpus)
+        assert _snapshot(database, other) == beside
+    finally:
+        delete_graph(database, other)
+
+
+# --- The commands ---------------------------------------------------------------------------------
+
+
+def test_the_commands(database: Database, graph: str, tmp_path: Path) -> None:
+    load_english(database, graph, tmp_path)  # writes the file
+    path = str(tmp_path / "english.tsv")
+
+    def run(*arguments: str) -> Any:
+        return CliRunner().invoke(cli, list(arguments), env=environment(database.connection))
+
+    done = run("load-kg", path, "--graph", graph, "--no-embed")
+    assert done.exit_code == 0, done.output
+    assert "triples        20 (0 new, 0 duplicates, 0 without a value skipped)" in done.stdout
+    assert "entities       13 (0 embedded)\n  Symptom: 5\n" in done.stdout
+    bad = str(_write(tmp_path, "bad.tsv", "A\tB\nA\tto\tB\n"))
+    done = run("load-kg", bad, "--graph", graph, "--no-embed", "--keep-going", "--json")
+    assert done.exit_code == 1
+    account = json.loads(done.stdout)
+    assert (account["new"], account["relations"]["to"]) == (1, 1)
+    assert "bad.tsv:1: 2 fields" in account["errors"][0]
+    done = run("load-kg", bad, "--graph", graph, "--no-embed")
+    assert isinstance(done.exception, InputError)
+    types = ("--types", "to=Letter:Letter", "--no-embed")
+    done = run("load-kg", "--from-label", "Symptom", "--graph", f"{graph} 2", *types)
+    assert done.exit_code == 0, done.output
+    for wrong in (["--graph", graph], [path], [path, "--from-label", "A", "--graph", graph]):
+        assert run("load-kg", *wrong).exit_code == 2
+    assert f"{graph}  " in run("corpora").stdout
+    listed = {g["name"]: g for g in json.loads(run("corpora", "--graphs", "--json").stdout)}
+    assert (listed[graph]["entities"], listed[graph]["relationships"]) == (15, 21)
+    assert f"{graph} 2" in run("corpora", "--graphs").stdout
+    for wrong in (
+        ["--graph", graph],
+        ["--yes"],
+        ["--graph", graph, "--document", "x", "--yes"],
+        ["--graph", graph, "--corpus", "x", "--yes"],
+    ):
+        assert run("delete", *wrong).exit_code == 2
+    done = run("delete", "--graph", graph, "--yes")
+    assert done.stdout == f"Deleted 15 entities and 21 relationships of {graph}.\n"
+    done = run("delete", "--graph", f"{graph} 2", "--yes", "--json")
+    assert json.loads(done.stdout)["relationships"] == 0
+    assert isinstance(run("delete", "--graph", graph, "--yes").exception, GraphError)
+    assert "kgp-neo4j load-kg" in run("load-kg", "--help").stdout
+
+
+# --- Published graphs -----------------------------------------------------------------------------
+
+
+def test_emckg(database: Database, graph: str, tmp_path: Path) -> None:
+    """MindMap's EMCKG where it is at hand, else a made one of the same proportions."""
+    path = _SHARED / "emckg" / "train.txt"
+    if not path.is_file():
+        pairs = {(n % 100, (n * 7) % 1_023) for n in range(2_899)}
+        lines = [
+            line
+            for d, s in sorted(pairs)
+            for line in (f"D_{d}\thas_symptom\tS_{s}\n", f"S_{s}\tpossible_disease\tD_{d}\n")
+        ]
+        path = _write(tmp_path, "train.txt", "".join([*lines, *lines[:4]]))
+    account = load_graph(database, [path], graph, embed=False)
+    assert (account.triples, account.duplicates, account.new) == (5_802, 4, 5_798)
+    assert (account.entities, account.relationships) == (1_123, 5_798)
+    assert "" not in {e["type"] for e in _entities(database, graph).values()}

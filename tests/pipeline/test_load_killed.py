@@ -1,0 +1,123 @@
+"""Loads killed at random points twenty times end in the graph of an undisturbed load."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from graphs import broken_documents, rows, snapshot
+
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.ids import text_hash
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+
+_KILLS = 12
+_RECORDS, _FILES = 1_400, 8
+
+
+def _write(folder: Path, version: str) -> set[str]:
+    """Write a version of the corpus; return the hashes of its documents."""
+    made = random.Random(version)
+    words = [f"word{n}" for n in range(500)]
+
+    def text(sentences: int) -> str:
+        return "".join(
+            " ".join(made.choices(words, k=12)).capitalize() + f" {version}. "
+            for _ in range(sentences)
+        )
+
+    records = [{"title": f"Record {n}", "text": text(3)} for n in range(_RECORDS)]
+    (folder / "records.jsonl").write_text("\n".join(map(json.dumps, records)))
+    texts = [record["text"] for record in records]
+    for n in range(_FILES):
+        texts.append(text(700))
+        (folder / f"{n}.txt").write_text(texts[-1])
+    return {text_hash(t) for t in texts}
+
+
+def _start(database: Database, folder: Path, corpus: str) -> subprocess.Popen[bytes]:
+    to = database.connection
+    environment = {
+        **os.environ,
+        "NEO4J_URI": to.uri,
+        "NEO4J_USERNAME": to.username,
+        "NEO4J_PASSWORD": to.password,
+        "NEO4J_DATABASE": to.database,
+    }
+    run = "from kgp_neo4j.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", run, "load", str(folder), "--corpus", corpus],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def _finish(database: Database, folder: Path, corpus: str) -> float:
+    began = time.monotonic()
+    process = _start(database, folder, corpus)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors.decode()
+    return time.monotonic() - began
+
+
+def _loaded(database: Database, corpus: str, wanted: set[str]) -> int:
+    query = "MATCH (d:Document {corpus: $c}) RETURN d.sha256 AS sha256"
+    return sum(row["sha256"] in wanted for row in rows(database, query, c=corpus))
+
+
+@pytest.mark.slow
+def test_kills_at_any_moment(database: Database, corpus: str, tmp_path: Path) -> None:
+    made = random.Random(20261121)
+    undisturbed = f"{corpus} undisturbed"
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    # Both versions lie at one path in turn, so that every load has documents to replace.
+    versions = [_write(folder, folder.name) for folder in folders]
+    turn = 0
+    source = tmp_path / "corpus"
+    source.mkdir()
+
+    def lay_out(turn: int) -> None:
+        for file in folders[turn].iterdir():
+            (source / file.name).write_bytes(file.read_bytes())
+
+    lay_out(0)
+    _finish(database, source, corpus)
+    lay_out(1)
+    whole = _finish(database, source, corpus)
+    idle = _finish(database, source, corpus)
+    kills, partial, states = 0, 0, set()
+    lay_out(0)
+    while kills < _KILLS:
+        process = _start(database, source, corpus)
+        # Any moment from before the first write to after the last.
+        time.sleep(made.uniform(0.5 * idle, whole))
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        done = _loaded(database, corpus, versions[turn])
+        if process.returncode == -signal.SIGKILL:
+            kills += 1
+            partial += 0 < done < len(versions[turn])
+            states.add((turn, done))
+        assert broken_documents(database, corpus) == []
+        if done == len(versions[turn]):
+            turn = 1 - turn
+            lay_out(turn)
+    _finish(database, source, corpus)
+    assert partial >= 3, f"the kills do not spread over the work: {sorted(states)}"
+    try:
+        account = load(database, [source], undisturbed)
+        assert account.new == _RECORDS + _FILES
+        assert snapshot(database, corpus) == snapshot(database, undisturbed)
+    finally:
+        delete_corpus(database, undisturbed)

@@ -1,0 +1,352 @@
+"""Questions over real knowledge graphs, from the command line too: offline, and with a model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import pytest
+from chat_server import ChatServer, completion
+from click.testing import CliRunner, Result
+from commands import environment
+from graphs import rows
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.demo import GRAPH
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.types.errors import ConfigurationError, GraphError
+from kgp_neo4j.types.mindmap import MindMap
+
+_QUESTION = "Doctor, I feel tired all the time and dizzy, and my hands are cold. What is it?"
+_ZH = "医生，我最近乏力，还头晕，面色苍白，怎么回事？"
+
+
+@pytest.fixture(scope="module")
+def chinese(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    name = f"test {tmp_path_factory.mktemp('zh').name}"
+    load_graph(database, [GRAPH / "ailments-zh.tsv"], name)
+    yield name
+    delete_graph(database, name)
+
+
+class _Model:
+    """A scripted model: entities for the first prompt, then the reply; keeps what it was asked."""
+
+    def __init__(self, reply: str, entities: str = '["tired", "dizzy", "cold hands"]') -> None:
+        self._replies = [entities, reply]
+        self.prompts: list[str] = []
+
+    def __call__(self, prompt: str) -> str:
+        self.prompts.append(prompt)
+        return self._replies[len(self.prompts) - 1]
+
+
+def _of_graph(database: Database, answer: MindMap) -> None:
+    """Check that every triple an answer names is a relationship of the graph, as it is told."""
+    told = {i: e for e in answer.edges for i in e.triples}
+    stored = rows(
+        database,
+        "MATCH (a:Entity {graph: $graph})-[r]->(b:Entity {graph: $graph}) WHERE r.id IN $ids "
+        "RETURN r.id AS id, a.name AS head, b.name AS tail",
+        graph=answer.graph,
+        ids=list(told),
+    )
+    assert {row["id"] for row in stored} == set(told)
+    for row in stored:
+        edge = told[row["id"]]
+        assert {edge.head.lower(), edge.tail.lower()} == {row["head"].lower(), row["tail"].lower()}
+
+
+def test_offline_the_graph_answers(database: Database, demo_graph: str) -> None:
+    answer = ask_graph(database, demo_graph, _QUESTION)
+    assert answer.by == "evidence"
+    best = answer.candidates[0]
+    assert (best.name, best.type) == ("Pale tide", "Disease")
+    assert {s.entity for s in best.support} == {"Fatigue", "Dizziness", "Cold hands"}
+    facts = {f.relation: set(f.names) for f in best.facts}
+    assert facts["need_medical_test"] == {"Blood count", "Tide scale"}
+    assert facts["need_medication"] == {"Iron of Hesk"}
+    assert answer.carried.share == 1.0
+    assert any("no medical advice" in notice for notice in answer.notices)
+    _of_graph(database, answer)
+
+
+def test_chinese_throughout(database: Database, chinese: str) -> None:
+    answer = ask_graph(database, chinese, _ZH)
+    assert answer.candidates[0].name == "苍潮病"
+    assert answer.text.startswith("证据最支持：苍潮病")
+    assert "赫斯克铁剂" in answer.text
+    assert any("医疗建议" in notice for notice in answer.notices)
+    _of_graph(database, answer)
+    chosen = ask_graph(
+        database, chinese, "船夫耳可选用的药品是", options={"A": "索兰片", "B": "梅林片"}
+    )
+    assert (chosen.choice, chosen.supported) == ("B", True)
+    odd = ask_graph(
+        database,
+        chinese,
+        "下列不属于船夫耳症状的是",
+        options={"A": "耳鸣", "B": "恶心", "C": "发热"},
+    )
+    assert (odd.choice, odd.supported) == ("C", True)
+
+
+_REPLY = """Output 1: It may be pale tide; a blood count would show it.
+Output 2: Evidence 1('Fatigue' <- 'has_symptom' <- 'Pale tide') -> result('Pale tide')
+Output 3:
+Patient
+└── feels
+    └── Fatigue (Evidence 1)
+        └── could come from
+            └── Pale tide (Evidence 1)
+                ├── need_medical_test
+                │   └── Blood count
+                └── helped by
+                    └── Rest (own)
+"""
+
+
+def test_a_model_is_asked_once_for_entities_and_once_for_the_answer(
+    database: Database, demo_graph: str
+) -> None:
+    model = _Model(_REPLY)
+    answer = ask_graph(database, demo_graph, _QUESTION, write=model)
+    assert len(model.prompts) == 2
+    assert _QUESTION in model.prompts[1]
+    assert "Pale tide" in model.prompts[1]
+    assert answer.by == "model"
+    assert [(e.tail, e.status) for e in answer.edges] == [
+        ("Fatigue", "question"),
+        ("Pale tide", "grounded"),
+        ("Blood count", "grounded"),
+        ("Rest", "model"),
+    ]
+    _of_graph(database, answer)
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("", "empty"),
+        ("Sorry {0} {question} %s", "malformed"),
+        ("Output 1: Rest.\nOutput 3:\nStardust -> cures -> Everything", "ungrounded"),
+        (
+            "Output 1: No.\nOutput 3:\nFatigue -> has_symptom -> Pale tide\n"
+            "Pale tide -> need_medical_test -> Blood count",
+            "contradicting",
+        ),
+    ],
+)
+def test_a_reply_that_does_not_hold_gives_way(
+    database: Database, demo_graph: str, reply: str, problem: str
+) -> None:
+    answer = ask_graph(database, demo_graph, _QUESTION, write=_Model(reply))
+    assert answer.reply is not None
+    assert (answer.by, answer.reply.problem) == ("evidence", problem)
+    assert answer.candidates[0].name == "Pale tide"
+    assert answer.text.startswith("The evidence points most to Pale tide")
+    _of_graph(database, answer)
+
+
+def test_what_the_graph_says_beyond_the_evidence_is_found(
+    database: Database, demo_graph: str
+) -> None:
+    reply = "Output 1: Avoid dust.\nOutput 3:\nRuan cough -> made_worse_by -> Quarry dust"
+    answer = ask_graph(
+        database, demo_graph, "My skin itches", write=_Model(reply, '["itching skin"]')
+    )
+    assert (answer.by, answer.edges[0].status) == ("model", "grounded")
+    assert "beyond the evidence shown" in answer.edges[0].note
+    _of_graph(database, answer)
+
+
+@pytest.mark.parametrize("question", ["{x} {0} %s $y", "'\"`; }) //", "\\", "？", "a" * 3000])
+def test_hostile_questions_end_well(database: Database, demo_graph: str, question: str) -> None:
+    answer = ask_graph(database, demo_graph, question)
+    assert answer.text
+    assert answer.question == question
+
+
+def test_errors_say_what_to_do(database: Database, demo_graph: str) -> None:
+    with pytest.raises(GraphError, match="no knowledge graph 'no such'"):
+        ask_graph(database, "no such", "What?")
+    for question in ("", "  \n"):
+        with pytest.raises(ConfigurationError, match="empty"):
+            ask_graph(database, demo_graph, question)
+    with pytest.raises(ConfigurationError, match="Unicode"):
+        ask_graph(database, demo_graph, "half \ud800")
+    with pytest.raises(ConfigurationError, match="one option only"):
+        ask_graph(database, demo_graph, "Which?", options={"A": "x"})
+
+
+# --- The command line -----------------------------------------------------------------------------
+
+_Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(connection: Connection, demo_graph: str) -> _Run:
+    def made(*arguments: str, **more: Any) -> Result:
+        done = CliRunner().invoke(
+            cli, [*arguments, "--graph", demo_graph], env=environment(connection), **more
+        )
+        assert "Traceback" not in done.output
+        return done
+
+    return made
+
+
+def test_the_command_prints_a_tree(run: _Run) -> None:
+    done = run("mindmap", _QUESTION)
+    assert done.exit_code == 0, done.output
+    assert "tired → Fatigue" in done.stdout
+    assert "└◀─ has symptom ─ Pale tide" in done.stdout
+    assert "   ├─ need medical test ─▶ Blood count" in done.stdout
+    assert "This is no medical advice" in done.stdout
+    assert "\x1b" not in done.stdout
+    short = run("mindmap", _QUESTION, "--show", "2")
+    assert "more lines (--show)" in short.stdout
+
+
+def test_ask_does_the_same_for_a_graph(run: _Run) -> None:
+    made, same = run("mindmap", _QUESTION, "--json"), run("ask", _QUESTION, "--json")
+    assert made.exit_code == same.exit_code == 0, same.output
+    one, two = json.loads(made.stdout), json.loads(same.stdout)
+    for each in (one, two):
+        each.pop("seconds"), each["reasoning"].pop("seconds")
+    assert one == two
+    assert one["edges"][0]["status"] == "grounded"
+    wrong = run("ask", _QUESTION, "--corpus", "c")
+    assert wrong.exit_code == 2
+    assert "--corpus" in wrong.output
+
+
+def test_pictures_are_written(run: _Run, tmp_path: Path) -> None:
+    html, svg = tmp_path / "answer.html", tmp_path / "answer.svg"
+    done = run("mindmap", _QUESTION, "--html", str(html), "--svg", str(svg), "--mermaid")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("flowchart LR\n")
+    assert '["Pale tide"]' in done.stdout
+    page = html.read_text(encoding="utf-8")
+    assert svg.read_text(encoding="utf-8").strip() in page
+    assert "Pale tide" in page
+    assert "<script" not in page
+    wrong = run("mindmap", _QUESTION, "--html", str(tmp_path / "none" / "a.html"))
+    assert wrong.exit_code == 1
+    assert "cannot be written" in str(wrong.exception)
+
+
+def test_turns_and_options(run: _Run) -> None:
+    talk = json.dumps([{"role": "user", "content": "I feel tired."},
+                       {"role": "assistant", "content": "Do you cough? Any fever?"},
+                       {"role": "user", "content": "No, but I am dizzy."}])  # fmt: skip
+    done = run("mindmap", "-", "--turn", "And my hands are cold.", "--json", input=talk)
+    assert done.exit_code == 0, done.output
+    made = json.loads(done.stdout)
+    assert made["question"] == "I feel tired.\nNo, but I am dizzy.\nAnd my hands are cold."
+    assert made["candidates"][0]["name"] == "Pale tide"
+    options = ["--option", "a=Sollanol", "--option", "B=Iron of Hesk", "--option", "C=Kelp syrup"]
+    done = run("mindmap", "Which medication does pale tide need?", *options)
+    assert done.exit_code == 0, done.output
+    assert " ▶ B: Iron of Hesk" in done.stdout
+    blank = run("mindmap", "Which?", "--option", "A=Teapots", "--option", "B=Violins", "--json")
+    guess = json.loads(blank.stdout)
+    assert guess["supported"] is False
+    assert "a guess" in guess["notices"][0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--json", "--mermaid"],
+        ["--option", "A"],
+        ["--option", "A=x", "--option", "a=y"],
+        ["--option", "A=x"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_use_exits_2(run: _Run, arguments: list[str]) -> None:
+    assert run("mindmap", "What?", *arguments).exit_code == 2
+
+
+def test_the_link_opens_the_evidence(
+    database: Database, connection: Connection, demo_graph: str
+) -> None:
+    answer = ask_graph(database, demo_graph, _QUESTION)
+    if connection.browser is None:
+        assert answer.browser is None
+        return
+    assert answer.browser
+    query = unquote(answer.browser.rpartition("&arg=")[2])
+    assert query.startswith("CALL custom.kgp.show([")
+    shown = rows(database, query)
+    names = {row["node"]["name"] for row in shown}
+    assert {"Pale tide", "Fatigue", "Iron of Hesk"} <= names
+
+
+# --- Over a chat server ---------------------------------------------------------------------------
+
+
+def _replying(server: ChatServer, *replies: str) -> str:
+    """Let the server give these replies in turn; return its address."""
+    left = list(replies)
+    server.answer = lambda body: (200, completion(left.pop(0)))
+    return server.url
+
+
+def test_the_command_asks_a_chat_server(run: _Run, chat_server: ChatServer) -> None:
+    url = _replying(chat_server, '["tired", "dizzy"]', _REPLY)
+    done = run("mindmap", _QUESTION, "--llm", "m", "--chat-url", url)
+    assert done.exit_code == 0, done.output
+    assert len(chat_server.bodies) == 2
+    assert "Answer (by the model, checked)" in done.stdout
+    assert "It may be pale tide" in done.stdout
+    assert "Rest (the model's own)" in done.stdout
+    assert "2 of 3 edges are carried by the graph, 1 the model's own" in done.stdout
+
+
+def test_what_a_model_drew_against_the_graph_is_shown(run: _Run, chat_server: ChatServer) -> None:
+    wrong = "Output 1: x.\nOutput 3:\nFatigue -> has_symptom -> Pale tide"
+    url = _replying(chat_server, '["tired", "dizzy"]', wrong)
+    done = run("ask", _QUESTION, "--llm", "m", "--chat-url", url)
+    assert done.exit_code == 0, done.output
+    assert "What the model drew instead" in done.stdout
+    assert "(contradicts the graph)" in done.stdout
+    assert "Note: The model's mind map contradicts the graph" in done.stdout
+    assert "The evidence points most to Pale tide" in done.stdout
+
+
+# --- The page -------------------------------------------------------------------------------------
+
+_DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_shows_what_its_commands_print(run: _Run, tmp_path: Path) -> None:
+    page = (_DOCS / "mindmap.md").read_text(encoding="utf-8")
+    assert f'kgp-neo4j mindmap "{_QUESTION}" --graph demo' in page
+    drawn = tmp_path / "mindmap.svg"
+    done = run("mindmap", _QUESTION, "--svg", str(drawn))
+    (shown,) = re.findall(r"```text\n(Entities of the question\n.*?)```", page, re.DOTALL)
+    # Cosines, and what is as good as another, may differ from machine to machine.
+    assert _lines(shown) <= _lines(done.stdout)
+    texts = [_texts(path) for path in (drawn, _DOCS / "images" / "mindmap.svg")]
+    assert texts[0] == texts[1]
+
+
+def _lines(text: str) -> set[str]:
+    return {re.sub(r"  \d\.\d\d.*", "", line).strip(" ├└│").strip() for line in text.splitlines()}
+
+
+def _texts(path: Path) -> Counter[str]:
+    found = ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")
+    return Counter(element.text or "" for element in found)

@@ -1,0 +1,338 @@
+"""Pages and tables in the graph: what load writes, replaces, finishes and removes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from graphs import rows
+
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
+from kgp_neo4j.corpus.load.grid import column_names, markdown
+from kgp_neo4j.corpus.load.write import Written, batches, write
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.statements import statement
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import DatabaseError
+from kgp_neo4j.types.tables import SourcePage, SourceTable, Span
+
+_LIGHTS = SourceTable(
+    rows=(
+        ("Light", "Tower", "Tower", "Lit"),
+        ("Light", "Height (m)", "Cost", "Lit"),
+        ("Ardfin", "38", "£41,200", "2 November 1874"),
+        ("Hesk Head", "21", "£9,800", "1842"),
+        ("Little Ruan", "12.5", "", "1866"),
+    ),
+    header_rows=2,
+    caption="Table 2. The lights | in 1890",
+    number="2",
+    spans=(Span(0, 0, rows=2), Span(0, 1, columns=2), Span(0, 3, rows=2)),
+    row_pages=(2, 2, 2, 2, 3),
+)
+_PLAIN = SourceTable(rows=(("a", "1"), ("b", "2")), header_rows=0)
+
+
+def report(*, tables: tuple[SourceTable, ...] = (_LIGHTS,), third: str = "The end.") -> Any:
+    """Return a document of three pages with a table that goes on from the second to the third."""
+    texts = ["The Board met. It was brief.\n\n", f"Before.\n\n{markdown(_LIGHTS)}\n\n", third]
+    starts = [0, len(texts[0]), len(texts[0]) + len(texts[1])]
+    pages = tuple(
+        SourcePage(n, start, start + len(text), label, "Board of Lights", f"- {n} -")
+        for n, (start, text, label) in enumerate(
+            zip(starts, texts, ("i", "1", "2"), strict=True), 1
+        )
+    )
+    return SourceDocument("Report", "".join(texts), "/report.pdf", pages=pages, tables=tables)
+
+
+def store(database: Database, corpus: str, *documents: SourceDocument) -> Written:
+    """Write documents as `load` does."""
+    made = [write(database, corpus, batch, None) for batch in batches(corpus, documents)]
+    return made[0]
+
+
+@pytest.fixture
+def reported(database: Database, corpus: str) -> str:
+    """A corpus with the report."""
+    start = report().text.index("| Light")
+    table = SourceTable(
+        **{name: getattr(_LIGHTS, name) for name in SourceTable.__dataclass_fields__}
+        | {"start": start, "end": start + len(markdown(_LIGHTS))}
+    )
+    store(database, corpus, report(tables=(table,)))
+    return corpus
+
+
+def _count(database: Database, corpus: str) -> dict[str, int]:
+    found = rows(
+        database,
+        "MATCH (n) WHERE n.corpus = $c UNWIND labels(n) AS label RETURN label, count(*) AS n",
+        c=corpus,
+    )
+    return {row["label"]: row["n"] for row in found}
+
+
+def test_names_of_two_header_rows() -> None:
+    assert column_names(_LIGHTS) == ["Light", "Tower / Height (m)", "Tower / Cost", "Lit"]
+    assert column_names(_PLAIN) == ["", ""]
+
+
+def test_markdown_is_one_line_a_row() -> None:
+    lines = markdown(_LIGHTS, 1).splitlines()
+    assert lines == [
+        "| Light | Tower / Height (m) | Tower / Cost | Lit |",
+        "| --- | --- | --- | --- |",
+        "| Ardfin | 38 | £41,200 | 2 November 1874 |",
+    ]
+    assert markdown(SourceTable(rows=(("a|b",), ("c\nd",)))).splitlines()[0] == "| a\\|b |"
+
+
+def test_the_graph_of_a_report(database: Database, reported: str) -> None:
+    assert _count(database, reported) == {
+        "Document": 1, "Page": 3, "Passage": 3, "Table": 1, "Column": 4, "Row": 5, "Cell": 20,
+    }  # fmt: skip
+    assert rows(
+        database,
+        "MATCH (:Document {corpus: $c})-[:HAS_PAGE]->(p:Page) "
+        "RETURN p.number AS number, p.label AS label, p.header AS header, "
+        "[(p)-[:HAS_PASSAGE]->(q) | q.page] AS passages, "
+        "[(p)-[:HAS_TABLE]->(t) | t.name] AS tables "
+        "ORDER BY number",
+        c=reported,
+    ) == [
+        {"number": n, "label": label, "header": "Board of Lights", "passages": [n], "tables": t}
+        for n, label, t in ((1, "i", []), (2, "1", ["Table 2"]), (3, "2", ["Table 2"]))
+    ]
+    assert rows(
+        database,
+        "MATCH (:Table {corpus: $c})-[:HAS_COLUMN]->(c) RETURN c.order AS at, c.header AS header, "
+        "c.type AS type ORDER BY at",
+        c=reported,
+    ) == [
+        {"at": 1, "header": "Light", "type": "text"},
+        {"at": 2, "header": "Tower / Height (m)", "type": "number"},
+        {"at": 3, "header": "Tower / Cost", "type": "currency"},
+        {"at": 4, "header": "Lit", "type": "text"},
+    ]
+
+
+def test_cells_know_their_row_column_and_value(database: Database, reported: str) -> None:
+    found = rows(
+        database,
+        "MATCH (r:Row {corpus: $c})-[:HAS_CELL]->(c)<-[:HAS_CELL]-(column:Column) "
+        "WHERE r.number IN [-1, 1] RETURN r.number AS row, r.title AS name, column.order AS at, "
+        "c.text AS text, c.type AS type, c.value AS value, c.date AS date, c.unit AS unit, "
+        "c.columnSpan AS span, c.covered AS covered ORDER BY row, at",
+        c=reported,
+    )
+    assert [row["text"] for row in found[:4]] == ["Light", "Tower", "Tower", "Lit"]
+    assert [(row["span"], row["covered"]) for row in found[:4]] == [
+        (1, False), (2, False), (1, True), (1, False),
+    ]  # fmt: skip
+    assert [(row["type"], row["value"], row["date"], row["unit"]) for row in found[4:]] == [
+        ("text", None, None, None),
+        ("number", 38.0, None, None),
+        ("currency", 41200.0, None, "GBP"),
+        ("date", 1874.0, "1874-11-02", None),
+    ]
+    assert {row["name"] for row in found} == {"Light", "Ardfin"}
+
+
+def test_loading_again_changes_nothing(database: Database, corpus: str) -> None:
+    first = store(database, corpus, report())
+    assert (first.new, first.pages, first.tables, first.cells) == (1, 3, 1, 20)
+    again = store(database, corpus, report())
+    assert (again.unchanged, again.replaced, again.pages, again.cells) == (1, 0, 3, 20)
+    assert _count(database, corpus)["Cell"] == 20
+
+
+def test_a_changed_table_is_replaced(database: Database, corpus: str) -> None:
+    store(database, corpus, report())
+    changed = store(database, corpus, report(tables=(_PLAIN,), third="No end."))
+    assert (changed.replaced, changed.cells) == (1, 4)
+    assert _count(database, corpus) == {
+        "Document": 1, "Page": 3, "Passage": 3, "Table": 1, "Column": 2, "Row": 2, "Cell": 4,
+    }  # fmt: skip
+    plain = store(database, corpus, SourceDocument("Report", "Words only.", "/report.pdf"))
+    assert plain.replaced == 1
+    assert _count(database, corpus) == {"Document": 1, "Passage": 1}
+
+
+def test_a_load_cut_short_within_a_table_is_finished(database: Database, corpus: str) -> None:
+    store(database, corpus, report())
+    rows(
+        database,
+        "MATCH (d:Document {corpus: $c}) SET d.structured = false "
+        "WITH d MATCH (d)-[:HAS_TABLE]->()-[:HAS_ROW]->(r {number: 2})-[:HAS_CELL]->(c) "
+        "DETACH DELETE c, r",
+        c=corpus,
+    )
+    assert store(database, corpus, report()).replaced == 1
+    assert _count(database, corpus)["Cell"] == 20
+    assert _count(database, corpus)["Row"] == 5
+
+
+def test_deleting_leaves_nothing(database: Database, corpus: str) -> None:
+    store(database, corpus, report(), SourceDocument("Other", "Words.", "/other.md"))
+    delete_document(database, corpus, "Report")
+    assert _count(database, corpus) == {"Document": 1, "Passage": 1}
+    store(database, corpus, report())
+    delete_corpus(database, corpus)
+    assert _count(database, corpus) == {}
+
+
+@pytest.mark.slow
+def test_a_table_of_many_cells_takes_several_transactions(database: Database, corpus: str) -> None:
+    long = SourceTable(rows=(("n", "square"), *((str(n), str(n * n)) for n in range(6_000))))
+    made = store(
+        database, corpus, SourceDocument("Squares", markdown(long), "/s.csv", tables=(long,))
+    )
+    assert made.cells == 12_002
+    found = rows(
+        database,
+        "MATCH (t:Table {corpus: $c}) RETURN t.rows AS rows, t.markdownRows AS shown, "
+        "size(split(t.markdown, '\n')) AS lines",
+        c=corpus,
+    )
+    assert found == [{"rows": 6_000, "shown": 200, "lines": 202}]
+
+
+# --- Statements and procedures --------------------------------------------------------------------
+
+
+def test_remove_structure(database: Database, reported: str) -> None:
+    document = rows(database, "MATCH (d:Document {corpus: $c}) RETURN d.id AS id", c=reported)
+    ids = [row["id"] for row in document]
+    assert database.write_in_batches("load/remove_structure", documents=ids) == {"nodes": 29}
+    assert database.write_in_batches("load/remove_structure", documents=ids) == {"nodes": 0}
+
+
+def test_remove_corpus_structure(database: Database, reported: str) -> None:
+    path = "load/remove_corpus_structure"
+    assert database.write_in_batches(path, corpus=reported) == {"nodes": 29}
+    assert database.write_in_batches(path, corpus=reported) == {"nodes": 0}
+
+
+def test_table_rows_and_finish_tables(database: Database, reported: str) -> None:
+    table = rows(
+        database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS id, t.document AS d", c=reported
+    )[0]
+    cell = {"id": "x", "column": 4, "text": "lit", "norm": "lit", "type": "text", "covered": False}
+    cell |= {"value": None, "date": None, "unit": None, "rowSpan": 1, "columnSpan": 1}
+    row = {"table": table["id"], "id": f"{reported} r", "order": 6, "number": 4, "header": False}
+    row |= {"title": "lit", "page": 3, "cells": [cell]}
+    made = database.write("load/table_rows", corpus=reported, rows=[row])
+    assert made == [{"cells": 1}]
+    # One cell more than the document was to have.
+    assert database.write("load/finish_tables", ids=[table["d"]]) == [
+        {"id": table["d"], "cells": 21}
+    ]
+    stored = database.read("load/stored", ids=[table["d"]])
+    assert [row["whole"] for row in stored] == [False]
+
+
+def test_page(database: Database, reported: str) -> None:
+    for name in ("Report", "report", "/report.pdf"):
+        found = database.read("procedures/page", document=name, number=2, corpus=reported)
+        assert len(found) == 1
+        assert found[0]["text"].startswith("Before.\n\n| Light |")
+        assert (found[0]["label"], found[0]["footer"]) == ("1", "- 2 -")
+        assert [table["name"] for table in found[0]["tables"]] == ["Table 2"]
+    with pytest.raises(DatabaseError, match="the document Report has no page 4; it has 3 pages"):
+        database.read("procedures/page", document="Report", number=4, corpus=reported)
+
+
+def test_tables(database: Database, reported: str) -> None:
+    found = database.read("procedures/tables", document="Report", corpus=reported)
+    assert [{k: v for k, v in row.items() if k != "table"} for row in found] == [
+        {
+            "name": "Table 2",
+            "caption": "Table 2. The lights | in 1890",
+            "pageNumbers": [2, 3],
+            "rows": 3,
+            "columns": ["Light", "Tower / Height (m)", "Tower / Cost", "Lit"],
+        }
+    ]
+
+
+@pytest.mark.parametrize("number", ["2", "1"])
+def test_table(database: Database, reported: str, number: str) -> None:
+    """By its printed number, and by its place where no table has that number."""
+    found = database.read("procedures/table", document="Report", number=number, corpus=reported)
+    assert [row["number"] for row in found] == [-1, 0, 1, 2, 3]
+    assert found[-1] == {"number": 3, "pageNumber": 3, "cells": ["Little Ruan", "12.5", "", "1866"]}
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "expected"),
+    [
+        ("Hesk Head", "cost", ["£9,800"]),
+        ("hesk-head", "Tower / Cost", ["£9,800"]),
+        ("2", "3", ["£9,800"]),
+        ("1", "", ["Ardfin", "38", "£41,200", "2 November 1874"]),
+        ("", "Height (m)", ["38", "21", "12.5"]),
+        ("Hesk", "cost", []),
+        ("1", "crew", []),
+    ],
+)
+def test_cells(
+    database: Database, reported: str, row: str, column: str, expected: list[str]
+) -> None:
+    table = rows(database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS id", c=reported)[0]["id"]
+    found = database.read("procedures/cells", table=table, row=row, column=column)
+    assert [each["text"] for each in found] == expected
+
+
+def test_around_table(database: Database, reported: str) -> None:
+    table = rows(database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS id", c=reported)[0]["id"]
+    found = database.read("procedures/around_table", table=table, count=1)
+    assert [(row["place"], row["passage"]["page"]) for row in found] == [
+        ("before", 1), ("holds", 2), ("after", 3),
+    ]  # fmt: skip
+    assert len(database.read("procedures/around_table", table=table, count=0)) == 1
+
+
+def _ids(database: Database, corpus: str) -> tuple[str, str]:
+    found = rows(
+        database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS table, t.document AS d", c=corpus
+    )
+    return found[0]["table"], found[0]["d"]
+
+
+def test_show(database: Database, reported: str) -> None:
+    """A table comes with its pages, columns, and first rows; a document with its pages."""
+    table, document = _ids(database, reported)
+    found = database.read("procedures/show", nodes=[table])
+    made = [(next(iter(row["node"].labels)), next(iter(row["other"].labels))) for row in found]
+    assert {kind: made.count(kind) for kind in made} == {
+        ("Document", "Table"): 1, ("Page", "Table"): 2, ("Table", "Column"): 4,
+        ("Table", "Row"): 3, ("Row", "Cell"): 12,
+    }  # fmt: skip
+    assert {row["node"].get("number") for row in found if "Page" in row["node"].labels} == {2, 3}
+    pages = database.read("procedures/show", nodes=[document])
+    assert sorted((row["node"].get("number", 0), row["edge"].type) for row in pages) == [
+        *[(0, "HAS_PAGE")] * 3,
+        (1, "HAS_PASSAGE"), (2, "HAS_PASSAGE"), (2, "HAS_TABLE"), (3, "HAS_PASSAGE"),
+        (3, "HAS_TABLE"),
+    ]  # fmt: skip
+
+
+def _calls(table: str, corpus: str) -> dict[str, dict[str, Any]]:
+    return {
+        "around_table": {"table": table, "configuration": {"count": 1}},
+        "cells": {"table": table, "configuration": {"row": "Ardfin", "column": "cost"}},
+        "page": {"document": "Report", "number": 2, "corpus": corpus},
+        "table": {"document": "Report", "number": "2", "corpus": corpus},
+        "tables": {"document": "Report", "corpus": corpus},
+    }
+
+
+@pytest.mark.parametrize("name", _calls("x", "x"))
+def test_a_call_gives_the_rows_of_the_file(database: Database, reported: str, name: str) -> None:
+    made = statement(f"procedures/{name}")
+    values = _calls(_ids(database, reported)[0], reported)[name]
+    assert list(values) == [field.name for field in made.inputs]
+    given = ", ".join(f"${field.name}" for field in made.inputs)
+    called = rows(database, f"CALL custom.{made.name}({given})", **values)
+    assert len(called) == len(database.read(f"procedures/{name}", **values)) > 0

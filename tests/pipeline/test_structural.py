@@ -1,0 +1,355 @@
+"""Structural questions over two small documents: each look-up, its citations, its doubts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asking import answer_structural
+from structured_documents import ferries, harbours, paged, store
+
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.tables.decide import read_question
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.statements import statement
+from kgp_neo4j.types.tables import SourceTable, StructuralAnswer
+
+_FARES = "Table 1. Fares of the summer season"
+_BOATS = "Table 2. Boats in service"
+
+
+@pytest.fixture(scope="module")
+def sound(database: Database) -> Iterator[str]:
+    """A corpus of two documents, to be read only."""
+    store(database, "test of structure", ferries(), harbours())
+    yield "test of structure"
+    delete_corpus(database, "test of structure")
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        # Documents and pages.
+        ("How many pages does Sound ferries have?", ["4"]),
+        ("How many pages are there?", ["6"]),
+        ("Which document has the most pages?", ["Sound ferries"]),
+        ("What is the header of page 3 of Sound ferries?", ["Timetable 1996"]),
+        ("What does the footer on page two of Sound ferries say?", ["Merrin Sound Ferries 2"]),
+        ("What page number is printed on page 3 of Sound ferries?", ["1"]),
+        ("What are the headings on page 2 of Sound ferries?", ["Fares"]),
+        ("What are the headings of Sound ferries?",
+         ["Ferries of the Sound", "Fares", "Boats", "Complaints"]),
+        ("What is on page 2 of Harbour survey?", ["The harbour master of Ardfin asked for it."]),
+        ("What does the next-to-last page of Harbour survey say?",
+         ["The survey was made at low tide.\n\n| Quay | Depth |\n| --- | --- |\n| North | 4.1 |\n"
+          "| South | 5.5 |"]),
+        # Where something is mentioned.
+        ("Which pages mention the harbour master?", ["2", "1", "4"]),
+        ('Which pages of Sound ferries mention "harbour master"?', ["1", "4"]),
+        ("On which page do dogs first appear?", ["1"]),
+        ("How many pages of Sound ferries mention Kettlehaven?", ["2"]),
+        ('How many times is "harbour master" mentioned?', ["3"]),
+        ("Does page 4 of Sound ferries mention dogs?", ["no"]),
+        ("Is Lindqvist Yard mentioned on page 3 of Sound ferries?", ["yes"]),
+        ("Which pages mention zeppelins?", []),
+        # Which tables there are.
+        ("How many tables are in Sound ferries?", ["2"]),
+        ("How many tables are on pages 1 to 2 of Sound ferries?", ["1"]),
+        ("Which tables are on page 3 of Sound ferries?", ["Table 2"]),
+        ("Is there a table on page 4 of Sound ferries?", ["no"]),
+        ("What are the captions of the tables in Sound ferries?", [_FARES, _BOATS]),
+        ("Which tables have a column called Route?", ["Table 1", "Table 2"]),
+        ("Which table has the most rows?", ["Table 1"]),
+        ("Which page of Sound ferries has the fewest tables?", ["1", "4"]),
+        ("Which pages of Sound ferries have tables?", ["2", "3"]),
+        ("Which page is Table 2 on?", ["3"]),
+        ("On what page can I find the table of fares?", ["2"]),
+        ("Is Table 2 on page 3 of Sound ferries?", ["yes"]),
+        ("Which documents have tables?", ["Harbour survey", "Sound ferries"]),
+        ("Which document has a table about fares?", ["Sound ferries"]),
+        ("How many tables are on each page of Sound ferries?", ["page 2: 1", "page 3: 1"]),
+        ("Does Sound ferries have a Table 2?", ["yes"]),
+        ("What is the depth at the South quay?", ["5.5"]),
+        # One table.
+        ("What are the columns of Table 2?", ["Boat", "Built", "Route"]),
+        ("How many columns does the table on page 1 of Harbour survey have?", ["2"]),
+        ("How many rows does the second table of Sound ferries have?", ["2"]),
+        ("What is the header of the last column of Table 1 of Sound ferries?", ["Crossings"]),
+        ("What is the caption of Table 1?", [_FARES]),
+        ("What is in row 2, column 3 of Table 1?", ["8"]),
+        ("What does the last row of Table 2 say?", ["Gannet", "1988", "Port Merrin"]),
+        ("List the Route column of Table 2.", ["Kettlehaven", "Port Merrin"]),
+        # Two of them.
+        ("Which columns do Table 1 and Table 2 of Sound ferries have in common?", ["Route"]),
+    ],
+)  # fmt: skip
+def test_values(database: Database, sound: str, question: str, values: list[str]) -> None:
+    answer = answer_structural(database, sound, question)
+    assert list(answer.values) == values
+    assert answer.sure
+    assert answer.found
+    assert answer.text
+    assert all(citation.document and citation.title for citation in answer.citations)
+
+
+def _read_only(answer: StructuralAnswer) -> bool:
+    paths = [f"structure/{query.name.split('.')[1]}" for query in answer.queries]
+    return all(
+        statement(path).mode == "READ" and statement(path).text == query.cypher
+        for path, query in zip(paths, answer.queries, strict=True)
+    )
+
+
+def test_citations_and_queries(database: Database, sound: str) -> None:
+    answer = answer_structural(database, sound, "What is in row 2, column 3 of Table 1?")
+    (cell,) = answer.citations
+    assert (cell.title, cell.page, cell.table_name) == ("Sound ferries", 2, "Table 1")
+    assert (cell.row, cell.row_name, cell.column, cell.column_name, cell.text) == (
+        2, "Port Merrin", 3, "Crossings", "8",
+    )  # fmt: skip
+    assert [query.name for query in answer.queries] == ["structure.outline", "structure.rows"]
+    assert answer.queries[-1].parameters["numbers"] == [2]
+    assert _read_only(answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("What is on page 9 of Sound ferries?", "Sound ferries has no page 9; it has 4 pages."),
+        ("What is the difference between page 1 and page 40 of Sound ferries?", "no page 40"),
+        ("Is there a table on page 12?", "no page 12"),
+        ("Is there a Table 5 in Sound ferries?", "has no Table 5"),
+        ("What does Table 7 list?", "Table 1 of Harbour survey (page 1)"),
+        ("How many rows does the fifth table of Sound ferries have?", "The tables are Table 1"),
+        ("What is in row 9 of Table 2?", "has no row 9; it has 2 rows"),
+        ("What is the name of column 8 of Table 2?", "has no column 8; it has 3 columns"),
+        ("What does the table on page 4 of Sound ferries show?", "There is no table on page 4."),
+    ],
+)
+def test_what_does_not_exist_is_said(
+    database: Database, sound: str, question: str, says: str
+) -> None:
+    answer = answer_structural(database, sound, question)
+    assert not answer.found
+    assert answer.values == ()
+    assert says in answer.text
+
+
+def test_printed_and_counted_page_numbers(database: Database, sound: str) -> None:
+    counted = answer_structural(database, sound, "What is on page 2 of Sound ferries?")
+    assert counted.text.startswith("Fares")
+    assert "page 2 as counted; the page printed 2 is page 4" in counted.reading
+    printed = answer_structural(database, sound, "What is on page ii of Sound ferries?")
+    assert printed.text == counted.text
+
+
+def test_without_a_document_every_one_that_fits_is_answered(database: Database, sound: str) -> None:
+    answer = answer_structural(database, sound, "What is on page 2?")
+    assert [citation.title for citation in answer.citations] == ["Harbour survey", "Sound ferries"]
+    assert "Page 2 of Harbour survey" in answer.text
+    # Two documents have a Table 1, and one alone prints the number.
+    table = answer_structural(database, sound, "What are the columns of Table 1?")
+    assert {citation.title for citation in table.citations} == {"Sound ferries"}
+
+
+def test_difference_of_two_pages(database: Database, sound: str) -> None:
+    answer = answer_structural(
+        database, sound, "How do page 1 of Sound ferries and page 1 of Harbour survey differ?"
+    )
+    assert [(c.title, c.page) for c in answer.citations] == [
+        ("Sound ferries", 1), ("Harbour survey", 1),
+    ]  # fmt: skip
+    assert "tickets" in answer.values
+    assert "tide" in answer.values
+    assert "Table 1" in answer.text
+
+
+def test_difference_of_a_page_and_a_table(database: Database, sound: str) -> None:
+    answer = answer_structural(
+        database, sound, "What is the difference between Page 1 of Sound ferries and Table 2?"
+    )
+    assert {(c.page, c.table_name) for c in answer.citations} == {(1, ""), (3, "Table 2")}
+    assert "Table 2 of Sound ferries: 2 rows on page 3" in answer.text
+
+
+def test_what_cannot_be_told_is_not_claimed(database: Database, sound: str) -> None:
+    several = answer_structural(database, sound, "What does the table show?")
+    assert not several.sure
+    assert several.text == ""
+    assert "there are 3 tables" in several.doubt
+    free = answer_structural(database, sound, "Who complains most on page 4 of Sound ferries?")
+    assert not free.sure
+    assert free.text == ""
+    assert free.markdown.startswith("Complaints")
+
+
+# --- With a language model ------------------------------------------------------------------------
+
+
+def _asked(
+    database: Database, corpus: str, question: str, *replies: str | dict[str, Any]
+) -> tuple[StructuralAnswer, list[str]]:
+    """Return the answer where a model replies so, and the prompts that it was given."""
+    said = iter(each if isinstance(each, str) else json.dumps(each) for each in replies)
+    prompts: list[str] = []
+
+    def write(prompt: str) -> str:
+        prompts.append(prompt)
+        return next(said)
+
+    answer = read_question(database, corpus, question).answer(write)
+    assert next(said, None) is None
+    return answer, prompts
+
+
+@pytest.mark.parametrize(
+    ("choice", "values"),
+    [
+        ({"kind": "page", "part": "footer", "pages": [2]}, ["Merrin Sound Ferries 2"]),
+        ({"kind": "page", "part": "headings"},
+         ["Ferries of the Sound", "Fares", "Boats", "Complaints"]),
+        ({"kind": "table", "part": "columns", "tables": ["Table 2"]}, ["Boat", "Built", "Route"]),
+        ({"kind": "table", "part": "pages", "tables": ["the summer fares"]}, ["2"]),
+        ({"kind": "table", "part": "exists", "tables": ["2"], "pages": [3]}, ["yes"]),
+        ({"kind": "column", "tables": "Table 1", "columns": ["single fare"]},
+         ["4.50", "6.00", "3.20"]),
+        ({"kind": "column", "part": "name", "tables": [1], "columns": [-1]}, ["Crossings"]),
+        ({"kind": "row", "tables": ["Table 2"], "rows": ["Gannet"]},
+         ["Gannet", "1988", "Port Merrin"]),
+        ({"kind": "cell", "tables": ["Table 1"], "rows": ["Port Merrin"], "columns": [3]}, ["8"]),
+        ({"kind": "cell", "tables": ["Table 1"], "rows": [-1], "columns": ["Route"]},
+         ["Little Ruan"]),
+        ({"kind": "tables", "columns": ["Route"]}, ["Table 1", "Table 2"]),
+        ({"kind": "tables", "phrase": "boats in service"}, ["Table 2"]),
+        ({"kind": "tables", "part": "documents"}, ["Sound ferries"]),
+        ({"kind": "mentions", "part": "last", "phrase": "harbour master"}, ["4"]),
+        ({"kind": "count", "part": "times", "phrase": "harbour master"}, ["2"]),
+        ({"kind": "count", "part": "rows", "tables": ["Table 1"]}, ["3"]),
+        ({"kind": "count", "part": "rows", "each": "table", "pick": "most"}, ["Table 1"]),
+        ({"kind": "compare", "part": "columns", "tables": ["Table 1", "Table 2"]}, ["Route"]),
+    ],
+)  # fmt: skip
+def test_a_model_chooses_the_look_up(
+    database: Database, sound: str, choice: dict[str, Any], values: list[str]
+) -> None:
+    """The question's words say nothing, so that the values can only come from the choice."""
+    given = {"type": "structural", "documents": ["Sound ferries"], **choice}
+    answer, prompts = _asked(database, sound, "And what of this?", given)
+    assert list(answer.values) == values
+    assert answer.citations
+    assert all(query.parameters for query in answer.queries)
+    assert "And what of this?" in prompts[0]
+    assert '"Sound ferries" (4 pages): Table 1 Table 1. Fares of the summer' in prompts[0]
+
+
+@pytest.mark.parametrize(
+    ("reply", "wrong"),
+    [
+        ("MATCH (n) DETACH DELETE n", "holds no JSON object"),
+        ('{"type": "structural", "kind": }', "is no JSON"),
+        ({"type": "structural", "kind": "delete"}, "kind must be one of page, table"),
+        ({"type": "odd"}, "type must be one of structural, content, both"),
+        ({"type": "structural", "kind": "page", "part": "colour", "pages": [1]}, "part of page"),
+        ({"type": "structural", "kind": "page"}, "the look-up page needs pages"),
+        ({"type": "structural", "kind": "cell", "tables": [1], "rows": [1]}, "needs columns"),
+        ({"type": "structural", "kind": "mentions"}, "needs phrase"),
+        ({"type": "structural", "kind": "page", "pages": [{"n": 1}]}, "pages must be a list"),
+        ({"type": "structural", "kind": "page", "pages": [1], "cypher": "x"}, "no key cypher"),
+        ({"type": "structural", "kind": "page", "pages": [1], "documents": ["Moby Dick"]},
+         "there is no document 'Moby Dick'"),
+        ({"type": "structural", "kind": "count", "each": "word"}, "each must be one of"),
+    ],
+)  # fmt: skip
+def test_a_reply_that_cannot_be_used_is_asked_for_once_more(
+    database: Database, sound: str, reply: str | dict[str, Any], wrong: str
+) -> None:
+    good = {"type": "structural", "kind": "page", "part": "label", "pages": [3],
+            "documents": ["Sound ferries"]}  # fmt: skip
+    mended, prompts = _asked(database, sound, "And what of this?", reply, good)
+    assert mended.values == ("1",)
+    assert wrong in prompts[1]
+    # Twice wrong: the words of the question choose.
+    question = "How many rows does Table 1 of Sound ferries have?"
+    assert _asked(database, sound, question, reply, reply)[0].values == ("3",)
+
+
+def test_a_choice_that_finds_nothing_is_not_the_answer(database: Database, sound: str) -> None:
+    wrong = {"type": "structural", "kind": "page", "pages": [40], "documents": ["Sound ferries"]}
+    question = "How many rows does Table 1 of Sound ferries have?"
+    assert _asked(database, sound, question, wrong)[0].values == ("3",)
+
+
+def test_a_model_answers_from_what_was_fetched(database: Database, sound: str) -> None:
+    question = "Who answers the complaints on page 4 of Sound ferries?"
+    choice = {"type": "structural", "kind": "question", "pages": [4], "documents": "Sound ferries"}
+    said = "<think>hm</think> The harbour master."
+    answer, prompts = _asked(database, sound, question, choice, said)
+    assert answer.text == "The harbour master."
+    assert [(c.title, c.page) for c in answer.citations] == [("Sound ferries", 4)]
+    assert "Write to the harbour master with any complaint." in prompts[1]
+    silent = answer_structural(database, sound, question, lambda _: " ")
+    assert not silent.sure
+
+
+def test_a_long_table_is_cut_by_rows_and_says_so(database: Database, corpus: str) -> None:
+    rows = (("Day", "Boats"), *((f"day {n}", str(n)) for n in range(1, 121)))
+    table = SourceTable(rows=rows, caption="Table 1. Boats a day", number="1")
+    store(database, corpus, paged("Log", "/made/log.pdf", [["Log of the harbour.", table]]))
+    shown = answer_structural(database, corpus, "What does Table 1 show?")
+    assert "rows 1-40 of 120 shown" in shown.text
+    prompts: list[str] = []
+
+    def write(prompt: str) -> str:
+        prompts.append(prompt)
+        return "Boats a day."
+
+    said = answer_structural(database, corpus, "What does Table 1 show?", write)
+    assert "rows 1-40 of 120 shown" in said.text
+    assert "rows 1-40 of 120 shown" in prompts[-1]
+    assert "| day 40 | 40 |" in prompts[-1]
+    assert "day 41" not in prompts[-1]
+
+
+def test_questions_within_a_table(database: Database, sound: str) -> None:
+    answer = answer_structural(
+        database, sound, "In Table 1 of Sound ferries, what is the Single fare of Port Merrin?"
+    )
+    assert answer.values == ("6.00",)
+    assert answer.reading.startswith("in Table 1 of Sound ferries")
+
+
+def test_a_corpus_without_structure(database: Database, corpus: str) -> None:
+    answer = answer_structural(database, corpus, "What is on page 3?")
+    assert not answer.found
+    assert "no pages" in answer.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "?",
+        "page",
+        "Table",
+        "page 0",
+        "page 99999999999999999999999",
+        "pages 1-9999999",
+        "Table ''",
+        "What is in row 0, column 0 of Table 1?",
+        'Which pages mention ""?',
+        'Which pages mention "((("?',
+        "Which pages mention [a-z]+*?",
+        "last last last page page page table table",
+        "the second to last and third last table on the page before the last",
+        "'" * 50,
+        "DOCREF0 PAGEREF7 TABLEREF9 QUOTE3",
+        "What is in row 99999999999999999999999 of Table 1 of Sound ferries?",
+        "What do the first 9999999999 pages and the last 9999999999 tables say?",
+        "Wie viele Seiten? 第三页 \u202e \x00 \U0001f600 page \u0663",
+        "x " * 3000 + "page 2",
+    ],
+)
+def test_odd_questions_raise_nothing(database: Database, sound: str, question: str) -> None:
+    assert isinstance(answer_structural(database, sound, question), StructuralAnswer)

@@ -1,0 +1,323 @@
+"""Questions over one table: links, plans, answers, confidence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from graphs import rows
+
+from kgp_neo4j.corpus.load.grid import markdown
+from kgp_neo4j.corpus.load.write import batches, write
+from kgp_neo4j.corpus.tables.questions.answer_table import Table, answer_from_table, fetch, run
+from kgp_neo4j.corpus.tables.questions.candidates import candidates
+from kgp_neo4j.corpus.tables.questions.cell_links import link
+from kgp_neo4j.corpus.tables.questions.plans import (
+    Condition,
+    Pick,
+    Plan,
+    Rows,
+    denotation,
+    in_words,
+)
+from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
+from kgp_neo4j.corpus.tables.questions.table_grid import Grid, grid_of
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.tables import SourceTable
+
+_ROWS = (
+    ("Ship", "Flag", "Launched", "Crew", "Cost", "Home port"),
+    ("Ardent Rose", "Norway", "12 May 1898", "41", "£9,800", "Bergen"),
+    ("Black Gannet", "Denmark", "3 June 1901", "18", "£4,150", "Esbjerg"),
+    ("Castle Moyle", "Norway", "1904", "33", "", "Oslo"),
+    ("Dover Queen", "Iceland", "20 May 1904", "18", "£7,000", "Reykjavík"),
+    ("Elsinore", "Denmark", "August 1911", "62", "£12,000", "Copenhagen"),
+    ("Fair Isle", "Norway", "1912-1913", "27", "£8,250", "Bergen"),
+)
+_SHIPS = SourceTable(rows=_ROWS, caption="Table 1. Ships of the line", number="1")
+
+
+def _store(database: Database, corpus: str, *tables: SourceTable) -> list[str]:
+    """Write tables into one document; returns their ids."""
+    text, placed = "", []
+    for table in tables:
+        start = len(text)
+        text += markdown(table) + "\n\n"
+        placed.append(replace(table, start=start, end=len(text) - 2))
+    document = SourceDocument("Ships", text, "/ships.csv", tables=tuple(placed))
+    for batch in batches(corpus, [document]):
+        write(database, corpus, batch, None)
+    found = rows(
+        database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS id ORDER BY t.order", c=corpus
+    )
+    return [row["id"] for row in found]
+
+
+@pytest.fixture
+def ships(database: Database, corpus: str) -> Table:
+    """The table of ships, as fetched from the graph."""
+    (id_,) = _store(database, corpus, _SHIPS)
+    made = fetch(database, id_, [])
+    assert made is not None
+    return made
+
+
+# --- Fetching -------------------------------------------------------------------------------------
+
+
+def test_a_table_is_fetched_with_its_columns_and_rows(database: Database, ships: Table) -> None:
+    (row,) = database.read("structure/table_grid", table=ships.id, words=[])
+    assert [c["header"] for c in row["columns"]] == list(_ROWS[0])
+    assert [each["number"] for each in row["rows"]] == [1, 2, 3, 4, 5, 6]
+    assert row["rows"][0]["cells"][:4] == [
+        ["Ardent Rose", "ardent rose", None, None],
+        ["Norway", "norway", None, None],
+        ["12 May 1898", "12 may 1898", 1898.0, "1898-05-12"],
+        ["41", "41", 41.0, None],
+    ]
+    assert (row["name"], row["count"], row["documentTitle"]) == ("Table 1", 6, "Ships")
+    assert (ships.count, ships.names[2], ships.pages[2]) == (6, "Castle Moyle", None)
+    assert ships.grid.rows[2][4].text == ""
+
+
+def test_of_a_long_table_rows_with_the_words_are_fetched(database: Database, ships: Table) -> None:
+    (row,) = database.read("structure/table_grid", table=ships.id, words=["elsinore"], most=2)
+    assert [each["number"] for each in row["rows"]] == [1, 2, 5]
+    assert row["count"] == 6
+
+
+def test_tables_are_listed_with_their_sources(
+    database: Database, corpus: str, ships: Table
+) -> None:
+    assert database.read("structure/table_sources", corpus=corpus) == [
+        {"table": ships.id, "order": 1, "source": "/ships.csv"}
+    ]
+
+
+def test_an_unknown_table_is_not_found(database: Database) -> None:
+    answer = answer_from_table(database, "nowhere", "How many rows are there?")
+    assert not answer.found
+    assert "nowhere" in answer.text
+
+
+# --- Plans ----------------------------------------------------------------------------------------
+
+
+def _is(column: int, *texts: str) -> Condition:
+    return Condition(column, "=", texts=texts)
+
+
+_NORWAY, _MOYLE = Rows((_is(2, "norway"),)), Rows((_is(1, "castle moyle"),))
+_GANNET, _QUEEN = Rows((_is(1, "black gannet"),)), Rows((_is(1, "dover queen"),))
+_PLANS: list[tuple[Plan, tuple[str, ...]]] = [
+    (Plan("select", _MOYLE, 6), ("Oslo",)),
+    (Plan("select", Rows((_is(2, "norway"), _is(6, "bergen"))), 1), ("Ardent Rose", "Fair Isle")),
+    (Plan("select", Rows((_is(1, "castle moyle", "elsinore"),)), 4), ("33", "62")),
+    (Plan("select", Rows((Condition(1, "contains", texts=(" queen ",)),)), 2), ("Iceland",)),
+    (Plan("select", Rows((Condition(2, "contains", texts=(" nor",)),)), 2), ("Norway",)),
+    (Plan("select", Rows((Condition(2, "!=", texts=("norway",)),)), 2), ("Denmark", "Iceland")),
+    (Plan("select", Rows((_is(5, ""),)), 1), ("Castle Moyle",)),
+    (Plan("select", Rows((Condition(0, "=", "value", (), 4.0),)), 2), ("Iceland",)),
+    (Plan("count", Rows()), ("6",)),
+    (Plan("count", Rows((Condition(4, ">", "value", (), 27.0),))), ("3",)),
+    (Plan("count", Rows((Condition(4, ">=", "value", (), 27.0),))), ("4",)),
+    (Plan("count", Rows((Condition(4, "<", "value", (), 27.0),))), ("2",)),
+    (Plan("count", Rows((Condition(4, "<=", "value", (), 27.0),))), ("3",)),
+    (Plan("count", Rows((Condition(4, "=", "value", (), 18.0),))), ("2",)),
+    (Plan("count", Rows((Condition(4, "!=", "value", (), 18.0),))), ("4",)),
+    (Plan("count", Rows((Condition(3, "=", "date", date="1904"),))), ("2",)),
+    (Plan("count", Rows((Condition(3, ">", "date", date="1904"),))), ("2",)),
+    (Plan("count", Rows((Condition(3, ">=", "date", date="1904"),))), ("4",)),
+    (Plan("count", Rows((Condition(3, "<", "date", date="1904"),))), ("2",)),
+    (Plan("count", Rows((Condition(3, "<=", "date", date="1904"),))), ("4",)),
+    (Plan("count", Rows((_is(2, "sweden"),))), ("0",)),
+    (Plan("exists", Rows((_is(2, "sweden"),))), ("no",)),
+    (Plan("exists", _NORWAY), ("yes",)),
+    (Plan("distinct", Rows(), 2), ("3",)),
+    (Plan("distinct", Rows(), 5), ("5",)),
+    (Plan("sum", _NORWAY, 4), ("101",)),
+    (Plan("average", _NORWAY, 5), ("9025",)),
+    (Plan("average", Rows(), 4), ("33.166667",)),
+    (Plan("max", Rows(), 5), ("12000",)),
+    (Plan("min", _NORWAY, 5), ("8250",)),
+    (Plan("sum", _MOYLE, 5), ()),
+    (Plan("common", Rows(), 2), ("Norway",)),
+    (Plan("rare", Rows(), 2), ("Iceland",)),
+    (Plan("common", Rows(), 4), ("18",)),
+    (Plan("select", Rows(pick=Pick(4, "value", True)), 1), ("Elsinore",)),
+    (Plan("select", Rows(pick=Pick(4, "value", False)), 1), ("Black Gannet", "Dover Queen")),
+    (Plan("select", Rows(pick=Pick(4, "value", True, 2)), 1), ("Ardent Rose",)),
+    (Plan("select", Rows(pick=Pick(4, "value", False, 2)), 1), ("Fair Isle",)),
+    (Plan("select", Rows(pick=Pick(4, "value", True, 9)), 1), ()),
+    (Plan("select", Rows(pick=Pick(3, "date", True)), 1), ("Fair Isle",)),
+    (Plan("select", Rows(pick=Pick(3, "date", False)), 1), ("Ardent Rose",)),
+    (Plan("select", replace(_NORWAY, pick=Pick(0, "order", True)), 1), ("Fair Isle",)),
+    (Plan("select", replace(_NORWAY, pick=Pick(0, "order", False, 2)), 1), ("Castle Moyle",)),
+    (Plan("select", replace(_MOYLE, shift=1), 1), ("Dover Queen",)),
+    (Plan("select", replace(_MOYLE, shift=-1), 1), ("Black Gannet",)),
+    (Plan("select", Rows(pick=Pick(0, "order", True), shift=1), 1), ()),
+    (Plan("select", replace(_MOYLE, like=2), 1), ("Ardent Rose", "Fair Isle")),
+    (Plan("select", replace(_MOYLE, like=5), 1), ()),
+    (Plan("difference", _MOYLE, 4, _GANNET), ("15",)),
+    (Plan("difference", _MOYLE, 3, _GANNET, unit="years"), ("3 years",)),
+    (Plan("difference", _MOYLE, 5, _GANNET), ()),
+    (Plan("difference", _NORWAY, 4, _GANNET), ()),
+    (Plan("count_difference", _NORWAY, 0, Rows((_is(2, "iceland"),))), ("2",)),
+    (Plan("span", _QUEEN, 4, to=3), ("1886",)),
+]  # fmt: skip
+
+
+def test_plans_give_their_values(grid: Grid) -> None:
+    for plan, expected in _PLANS:
+        assert denotation(grid, plan).values == expected, plan
+
+
+@pytest.mark.parametrize("words", [[], ["elsinore"]])
+def test_a_plan_over_a_long_table_looks_at_all_its_rows(
+    database: Database, ships: Table, words: list[str]
+) -> None:
+    """A few rows are enough to read the question, and too few to count by."""
+    part = fetch(database, ships.id, words, most=2)
+    assert part is not None
+    assert len(part.grid.rows) == 2 + len(words) < part.count
+    for plan, expected in _PLANS[::4]:
+        assert run(database, part, plan).values == expected, plan
+
+
+def test_an_answer_cites_its_cells_and_shows_its_query(database: Database, ships: Table) -> None:
+    plan = Plan("select", replace(_NORWAY, pick=Pick(0, "order", True)), 6)
+    answer = run(database, ships, plan)
+    (cited,) = answer.citations
+    assert (cited.row, cited.row_name, cited.column, cited.column_name, cited.text) == (
+        6,
+        "Fair Isle",
+        6,
+        "Home port",
+        "Bergen",
+    )
+    assert (cited.table, cited.table_name, cited.title) == (ships.id, "Table 1", "Ships")
+    (query,) = answer.queries
+    (row,) = database.read("structure/table_grid", **query.parameters)
+    assert row["rows"][5]["cells"][5][0] == "Bergen"
+
+
+# --- Links ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def grid() -> Grid:
+    return grid_of(_ROWS[0], _ROWS[1:])
+
+
+def test_words_are_linked_to_cells_and_columns(grid: Grid) -> None:
+    links = link("Which Norwegian ship's home port is Reykjavik, or a queen's?", grid)
+    found = {(each.condition.column, each.condition.texts) for each in links.cells}
+    assert (6, ("reykjavík",)) in found
+    assert (1, (" queen ",)) in found
+    assert (2, (" norway ", " nor ")) in found
+    assert [at + 1 for at, c in enumerate(links.columns) if c.score >= 1] == [1, 6]
+
+
+@pytest.mark.parametrize(
+    ("question", "op", "by", "number"),
+    [
+        ("ships with a crew of more than 30", ">", "value", 30),
+        ("ships with a crew of at least twenty", ">=", "value", 20),
+        ("ships with no more than 18 crew", "<=", "value", 18),
+        ("a crew of 40 or more", ">=", "value", 40),
+        ("launched before 1904", "<", "date", 1904),
+        ("launched in 1904", "=", "date", 1904),
+    ],
+)
+def test_numbers_are_linked_with_the_comparison_beside_them(
+    grid: Grid, question: str, op: str, by: str, number: float
+) -> None:
+    links = [each for each in link(question, grid).numbers if each.condition.by == by]
+    best = max(links, key=lambda each: (each.agrees, each.condition.op == op))
+    assert (best.condition.op, best.condition.value) == (op, number)
+
+
+def test_a_column_is_named_by_its_place(grid: Grid) -> None:
+    links = link("What is in row 4, column 2?", grid)
+    assert links.columns[1].whole
+    assert links.cells[0].condition == Condition(0, "=", "value", (), 4.0, None, "row 4")
+
+
+def test_dates_are_linked_as_far_as_they_are_said(grid: Grid) -> None:
+    dates = {each.condition.date for each in link("launched on 12 May 1898", grid).dates}
+    assert dates == {"1898-05-12"}
+    decade = {each.condition.date for each in link("launched in the 1910s", grid).dates}
+    assert decade == {"191"}
+
+
+@pytest.mark.parametrize(
+    "question", ["", "?", "   ", "ß" * 3000, "1 2 3 4 5 6 7 8 9 10", "a or b or c", "\x00\ud800"]
+)
+def test_odd_questions_do_not_fail(grid: Grid, question: str) -> None:
+    assert len(candidates(link(question, grid), grid)) <= 700
+
+
+def test_a_table_without_rows_or_names() -> None:
+    for made in (grid_of([], []), grid_of(["a"], []), grid_of(["", ""], [["", ""], ["x", ""]])):
+        assert isinstance(candidates(link("how many a have the most x", made), made), list)
+
+
+def test_a_plan_is_told_in_words(grid: Grid) -> None:
+    assert in_words(Plan("count", _NORWAY), grid) == "count the rows where Flag is 'norway'"
+    plan = Plan(
+        "select", Rows((Condition(4, ">", "value", (), 20.0),), 0, Pick(3, "date", True)), 1
+    )
+    assert in_words(plan, grid) == (
+        "Ship of the row with the latest Launched where Crew is more than 20"
+    )
+
+
+# --- Answers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("What is the home port of Dover Queen?", ("Reykjavík",)),
+        ("What is the value of Crew for Elsinore?", ("62",)),
+        ("In the row 'Castle Moyle', what is the Flag?", ("Norway",)),
+        ("Which ship has the highest crew?", ("Elsinore",)),
+        ("Which ship has the lowest cost?", ("Black Gannet",)),
+        ("How many rows have the Flag Norway?", ("3",)),
+        ("How many rows have a crew above 30?", ("3",)),
+        ("What is the average crew?", ("33.166667",)),
+        ("What is the total crew?", ("199",)),
+        ("What is the sum of Crew?", ("199",)),
+        ("What is the maximum cost?", ("12000", "£12,000")),
+        ("How many rows are there?", ("6",)),
+        ("What is the difference in crew between Elsinore and Fair Isle?", ("35",)),
+        ("Which has the higher crew, Castle Moyle or Fair Isle?", ("Castle Moyle",)),
+        ("Which ship comes after Dover Queen?", ("Elsinore",)),
+        ("How many different flags are there?", ("3",)),
+        ("What is the flag in row 4?", ("Iceland",)),
+    ],
+)
+def test_plain_questions_are_answered_for_sure(
+    database: Database, ships: Table, question: str, values: tuple[str, ...]
+) -> None:
+    answer = answer_from_table(database, ships.id, question)
+    assert answer.values in {values, *((v,) for v in values)}, answer.reading
+    assert answer.sure, (answer.reading, answer.confidence)
+    assert answer.text
+    assert answer.citations
+    assert answer.queries[0].cypher.startswith("// structure.tableGrid(")
+
+
+def test_an_uncertain_answer_claims_nothing(database: Database, ships: Table) -> None:
+    answer = answer_from_table(database, ships.id, "Why did the harbour master resign so suddenly?")
+    assert not answer.sure
+    assert answer.doubt
+    assert answer.markdown == markdown(_SHIPS)
+    assert not any(value in answer.text for value in answer.values if len(value) > 2)
+
+
+def test_the_ranker_that_is_shipped_is_loaded_once() -> None:
+    assert load_ranker() is load_ranker()
+    assert 0.3 < load_ranker().threshold < 1
+    assert all(array.dtype == "float32" for array in load_ranker().weights.values())

@@ -1,0 +1,528 @@
+"""Kept traversals: what is in the graph, what comes back, and that nothing else notices them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asking import ask
+from bs4 import BeautifulSoup
+from commands import environment, kgp
+from graphs import rows, snapshot, write_jsonl
+from small_graphs import PASSAGES, lighthouse
+
+from kgp_neo4j.corpus.answer.traces import explain, keep, remove, traces
+from kgp_neo4j.corpus.answer.visits import visits
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
+from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.show.answer_page import page
+from kgp_neo4j.show.mermaid import mermaid
+from kgp_neo4j.types.corpus import (
+    Answer,
+    Passage,
+    Question,
+    Reading,
+    ReasoningPath,
+    Retrieval,
+    Span,
+    Statement,
+    Step,
+)
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, TraceError
+from kgp_neo4j.types.language import Usage
+
+
+def _id(corpus: str, name: str) -> str:
+    """Return the id of a passage: of letters and digits, as the ids of loaded passages are."""
+    return corpus.removeprefix("test ") + name
+
+
+def _name(passage: str) -> str:
+    return passage[-2:]
+
+
+def _lighthouse(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    names = [name for _, texts in PASSAGES.values() for name in texts]
+    rows(
+        database,
+        "UNWIND $ids AS id MATCH (p:Passage {id: id[0]}) SET p.id = id[1]",
+        ids=[[f"{corpus}/{name}", _id(corpus, name)] for name in names],
+    )
+
+
+def _passage(corpus: str, name: str, score: float = 0.5, text: str = "Some text.") -> Passage:
+    return Passage(_id(corpus, name), "d", name, 0, 0, len(text), text, "", score)
+
+
+def _answer(corpus: str, *ways: str, **more: Any) -> Answer:
+    """Return an answer over the small graph; a way "a1 c1" leads from a seed to c1."""
+    paths = []
+    for way in ways:
+        first, *rest = way.split()
+        steps = [Step(_id(corpus, first), "seed", 0.9, reason="words")]
+        steps += [Step(_id(corpus, n), "SHARES_KEYWORD", 0.4, 0.3, f"to {n}") for n in rest]
+        paths.append(ReasoningPath(tuple(steps)))
+    ends = [_passage(corpus, _name(path.last), path.steps[-1].score) for path in paths]
+    values: dict[str, Any] = {"text": "", "supporting": (), "seconds": 0.5, **more}
+    return Answer("Who?", corpus, "tfidf", passages=tuple(ends), paths=tuple(paths), **values)
+
+
+def _without_texts(answer: Answer) -> Answer:
+    """Return an answer without what is not kept: it is read from the corpus, or made anew."""
+    settings = json.loads(json.dumps(dict(answer.settings)))
+    return replace(answer, passages=(), queries=(), trace=None, browser=None, settings=settings)
+
+
+# --- The statements -------------------------------------------------------------------------------
+
+
+def test_keep(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    question = {
+        "id": f"{corpus} q",
+        "text": "Who?",
+        "passages": [_id(corpus, "a1"), _id(corpus, "none")],
+    }
+    visited = [
+        {"passage": _id(corpus, "a1"), "properties": {"order": 1, "path": [1], "judged": None}},
+        {"passage": _id(corpus, "none"), "properties": {"order": 2, "path": [1, 2]}},
+    ]
+    done = database.write("trace/keep", corpus=corpus, question=question, visits=visited)
+    assert done == [{"id": f"{corpus} q", "visited": 1}]
+    found = rows(
+        database,
+        "MATCH (q:Question {corpus: $c})-[v]->(p) RETURN q {.id, .text} AS q, type(v) AS type, "
+        "properties(v) AS v, p.id AS p, q.askedAt <= datetime() AS asked",
+        c=corpus,
+    )
+    assert found == [
+        {
+            "q": {"id": f"{corpus} q", "text": "Who?"},
+            "type": "VISITED",
+            "v": {"order": 1, "path": [1]},
+            "p": _id(corpus, "a1"),
+            "asked": True,
+        }
+    ]
+    assert database.write("trace/keep", corpus="no such", question=question, visits=[]) == []
+
+
+def test_found(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    for name in ("qa", "qab", "r"):
+        question = {"id": f"{corpus} {name}", "text": name}
+        database.write("trace/keep", corpus=corpus, question=question, visits=[])
+    found = database.read("trace/found", start=f"{corpus} q")
+    assert found == [{"id": f"{corpus} {n}", "text": n} for n in ("qa", "qab")]
+    assert database.read("trace/found", start="no such") == []
+
+
+def test_question_and_visits(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    kept = keep(database, _answer(corpus, "a1", "a1 c1"))
+    (row,) = database.read("trace/question", id=kept)
+    assert row["question"]["passages"] == [_id(corpus, "a1"), _id(corpus, "c1")]
+    assert row["question"]["titles"] == ["a1", "c1"]
+    assert (row["question"]["text"], row["question"]["agent"]) == ("Who?", "tfidf")
+    assert row["askedAt"].startswith("20")
+    assert database.read("trace/question", id="no such") == []
+    found = database.read("trace/visits", id=kept)
+    assert [(_name(r["passage"]), r["visit"]["order"], r["visit"]["path"]) for r in found] == [
+        ("a1", 1, [1]),
+        ("c1", 2, [1, 2]),
+    ]
+    assert found[1]["visit"] == {
+        "order": 2,
+        "step": 1,
+        "path": [1, 2],
+        "rank": 2,
+        "edge": "SHARES_KEYWORD",
+        "reason": "to c1",
+        "score": 0.7,
+        "match": 0.4,
+        "inherited": 0.3,
+        "signals": "",
+        "agent": "tfidf",
+    }
+    assert database.read("trace/visits", id="no such") == []
+
+
+def test_traces(database: Database, corpus: str, other_corpus: str) -> None:
+    _lighthouse(database, corpus)
+    _lighthouse(database, other_corpus)
+    first = keep(database, _answer(corpus, "a1", "a1 c1", text="An answer"))
+    second = keep(database, _answer(corpus, "b1"))
+    keep(database, _answer(other_corpus, "b1"))
+    found = database.read("trace/traces", corpus=corpus)
+    assert [row["id"] for row in found] == [second, first]
+    asked = found[1].pop("askedAt")
+    assert found[1] == {
+        "id": first,
+        "corpus": corpus,
+        "question": "Who?",
+        "agent": "tfidf",
+        "answer": "An answer",
+        "passages": 2,
+        "left": 2,
+    }
+    listed = traces(database, corpus)
+    assert (listed[1].id, listed[1].asked_at, listed[1].left) == (first, asked, 2)
+    assert len(traces(database, corpus, limit=1)) == 1
+    assert {each.corpus for each in traces(database)} >= {corpus, other_corpus}
+    assert traces(database, "no such") == []
+
+
+def test_remove(database: Database, corpus: str, other_corpus: str) -> None:
+    _lighthouse(database, corpus)
+    _lighthouse(database, other_corpus)
+    before = snapshot(database, corpus)
+    kept = [keep(database, _answer(corpus, "a1 c1")) for _ in range(3)]
+    other = keep(database, _answer(other_corpus, "a1"))
+    assert database.write_in_batches("trace/remove", ids=[kept[0], other], corpus=corpus) == {
+        "traces": 1
+    }
+    assert remove(database, corpus=corpus, older=3600) == 0
+    assert remove(database, [kept[1][:16], kept[2]]) == 2
+    assert snapshot(database, corpus) == before
+    assert [each.id for each in traces(database, other_corpus)] == [other]
+    assert remove(database, corpus=other_corpus, older=0) == 1
+
+
+def test_show_trace(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    rows(
+        database,
+        "MATCH (a:Passage {id: $a}), (c:Passage {id: $c}) "
+        "CREATE (a)-[:SHARES_KEYWORD {namesTitle: false}]->(c), "
+        "(c)-[:SHARES_KEYWORD {namesTitle: true}]->(a), (a)-[:SIMILAR_ST]->(c)",
+        a=_id(corpus, "b1"),
+        c=_id(corpus, "d1"),
+    )
+    kept = keep(database, _answer(corpus, "b1 d1", "b1"))
+    for found in (
+        database.read("procedures/trace", question=kept[:12]),
+        database.read("browser/show_trace", trace=kept),
+    ):
+        shown = [
+            (
+                row["question"]["title"],
+                row["visit"].type,
+                _name(row["passage"]["id"]),
+                row["edge"] and (row["edge"].type, row["edge"]["namesTitle"]),
+                row["before"] and _name(row["before"]["id"]),
+            )
+            for row in found
+        ]
+        assert shown == [
+            ("Who?", "VISITED", "b1", None, None),
+            ("Who?", "VISITED", "d1", ("SHARES_KEYWORD", True), "b1"),
+        ]
+
+
+# --- Keeping and telling again --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", ["tfidf", "knn", "learned"])
+def test_what_was_kept_is_told_again(database: Database, demo_corpus: str, agent: str) -> None:
+    retriever = PassageRetriever(database, demo_corpus, agent=agent, settings=SETTINGS)
+    answer = ask(database, demo_corpus, QUESTION, retriever)
+    kept = keep(database, answer)
+    try:
+        made = explain(database, kept[:20])
+    finally:
+        remove(database, [kept])
+    assert (made.id, made.gone, made.answer.trace) == (kept, (), kept)
+    assert _without_texts(made.answer) == _without_texts(answer)
+    assert made.answer.passages == answer.passages
+    assert made.answer.browser == answer.browser
+    assert made.visits == visits(answer)
+    assert [v.order for v in made.visits] == list(range(1, len(made.visits) + 1))
+    assert {q.name for q in made.answer.queries} == {
+        *(q.name for q in answer.queries),
+        "browser.showTrace",
+    }
+    assert page(made.answer).count("<mark") == page(answer).count("<mark")
+
+
+@pytest.mark.parametrize("type_", ["structural", "both"])
+def test_a_structural_answer_is_told_again(
+    database: Database, demo_corpus: str, type_: str
+) -> None:
+    retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
+    answer = ask(
+        database, demo_corpus, "Which light in Table 1 has the greatest height?", retriever,
+        type_=type_,
+    )  # fmt: skip
+    kept = keep(database, answer)
+    made = explain(database, kept)
+    remove(database, [kept])
+    assert made.answer.structural == answer.structural
+    assert _without_texts(made.answer) == _without_texts(answer)
+    assert made.answer.browser == answer.browser
+
+
+def test_every_field_comes_back(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    answer = _answer(
+        corpus,
+        "a1 c1",
+        text="An “answer”\nin two lines, 灯塔",
+        reading=Reading("answer", "span", 0.75, (Span(_id(corpus, "c1"), 1, 4),)),
+        statements=(Statement("It is so.", (_id(corpus, "c1"),), False, 0.1, "says otherwise"),),
+        usage=Usage("a model", 2, 1, 300, 20, 0.01),
+        notes=("One was left out.",),
+        settings={"budget": 5, "edges": ["NEXT"], "named": 0.3},
+    )
+    made = explain(database, keep(database, answer)).answer
+    assert _without_texts(made) == _without_texts(answer)
+    assert mermaid(made).count("-->") == 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_kept(database: Database, demo_corpus: str, method: str) -> None:
+    retriever = PassageRetriever(database, demo_corpus, method=method, settings=SETTINGS)
+    answer = ask(database, demo_corpus, QUESTION, retriever)
+    kept = keep(database, answer)
+    made = explain(database, kept)
+    remove(database, [kept])
+    assert (made.answer.passages, made.answer.paths) == (answer.passages, answer.paths)
+    assert made.answer.settings["method"] == method
+
+
+def test_passages_without_a_path_are_kept_too(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    answer = replace(_answer(corpus, "a1"), passages=(_passage(corpus, "b1"),), paths=())
+    made = explain(database, keep(database, answer))
+    assert ([p.id for p in made.answer.passages], made.answer.paths) == ([_id(corpus, "b1")], ())
+    assert made.visits[0].step.edge == "given"
+
+
+def test_no_answer_is_kept_too(database: Database, demo_corpus: str) -> None:
+    retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
+    answer = ask(database, demo_corpus, "zebra quagga", retriever)
+    kept = keep(database, answer)
+    made = explain(database, kept)
+    remove(database, [kept])
+    assert (made.answer.text, made.answer.passages, made.visits) == ("", (), ())
+
+
+def test_nothing_is_kept_of_what_is_not_there(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    with pytest.raises(CorpusError, match="no corpus"):
+        keep(database, _answer("no such corpus", "a1"))
+    kept = keep(database, _answer(corpus, "a1"))
+    for wrong in ("", "  ", "zz", kept + "0"):
+        with pytest.raises(TraceError, match="there is no trace"):
+            explain(database, wrong)
+    with pytest.raises(TraceError):
+        remove(database, [kept, "zz"])
+    assert [each.id for each in traces(database, corpus)] == [kept]
+    with pytest.raises(ConfigurationError, match="nothing says which"):
+        remove(database)
+
+
+def test_a_short_id_that_several_have_is_refused(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    for name in ("qa", "qb"):
+        question = {"id": f"{corpus} {name}", "text": name}
+        database.write("trace/keep", corpus=corpus, question=question, visits=[])
+    with pytest.raises(TraceError, match="2 traces begin with") as caught:
+        explain(database, f"{corpus} q")
+    assert f"{corpus} qa" in str(caught.value)
+
+
+# --- Nothing else notices them --------------------------------------------------------------------
+
+
+def _found(database: Database, corpus: str) -> list[Retrieval]:
+    made = []
+    for agent in ("tfidf", "knn", "learned"):
+        retriever = PassageRetriever(database, corpus, agent=agent, settings=SETTINGS)
+        for question in (QUESTION, *QUESTIONS):
+            made.append(replace(retriever.retrieve(Question("", question)), seconds=0.0))
+    return made
+
+
+def test_fifty_traces_change_no_retrieval(database: Database, demo_corpus: str) -> None:
+    def everything() -> list[Any]:
+        # Passages and their order: scores of full-text search move with what other workers load.
+        seen = [
+            [passage.id for passage in found.passages] for found in _found(database, demo_corpus)
+        ]
+        retrieved = database.read("procedures/retrieve", question=QUESTION, corpus=demo_corpus)
+        near = database.read("procedures/neighbours", passage=seen[0][0])
+        return [seen, *([row["passage"]["id"] for row in rows] for rows in (retrieved, near))]
+
+    before = everything()
+    retriever = PassageRetriever(database, demo_corpus, agent="knn")
+    answer = ask(database, demo_corpus, QUESTION, retriever)
+    for _ in range(50):
+        keep(database, answer)
+    try:
+        assert everything() == before
+    finally:
+        assert remove(database, corpus=demo_corpus) == 50
+
+
+def test_connecting_again_does_not_notice_them(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    records = [
+        ("Ardfin Lighthouse", "It stands on a rock. Isobel Tarn designed the tower. It is white."),
+        ("Isobel Tarn", "She liked ponies. She was born in Kettlehaven. She wrote letters."),
+        ("Ruan Quarry", "It is deep. Otters live in it now. Isobel Tarn goes there."),
+    ]
+    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+    connect(database, corpus)
+    before = snapshot(database, corpus)
+    retriever = PassageRetriever(database, corpus)
+    answer = ask(database, corpus, "Who designed Ardfin Lighthouse?", retriever)
+    kept = [keep(database, answer) for _ in range(5)]
+    connect(database, corpus)
+    assert explain(database, kept[0]).answer.passages == answer.passages
+    assert remove(database, corpus=corpus) == 5
+    after = snapshot(database, corpus)
+    assert after["edges"] == before["edges"]
+
+
+def test_documents_that_go_are_told(database: Database, corpus: str, tmp_path: Path) -> None:
+    """Loading the same again keeps a trace whole; replaced and deleted documents leave it."""
+    file = tmp_path / "records.jsonl"
+    records = [
+        ("Ardfin Lighthouse", "Isobel Tarn designed the tower of the lighthouse."),
+        ("Isobel Tarn", "Isobel Tarn was born in Kettlehaven and liked ponies."),
+        ("Kettlehaven", "Kettlehaven is a harbour with many ponies."),
+    ]
+    load(database, [write_jsonl(file, *records)], corpus)
+    connect(database, corpus, edges=["tfidf"])
+    retriever = PassageRetriever(database, corpus, agent="tfidf")
+    answer = ask(database, corpus, "Where was the designer of Ardfin Lighthouse born?", retriever)
+    assert len(answer.passages) == 3
+    kept = keep(database, answer)
+
+    load(database, [file], corpus)
+    assert explain(database, kept).gone == ()
+
+    records[1] = ("Isobel Tarn", "Isobel Tarn was born elsewhere, it is now said.")
+    load(database, [write_jsonl(file, *records)], corpus)
+    assert explain(database, kept).gone == ("Isobel Tarn",)
+    delete_document(database, corpus, "Kettlehaven")
+    made = explain(database, kept)
+    assert sorted(made.gone) == ["Isobel Tarn", "Kettlehaven"]
+    assert [p.title for p in made.answer.passages] == ["Ardfin Lighthouse"]
+    assert "2 of the 3 passages visited then have left the corpus" in made.answer.notes[-1]
+    assert (traces(database, corpus)[0].passages, traces(database, corpus)[0].left) == (3, 1)
+    assert "have left the corpus" in page(made.answer)
+    assert mermaid(made.answer).startswith("flowchart")
+
+    delete_corpus(database, corpus)
+    assert traces(database, corpus) == []
+    with pytest.raises(TraceError):
+        explain(database, kept)
+    left = rows(database, "MATCH (q:Question {corpus: $c}) RETURN q", c=corpus)
+    assert left == []
+
+
+def test_a_step_that_went_away_keeps_its_place(database: Database, corpus: str) -> None:
+    _lighthouse(database, corpus)
+    kept = keep(database, _answer(corpus, "a1 c1 d1", "b1"))
+    rows(database, "MATCH (p:Passage {id: $p}) DETACH DELETE p", p=_id(corpus, "c1"))
+    made = explain(database, kept)
+    assert [step.edge for step in made.answer.paths[0].steps] == ["seed", "gone", "SHARES_KEYWORD"]
+    assert made.gone == ("Ardfin Lighthouse",) or len(made.gone) == 1
+    assert "no longer in the corpus" in page(made.answer)
+    assert [v.order for v in made.visits] == [1, 2, 4]
+
+
+# --- The command ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_command(
+    database: Database, connection: Connection, corpus: str, tmp_path: Path
+) -> None:
+    _lighthouse(database, corpus)
+    server = environment(connection)
+    none = kgp("explain", "--corpus", corpus, **server)
+    assert (none.returncode, "ask ... --trace" in none.stderr) == (1, True)
+    first = keep(database, _answer(corpus, "a1", "a1 c1", text="An \x1b[31manswer"))
+    last = keep(database, _answer(corpus, "b1"))
+
+    shown = kgp("explain", first[:10], "--html", "a.html", cwd=tmp_path, **server)
+    assert shown.returncode == 0, shown.stderr
+    assert "1. a1 [1]  0.90  found by words" in shown.stdout
+    assert "2. a1 ─ SHARES_KEYWORD to c1 ─▶ c1 [2]  0.70" in shown.stdout
+    assert shown.stdout.index("Seeds") < shown.stdout.index("Hop 1")
+    assert "\x1b" not in shown.stdout
+    assert (tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+    assert last in kgp("explain", "--corpus", corpus, **server).stdout
+    drawn = kgp("explain", first, "--mermaid", **server)
+    assert drawn.stdout.startswith("flowchart LR\n")
+    told = json.loads(kgp("explain", first, "--json", **server).stdout)
+    assert [v["path"] for v in told["visits"]] == [[1], [1, 2]]
+    assert told["answer"]["trace"] == first
+    listed = json.loads(kgp("explain", "--list", "--corpus", corpus, "--json", **server).stdout)
+    assert [each["id"] for each in listed] == [last, first]
+    assert first[:12] in kgp("explain", "--list", "--corpus", corpus, **server).stdout
+
+    assert kgp("explain", "--remove", first[:10], **server).stdout == "Removed 1 trace.\n"
+    gone = kgp("explain", first, **server)
+    assert (gone.returncode, "there is no trace" in gone.stderr) == (1, True)
+    every = ("explain", "--remove-all", "--corpus", corpus, "--yes")
+    assert kgp(*every, "--days", "1", **server).stdout == "Removed 0 traces.\n"
+    assert json.loads(kgp(*every, "--json", **server).stdout) == {"removed": 1}
+
+
+@pytest.mark.slow
+def test_asking_writes_nothing_unless_told_to(
+    database: Database, connection: Connection, corpus: str, tmp_path: Path
+) -> None:
+    file = write_jsonl(tmp_path / "a.jsonl", ("Ardfin Lighthouse", "Isobel Tarn designed it."))
+    load(database, [file], corpus)
+    connect(database, corpus, edges=["tfidf"])
+    before = snapshot(database, corpus)
+    command = ("ask", "Who designed Ardfin Lighthouse?", "--corpus", corpus, "--agent", "tfidf")
+    asked = kgp(*command, "--html", "a.html", cwd=tmp_path, **environment(connection))
+    assert asked.returncode == 0, asked.stderr
+    html = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "Isobel Tarn designed it." in BeautifulSoup(html, "html.parser").text
+    assert snapshot(database, corpus) == before
+    kept = kgp(*command, "--trace", "--json", **environment(connection))
+    assert kept.returncode == 0, kept.stderr
+    (trace,) = traces(database, corpus)
+    told = json.loads(kept.stdout)
+    assert told["trace"] == trace.id
+    assert told["queries"][-1]["parameters"] == {"trace": trace.id}
+    assert explain(database, trace.id).answer.text == told["text"]
+    remove(database, [trace.id])
+    assert snapshot(database, corpus) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["4f", "--list"],
+        ["--list", "--remove", "4f"],
+        ["--remove-all"],
+        ["--remove-all", "--corpus", "c"],
+        ["4f", "--days", "3"],
+        ["4f", "--json", "--mermaid"],
+        ["--list", "--html", "a.html"],
+        ["4f", "--show", "0"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_use(arguments: list[str]) -> None:
+    done = kgp("explain", *arguments, NEO4J_URI="bolt://127.0.0.1:9", NEO4J_PASSWORD="wrong")
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr

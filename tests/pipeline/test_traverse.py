@@ -1,0 +1,426 @@
+"""Algorithm 1 on real graphs: budget, branching, edges, paths, agents, and the database's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from graphs import rows, write_jsonl
+from small_graphs import key, lighthouse, short
+
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.corpus.traverse.agents.base import Agent
+from kgp_neo4j.corpus.traverse.agents.choice import make_agent
+from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, TfidfAgent
+from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
+from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.types.corpus import NextEvidence, Passage, Question, ReasoningPath
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError
+from kgp_neo4j.types.settings import TraversalSettings
+
+_QUESTIONS = (
+    "Where was the designer of Ardfin Lighthouse born?",
+    "Which wreck was the reason for a new light?",
+    "Who wrote the book about winters, and where was he born?",
+    "What breed of pony is kept on the island, and who sold it?",
+    "zebra quagga okapi",
+)
+
+
+class _Recording(NextEvidenceAgent):
+    """The lexical agent, writing down what it is asked."""
+
+    name = "recording"
+
+    def __init__(self, *, reads_passages: bool) -> None:
+        self.reads_passages = reads_passages
+        self.asked: list[tuple[list[ReasoningPath], dict[str, Passage]]] = []
+
+    def begin(self, question: str) -> NextEvidence:
+        return NextEvidence(text=question)
+
+    def next_evidence(
+        self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
+    ) -> list[NextEvidence]:
+        self.asked.append((list(paths), dict(passages)))
+        return [NextEvidence(text=question)] * len(paths)
+
+
+def _names(paths: Sequence[ReasoningPath]) -> list[str]:
+    return [short(path.last) for path in paths]
+
+
+def _walk(
+    database: Database, corpus: str, question: str, agent: Agent | None = None, **settings: int
+) -> list[ReasoningPath]:
+    walker = agent or TfidfAgent()
+    return walker.walk(database, corpus, question, TraversalSettings(**settings))
+
+
+@pytest.fixture(scope="module")
+def knn(encoder: Encoder) -> KnnAgent:
+    return KnnAgent(encoder)
+
+
+@pytest.fixture(params=["tfidf", "knn"])
+def agent(request: pytest.FixtureRequest, knn: KnnAgent) -> Agent:
+    """Each agent in turn."""
+    return knn if request.param == "knn" else TfidfAgent()
+
+
+# --- What holds for every traversal ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+@pytest.mark.parametrize("budget", [1, 4, 9, 30])
+def test_budget(
+    database: Database, demo_corpus: str, agent: Agent, question: str, budget: int
+) -> None:
+    paths = _walk(database, demo_corpus, question, agent, budget=budget)
+    visited = [path.last for path in paths]
+    assert len(visited) <= budget
+    assert len(set(visited)) == len(visited)
+    assert all(len({step.passage for step in p.steps}) == len(p.steps) for p in paths)
+    assert all(len(path.steps) <= 3 for path in paths)
+    if agent.name == "knn":
+        assert len(visited) == min(budget, _size(database, demo_corpus))
+
+
+def _size(database: Database, corpus: str) -> int:
+    return int(database.read("inspect/corpus", corpus=corpus)[0]["passages"])
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+def test_paths_are_paths_in_the_graph(
+    database: Database, demo_corpus: str, agent: Agent, question: str
+) -> None:
+    paths = _walk(database, demo_corpus, question, agent, seeds=3, hops=3)
+    for path in paths:
+        first, *others = path.steps
+        assert first.edge == "seed"
+        for before, step in zip(path.steps, others, strict=False):
+            found = rows(
+                database,
+                "MATCH (a:Passage {id: $a})-[e]-(b:Passage {id: $b}) "
+                "RETURN collect(DISTINCT type(e)) AS types",
+                a=before.passage,
+                b=step.passage,
+            )
+            assert step.edge in found[0]["types"]
+            assert step.reason
+    assert any(len(path.steps) > 1 for path in paths) or "zebra" in question
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+def test_two_runs_are_equal(
+    database: Database, demo_corpus: str, agent: Agent, question: str
+) -> None:
+    first = _walk(database, demo_corpus, question, agent)
+    assert _walk(database, demo_corpus, question, agent) == first
+
+
+@pytest.mark.parametrize("kind", ["SHARES_KEYWORD", "SIMILAR_ST", "NEXT"])
+def test_edges_are_restricted(
+    database: Database, demo_corpus: str, agent: Agent, kind: str
+) -> None:
+    settings = TraversalSettings(seeds=2, edges=(kind,))
+    paths = agent.walk(database, demo_corpus, _QUESTIONS[0], settings)
+    edges = {step.edge for path in paths for step in path.steps}
+    assert edges <= {"seed", kind}
+    if kind != "NEXT":
+        assert kind in edges
+
+
+def test_no_hops_is_the_seed_search(database: Database, demo_corpus: str, agent: Agent) -> None:
+    paths = _walk(database, demo_corpus, _QUESTIONS[0], agent, hops=0)
+    assert all(len(path.steps) == 1 for path in paths)
+    begin = agent.begin(_QUESTIONS[0])
+    seeds = database.read(
+        "traverse/hybrid_seeds",
+        question=begin.text,
+        vector=list(begin.vector or ()),
+        corpus=demo_corpus,
+        limit=30,
+    )
+    assert {path.last for path in paths} == {row["passage"]["id"] for row in seeds}
+
+
+def test_best_first(database: Database, demo_corpus: str, agent: Agent) -> None:
+    paths = _walk(database, demo_corpus, _QUESTIONS[0], agent, seeds=30)
+    scores = [path.steps[-1].score for path in paths]
+    assert scores == sorted(scores, reverse=True)
+
+
+# --- On a graph of six passages -------------------------------------------------------------------
+
+
+def test_hops_reach_further(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    question = "Who designed the light?"
+    # c1 speaks of nothing that is asked; it is the home of the one who is named on the way.
+    assert _names(_walk(database, corpus, question, hops=0)) == ["a1"]
+    assert set(_names(_walk(database, corpus, question, hops=1))) == {"a1", "a2", "b1"}
+    found = _walk(database, corpus, question, hops=2)
+    assert set(_names(found)) == {"a1", "a2", "b1", "c1"}
+    (last,) = [path for path in found if short(path.last) == "c1"]
+    assert [short(step.passage) for step in last.steps] == ["a1", "b1", "c1"]
+    assert [step.reason for step in last.steps[1:]] == ["isobel tarn", "kettlehaven"]
+    assert set(_names(_walk(database, corpus, question, hops=3))) == {"a1", "a2", "b1", "c1", "d1"}
+
+
+def test_generations_are_worked_off_one_by_one(database: Database, corpus: str) -> None:
+    """First in, first out: the seeds move on, then all they led to, then all those led to."""
+    lighthouse(database, corpus)
+    recording = _Recording(reads_passages=False)
+    _walk(database, corpus, "Who designed the light?", recording, hops=4)
+    generations = [[len(path.steps) for path in paths] for paths, _ in recording.asked]
+    assert generations == [[1], [2, 2], [3], [4]]
+    assert sorted(_names(recording.asked[1][0])) == ["a2", "b1"]
+    assert [_names(paths) for paths, _ in recording.asked[2:]] == [["c1"], ["d1"]]
+
+
+def test_the_budget_is_shared_out_among_hops(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    question = "Who designed the light, and where was its designer born?"
+    found = _walk(database, corpus, question, seeds=1, budget=3, hops=2)
+    # One seed, and one passage of each hop: a2 gives way to c1.
+    assert sorted(_names(found)) == ["a1", "b1", "c1"]
+
+
+def test_an_agent_that_reads_gets_the_passages(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    recording = _Recording(reads_passages=True)
+    _walk(database, corpus, "Who designed the light?", recording, hops=2)
+    for paths, passages in recording.asked:
+        assert set(passages) == {step.passage for path in paths for step in path.steps}
+    first, second = (passages for _, passages in recording.asked)
+    assert {p.text for p in first.values()} == {"The light was designed by Isobel Tarn."}
+    assert "She was born in Kettlehaven." in {p.text for p in second.values()}
+
+
+def test_other_agents_get_no_passages(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    recording = _Recording(reads_passages=False)
+    _walk(database, corpus, "Who designed the light?", recording)
+    assert recording.asked
+    assert all(passages == {} for _, passages in recording.asked)
+
+
+def test_the_expectation_decides(database: Database, corpus: str) -> None:
+    """What the agent expects next, not the question, ranks the neighbours."""
+    lighthouse(database, corpus)
+
+    class Expecting(_Recording):
+        def next_evidence(
+            self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
+        ) -> list[NextEvidence]:
+            return [NextEvidence(text="a crew since 1988")] * len(paths)
+
+    settings = TraversalSettings(hops=1, branching=1, outward=0.0, inward=0.0)
+    question = "Who designed the light?"
+    found = Expecting(reads_passages=False).walk(database, corpus, question, settings)
+    assert sorted(_names(found)) == ["a1", "a2"]
+
+
+def test_branching(database: Database, corpus: str, tmp_path: Path) -> None:
+    lighthouse(database, corpus)
+    rows(
+        database,
+        """
+        MATCH (e:Passage {id: $c + '/e1'}), (other:Passage {corpus: $c}) WHERE other <> e
+        CREATE (e)-[:SHARES_KEYWORD {count: 1, weight: 0.1, keywords: ['x'], namesTitle: false}]
+               ->(other)
+        """,
+        c=corpus,
+    )
+    for branching in (1, 2, 5):
+        found = _walk(database, corpus, "a statue?", branching=branching, hops=1)
+        assert len(found) == 1 + branching
+        assert _names(found)[0] == "e1"
+
+
+def test_a_pair_joined_twice_takes_one_slot(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    # a1 and a2 are joined by three edges; with two slots b1 still has one.
+    found = _walk(database, corpus, "Who designed the light?", branching=2, hops=1)
+    assert sorted(_names(found)) == ["a1", "a2", "b1"]
+
+
+def test_titles_that_are_named_are_seeds(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    question = "A statue, a harbour and a light in Kettlehaven?"
+    found = {short(p.last): p.steps[0] for p in _walk(database, corpus, question, hops=0)}
+    assert "title" in found["c1"].reason
+    assert "title" not in found["e1"].reason
+    plain = TfidfAgent().walk(database, corpus, question, TraversalSettings(hops=0, named=0.0))
+    without = {short(path.last): path.steps[0] for path in plain}
+    assert found["c1"].score == pytest.approx(without["c1"].score + 0.3)
+    assert "title" not in without["c1"].reason
+
+
+def test_a_title_leads_to_a_passage_that_search_cannot_find(
+    database: Database, corpus: str
+) -> None:
+    lighthouse(database, corpus)
+    rows(
+        database,
+        "MATCH (k:Keyword {corpus: $c, text: 'new york'}) SET k.text = 'big apple'",
+        c=corpus,
+    )
+    found = _walk(database, corpus, "Is the Big Apple large?", hops=0)
+    assert [(short(p.last), p.steps[0].reason) for p in found] == [("e1", "title")]
+
+
+def test_nothing_to_begin_with(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    for question in ("zebra", "?!", "the", ""):
+        assert _walk(database, corpus, question) == []
+
+
+# --- The bridge -----------------------------------------------------------------------------------
+
+_BRIDGE = (
+    ("Grey Tower", "Grey Tower is a tall building. Its architect was Mabel Quist."),
+    ("Mabel Quist", "Mabel Quist grew up at Ostrow Farm."),
+    ("Ostrow Farm", "Sheep breeders keep it nowadays."),
+    ("Red Tower", "Red Tower is a tall building, the work of a city architect."),
+    ("Blue Tower", "Blue Tower is a tall building. An architect lived there."),
+)
+
+
+def test_the_bridge_is_found_through_the_graph_only(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    load(database, [write_jsonl(tmp_path / "records.jsonl", *_BRIDGE)], corpus)
+    connect(database, corpus, edges=["tfidf"])
+    question = Question("q", "Who runs the childhood home of the architect of Grey Tower?")
+
+    def titles(method: str) -> list[str]:
+        agent = "tfidf" if method == "kgp" else None
+        retriever = PassageRetriever(database, corpus, method=method, agent=agent)
+        return [passage.title for passage in retriever.retrieve(question).passages]
+
+    assert "Mabel Quist" not in titles("bm25")
+    found = titles("kgp")
+    assert {"Mabel Quist", "Ostrow Farm"} <= set(found)
+    assert found[0] == "Grey Tower"
+    (path,) = [
+        path
+        for path in PassageRetriever(database, corpus, agent="tfidf").retrieve(question).paths
+        if len(path.steps) == 3 and path.steps[0].reason.endswith("title")
+        and path.steps[2].reason == "ostrow farm"
+    ]  # fmt: skip
+    read = read_passages(database, [step.passage for step in path.steps])
+    assert [read[step.passage].title for step in path.steps] == [
+        "Grey Tower",
+        "Mabel Quist",
+        "Ostrow Farm",
+    ]
+
+
+# --- The same algorithm inside the database -------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"hops": 0},
+        {"hops": 1, "seeds": 2},
+        {"seeds": 1, "branching": 2},
+        {"budget": 5},
+        {"budget": 8, "seeds": 3, "branching": 1},
+    ],
+    ids=str,
+)
+def test_the_database_retrieves_as_the_agent_does(
+    database: Database, demo_corpus: str, question: str, settings: dict[str, int]
+) -> None:
+    paths = _walk(database, demo_corpus, question, **settings)
+    found = rows(
+        database,
+        "CALL custom.kgp.retrieve($question, $corpus, $settings) YIELD passage, score, path "
+        "RETURN passage.id AS id, score, size(path) AS steps",
+        question=question,
+        corpus=demo_corpus,
+        settings=settings,
+    )
+    assert {row["id"] for row in found} == {path.last for path in paths}
+    made = {path.last: path.steps[-1].score for path in paths}
+    for row in found:
+        # Full text counts in all corpora, and another worker may have loaded one meanwhile.
+        assert row["score"] == pytest.approx(made[row["id"]], rel=1e-3)
+
+
+# --- The retriever --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "kgp"])
+def test_methods(database: Database, demo_corpus: str, method: str) -> None:
+    settings = TraversalSettings(budget=6)
+    retriever = PassageRetriever(database, demo_corpus, method=method, settings=settings)
+    done = retriever.retrieve(Question("q", _QUESTIONS[0]))
+    assert 1 <= len(done.passages) <= 6
+    assert [path.last for path in done.paths] == [p.id for p in done.passages]
+    assert [path.steps[-1].score for path in done.paths] == [p.score for p in done.passages]
+    for passage in done.passages:
+        (stored,) = rows(
+            database, "MATCH (p:Passage {id: $id}) RETURN p.text AS text", id=passage.id
+        )
+        assert passage.text == stored["text"]
+    assert done.seconds > 0
+    assert retriever.retrieve(Question("q", "  ")).passages == ()
+
+
+def test_what_a_retriever_refuses(database: Database, corpus: str, tmp_path: Path) -> None:
+    load(database, [write_jsonl(tmp_path / "records.jsonl", *_BRIDGE)], corpus)
+    with pytest.raises(ConfigurationError, match="there is no method 'magic'"):
+        PassageRetriever(database, corpus, method="magic").open()
+    # Before it is connected, only full text works.
+    assert (
+        PassageRetriever(database, corpus, method="bm25").retrieve(Question("", "tower")).passages
+    )
+    for method in ("dense", "hybrid", "kgp"):
+        with pytest.raises(CorpusError, match="graph yet") as raised:
+            PassageRetriever(database, corpus, method=method).open()
+        assert "kgp-neo4j connect" in str(raised.value)
+    connect(database, corpus, edges=["tfidf"])
+    assert PassageRetriever(database, corpus).agent.name == "tfidf"
+    with pytest.raises(CorpusError, match="no similarity graph yet"):
+        PassageRetriever(database, corpus, agent="knn").open()
+
+
+def test_agents_by_name(encoder: Encoder) -> None:
+    assert make_agent("tfidf", None).name == "tfidf"
+    assert make_agent("knn", encoder).name == "knn"
+    with pytest.raises(ConfigurationError, match="embeddings"):
+        make_agent("knn", None)
+    with pytest.raises(ConfigurationError, match="there is no agent 'x'"):
+        make_agent("x", encoder)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"budget": 0}, {"seeds": 0}, {"branching": 0}, {"hops": -1}, {"budget": 1001}],
+    ids=str,
+)
+def test_settings_out_of_range(wrong: dict[str, int]) -> None:
+    with pytest.raises(ConfigurationError, match=f"{next(iter(wrong))} is"):
+        TraversalSettings(**wrong)
+
+
+def test_no_such_edge() -> None:
+    with pytest.raises(ConfigurationError, match="there is no edge type LIKES"):
+        TraversalSettings(edges=("LIKES",))
+
+
+def test_passages_that_are_gone_are_left_out(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    a1, none = key(corpus, "a1", "none")
+    assert list(read_passages(database, [a1, none, a1])) == [a1]

@@ -1,0 +1,243 @@
+"""Installing, upgrading and removing the procedures, and calling them as a Cypher user would."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from graphs import rows
+from neo4j.exceptions import Neo4jError
+from small_graphs import keep_one, key, lighthouse
+
+from kgp_neo4j.corpus.answer.traces import remove
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.install import _ready, install, missing, uninstall
+from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
+from kgp_neo4j.types.corpus import Capabilities
+
+_PROCEDURES = folder("procedures")
+_NAMES = tuple(sorted(f"custom.{made.name}" for made in _PROCEDURES))
+
+
+def open_database_again(database: Database) -> Database:
+    """Open the database as the embedded one, as the next command would."""
+    return _ready(dataclasses.replace(database.connection, embedded=True))
+
+
+def _define(database: Database, signature: str, text: str) -> None:
+    values = {
+        "signature": signature,
+        "statement": text,
+        "database": database.connection.database,
+        "mode": "READ",
+        "description": "Of an older release.",
+    }
+    database.define(statement("install/procedure"), values, system=True)
+
+
+def _stored(database: Database) -> dict[str, str]:
+    return {row["name"]: row["statement"] for row in database.read("install/stored")}
+
+
+def test_installing_twice_changes_nothing(database: Database) -> None:
+    again = install(database)
+    assert again.procedures == _NAMES
+    assert (again.added, again.upgraded, again.removed) == ((), (), ())
+    assert _stored(database) == {made.name: made.text for made in _PROCEDURES}
+
+
+@pytest.mark.slow
+def test_upgrading(installed: Database) -> None:
+    """A statement of an older release is replaced, and one that is no more is dropped."""
+    _define(installed, "kgp.seeds(old :: STRING) :: (older :: STRING)", "RETURN $old AS older")
+    _define(installed, "kgp.gone() :: (older :: INT)", "RETURN 1 AS older")
+    done = install(installed)
+    assert done.upgraded == ("custom.kgp.seeds",)
+    assert done.removed == ("custom.kgp.gone",)
+    assert done.added == ()
+    # At once, without a restart.
+    with pytest.raises(Neo4jError, match="there is no corpus named no such"):
+        rows(installed, "CALL custom.kgp.seeds('x', 'no such', {limit: 5})")
+    with pytest.raises(Neo4jError):
+        rows(installed, "CALL custom.kgp.gone()")
+    assert "kgp.gone" not in _stored(installed)
+
+
+@pytest.mark.slow
+def test_removing_and_installing_again(installed: Database, corpus: str) -> None:
+    lighthouse(installed, corpus)
+    gone = uninstall(installed)
+    assert tuple(sorted(gone.removed)) == _NAMES
+    assert gone.procedures == ()
+    assert _stored(installed) == {}
+    # Opening the database again respects that they were removed.
+    open_database_again(installed).close()
+    assert _stored(installed) == {}
+    with pytest.raises(Neo4jError):
+        rows(installed, "CALL custom.kgp.help()")
+    # The graph, its indexes and the statements that the driver runs are still there.
+    found = installed.read("procedures/seeds", question="harbour", corpus=corpus)
+    assert len(found) == 2
+    assert uninstall(installed).removed == ()
+    again = install(installed)
+    assert again.added == _NAMES
+    assert len(rows(installed, "CALL custom.kgp.help()")) == len(_NAMES)
+    (state,) = installed.read("install/state")
+    assert state["procedures"] == fingerprint("procedures")
+    assert state["schema"] == fingerprint("schema")
+
+
+@pytest.mark.slow
+def test_procedures_of_others_stay(installed: Database) -> None:
+    _define(installed, "other.thing() :: (number :: INT)", "RETURN 7 AS number")
+    try:
+        install(installed)
+        uninstall(installed)
+        install(installed)
+        assert rows(installed, "CALL custom.other.thing()") == [{"number": 7}]
+    finally:
+        installed.define(
+            statement("install/drop"),
+            {"name": "other.thing", "database": installed.connection.database},
+            system=True,
+        )
+
+
+@pytest.mark.parametrize("made", _PROCEDURES, ids=lambda made: made.name)
+def test_show_procedures(database: Database, made: Statement) -> None:
+    """The head of the file is what SHOW PROCEDURES shows."""
+    (row,) = [r for r in database.read("install/listed") if r["name"] == f"custom.{made.name}"]
+    assert row["description"] == made.documentation
+    assert row["mode"] == made.mode
+    for field in (*made.inputs, *made.outputs):
+        assert f"{field.name} " in row["signature"]
+    assert row["signature"].index(") :: (") > 0
+
+
+def _plain(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows in one form: nodes as ids, relationships as types, numbers rounded."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, float):
+            return round(value, 6)
+        if isinstance(value, list):
+            return [plain(each) for each in value]
+        if isinstance(value, tuple):  # a relationship, as `data` gives it
+            return value[1]
+        if hasattr(value, "type"):
+            return value.type
+        return value["id"] if hasattr(value, "get") and "id" in value else value
+
+    return [{name: plain(value) for name, value in row.items()} for row in found]
+
+
+def _calls(corpus: str) -> dict[str, dict[str, Any]]:
+    a1, b1 = key(corpus, "a1", "b1")
+    return {
+        "help": {},
+        "neighbours": {"passage": a1, "configuration": {"edges": ["SHARES_KEYWORD"], "limit": 5}},
+        "retrieve": {
+            "question": "Who designed the light?",
+            "corpus": corpus,
+            "configuration": {"budget": 3},
+        },
+        "seeds": {"question": "harbour", "corpus": corpus, "configuration": {"limit": 5}},
+        "seeds_by_vector": {
+            "vector": [0.6, 0.8],
+            "corpus": corpus,
+            "configuration": {"limit": 3},
+        },
+        "show": {"nodes": [a1, b1]},
+    }
+
+
+def test_every_procedure_is_called_here() -> None:
+    tested = {f"cypher/procedures/{name}.cypher" for name in _calls("x")}
+    assert {made.path for made in _PROCEDURES} - tested <= _CALLED_ELSEWHERE
+
+
+#: Procedures whose rows another file compares.
+_CALLED_ELSEWHERE = {
+    f"cypher/procedures/{name}.cypher"
+    for name in (
+        *("around_table", "cells", "page", "table", "tables"),
+        *("evidence", "link_entities", "neighbourhood", "paths"),
+        "trace",
+    )
+}
+
+
+@pytest.mark.parametrize("name", _calls("x"))
+def test_a_call_gives_the_rows_of_the_file(database: Database, corpus: str, name: str) -> None:
+    lighthouse(database, corpus)
+    made = statement(f"procedures/{name}")
+    values = _calls(corpus)[name]
+    assert list(values) == [field.name for field in made.inputs]
+    given = ", ".join(f"${field.name}" for field in made.inputs)
+    called = rows(database, f"CALL custom.{made.name}({given})", **values)
+    run = database.read(f"procedures/{name}", **values)
+    assert called
+    assert _plain(called) == _plain(run)
+
+
+@pytest.fixture(scope="module")
+def demo_trace(database: Database, demo_corpus: str) -> Iterator[str]:
+    """A traversal kept of the demo's corpus."""
+    kept = keep_one(database, demo_corpus)
+    yield kept
+    remove(database, [kept])
+
+
+@pytest.mark.parametrize("made", _PROCEDURES, ids=lambda made: made.name)
+def test_the_example_runs(
+    database: Database, demo_graph: str, demo_trace: str, made: Statement
+) -> None:
+    # The demo's corpus and its knowledge graph have one name.
+    query = made.example.replace("'demo'", f"'{demo_graph}'")
+    assert rows(database, query), f"nothing comes of {query}"
+
+
+def test_defaults_are_those_of_the_header(database: Database, demo_corpus: str) -> None:
+    found = rows(
+        database, "CALL custom.kgp.seeds('the lighthouse at sea', $corpus)", corpus=demo_corpus
+    )
+    again = rows(
+        database,
+        "CALL custom.kgp.seeds('the lighthouse at sea', $corpus, {limit: 10})",
+        corpus=demo_corpus,
+    )
+    assert found == again
+
+
+def test_missing_plugins_are_named() -> None:
+    none = Capabilities("5.26.0", "community", gds=False, apoc=False, apoc_extended=False)
+    assert [sentence.split(":")[0] for sentence in missing(none)] == [
+        "No Graph Data Science",
+        "No APOC Core",
+        "No APOC Extended",
+    ]
+    every = Capabilities("5.26.0", "community", gds=True, apoc=True, apoc_extended=True)
+    assert missing(every) == []
+
+
+def test_the_same_index_may_be_made_by_several_at_once(database: Database) -> None:
+    """Neo4j lets them meet in a deadlock, or refuses all but one in spite of IF NOT EXISTS."""
+    label = f"Race{uuid.uuid4().hex[:8]}"
+    index = dataclasses.replace(
+        statement("schema/cell_norm"),
+        text=f"CREATE INDEX {label} IF NOT EXISTS FOR (n:{label}) ON (n.key)",
+    )
+    unique = dataclasses.replace(
+        index,
+        text=f"CREATE CONSTRAINT {label}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE",
+    )
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(database.define, m, {}) for m in (index, unique) * 12]:
+            done.result()
+    assert rows(database, "SHOW INDEXES YIELD name WHERE name = $n RETURN name", n=label)
+    for text in (f"DROP INDEX {label}", f"DROP CONSTRAINT {label}_id"):
+        database.define(dataclasses.replace(index, text=text), {})

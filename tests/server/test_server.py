@@ -1,0 +1,479 @@
+"""The embedded server: real ones, started as seldom as can be, and a real HTTP mirror."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import psutil
+import pytest
+from neo4j import GraphDatabase
+
+from kgp_neo4j.environment.folders import Connection, Folders
+from kgp_neo4j.graphdb import server
+from kgp_neo4j.graphdb.server import archive, java, logs, process
+from kgp_neo4j.graphdb.server import neo4j_conf as configuration
+from kgp_neo4j.graphdb.server.artifacts import load_lock
+from kgp_neo4j.graphdb.server.disk import require_free
+from kgp_neo4j.types.errors import ConfigurationError, ServerError
+
+ENSURE = """
+from kgp_neo4j.graphdb import server
+from kgp_neo4j.environment.folders import Folders
+connection = server.ensure(Folders.from_environment())
+print(server.status(Folders.from_environment()).pid, connection.uri)
+"""
+
+
+def environment(folders: Folders, **more: str) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("NEO4J_", "JAVA_HOME"))}
+    own = {"KGP_NEO4J_HOME": str(folders.home), "KGP_NEO4J_CACHE": str(folders.cache)}
+    root = str(Path(__file__).parents[2])
+    return {**kept, **own, "PYTHONPATH": root, **more}
+
+
+def kgp(folders: Folders, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, as a user does."""
+    return subprocess.run(
+        [sys.executable, "-c", "from kgp_neo4j.cli import main; main()", *arguments],
+        env=environment(folders, **more),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def value(connection: Connection, query: str) -> object:
+    auth = (connection.username, connection.password)
+    with GraphDatabase.driver(connection.uri, auth=auth) as driver:
+        return driver.execute_query(query).records[0][0]  # type: ignore[arg-type]
+
+
+# --- One server, through its whole life -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folders]:
+    """A server that two processes asked for at once, while the usual ports were taken."""
+    made = Folders.from_environment(tmp_path_factory.mktemp("server") / "home with a space")
+    taken = []
+    for port in (7687, 7474):
+        other = socket.socket()
+        try:
+            other.bind(("127.0.0.1", port))
+            other.listen()
+        except OSError:
+            pass  # another program has it: as good
+        taken.append(other)
+    try:
+        both = [
+            subprocess.Popen(
+                [sys.executable, "-c", ENSURE],
+                env=environment(made),
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(2)
+        ]
+        said = [child.communicate()[0].strip() for child in both]
+        assert said[0], "the first process started no server"
+        assert said[0] == said[1], "each process started a server of its own"
+        yield made
+    finally:
+        for other in taken:
+            other.close()
+        server.stop(made)
+
+
+def test_second_start_is_the_same_server(running: Folders) -> None:
+    before = server.status(running)
+    said: list[str] = []
+    assert server.start(running, echo=said.append) == server.ensure(running)
+    assert server.status(running) == before
+    assert before.running
+    assert before.version == load_lock().versions["neo4j"]
+    assert not any("Starting" in line for line in said)
+
+
+def test_usual_ports_taken_gives_other_ports(running: Folders) -> None:
+    connection = server.ensure(running)
+    assert connection.uri != "bolt://127.0.0.1:7687"
+    assert connection.browser != "http://127.0.0.1:7474"
+
+
+def test_plugins_answer(running: Folders) -> None:
+    connection = server.ensure(running)
+    versions = load_lock().versions
+    assert value(connection, "RETURN gds.version()") == versions["gds"]
+    assert value(connection, "RETURN apoc.version()") == versions["apoc"]
+    extended = "SHOW PROCEDURES YIELD name WHERE name = 'apoc.custom.installProcedure' RETURN name"
+    assert value(connection, extended) == "apoc.custom.installProcedure"
+
+
+def test_browser_comes_with_our_style_and_guide(running: Folders) -> None:
+    address = server.ensure(running).browser
+
+    def get(path: str) -> bytes:
+        with urllib.request.urlopen(f"{address}/browser/{path}") as answer:
+            return bytes(answer.read())
+
+    assert b"kgp/style.js" in get("")
+    assert b'class="guide"' in get("kgp/guide.html")
+    assert b"neo4j.grass" in get("kgp/style.js")
+
+
+def test_listens_on_loopback_only(running: Folders) -> None:
+    found = psutil.Process(server.status(running).pid).net_connections("tcp")
+    listening = {c.laddr.ip.removeprefix("::ffff:") for c in found if c.status == "LISTEN"}
+    assert listening == {"127.0.0.1"}
+
+
+def test_password_is_private_and_not_on_the_command_line(running: Folders) -> None:
+    connection = server.ensure(running)
+    file = server.password_file(running.home)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(running.home.stat().st_mode) == 0o700
+    assert file.read_text().strip() == connection.password
+    assert connection.password not in repr(connection)
+    command = psutil.Process(server.status(running).pid).cmdline()
+    assert not any(connection.password in argument for argument in command)
+    written = [p for p in running.home.rglob("*") if p.is_file() and p != file]
+    assert not [p for p in written if connection.password.encode() in p.read_bytes()]
+
+
+def test_command_line(running: Folders) -> None:
+    secret = server.ensure(running).password
+    shown = kgp(running, "server", "status", "--json")
+    assert shown.returncode == 0, shown.stderr
+    assert json.loads(shown.stdout)["uri"] == server.ensure(running).uri
+    # BROWSER names a web browser; this one does nothing.
+    opened = kgp(running, "server", "open", BROWSER="true")
+    assert "/browser/?dbms=bolt%3A%2F%2Fneo4j%40127.0.0.1" in opened.stdout
+    assert secret not in opened.stdout + opened.stderr
+    assert secret in kgp(running, "server", "open", "--show-password", BROWSER="true").stdout
+    assert "Started." in kgp(running, "server", "logs", "-n", "50").stdout
+    assert secret not in kgp(running, "server", "start").stdout
+
+
+@pytest.mark.slow
+def test_killed_server_starts_again_with_its_data(running: Folders) -> None:
+    connection = server.ensure(running)
+    value(connection, "CREATE (n:Kept {name: 'still here'}) RETURN n.name")
+    pid = server.status(running).pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=30)
+    assert not server.status(running).running
+    said: list[str] = []
+    again = server.ensure(running, echo=said.append)
+    assert any("ended without being stopped" in line for line in said)
+    assert server.status(running).pid != pid
+    assert again == connection, "the ports or the password changed over a restart"
+    assert value(again, "MATCH (n:Kept) RETURN n.name") == "still here"
+
+
+def test_stop_and_a_recycled_process_number(running: Folders) -> None:
+    state = process.read_state(running.home)
+    assert state is not None
+    stopped = kgp(running, "server", "stop", "--json")
+    assert json.loads(stopped.stdout)["result"] == "stopped"
+    assert not server.status(running).running
+    assert server.stop(running) == "not running"
+    # The system has given the server's number to this very process, which must live on.
+    mine = json.dumps({**asdict(state), "pid": os.getpid()})
+    process.state_file(running.home).write_text(mine)
+    assert not server.status(running).running
+    assert server.stop(running) == "not running"
+
+
+# --- Folders and disks ----------------------------------------------------------------------------
+
+
+def test_file_where_the_home_should_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(ServerError, match=r"a file stands where a folder is needed.*--home"):
+        server.start(Folders.from_environment(tmp_path / "file" / "home"))
+
+
+def test_home_that_nobody_can_write() -> None:
+    # Not even root can make a folder there.
+    with pytest.raises(ServerError, match=r"The folder could not be made.*KGP_NEO4J_HOME"):
+        server.start(Folders.from_environment(Path("/proc/kgp-neo4j-home")))
+
+
+def test_too_little_room(tmp_path: Path) -> None:
+    with pytest.raises(ServerError, match=r"need 10+ MB, but the disk has \d+ MB free. Free"):
+        require_free(tmp_path / "not" / "yet", 10**21 - 1, "The jars")
+
+
+def test_full_disk_while_fetching(part: Cache) -> None:
+    # Every write to /dev/full fails as on a full disk.
+    part.path.unlink()
+    part.path.with_name(part.path.name + ".part").symlink_to("/dev/full")
+    with pytest.raises(ServerError, match="the disk is full"):
+        server.install(part.cache)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("java.io.IOException: No space left on device", "the disk is full"),
+        ("org.neo4j.kernel.StoreLockException: x", "another server has this folder's data open"),
+        ("java.lang.OutOfMemoryError: Java heap space", "there is not enough memory"),
+        ("Exception in thread main: Unexpected", "Exception in thread main: Unexpected"),
+    ],
+)
+def test_failed_start_tells_the_reason(tmp_path: Path, said: str, told: str) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "console.log").write_text(f"banner\n{said}\n\tat somewhere\n")
+    assert told in str(logs.failure(tmp_path, 0, "The server ended"))
+
+
+def test_password_file_gone(tmp_path: Path) -> None:
+    (tmp_path / "data" / "databases" / "system").mkdir(parents=True)
+    with pytest.raises(ServerError, match="password file of the embedded database is gone"):
+        server.start(Folders.from_environment(tmp_path))
+
+
+# --- Java and memory ------------------------------------------------------------------------------
+
+
+def java_home(folder: Path, version: str) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    program = folder / "bin" / "java"
+    program.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
+    program.chmod(0o755)
+    (folder / "release").write_text(f'JAVA_VERSION="{version}"\n')
+    return folder
+
+
+def test_java_home_is_used_if_it_fits(tmp_path: Path) -> None:
+    for version in ("17.0.15", "21.0.8"):
+        home = java_home(tmp_path / version, version)
+        assert java.find_java({"JAVA_HOME": str(home)}).home == home
+    for version in ("1.8.0_412", "11.0.2", "25"):
+        found = java.find_java({"JAVA_HOME": str(java_home(tmp_path / version, version))})
+        assert found.version.startswith("21.")
+        assert found.note is not None
+        assert f"is Java {version}, and Neo4j 5.26 needs 17 or 21" in found.note
+    assert "no bin/java" in str(java.find_java({"JAVA_HOME": str(tmp_path)}).note)
+
+
+def test_java_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path / "java", "17.0.1")))
+    with pytest.raises(ServerError, match="admin tool failed: broken"):
+        server.start(Folders.from_environment(tmp_path / "home"))
+
+
+def test_memory_by_the_size_of_the_machine() -> None:
+    gibi = 1024**3
+    assert configuration.choose_memory(4 * gibi) == configuration.Memory(1024, 614)
+    assert configuration.choose_memory(1 * gibi) == configuration.Memory(512, 153)
+    assert configuration.choose_memory(256 * gibi) == configuration.Memory(8192, 4096)
+    assert configuration.choose_memory(8 * gibi, "4g") == configuration.Memory(2560, 1536)
+    for wrong in ("plenty", "100m", "9g"):
+        with pytest.raises(ConfigurationError, match=wrong):
+            configuration.choose_memory(8 * gibi, wrong)
+
+
+def test_ports_of_last_time_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        ports = (one.getsockname()[1], two.getsockname()[1])
+        one.listen()
+        assert process.choose_ports(tmp_path, ports) not in (ports, ports[::-1])
+    (tmp_path / "run" / "ports.json").write_text(json.dumps(ports))
+    assert process.choose_ports(tmp_path) == ports
+
+
+def test_a_copy_of_a_signed_jar_lacks_its_signature_alone(tmp_path: Path) -> None:
+    signed = tmp_path / "signed.jar"
+    kept = {"META-INF/MANIFEST.MF": b"m", "META-INF/services/a.SF": b"s", "a/B.class": b"b" * 9}
+    with zipfile.ZipFile(signed, "w") as jar:
+        for name, content in {**kept, "META-INF/X.SF": b"x", "META-INF/X.RSA": b"x"}.items():
+            jar.writestr(name, content)
+    copy = tmp_path / "copy.jar"
+    archive.unsign(signed, copy)
+    with zipfile.ZipFile(copy) as jar:
+        assert {name: jar.read(name) for name in jar.namelist()} == kept
+    before = copy.stat()
+    archive.unsign(signed, copy)
+    assert copy.stat() == before, "a copy that archives were made with was replaced"
+
+
+def test_the_archive_is_used_once_it_is_there(folders: Folders, tmp_path: Path) -> None:
+    installed = server.install(folders.cache)
+    found = java.find_java({})
+    browser = tmp_path / "browser.jar"
+
+    def options() -> list[str]:
+        return archive.archive_options(tmp_path, tmp_path, installed, found, browser)
+
+    first, *_, jars = options()
+    assert first.startswith("-XX:DumpLoadedClassList=")
+    assert jars.endswith(f"{os.pathsep}{browser}")
+    signed = [path for path in installed.class_path if path.name.startswith("eclipse-collections-")]
+    assert len(signed) == 2
+    assert all(str(path) in jars for path in signed)
+    made = archive._archive(tmp_path, installed, found)
+    made.parent.mkdir()
+    made.touch()
+    for path in signed:
+        (made.parent / path.name).touch()
+    *_, used, _, jars = options()
+    assert used == f"-XX:SharedArchiveFile={made}"
+    assert not any(str(path) in jars for path in signed)
+    assert jars.endswith(f"{os.pathsep}{browser}")
+
+
+# --- Fetching, from a mirror on loopback ----------------------------------------------------------
+
+
+class Mirror:
+    """A Maven repository on loopback; what it does wrong is set by each test."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.asked: list[tuple[str, str | None]] = []
+        #: How many answers are cut off in the middle; whether all bytes are wrong.
+        self.cut, self.wrong = 0, False
+        mirror = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                with contextlib.suppress(ConnectionError):  # the client may leave early
+                    mirror.answer(self)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.http.server_address[1]}"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        wanted = request.headers.get("Range")
+        self.asked.append((request.path, wanted))
+        data = (self.root / request.path.lstrip("/")).read_bytes()
+        if self.wrong:
+            data = bytes(len(data))
+        begin = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+        request.send_response(206 if wanted else 200)
+        request.send_header("Content-Length", str(len(data) - begin))
+        request.end_headers()
+        if self.cut:
+            self.cut -= 1
+            request.wfile.write(data[begin : (begin + len(data)) // 2])
+            request.close_connection = True
+        else:
+            request.wfile.write(data[begin:])
+
+
+class Cache:
+    """An installed cache of our own, its jars hard links to the user's, and one jar to spoil."""
+
+    def __init__(self, cache: Path, mirror: Mirror) -> None:
+        self.cache, self.mirror = cache, mirror
+        self.artifact = max(load_lock().artifacts, key=lambda artifact: artifact.size)
+        self.path = cache / "maven" / self.artifact.path
+
+    def good(self) -> bool:
+        return hashlib.sha256(self.path.read_bytes()).hexdigest() == self.artifact.sha256
+
+    def replace(self, data: bytes) -> None:
+        self.path.unlink()  # never written in place: the user's jar is the same file
+        self.path.write_bytes(data)
+
+
+@pytest.fixture
+def part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
+    source = Folders.from_environment().cache
+    server.install(source)
+    for artifact in load_lock().artifacts:
+        target = tmp_path / "cache" / "maven" / artifact.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source / "maven" / artifact.path, target)
+        except OSError:  # another disk
+            target.write_bytes((source / "maven" / artifact.path).read_bytes())
+    server.install(tmp_path / "cache")
+    mirror = Mirror(source / "maven")
+    monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", mirror.address)
+    yield Cache(tmp_path / "cache", mirror)
+    mirror.http.shutdown()
+    mirror.http.server_close()
+
+
+def test_damaged_jar_is_found_and_fetched_anew_from_the_mirror(part: Cache) -> None:
+    said: list[str] = []
+    part.replace(b"damaged")
+    server.install(part.cache, echo=said.append)
+    assert part.good()
+    assert part.mirror.asked == [(f"/{part.artifact.path}", None)]
+    assert f"{part.path.name} is damaged" in "\n".join(said)
+    server.install(part.cache)
+    assert len(part.mirror.asked) == 1, "a good cache asks nobody"
+
+
+def test_verify_finds_what_size_and_time_hide(part: Cache) -> None:
+    times = part.path.stat()
+    part.replace(bytes(part.artifact.size))
+    os.utime(part.path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    server.install(part.cache)
+    assert not part.mirror.asked
+    server.install(part.cache, verify=True)
+    assert part.good()
+
+
+def test_cut_off_download_is_resumed(part: Cache) -> None:
+    part.path.unlink()
+    part.mirror.cut = 2
+    server.install(part.cache)
+    assert part.good()
+    asked = [int(wanted[6:-1]) if wanted else 0 for _, wanted in part.mirror.asked]
+    assert 0 == asked[0] < asked[1] < asked[2], "it did not go on where it was cut off"
+    assert len(asked) == 3
+
+
+def test_wrong_bytes_are_refused(part: Cache) -> None:
+    part.path.unlink()
+    part.mirror.wrong = True
+    with pytest.raises(ServerError, match=r"127\.0\.0\.1: the bytes received do not match the SHA"):
+        server.install(part.cache)
+    assert not part.path.exists()
+
+
+def test_broken_download_is_resumed_by_the_next_run(part: Cache) -> None:
+    part.path.unlink()
+    part.mirror.cut = 4
+    with pytest.raises(ServerError, match=r"the connection .*Run the command again"):
+        server.install(part.cache)
+    server.install(part.cache)
+    assert part.good()
+    assert part.mirror.asked[-1][1] is not None, "it began at the first byte again"
+
+
+def test_mirror_must_be_an_address(part: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    part.path.unlink()
+    monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", "user:secret@somewhere")
+    with pytest.raises(ConfigurationError, match="not an http or https address") as caught:
+        server.install(part.cache)
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,70 @@
+"""Asks a pipeline that a test puts together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kgp_neo4j.corpus.pipeline import ModelAnswerer, Pipeline, ReaderAnswerer, Retriever
+from kgp_neo4j.corpus.tables.decide import read_question
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.llm.call import MeteredModel
+from kgp_neo4j.types.corpus import Answer, Form, Retrieval
+from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.tables import StructuralAnswer
+
+__all__ = ["Never", "answer_from", "answer_structural", "ask", "pipeline_with"]
+
+
+class Never:
+    """A retriever that must not be asked."""
+
+    name = "never"
+    encoder = None
+
+    def retrieve(self, question: Any) -> Retrieval:
+        raise AssertionError("the passages were searched")
+
+
+def pipeline_with(
+    database: Any,
+    corpus: str,
+    retriever: Retriever,
+    *,
+    model: LanguageModel | None = None,
+    form: Form = "short",
+    reader: Any = None,
+) -> Pipeline:
+    """Return a pipeline over this retriever, with the offline reader or a language model."""
+    offline = ReaderAnswerer(reader)
+    if model is None:
+        return Pipeline(database, corpus, retriever, offline)
+    meter = MeteredModel(model)
+    return Pipeline(database, corpus, retriever, ModelAnswerer(meter, form, offline), meter=meter)
+
+
+def ask(
+    database: Database,
+    corpus: str,
+    question: str,
+    retriever: Retriever,
+    *,
+    type_: Any = None,
+    on_text: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Answer:
+    """Return the answer of such a pipeline."""
+    made = pipeline_with(database, corpus, retriever, **options)
+    return made.ask(question, type_=type_, on_text=on_text)
+
+
+def answer_from(retriever: Any, retrieval: Retrieval, **options: Any) -> Answer:
+    """Return the answer from passages that were retrieved, without a database."""
+    return pipeline_with(None, "mine", retriever, **options).answer(retrieval)
+
+
+def answer_structural(
+    database: Database, corpus: str, question: str, write: Callable[[str], str] | None = None
+) -> StructuralAnswer:
+    """Return the answer from pages and tables alone."""
+    return read_question(database, corpus, question).answer(write)

@@ -1,0 +1,172 @@
+"""Files to load, and looks at a whole graph as tests compare it: all but corpus and times."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.graphdb.database import Database
+
+__all__ = [
+    "TEXT",
+    "broken_documents",
+    "connect_everything",
+    "rows",
+    "snapshot",
+    "stored_texts",
+    "write_folder",
+    "write_jsonl",
+    "wrong_frequencies",
+]
+
+
+def rows(database: Database, query: str, **values: Any) -> list[dict[str, Any]]:
+    """Run a query of a test's own."""
+    name = database.connection.database
+    found = database.driver.execute_query(query, values, database_=name)
+    return [record.data() for record in found.records]
+
+
+def snapshot(database: Database, corpus: str) -> dict[str, Any]:
+    """Return all nodes and relationships of a corpus under names that do not depend on it."""
+    nodes = rows(
+        database,
+        "MATCH (n) WHERE n.corpus = $corpus OR (n:Corpus AND n.name = $corpus) "
+        "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties",
+        corpus=corpus,
+    )
+    ids = {n["properties"]["id"]: n["properties"] for n in nodes if "id" in n["properties"]}
+
+    def name(properties: dict[str, Any]) -> str:
+        if "table" in properties:
+            place = [properties.get(key) for key in ("row", "column", "order", "header")]
+            return f"{name(ids[properties['table']])} {place}"
+        if "document" in properties and "position" not in properties:
+            part = "table" if "order" in properties else "page"
+            at = properties.get("order", properties.get("number"))
+            return f"{name(ids[properties['document']])} {part} {at}"
+        if "type" in properties:
+            return f"entity {properties['name']}"
+        if "name" in properties:
+            return "corpus"
+        if "document" in properties:
+            return f"{name(ids[properties['document']])} / {properties['position']}"
+        if "text" in properties:
+            return f"keyword {properties['text']}"
+        return f"{properties['source']} # {properties['key']}"
+
+    hidden = {"id", "corpus", "scope", "document", "fingerprint", "createdAt", "loadedAt", "name"}
+    made = [
+        (
+            name(n["properties"]),
+            tuple(n["labels"]),
+            tuple(sorted((k, v) for k, v in n["properties"].items() if k not in hidden)),
+        )
+        for n in nodes
+    ]
+    elements = {n["element"]: name(n["properties"]) for n in nodes}
+    edges = rows(
+        database,
+        "MATCH (a)-[r]->(b) WHERE a.corpus = $corpus OR b.corpus = $corpus "
+        "RETURN elementId(a) AS a, type(r) AS type, elementId(b) AS b",
+        corpus=corpus,
+    )
+    return {
+        "nodes": Counter(map(repr, made)),
+        "edges": Counter((elements[e["a"]], e["type"], elements[e["b"]]) for e in edges),
+    }
+
+
+def broken_documents(database: Database, corpus: str) -> list[dict[str, Any]]:
+    """Return the documents of which not every passage is there, in one row from first to last."""
+    return rows(
+        database,
+        """
+        MATCH (d:Document {corpus: $corpus})
+        OPTIONAL MATCH (d)-[:HAS_PASSAGE]->(p:Passage)
+        WITH d, p ORDER BY p.position
+        WITH d, collect(p) AS ps
+        WITH d, ps, reduce(at = 0, p IN ps | CASE WHEN p.start = at THEN p.end ELSE -1 END) AS last,
+             [p IN ps | COUNT { (p)-[:NEXT]->() }] AS next
+        WHERE last <> d.characters OR reduce(n = 0, x IN next | n + x) <> size(ps) - 1
+           OR any(i IN range(0, size(ps) - 1) WHERE ps[i].position <> i)
+           OR any(i IN range(1, size(ps) - 1) WHERE NOT EXISTS {
+                WITH ps[i - 1] AS a, ps[i] AS b MATCH (a)-[:NEXT]->(b) })
+        RETURN d.title AS title, last, d.characters AS characters, next
+        """,
+        corpus=corpus,
+    )
+
+
+TEXT = "".join(f"Sentence {n} tells of the number {n}. " for n in range(200))
+
+
+def write_jsonl(path: Path, *records: tuple[str, str]) -> Path:
+    lines = (json.dumps({"title": t, "text": x}, ensure_ascii=False) for t, x in records)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def write_folder(path: Path) -> Path:
+    (path / "notes").mkdir()
+    (path / "notes" / "long_text.txt").write_text(TEXT, encoding="utf-8")
+    (path / "notes" / "a.md").write_text("# Astral 👍🏽 title\n\n" + "𝔘𝔫𝔦 你好. " * 300)
+    (path / "notes" / "page.html").write_text("<title>Page</title><p>Some text.")
+    write_jsonl(
+        path / "notes" / "records.jsonl",
+        ("One", "First."),
+        ("One", "Second."),
+        ("Two", "T. " * 900),
+    )
+    return path / "notes"
+
+
+def stored_texts(database: Database, corpus: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for row in rows(
+        database,
+        "MATCH (p:Passage {corpus: $corpus}) RETURN p.document AS id, p.text AS text "
+        "ORDER BY p.document, p.position",
+        corpus=corpus,
+    ):
+        found[row["id"]] = found.get(row["id"], "") + row["text"]
+    return found
+
+
+def connect_everything(database: Database, corpus: str) -> None:
+    """Hang on every passage what `connect` would: keywords, entities, an edge, an embedding."""
+    rows(
+        database,
+        """
+        MATCH (p:Passage {corpus: $corpus})
+        SET p.embedding = [1.0, 0.0], p.linkedBy = 'titles'
+        MERGE (k:Keyword {corpus: $corpus, text: 'shared'})
+          ON CREATE SET k.documentFrequency = 0
+        MERGE (own:Keyword {corpus: $corpus, text: p.text})
+          ON CREATE SET own.documentFrequency = 0
+        SET k.documentFrequency = k.documentFrequency + 1,
+            own.documentFrequency = own.documentFrequency + 1
+        CREATE (p)-[:HAS_KEYWORD]->(k), (p)-[:HAS_KEYWORD]->(own)
+        MERGE (e:NamedEntity {corpus: $corpus, name: p.text})
+        SET e.title = p.text, e.type = 'Phrase'
+        CREATE (p)-[:MENTIONS]->(e)
+        WITH collect(p) AS ps
+        UNWIND range(1, size(ps) - 1) AS i
+        WITH ps[0] AS a, ps[i] AS b
+        CREATE (a)-[:SHARES_KEYWORD]->(b)
+        """,
+        corpus=corpus,
+    )
+
+
+def wrong_frequencies(database: Database, corpus: str) -> list[Any]:
+    return rows(
+        database,
+        "MATCH (k:Keyword {corpus: $corpus}) WITH k, COUNT { (k)<-[:HAS_KEYWORD]-() } AS links "
+        "WHERE links = 0 OR links <> k.documentFrequency RETURN k.text AS text, links "
+        "UNION MATCH (e:NamedEntity {corpus: $corpus}) WHERE NOT EXISTS { (e)<-[:MENTIONS]-() } "
+        "RETURN e.name AS text, 0 AS links",
+        corpus=corpus,
+    )

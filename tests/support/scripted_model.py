@@ -1,0 +1,67 @@
+"""A language model whose replies a test writes down: the logic around a model, without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from kgp_neo4j.types.language import Reply
+
+__all__ = ["Scripted"]
+
+
+class Scripted:
+    """Replies in the order given, or as a function of the prompt says; keeps what it was asked.
+
+    A reply is a text, a Reply, or an error to raise. A model that runs out of replies fails the
+    test. `count` takes a word for a token.
+    """
+
+    def __init__(
+        self,
+        replies: Iterable[str | Reply | Exception] | Callable[[str], str | Reply | Exception],
+        *,
+        name: str = "scripted",
+        context: int = 8192,
+    ) -> None:
+        self.name = name
+        self.context = context
+        self._next = replies if callable(replies) else _in_turn(replies)
+        self.tasks: list[str] = []
+        self.prompts: list[str] = []
+
+    def reply(
+        self,
+        task: str,
+        prompt: str,
+        *,
+        tokens: int = 1024,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        self.tasks.append(task)
+        self.prompts.append(prompt)
+        said = self._next(prompt)
+        if isinstance(said, Exception):
+            raise said
+        if not isinstance(said, Reply):
+            made = (self.count(f"{task} {prompt}"), self.count(said))
+            said = Reply(said, "stop" if said.strip() else "empty", *made)
+        if on_text is not None:
+            for line in said.text.splitlines(keepends=True):
+                on_text(line)
+        return said
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
+def _in_turn(
+    replies: Iterable[str | Reply | Exception],
+) -> Callable[[str], str | Reply | Exception]:
+    rest = iter(replies)
+
+    def take(prompt: str) -> str | Reply | Exception:
+        for reply in rest:
+            return reply
+        raise AssertionError(f"the scripted model has no reply left for: {prompt[:200]}")
+
+    return take

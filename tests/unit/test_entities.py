@@ -1,0 +1,445 @@
+"""The entity linker: names, places, case, ambiguity, coherence, phrases, spaCy, aliases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgp_neo4j.corpus.connect.entities.capitalised import shared_phrases
+from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings, Links, Mention
+from kgp_neo4j.corpus.connect.entities.spacy_entities import load_spacy, spacy_entities
+from kgp_neo4j.corpus.connect.entities.surface_forms import lead_names, names_of, read_aliases
+from kgp_neo4j.corpus.connect.entity_graph import TextOfDocument, link_texts
+from kgp_neo4j.text.words import cut, words
+from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.settings import EntitySettings
+
+
+def _titles(*titles: str) -> list[tuple[str, str]]:
+    return [(title, title) for title in titles]
+
+
+def _found(
+    texts: list[str],
+    *titles: str,
+    owners: list[str | None] | None = None,
+    settings: LinkerSettings | None = None,
+) -> list[list[tuple[str, str]]]:
+    """Return (surface, title) of each mention, having checked the places."""
+    linker = EntityLinker(_titles(*titles), settings=settings)
+    made = linker.link(texts, owners)
+    for text, mentions in zip(texts, made, strict=True):
+        ends = [0]
+        for m in mentions:
+            assert text[m.start : m.end] == m.surface
+            assert m.start >= ends[-1]
+            assert all(0 <= x <= 1 for x in (m.commonness, m.coherence, m.score))
+            ends.append(m.end)
+    return [[(m.surface, m.entity) for m in mentions] for mentions in made]
+
+
+# --- Words and names ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Plain, ASCII words' 42.", "Zoë 北京市 ｶﾞﾗｽ ﬁne e\u0301t\u00e9 ½", "한국어 ที่นี่ 𝔘𝔫𝔦 가", ""],
+)
+def test_words_are_those_of_the_package(text: str) -> None:
+    found = cut(text)
+    assert found.raw == words(text)
+    assert len(found.raw) == len(found.keys) == len(found.starts) == len(found.ends)
+    for start, end in zip(found.starts, found.ends, strict=True):
+        assert 0 <= start < end <= len(text)
+
+
+def test_places_count_characters_of_the_text_as_it_is() -> None:
+    text = "𝔘𝔫𝔦 👍🏽: ﬁrst Zoe\u0308 Kim met ①Ａｎｎ."
+    ((mention,),) = EntityLinker(_titles("Zoë Kim")).link([text])
+    assert (mention.surface, mention.start, mention.end) == ("Zoe\u0308 Kim", 13, 21)
+
+
+def test_names_of_a_title() -> None:
+    def forms(title: str, *aliases: str) -> dict[str, float]:
+        return {" ".join(keys): weight for keys, _, weight in names_of(title, aliases)}
+
+    assert forms("Ed Wood (film)") == {"ed wood film": 1.0, "ed wood": 0.5}
+    assert forms("Paris, Texas") == {"paris texas": 1.0, "paris": 0.3}
+    assert forms("Abdullah II of Jordan")["abdullah ii"] == 0.3
+    assert forms("Ant &amp; Dec") == {"ant dec": 1.0, "ant and dec": 1.0}
+    assert forms("Arsenal F.C.")["arsenal"] == 0.4
+    assert "arsenals" not in forms("Arsenal F.C.")
+    assert forms("Cult film")["cult films"] == 1.0
+    assert forms("NATO")["n a t o"] == 1.0
+    assert forms("Beyoncé", "Queen B") == {"beyonce": 1.0, "queen b": 0.9}
+    assert forms("(disambiguation)") == {"disambiguation": 1.0}
+    assert forms("!!!") == {}
+
+
+def test_names_in_the_first_sentence() -> None:
+    def forms(title: str, text: str) -> set[str]:
+        return {" ".join(keys) for keys, _, _ in lead_names(title, text)}
+
+    text = 'Ann Mary "Nan" Tolver (born 1950), also known as Lady Harp, is a harpist. She is "Moe".'
+    assert {"ann mary", "nan tolver", "ann tolver", "lady harp"} >= forms("Nan Tolver", text)
+    assert {"nan tolver", "lady harp"} <= forms("Nan Tolver", text)
+    assert "moe" not in forms("Nan Tolver", text)
+    text = 'The Island Rescue Service (IRS), known as "The Rescuers", is old (NAV).'
+    assert forms("Island Rescue Service", text) >= {"irs", "the rescuers"}
+    assert "nav" not in forms("Island Rescue Service", text)
+
+
+def test_what_a_first_sentence_does_not_name() -> None:
+    for title, text in (
+        ("War casualties", "The Great War (1914 to 1918) had many casualties."),
+        ("Fichte", "Fichte was a founder of what is known as German idealism."),
+        ("Universities", "In the United States, universities are many."),
+        ("Tolver (film)", 'Tolver is known as "true" cinema.'),
+    ):
+        assert list(lead_names(title, text)) == []
+
+
+# --- Is it a mention? -----------------------------------------------------------------------------
+
+
+def test_longest_names_first_and_none_across_sentences() -> None:
+    found = _found(
+        ["He left New York City for York. New York is older than York, he said in New. York fell."],
+        "New York", "New York City", "York",
+    )  # fmt: skip
+    assert found == [
+        [
+            ("New York City", "New York City"),
+            ("York", "York"),
+            ("New York", "New York"),
+            ("York", "York"),
+            ("York", "York"),
+        ]
+    ]
+
+
+def test_case_tells_names_from_words() -> None:
+    texts = [
+        "It was once said that the who of it is ours. Once it rained, we saw The Who play.",
+        "She met us and WHO staff in the US. It is she who knows.",
+        'He starred in "Once" and "It" with her.',
+        "Once more the sun set; once a week it did.",
+    ]
+    found = _found(texts, "It", "Once (film)", "The Who", "US", "WHO")
+    it = ["It is so, and so it is: it rains.", "I.T is a shop, and it sells IT goods."]
+    assert _found(it, "I.T", owners=[None, "I.T"]) == [[], [("I.T", "I.T"), ("IT", "I.T")]]
+    assert found == [
+        [("The Who", "The Who")],
+        [("WHO", "WHO"), ("US", "US")],
+        [("Once", "Once (film)"), ("It", "It")],
+        [],
+    ]
+
+
+def test_common_nouns_are_met_in_lower_case_and_plural() -> None:
+    texts = [
+        "A cult film has followers. Every cult film does.",
+        "Two cult films and a surgeon were there.",
+        "A surgeon is a doctor. The surgeon operates.",
+    ]
+    low = LinkerSettings(threshold=0.1)  # nothing else speaks for them
+    owners: list[str | None] = ["Cult film", None, "Surgeon"]
+    found = _found(texts, "Cult film", "Surgeon", owners=owners, settings=low)
+    assert found[1] == [("cult films", "Cult film"), ("surgeon", "Surgeon")]
+    # Where its own document writes a title as a name, it is one.
+    texts = ["Surgeon (born 1971) is a musician; many like Surgeon.", "A surgeon came."]
+    assert _found(texts, "Surgeon", owners=["Surgeon", None], settings=low)[1] == []
+
+
+def test_part_of_a_longer_name() -> None:
+    texts = ["Tim Burton met Burton in Burton Street.", *["He saw Tim Burton there."] * 2]
+    found = _found(texts, "Burton", settings=LinkerSettings(threshold=0.1))
+    assert found == [[("Burton", "Burton")], [], []]
+
+
+def test_scripts_without_case_and_marks() -> None:
+    assert _found(["我在北京市见过他。", "ที่กรุงเทพ"], "北京") == [[("北京", "北京")], []]
+    assert _found(["Rontgen and RÖNTGEN met."], "Röntgen") == [
+        [("Rontgen", "Röntgen"), ("RÖNTGEN", "Röntgen")]
+    ]
+
+
+def test_initials() -> None:
+    assert _found(["The U.S. and the N.A.T.O. met."], "US", "NATO") == [
+        [("U.S.", "US"), ("N.A.T.O.", "NATO")]
+    ]
+
+
+# --- Which entity is it? --------------------------------------------------------------------------
+
+
+def test_commonness_prefers_the_whole_title_and_the_one_named_more_often() -> None:
+    linker = EntityLinker(_titles("Ed Wood", "Ed Wood (film)"))
+    ((mention,),) = linker.link(["We spoke of Ed Wood."])
+    assert mention.entity == "Ed Wood"
+    assert mention.commonness == pytest.approx(1 / 1.5)
+    texts = ["They saw Ash Lake, Ohio twice.", "They saw Ash Lake, Ohio.", "We love Ash Lake."]
+    assert _found(texts, "Ash Lake, Iowa", "Ash Lake, Ohio")[2] == [("Ash Lake", "Ash Lake, Ohio")]
+
+
+def test_coherence_and_qualifiers_choose_among_namesakes() -> None:
+    titles = ("Mercury (planet)", "Mercury (singer)", "Venus Probe", "Wembley Show")
+    texts = [
+        "Venus Probe passed the planet Mercury.",
+        "Wembley Show had the singer Mercury on stage.",
+        "The Venus Probe flew by Mercury.",
+        "The Wembley Show began with Mercury.",
+        "Venus Probe is a spacecraft sent to Mercury (planet).",
+        "Wembley Show is a concert of Mercury (singer).",
+    ]
+    owners = [None, None, None, None, "Venus Probe", "Wembley Show"]
+    found = _found(texts, *titles, owners=owners)
+    assert [dict(row)["Mercury"] for row in found[:4]] == [
+        "Mercury (planet)",
+        "Mercury (singer)",
+        "Mercury (planet)",
+        "Mercury (singer)",
+    ]
+    alone = _found(texts, *titles, owners=owners, settings=LinkerSettings(coherence=False))
+    assert len({dict(row)["Mercury"] for row in alone[:4]}) == 1
+
+
+def test_relatedness_is_that_of_milne_and_witten() -> None:
+    links = Links(16)
+    for passage in range(4):
+        links.add(0, passage)
+    for passage in (0, 1):
+        links.add(1, passage)
+    links.add(2, 9)
+    # (log 4 - log 2) / (log 16 - log 2) = 1 / 3
+    assert links.relatedness(0, 1) == links.relatedness(1, 0) == pytest.approx(2 / 3)
+    assert links.relatedness(0, 2) == 0
+    assert links.relatedness(2, 2) == 1
+    assert links.vote(0, [[(1, 1.0)], [(2, 1.0)]]) == pytest.approx(1 / 3)
+    assert links.vote(0, []) == 0
+
+
+def test_last_names_after_the_full_one() -> None:
+    texts = ["Bolton left. Roger Bolton sang. Bolton won, not Michael Bolton or Bolton Street."]
+    found = _found(texts, "Roger Bolton")
+    assert found == [[("Roger Bolton", "Roger Bolton"), ("Bolton", "Roger Bolton")]]
+    texts = ["Roger Bolton met Ann Bolton. Bolton smiled."]
+    found = _found(texts, "Roger Bolton", "Ann Bolton")
+    assert [surface for surface, _ in found[0]] == ["Roger Bolton", "Ann Bolton"]
+    off = LinkerSettings(coreferent_names=False)
+    assert _found(["Roger Bolton sang. Bolton won."], "Roger Bolton", settings=off) == [
+        [("Roger Bolton", "Roger Bolton")]
+    ]
+
+
+def test_partial_names_only_when_asked() -> None:
+    texts = ["Clapton played with Baker."]
+    assert _found(texts, "Eric Clapton", "Ginger Baker") == [[]]
+    found = _found(
+        texts, "Eric Clapton", "Ginger Baker", settings=LinkerSettings(partial_names=True)
+    )
+    assert found == [[("Clapton", "Eric Clapton"), ("Baker", "Ginger Baker")]]
+
+
+def test_threshold_prunes() -> None:
+    linker = EntityLinker(_titles("Ann Lee"), settings=LinkerSettings(threshold=0.99))
+    assert linker.link(["Ann Lee came."]) == [[]]
+
+
+def test_learnt_statistics_serve_other_texts() -> None:
+    linker = EntityLinker(_titles("Once (film)"))
+    linker.learn(['"Once" is a film. We went once, and once more, once.'] * 3)
+    assert linker.link(["Once there was a king."]) == [[]]
+
+
+def test_no_titles_and_hostile_texts() -> None:
+    assert EntityLinker([]).link(["Ann Lee", ""]) == [[], []]
+    hostile = ["(" * 3000, "A" * 5000, "\ud800 Ann Lee", "Ann\nLee", '"' * 1000 + "Ann Lee" + '"']
+    found = _found(hostile, "Ann Lee", "!", "")
+    assert found == [[], [], [("Ann Lee", "Ann Lee")], [], [("Ann Lee", "Ann Lee")]]
+
+
+def test_work_grows_linearly_with_the_text() -> None:
+    titles = [f"New {'York ' * n}Club" for n in range(1, 8)] + [
+        "New York",
+        "Ann Lee",
+        "Ann Lee, Ohio",
+    ]
+    text = "Ann Lee left New York York York York for New York Club in spring. "
+
+    def work(times: int) -> tuple[int, int]:
+        linker = EntityLinker(_titles(*titles))
+        linker.link([text * times])
+        return linker.names.steps, linker.votes
+
+    (steps, votes), (more_steps, more_votes) = work(100), work(200)
+    assert 1.9 * steps < more_steps <= 2 * steps
+    assert 1.9 * votes < more_votes <= 2.1 * votes
+
+
+# --- Phrases, spaCy, aliases ----------------------------------------------------------------------
+
+
+def test_phrases_that_texts_share() -> None:
+    texts = [
+        "The harp of Mary Jane Kelp came from Oldtown. Rain fell.",
+        "In Oldtown Mary Jane Kelp sang on 12 May 1950. Rain fell.",
+        "Kelp sang again on 12 May 1950. Rain fell. Bank of Eden opened.",
+        "Bank of Eden closed, and Ann Lee came. Rain fell on Rainer.",
+        "Ann Lee went.",
+    ]
+    found = list(shared_phrases(texts))
+    said = [[text[p.start : p.end] for p in row] for text, row in zip(texts, found, strict=True)]
+    # Every part that begins and ends with a name or a number; "Rain" only ever begins a sentence.
+    kelp = ["Mary Jane Kelp", "Mary Jane", "Mary", "Jane Kelp", "Jane", "Kelp"]
+    day = ["12 May 1950", "12", "1950"]
+    assert said == [
+        [*kelp, "Oldtown"],
+        ["Oldtown", *kelp, *day],
+        ["Kelp", *day, "Bank of Eden", "Eden"],
+        ["Bank of Eden", "Eden", "Ann Lee", "Ann", "Lee"],
+        ["Ann Lee", "Ann", "Lee"],
+    ]
+    keys = [[p.key for p in row] for row in found]
+    assert keys == [[surface.lower() for surface in row] for row in said]
+    rare = list(shared_phrases(texts, most=2))
+    assert {p.key for row in found for p in row} - {p.key for row in rare for p in row} == {"kelp"}
+    assert list(shared_phrases(["北京 北京", "北京"])) == [[], []]
+
+
+def test_phrases_are_compared_without_accents_and_stand_where_they_come_first() -> None:
+    first, second = shared_phrases(["He saw Zoë, and Zoe's cat.", "It was Zoe."])
+    assert [(p.key, p.start, p.end) for p in first] == [("zoe", 7, 10)]
+    assert [(p.key, p.start, p.end) for p in second] == [("zoe", 7, 10)]
+
+
+def test_what_passages_mention_by_their_titles_and_of_documents_of_one_title() -> None:
+    passages = [
+        TextOfDocument("1", "a", "Ann Lee", "He sang in Oldtown, the town."),
+        TextOfDocument("2", "b", "Oldtown", "Ann Lee came to Oldtown once."),
+        TextOfDocument("3", "c", "Oldtown", "Two."),
+    ]
+    titles = [(p.document, p.title) for p in passages]
+    first, second, third = link_texts(passages, titles, {}, EntitySettings())
+    # A name can't tell two documents apart that share it: both are meant, each with half of it.
+    assert [(row["document"], row["offsets"]) for row in first.documents] == [
+        ("b", [11, 18]),
+        ("c", [11, 18]),
+    ]
+    assert {row["commonness"] for row in first.documents} == {0.5}
+    # To those two their own name is no mention of the other.
+    assert [row["document"] for row in second.documents] == ["a"]
+    assert third.documents == []
+    # A phrase of the title is mentioned too; where the text lacks it, it has no place there. "Ann"
+    # by itself begins sentences only.
+    places = {row["name"]: (row["start"], row["end"], row["offsets"]) for row in first.others}
+    assert places == {
+        "ann lee": (None, None, []),
+        "lee": (None, None, []),
+        "oldtown": (11, 18, [11, 18]),
+    }
+    assert [(row["name"], row["surface"], row["start"]) for row in third.others] == [
+        ("oldtown", "Oldtown", None)
+    ]
+
+
+def test_a_title_that_many_documents_share_means_none_of_them() -> None:
+    passages = [TextOfDocument(str(n), str(n), "Oldtown", "A town.") for n in range(21)]
+    passages.append(TextOfDocument("x", "x", "Ann Lee", "She left Oldtown."))
+    titles = [(p.document, p.title) for p in passages]
+    *_, last = link_texts(passages, titles, {}, EntitySettings())
+    assert last.documents == []
+    *_, last = link_texts(passages[1:], titles[1:], {}, EntitySettings())
+    assert len(last.documents) == 20
+
+
+@pytest.fixture(scope="module")
+def spacy_model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a real pipeline, with rules for its entities."""
+    import spacy
+
+    pipeline = spacy.blank("en")
+    ruler = pipeline.add_pipe("entity_ruler")
+    ruler.add_patterns(  # type: ignore[attr-defined]
+        [
+            {"label": "PERSON", "pattern": "Ann Lee"},
+            {"label": "GPE", "pattern": "Oldtown"},
+            {"label": "CARDINAL", "pattern": "seven"},
+        ]
+    )
+    folder = tmp_path_factory.mktemp("spacy") / "model"
+    pipeline.to_disk(folder)
+    return str(folder)
+
+
+def test_spacy(spacy_model: str) -> None:
+    pipeline = load_spacy(spacy_model)
+    texts = ["👍 Ann Lee has seven cats.", "Nobody.", "Oldtown"]
+
+    def found(*labels: str) -> list[list[tuple[str, str]]]:
+        rows = spacy_entities(pipeline, texts, labels)
+        return [
+            [(text[e.start : e.end], e.label) for e in row]
+            for text, row in zip(texts, rows, strict=True)
+        ]
+
+    assert found() == [[("Ann Lee", "PERSON")], [], [("Oldtown", "GPE")]]
+    assert found("CARDINAL") == [[("seven", "CARDINAL")], [], []]
+    with pytest.raises(ConfigurationError, match="no spaCy model 'no_such_model'"):
+        load_spacy("no_such_model")
+
+
+def test_aliases(tmp_path: Path) -> None:
+    file = tmp_path / "aliases.tsv"
+    lines = 'The Big Apple\tNew York\r\n\n{"alias": "Gotham", "title": "New York"}\nX\tUnknown\n'
+    file.write_text(lines, encoding="utf-8")
+    aliases = read_aliases(file, ["New York"])
+    assert aliases == {"New York": ["The Big Apple", "Gotham"]}
+    linker = EntityLinker([("1", "New York")], aliases)
+    ((first, second),) = linker.link(["From The Big Apple to Gotham."])
+    assert [(m.surface, m.entity) for m in (first, second)] == [
+        ("The Big Apple", "1"),
+        ("Gotham", "1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"only one\n", r"a\.tsv:1: this line names no alias"),
+        (b"a\tYork\n{bad\n", r"a\.tsv:2: this line names no alias"),
+        (b'{"alias": 3, "title": "York"}', "names no alias"),
+        (b"[" * 100_000, "names no alias"),
+        (b"a\tNowhere\n", "none of its 1 titles"),
+        (b"\xff\xfe", "not UTF-8"),
+    ],
+)
+def test_aliases_that_cannot_be_used(tmp_path: Path, content: bytes, reason: str) -> None:
+    file = tmp_path / "a.tsv"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=reason):
+        read_aliases(file, ["York"])
+    with pytest.raises(InputError, match="cannot be read"):
+        read_aliases(tmp_path / "none.tsv", ["York"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (EntitySettings(linker="none"), "no linker named none"),
+        (EntitySettings(linker="spacy"), "needs a model"),
+        (EntitySettings(spacy_model="m"), "the linker is titles"),
+        (EntitySettings(url="https://a.example"), "asks no service"),
+        (EntitySettings(threshold=2), "threshold is 2"),
+        (EntitySettings(neighbours=-1), "neighbours is -1"),
+    ],
+)
+def test_settings_that_do_not_fit(settings: EntitySettings, reason: str) -> None:
+    with pytest.raises(ConfigurationError, match=reason):
+        settings.check()
+
+
+def test_a_mention_is_a_value() -> None:
+    first = EntityLinker(_titles("Ann Lee")).link(["Ann Lee"])[0][0]
+    assert first == Mention(0, 7, "Ann Lee", "Ann Lee", 1.0, first.coherence, first.score)

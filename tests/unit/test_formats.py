@@ -1,0 +1,253 @@
+"""Files of every kind become documents, and what cannot be read is said with its place."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.environment.files import find
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import InputError
+
+_SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+_EXPLAINED = 'Expected are {"title", "text"} records'
+
+
+def _read(path: Path) -> list[SourceDocument]:
+    """Return the documents of a file that has no fault."""
+    made = []
+    for reading in read(path, bar("", None)):
+        assert isinstance(reading, SourceDocument), reading
+        made.append(reading)
+    return made
+
+
+def _errors(path: Path) -> list[str]:
+    return [str(r) for r in read(path, bar("", None)) if isinstance(r, InputError)]
+
+
+def _write(path: Path, data: bytes | str) -> Path:
+    raw = data if isinstance(data, bytes) else data.encode()
+    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
+    text = "First.\r\n\r\nSecond \x00 \u200b 👍🏽.\n"
+    found = _read(_write(tmp_path / f"my_annual-report.txt{ending}", text))
+    assert [(d.title, d.text, d.whole) for d in found] == [("my annual-report", text, False)]
+    markdown = "```\n# not this\n```\n\n# The `real` *title* #\n\nBody\n"
+    found = _read(_write(tmp_path / f"a.md{ending}", markdown))
+    assert [(d.title, d.text) for d in found] == [("The `real` *title*", markdown)]
+    found = _read(_write(tmp_path / f"under.md{ending}", "Heading\n=======\nBody"))
+    assert found[0].title == "Heading"
+    page = (
+        "<html><head><title>A &amp; B</title><style>p{}</style></head><body><h1>Hi</h1>"
+        "<p>One <b>two</b>\n three<br>four</p><ul><li>a<li>b</ul><script>alert(1)</script>"
+        "<table><tr><td>1</td><td>2</td></tr></table><pre> x\n  y</pre><!-- no -->&lt;end&gt;"
+    )
+    found = _read(_write(tmp_path / f"page.html{ending}", page))
+    text = "Hi\n\nOne two three\nfour\n\na\nb\n\n1\t2\n\n x\n  y\n\n<end>"
+    assert [(d.title, d.text) for d in found] == [("A & B", text)]
+    assert found[0].source == (tmp_path / f"page.html{ending}").resolve().as_posix()
+
+
+def test_encodings(tmp_path: Path) -> None:
+    for name in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
+        assert (
+            _read(_write(tmp_path / f"{name}.txt", "Grüße 你好".encode(name)))[0].text
+            == "Grüße 你好"
+        )
+    lines = '{"title": "é", "text": "你好"}\n'
+    for name in ("utf-8-sig", "utf-16"):
+        assert _read(_write(tmp_path / f"{name}.jsonl", lines.encode(name)))[0].text == "你好"
+    page = '<meta charset="windows-1251"><p>Привет</p>'.encode("cp1251")
+    assert _read(_write(tmp_path / "page.html", page))[0].text == "Привет"
+
+
+def test_records(tmp_path: Path) -> None:
+    lines = [
+        {"title": "A", "text": " one\u2028still one "},
+        {"title": "A", "text": " one\u2028still one "},
+        {"title": "`; DROP {x} \u200b", "text": "MATCH (n) DETACH DELETE n", "more": 1},
+    ]
+    text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines) + "\n\n"
+    found = _read(_write(tmp_path / "a.jsonl", text))
+    assert [(d.title, d.text) for d in found] == [(x["title"], x["text"]) for x in lines]
+    assert len({(d.source, d.key) for d in found}) == 3
+    assert all(d.whole for d in found)
+    array = _read(_write(tmp_path / "a.json.gz", json.dumps(lines, indent=1)))
+    assert [(d.title, d.text) for d in array] == [(x["title"], x["text"]) for x in lines]
+
+
+_HOTPOTQA = [
+    {"_id": "1", "question": "q", "level": "hard",
+     "context": [["T", ["One.", " Two. "]], ["Empty", []]]},
+    {"_id": "2", "question": "r", "context": [["T", ["One.", " Two. "]], ["T", ["Other"]]]},
+]  # fmt: skip
+_TWO_WIKI = [{"_id": "1", "question": "q", "evidences": [], "context": [["T", ["One.", "Two."]]]}]
+_MUSIQUE = [
+    {"id": "1", "question": "q",
+     "paragraphs": [{"idx": 0, "title": "T", "paragraph_text": "One.", "is_supporting": True}]}
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", [".json", ".json.gz", ".jsonl", ".jsonl.gz"])
+@pytest.mark.parametrize(
+    ("questions", "source", "texts"),
+    [
+        (_HOTPOTQA, "hotpotqa", ["One. Two. ", "One. Two. ", "Other"]),
+        (_TWO_WIKI, "2wiki", ["One.Two."]),
+        (_MUSIQUE, "musique", ["One."]),
+    ],
+)
+def test_published_questions(
+    tmp_path: Path, ending: str, questions: list[object], source: str, texts: list[str]
+) -> None:
+    lines = ending.startswith(".jsonl")
+    text = "\n".join(map(json.dumps, questions)) if lines else json.dumps(questions, indent=2)
+    found = _read(_write(tmp_path / f"x{ending}", text))
+    assert [d.text for d in found] == texts
+    assert {(d.source, d.title, d.whole) for d in found} == {(source, "T", True)}
+    assert len({d.key for d in found}) == len(set(texts))
+
+
+def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
+    made = [{"title": f"T{n}", "text": f'😀\\ " {n} ' * 40} for n in range(9_000)]
+    text = json.dumps(made, ensure_ascii=False)
+    assert len(text.encode()) > 5_000_000
+    found = _read(_write(tmp_path / "x.json", text))
+    assert [d.text for d in found] == [x["text"] for x in made]
+    broken = text[: len(text) // 2]
+    path = _write(tmp_path / "y.json", broken)
+    assert len(_errors(path)) == 1
+    assert sum(isinstance(r, SourceDocument) for r in read(path, bar("", None))) > 4_000
+
+
+@pytest.mark.parametrize("name", ["hotpotqa", "2wiki", "musique"])
+def test_contexts_read_as_in_the_corpora(name: str) -> None:
+    corpus = _read(_SHARED / name / "corpus.jsonl.gz")
+    known = {(d.title, d.text) for d in corpus}
+    contexts = _read(_SHARED / name / "dev.jsonl.gz")
+    assert {d.source for d in contexts} == {name}
+    counted = Counter((d.title, d.text) in known for d in contexts)
+    # Four of HotpotQA's 5,330 paragraphs are written otherwise in the corpus that was made of it.
+    assert counted[False] <= (4 if name == "hotpotqa" else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("a.txt", b"good\nb\xe9d", "a.txt:2: byte 6 is not utf-8 text"),
+        ("a.html", b"<p>\xff", "a.html:1: byte 3 is not utf-8 text"),
+        ("a.txt", b" \n", "a.txt: the file holds no text"),
+        ("a.html", b"<script>x</script>", "a.html: the file holds no text"),
+        ("a.jsonl", b"", "a.jsonl: the file holds no record"),
+        ("a.jsonl", b'\n{"title": "A", "text": }', "a.jsonl:2: not JSON (Expecting value, col"),
+        ("a.jsonl", b'{"title": "A", "text": "\xff"}', "a.jsonl:1: byte 24 of the line is not"),
+        ("a.jsonl", b'{"title": "A"}', 'a.jsonl:1: the record has no "text"'),
+        ("a.jsonl", b'{"text": "A"}', 'a.jsonl:1: the record has no "title"'),
+        ("a.jsonl", b'{"title": "A", "text": ""}', 'a.jsonl:1: the record\'s "text" is empty'),
+        ("a.jsonl", b'{"title": " ", "text": "x"}', 'a.jsonl:1: the record\'s "title" is empty'),
+        ("a.jsonl", b'{"title": 1, "text": "x"}', 'a.jsonl:1: "title" is not a text'),
+        ("a.jsonl", b'{"title": "\\ud800", "text": "x"}', 'a.jsonl:1: "title" holds half a surr'),
+        ("a.jsonl", b'{"title": "A", "text": "\\udc00"}', 'a.jsonl:1: "text" holds half a surr'),
+        ("a.jsonl", b"[1]", "a.jsonl:1: not a record"),
+        ("a.jsonl", b"[" * 200_000, "a.jsonl:1: not JSON"),
+        ("a.jsonl", b"9" * 10_000, "a.jsonl:1: not JSON"),
+        ("a.jsonl", b'{"question": "q", "context": 1}', 'a.jsonl:1: the question\'s "context"'),
+        ("a.jsonl", b'{"question": "q", "paragraphs": [1]}', "a.jsonl:1: the question's"),
+        ("a.json", b'{"a": 1}', 'a.json:1: the record has no "text"'),
+        ("a.json", b"", "a.json: the file holds no record"),
+        ("a.json", b"[]", "a.json: the file holds no record"),
+        ("a.json", b'[{"title": "A",\n "text" "x"}]', "a.json:2: not JSON"),
+        ("a.json", b'{\n"title": "A",\n "text" "x"\n}', "a.json:3: not JSON"),
+        ("a.json", b'{\n"texts": [1,\n2]\n}', 'a.json:1: the record has no "text"'),
+        ("a.json", b'[\n\n{"title": "A"}]', 'a.json:3: the record has no "text"'),
+        ("a.json", b'[{"title": "A", "text": "\xff"}]', "a.json:1: byte 25 is not utf-8 text"),
+        ("a.json", b'[\n{"title": "A", "text": "b"}\n', "a.json:2: not JSON (the array"),
+        ("a.json", b'[1 2]', "a.json:1: not a record"),
+    ],
+)  # fmt: skip
+def test_errors_name_file_line_and_reason(
+    tmp_path: Path, name: str, data: bytes, expected: str
+) -> None:
+    found = _errors(_write(tmp_path / name, data))
+    assert found[0].startswith(f"{tmp_path.resolve()}/{expected}"), found
+    assert len(found) == (2 if data == b"[1 2]" else 1)
+    if "has no" in expected or "not a record" in expected:
+        assert _EXPLAINED in found[0]
+
+
+def test_a_damaged_archive_is_an_error_after_what_could_be_read(tmp_path: Path) -> None:
+    packed = gzip.compress(
+        b"".join(
+            json.dumps({"title": str(n), "text": os.urandom(40).hex()}).encode() + b"\n"
+            for n in range(9_000)
+        )
+    )
+    path = tmp_path / "cut.jsonl.gz"
+    path.write_bytes(packed[: len(packed) // 2])
+    readings = list(read(path, bar("", None)))
+    assert sum(isinstance(r, SourceDocument) for r in readings) > 1_000
+    assert "cut.jsonl.gz: the compressed file is damaged" in str(readings[-1])
+    other = tmp_path / "not.txt.gz"
+    other.write_bytes(b"no archive")
+    assert "damaged" in _errors(other)[0]
+
+
+def test_good_lines_are_read_past_bad_ones(tmp_path: Path) -> None:
+    text = '{"title": "A", "text": "a"}\nbad\n{"title": "B", "text": "b"}\n'
+    readings = list(read(_write(tmp_path / "x.jsonl", text), bar("", None)))
+    assert [type(r) for r in readings] == [SourceDocument, InputError, SourceDocument]
+
+
+def test_find_files(tmp_path: Path) -> None:
+    for name in (
+        "b.txt",
+        "a.md",
+        "c.exe",
+        ".hidden.txt",
+        "deep/er/z.html.gz",
+        ".git/x.txt",
+        "[1].txt",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "b.txt")
+    (tmp_path / "zlink.md").symlink_to(tmp_path / "other.dat")
+    (tmp_path / "other.dat").write_text("# Linked")
+    root = tmp_path.resolve()
+
+    def names(*paths: str | Path) -> list[str]:
+        found = find(paths)
+        assert not found.errors
+        return [path.relative_to(root).as_posix() for path in found.files]
+
+    everything = ["[1].txt", "a.md", "b.txt", "deep/er/z.html.gz", "zlink.md"]
+    assert names(tmp_path) == everything
+    assert names(tmp_path, tmp_path / "b.txt", str(tmp_path)) == everything
+    assert names(tmp_path / "b.txt", tmp_path)[0] == "b.txt"
+    assert names(f"{tmp_path}/*.md") == ["a.md", "zlink.md"]
+    assert _read(tmp_path / "zlink.md")[0].title == "Linked"
+    assert names(f"{tmp_path}/**/*.gz") == ["deep/er/z.html.gz"]
+    assert names(tmp_path / "[1].txt") == ["[1].txt"]
+    assert [path.name for path in find([tmp_path, tmp_path]).ignored] == ["c.exe", "other.dat"]
+    assert [path.name for path in find([f"{tmp_path}/*"]).ignored] == ["c.exe", "other.dat"]
+    assert "cannot be looked up" in str(find(["x" * 5_000]).errors[0])
+    wrong = [tmp_path / "none", tmp_path / "c.exe", f"{tmp_path}/*.xyz", tmp_path / ".git"]
+    reasons = [str(error) for error in find([*wrong, tmp_path / "a.md"]).errors]
+    assert "no such file or folder" in reasons[0]
+    assert "unknown kind of file" in reasons[1]
+    assert "no file matches" in reasons[2]
+    assert len(reasons) == 3
+    (tmp_path / "empty").mkdir()
+    assert "no file that can be loaded" in str(find([tmp_path / "empty"]).errors[0])

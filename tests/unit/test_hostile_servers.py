@@ -1,0 +1,446 @@
+"""Chat servers that do what no server should: every reply is one, or an error in our words."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import ChatServer, Pause, completion, error, stream
+from commands import environment
+from raw_server import RESET, RawServer, event, head, whole
+
+from kgp_neo4j.environment.addresses import checked_url
+from kgp_neo4j.environment.configuration import LanguageSettings
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.llm import chat, chat_errors
+from kgp_neo4j.llm.call import open_language_model, reply_with_passages
+from kgp_neo4j.llm.chat import ChatModel
+from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
+from kgp_neo4j.types.language import Reply
+
+_KEY = "sk-only-for-tests-0123456789"
+_STREAM = head("text/event-stream")
+_DONE = event(b"[DONE]")
+
+Serve = Callable[[Sequence[bytes | float | None]], RawServer]
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """What starts a server of one answer; the key is set, and nothing is waited for."""
+    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+    monkeypatch.setattr(chat, "_WAIT", 0.001)
+    made: list[RawServer] = []
+
+    def start(pieces: Sequence[bytes | float | None]) -> RawServer:
+        made.append(RawServer(pieces))
+        return made[-1]
+
+    yield start
+    for server in made:
+        server.close()
+
+
+def _asked(server: RawServer, **settings: Any) -> tuple[Reply, str]:
+    """Return the reply, and what was shown of it."""
+    given = {"url": server.url, "retries": 0, "timeout": 20.0} | settings
+    shown: list[str] = []
+    reply = ChatModel("m", LanguageSettings(**given)).reply("", "Who is it?", on_text=shown.append)
+    return reply, "".join(shown)
+
+
+def _piece(content: Any = None, finish: Any = None, **delta: Any) -> dict[str, Any]:
+    said = delta | ({} if content is None else {"content": content})
+    return {"choices": [{"index": 0, "delta": said, "finish_reason": finish}]}
+
+
+_END = event(_piece(finish="stop"))
+
+
+# --- Replies --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        # What goes wrong after the end was not needed.
+        ([event(_piece("Ada", "stop")), RESET], "Ada"),
+        ([event(_piece("Ada", "stop")), event(b"{"), _DONE], "Ada"),
+        # What is no piece of a reply is passed over.
+        ([event({"choices": []}), event({"choices": None}), event(_piece("Ada", "stop"))], "Ada"),
+        # Reasoning beside the text, and within it; calls of tools that nobody offered.
+        ([event(_piece("", reasoning_content="Hm.")), event(_piece("Ada", "stop"))], "Ada"),
+        ([event(_piece([{"type": "thinking"}, {"type": "text", "text": "Ada"}])), _END], "Ada"),
+        ([event(_piece(None, "tool_calls", tool_calls=[{"index": 0}])), _DONE], ""),
+    ],
+)
+def test_streams_as_servers_send_them(
+    serve: Serve, pieces: Sequence[bytes | float | None], text: str
+) -> None:
+    server = serve([_STREAM, *pieces])
+    made, shown = _asked(server)
+    assert (made.text, shown) == (text, text)
+    assert made.finish == ("stop" if text else "empty")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [{"prompt_tokens": 10**400}, {"prompt_tokens": "many"}, {"completion_tokens": -3}, [1]],
+)
+def test_counts_that_cannot_be_are_estimated(serve: Serve, counts: Any) -> None:
+    last = event({"choices": [], "usage": counts})
+    made, _ = _asked(serve([_STREAM, event(_piece("Ada.", "stop")), last]), price_prompt=1.0)
+    assert 0 < made.prompt_tokens < 100
+    assert 0 < made.reply_tokens < 10
+    assert made.estimated
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        whole(b"<html>hi</html>"),
+        [head("text/html"), b"<html>hi</html>"],
+        whole(b""),
+        whole(b'{"choices": "\xff"}'),
+        whole({"choices": [{"text": "hi"}]}),
+        whole(["x"]),
+        [_STREAM, event({"models": []}), _DONE],
+    ],
+)
+def test_what_is_no_reply_is_said(serve: Serve, answer: Sequence[bytes]) -> None:
+    with pytest.raises(ModelError, match="did not reply in the OpenAI protocol"):
+        _asked(serve(answer), retries=2)
+
+
+# --- Time and size --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sent", [b": ping\n\n", event(_piece("a")), b" "])
+@pytest.mark.parametrize("status", ["200 OK", "400 x"])
+def test_a_reply_as_a_whole_ends_in_time(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, sent: bytes, status: str
+) -> None:
+    monkeypatch.setattr(chat, "_WHOLE", 1)
+    pieces = [piece for _ in range(100) for piece in (sent, 0.05)]
+    server = serve([head("text/event-stream", status), *pieces])
+    begun = time.monotonic()
+    with pytest.raises(ModelError, match=r"did not end its reply within 0\.5 s"):
+        _asked(server, timeout=0.5, retries=2)
+    assert time.monotonic() - begun < 4
+    assert len(server.requests) == 1
+
+
+def test_time_that_the_reader_takes_is_not_the_servers(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "_WHOLE", 1)
+    server = serve([_STREAM, *(event(_piece(f"{n} ")) for n in range(4)), _END])
+    model = ChatModel("m", LanguageSettings(url=server.url, retries=0, timeout=1.0))
+    made = model.reply("", "Count.", on_text=lambda text: time.sleep(0.4))
+    assert made.text == "0 1 2 3"
+
+
+def test_a_reply_without_end_is_cut_off(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat, "_LONGEST", 1000)
+    made, _ = _asked(serve([_STREAM, *[event(_piece("word " * 50))] * 100, 30.0]))
+    assert made.finish == "length"
+    assert 1000 <= len(made.text) < 2000
+
+
+@pytest.mark.parametrize("status", ["200 OK", "400 x"])
+def test_an_answer_of_any_kind_has_a_largest_size(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    monkeypatch.setattr(chat, "_MOST_BYTES", 10 << 20)
+    server = serve([head(status=status), *[b"data: " + b"x" * (1 << 20)] * 20, 30.0])
+    with pytest.raises(ModelError, match="sent more than 10 MB"):
+        _asked(server)
+
+
+# --- Errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (whole({"error": f"nope {_KEY}"}, "400 x"), r"\(400: nope \*\*\*\)"),
+        (whole([{"error": "x"}], "400 x"), r'\(400: \[\{"error": "x"\}\]\)'),
+        (whole(error("seed is bad", param=["seed"]), "400 x"), r"\(400: seed is bad\)"),  # type: ignore[arg-type]
+        (whole(error("Insufficient balance"), "402 x"), r"\(402: Insufficient balance\)"),
+        (whole(error("a\x1b]0;b\x07\u202ec\nd"), "400 x"), r"\(400: ac d\)"),
+        (whole(error(f"a {_KEY[:9]}\u200b{_KEY[9:]}"), "400 x"), r"\(400: a \*\*\*\)"),
+        (whole(error(f"overloaded {_KEY}")), r"sent an error .* \(overloaded \*\*\*\)"),
+        ([_STREAM, event({"error": "boom"})], r"sent an error .*boom\)"),
+        # The connection is lost within a refusal.
+        ([head(status="400 x", Content_Length="99"), b"{", RESET], "lost the connection"),
+        ([head(status="500 x", Content_Length="99"), b"{", RESET], "lost the connection"),
+        ([b"SSH-2.0-OpenSSH\r\n"], r"cannot be reached \(Server disconnected"),
+        ([RESET], r"cannot be reached \(.*reset"),
+        (whole(error("q"), "429 x"), r"\(429\)\. Wait, see your quota"),
+        (
+            whole(error("q"), "429 x", Retry_After="Wed, 21 Oct 2099 07:28:00 GMT"),
+            r"Wait until Wed, 21 Oct 2099 07:28:00 GMT, see",
+        ),
+    ],
+)
+def test_what_went_wrong_is_said(
+    serve: Serve, answer: Sequence[bytes | float | None], said: str
+) -> None:
+    server = serve(answer)
+    with pytest.raises(ModelError, match=said) as caught:
+        _asked(server)
+    assert _KEY not in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("before", range(255, 305, 7))
+def test_no_part_of_a_key_is_left_where_a_message_is_cut(serve: Serve, before: int) -> None:
+    server = serve(whole({"detail": "x" * before + _KEY}, "400 x"))
+    with pytest.raises(ModelError) as caught:
+        _asked(server)
+    assert _KEY[:6] not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_redirection_is_followed(serve: Serve, status: int) -> None:
+    other = serve(whole(completion("from elsewhere")))
+    here = serve([head(status=f"{status} x", Location=f"http://me:hidden@{other.host}/v1")])
+    with pytest.raises(ModelError, match="wants the request at another address") as caught:
+        _asked(here)
+    assert other.host in str(caught.value)
+    assert "hidden" not in str(caught.value)
+    assert other.requests == []
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal", "reads"),
+    [
+        # vLLM
+        (
+            400,
+            "This model's maximum context length is 4096 tokens. However, you requested 5000 of it",
+            4096,
+        ),
+        (
+            400,
+            "You passed 5000 input tokens and requested 100 output tokens. However, the model's "
+            "context length is only 4096 tokens",
+            4096,
+        ),
+        (
+            400,
+            "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+            4096,
+        ),
+        # SGLang
+        (
+            400,
+            "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+            4096,
+        ),
+        # llama.cpp
+        (
+            400,
+            "request (5000 tokens) exceeds the available context size (4096 tokens), try more",
+            4096,
+        ),
+        # Ollama
+        (400, "the input length exceeds the context length", None),
+        # LM Studio
+        (400, "However, the model is loaded with context length of only 4096 tokens", 4096),
+        # TGI
+        (
+            422,
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: "
+            "5000 `inputs` tokens and 20 `max_new_tokens`",
+            4096,
+        ),
+        (422, "`inputs` must have less than 4096 tokens. Given: 5000", 4096),
+        # OpenAI
+        (
+            400,
+            "Input tokens exceed the configured limit of 4096 tokens. Your messages resulted in "
+            "5000 tokens.",
+            4096,
+        ),
+        # Gemini
+        (
+            400,
+            "The input token count (5000) exceeds the maximum number of tokens allowed (4096).",
+            4096,
+        ),
+        # Anthropic
+        (400, "prompt is too long: 5000 tokens > 4096 maximum", None),
+    ],
+)
+def test_servers_words_for_too_long_a_prompt(
+    chat_server: ChatServer, status: int, refusal: str, reads: int | None
+) -> None:
+    chat_server.answer = lambda body: (status, error(refusal))
+    model = ChatModel("m", LanguageSettings(url=chat_server.url))
+    with pytest.raises(ContextError):
+        model.reply("", "word " * 5000)
+    if reads is not None:
+        assert model.context == reads
+        assert len(chat_server.bodies) == 1
+
+
+def test_too_long_a_prompt_within_a_reply(chat_server: ChatServer) -> None:
+    """Servers that begin a stream before they look at the prompt."""
+    refusal = b'{"error": {"message": "maximum context length is 2000 tokens"}}'
+
+    def strict(body: dict[str, Any]) -> Any:
+        long = len(body["messages"][-1]["content"]) > 4000
+        return 200, stream(refusal) if long else stream("Here.")
+
+    chat_server.answer = strict
+    model = ChatModel("m", LanguageSettings(url=chat_server.url))
+    made, kept = reply_with_passages(
+        model, "", "\n".join, ["word " * 100] * 20, tokens=100, on_text=lambda text: None
+    )
+    assert made.text == "Here."
+    assert 0 < kept < 10
+
+
+# --- The connection -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://a b/v1", "http://h:99999/v1", "http://h:x/v1", "http://[::1/v1", "http:///v1"),
+        *("http://h:0/v1", "file:///etc/passwd", "http://h\x00/v1", "http://a\u200bb/v1"),
+        "http://h\\@other/v1",
+    ],
+)
+def test_addresses_that_cannot_be(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="is no http address"):
+        checked_url(url)
+
+
+def test_an_address_that_no_name_service_takes() -> None:
+    with pytest.raises(ModelError, match=r"cannot be (asked|reached)"):
+        ChatModel("m", LanguageSettings(url="http://.../v1", retries=0)).reply("", "Who?")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("HTTP_PROXY", "socks://me:hidden@127.0.0.1:1"),
+        ("HTTP_PROXY", "http://me:hid/den@h"),
+        ("SSL_CERT_FILE", "/nowhere/hidden"),
+    ],
+)
+def test_what_the_environment_says_of_connections_is_named_and_not_shown(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationError, match=f"no connection can be made.*{variable}") as said:
+        ChatModel("m", LanguageSettings(url="http://127.0.0.1:9/v1"))
+    assert "hid" not in str(said.value)
+
+
+def test_a_server_that_takes_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as busy:
+        full = [socket.socket() for _ in range(3)]
+        for each in full:
+            each.setblocking(False)
+            each.connect_ex(busy.getsockname())
+        url = f"http://127.0.0.1:{busy.getsockname()[1]}/v1"
+        monkeypatch.setattr(chat, "CONNECT_SECONDS", 0.3)
+        monkeypatch.setattr(chat_errors, "CONNECT_SECONDS", 0.3)
+        with pytest.raises(ModelError, match=r"cannot be reached within 0\.3 s"):
+            ChatModel("m", LanguageSettings(url=url, retries=0)).reply("", "Who?")
+        for each in full:
+            each.close()
+
+
+def test_https_to_a_server_without(serve: Serve) -> None:
+    server = serve([head(status="400 x")])
+    model = ChatModel("m", LanguageSettings(url=f"https://{server.host}/v1", retries=0))
+    with pytest.raises(ModelError, match=r"cannot be reached \(.*SSL.*Check --chat-url; for a cer"):
+        model.reply("", "Who?")
+
+
+# --- Interrupts -----------------------------------------------------------------------------------
+
+
+def _default_interrupt() -> None:
+    # A test run in the background ignores SIGINT, and hands that on.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_a_reply_that_is_being_written(
+    database: Database, demo_corpus: str, chat_server: ChatServer
+) -> None:
+    chat_server.answer = lambda body: (200, stream("Answer: Yusuf Arden ", Pause(120.0), "[1]"))
+    line = ["ask", "Who designed the Hesk Bridge?", "--corpus", demo_corpus, "--agent", "tfidf"]
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "kgp_neo4j.cli", *line, "--llm", "m", "--chat-url", chat_server.url],
+        env=os.environ | environment(database.connection),
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        preexec_fn=_default_interrupt,
+    )
+    os.close(theirs)
+    said = b""
+    try:
+        while b"Yusuf" not in said:
+            said += os.read(ours, 4096)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+        while more := _rest(ours):
+            said += more
+    finally:
+        running.kill()
+        os.close(ours)
+    assert b"Interrupted." in said
+    assert b"Traceback" not in said
+
+
+def _rest(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def test_an_interrupt_waits_for_no_server(chat_server: ChatServer, tmp_path: Path) -> None:
+    """Several prompts are asked at once, by threads that a process must not wait for."""
+    chat_server.answer = lambda body: (200, stream(Pause(120.0)))
+    script = tmp_path / "ask.py"
+    script.write_text(
+        "from kgp_neo4j.environment.configuration import LanguageSettings\n"
+        "from kgp_neo4j.llm.call import open_language_model, replies\n"
+        f"model = open_language_model(LanguageSettings(model='m', url={chat_server.url!r}))\n"
+        "try:\n"
+        "    replies(model, '', list('abcdef'))\n"
+        "except KeyboardInterrupt:\n"
+        "    raise SystemExit(130)\n"
+    )
+    running = subprocess.Popen([sys.executable, str(script)], preexec_fn=_default_interrupt)
+    try:
+        while len(chat_server.bodies) < 4:
+            time.sleep(0.05)
+            assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+    finally:
+        running.kill()
+
+
+def test_a_model_that_is_opened_for_nothing_sends_nothing(chat_server: ChatServer) -> None:
+    assert open_language_model(LanguageSettings(model="m", url=chat_server.url)) is not None
+    assert chat_server.bodies == []

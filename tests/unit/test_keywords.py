@@ -1,0 +1,148 @@
+"""Keyword extraction: n-grams, titles and their weights."""
+
+from __future__ import annotations
+
+import math
+
+from small_graphs import FILMS
+
+from kgp_neo4j.corpus.connect.keywords import KeywordLink, PassageWords, extract_keywords
+from kgp_neo4j.types.settings import KeywordSettings
+
+
+def _links(*texts: str | tuple[str, str], **settings: int) -> list[dict[str, KeywordLink]]:
+    """Extract the keywords of passages given as text or (title, text)."""
+    pairs = [("", text) if isinstance(text, str) else text for text in texts]
+    passages = [
+        PassageWords(str(n), title, f"{title}. {text}") for n, (title, text) in enumerate(pairs)
+    ]
+    found = extract_keywords(passages, KeywordSettings(**settings))
+    return [{link.text: link for link in links} for links in found]
+
+
+def test_keywords_are_maximal_n_grams() -> None:
+    first, second, third = _links(
+        "They took the Ho Chi Minh trail south.",
+        "The Ho Chi Minh trail was a road.",
+        "The road went south.",
+    )
+    # "ho", "chi minh" and "minh trail" stand in the longer one only.
+    assert set(first) == {"ho chi minh trail", "south"}
+    assert set(second) == {"ho chi minh trail", "road"}
+    assert set(third) == {"road", "south"}
+    assert first["ho chi minh trail"].frequency == 2
+
+
+def test_a_shorter_n_gram_that_stands_alone_too_is_kept() -> None:
+    found = _links("Green tea house.", "Green tea house.", "Green tea.")
+    assert set(found[0]) == {"green tea house", "green tea"}
+    assert set(found[2]) == {"green tea"}
+
+
+def test_the_longest_keyword_has_as_many_words_as_allowed() -> None:
+    text = "alpha beta gamma delta epsilon"
+    assert set(_links(text, text, longest=2)[0]) == {
+        "alpha beta",
+        "beta gamma",
+        "gamma delta",
+        "delta epsilon",
+    }
+    assert set(_links(text, text, longest=1)[0]) == set(text.split())
+
+
+def test_keywords_neither_begin_nor_end_with_a_stop_word() -> None:
+    texts = ("The house of the rising sun is old.", "The house of the rising sun was new.")
+    assert set(_links(*texts, longest=2)[0]) == {"house", "rising sun"}
+    assert set(_links(*texts, longest=5)[0]) == {"house", "rising sun", "house of the rising sun"}
+
+
+def test_a_word_of_one_passage_is_no_keyword() -> None:
+    assert _links("unique harbour", "other harbour")[0].keys() == {"harbour"}
+    assert _links("all alone here") == [{}]
+    assert _links() == []
+
+
+def test_weights_are_normalised_tf_idf() -> None:
+    found, *_ = _links("Whale and whale, one squid.", "A squid, no whale.", "The squid.", "Eel.")
+    # `whale` stands twice here and in two passages, `squid` once here and in three.
+    whale = (1 + math.log(2)) * (math.log(5 / 3) + 1)
+    squid = math.log(5 / 4) + 1
+    norm = math.hypot(whale, squid)
+    assert set(found) == {"whale", "squid"}
+    assert math.isclose(found["whale"].tfidf, whale / norm)
+    assert math.isclose(found["squid"].tfidf, squid / norm)
+
+
+def test_the_best_keywords_are_kept_and_titles_come_on_top() -> None:
+    texts = [("Zebra crossing", f"Zebra crossing, apple, pear{', plum' * n}.") for n in (1, 1)]
+    found = _links(*texts, ("", "apple"), keywords=1)[0]
+    assert len(found) == 2
+    assert "zebra crossing" in found
+
+
+def test_titles_are_in_the_vocabulary() -> None:
+    film, director, city, cult, _ = _links(*FILMS)
+    # A title that one other passage names is a keyword of both, whatever its frequency.
+    assert film["ed wood"].owned
+    assert film["tim burton"].named
+    assert not film["tim burton"].owned
+    assert director["ed wood"].named
+    assert city["tim burton"].named
+    assert cult["cult film"].owned
+    # The whole title with its disambiguator names the film too.
+    assert film["ed wood film"].owned
+    # A title nobody else names is a keyword of its own passage.
+    assert city["burbank"].owned
+
+
+def test_a_disambiguator_is_no_part_of_the_name() -> None:
+    film, other = _links(("Heat (1995 film)", "A heist."), ("", "He starred in Heat."))
+    assert set(film) == {"heat", "heat 1995 film"}
+    assert set(other) == {"heat"}
+    assert other["heat"].named
+
+
+def test_a_common_word_is_a_title_only_as_it_is_written() -> None:
+    _, upper, lower = _links(("Heat", "A heist."), ("", "He saw Heat."), ("", "The heat was on."))
+    assert set(upper) == {"heat"}
+    assert lower == {}
+
+
+def test_a_title_of_a_stop_word_names_nothing() -> None:
+    *_, it = _links(*FILMS)
+    assert "it" not in it
+    assert _links(("A", "The letter."), ("", "A letter."))[1].get("a") is None
+
+
+def test_the_longest_title_is_meant() -> None:
+    *_, text = _links(("York", "A city."), ("New York", "A state."), ("", "He left New York."))
+    assert {name for name, link in text.items() if link.named} == {"new york"}
+
+
+def test_chinese_and_japanese_titles_are_found_in_running_text() -> None:
+    _, _, chinese, japanese = _links(
+        ("长城", "A wall."),
+        ("東京タワー", "A tower."),
+        ("", "他们参观了长城和故宫。"),
+        ("", "昨日、東京タワーへ行った。"),
+    )
+    assert "长 城" in chinese
+    assert "東 京 タ ワ ー" in japanese
+
+
+def test_words_are_compared_normalised() -> None:
+    _, other = _links(("Ｆｕｌｌ Width", "x"), ("", "The full width and the ﬁne print."))
+    assert "full width" in other
+
+
+def test_accents_and_other_scripts_make_words() -> None:
+    _, greek, hindi = _links(
+        ("Αθήνα Πόλη", "x"), ("", "Η Αθήνα Πόλη είναι μεγάλη."), ("", "दिल्ली नगर")
+    )
+    assert "αθήνα πόλη" in greek
+    assert hindi == {}
+
+
+def test_data_is_no_word() -> None:
+    blob = "A" * 5000
+    assert _links(f"{blob} harbour", f"{blob} harbour")[0].keys() == {"harbour"}

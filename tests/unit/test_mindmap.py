@@ -1,0 +1,549 @@
+"""Step III without a database: prompt, reply, check, composed answer, pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import pytest
+
+from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, read_turns
+from kgp_neo4j.mindmap.answer.check_map import Checker
+from kgp_neo4j.mindmap.answer.compose import rank_candidates
+from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines, five_parts
+from kgp_neo4j.mindmap.answer.map_reply import parse_reply
+from kgp_neo4j.mindmap.answer.options import asks_for_the_odd_one, best_option, checked_options
+from kgp_neo4j.mindmap.answer.outline_reply import RawEdge, read_edges
+from kgp_neo4j.show.mindmap_lines import mermaid, tree_lines
+from kgp_neo4j.show.mindmap_picture import page, svg
+from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.mindmap import (
+    EvidenceGraph,
+    LinkedEntity,
+    MindMap,
+    OptionScore,
+    ReasoningGraph,
+    Triple,
+)
+
+_QUESTION = "I am tired and dizzy. What is it?"
+_FACTS = (
+    ("Fatigue", "possible_disease", "Anemia", "Symptom", "Disease"),
+    ("Anemia", "has_symptom", "Fatigue", "Disease", "Symptom"),
+    ("Anemia", "has_symptom", "Dizziness", "Disease", "Symptom"),
+    ("Anemia", "need_medication", "Iron", "Disease", "Drug"),
+    ("Flu", "has_symptom", "Fatigue", "Disease", "Symptom"),
+    ("Flu", "need_medical_test", "Throat {swab}", "Disease", "Test"),
+)
+
+
+def _id(name: str) -> str:
+    return "e" + re.sub(r"\W", "", name)
+
+
+def _triple(at: int, fact: tuple[str, str, str, str, str]) -> Triple:
+    head, relation, tail, head_type, tail_type = fact
+    return Triple(f"t{at}", head, relation, tail, _id(head), _id(tail), head_type, tail_type)
+
+
+def _linked(surface: str, name: str) -> LinkedEntity:
+    return LinkedEntity(surface, _id(name), name, "Symptom", 1.0)
+
+
+def _reasoning(*facts: tuple[str, str, str, str, str], asked: tuple[str, ...]) -> ReasoningGraph:
+    triples = tuple(_triple(at, fact) for at, fact in enumerate(facts))
+    evidence = tuple(EvidenceGraph("neighbour", t.head, (t,)) for t in triples)
+    return ReasoningGraph(tuple(_linked(name.lower(), name) for name in asked), evidence, triples)
+
+
+@pytest.fixture
+def reasoning() -> ReasoningGraph:
+    """Anemia is behind both of the question's entities, flu behind one."""
+    triples = tuple(_triple(at, fact) for at, fact in enumerate(_FACTS))
+    evidence = (
+        EvidenceGraph("path", "Fatigue", triples[1:3], ("Fatigue", "Anemia", "Dizziness")),
+        EvidenceGraph("neighbour", "Fatigue", (triples[4], triples[5])),
+        EvidenceGraph("neighbour", "Anemia", (triples[3], triples[0])),
+    )
+    return ReasoningGraph(
+        (_linked("tired", "Fatigue"), _linked("dizzy", "Dizziness")), evidence, triples
+    )
+
+
+# --- The prompt -----------------------------------------------------------------------------------
+
+
+def test_the_prompt_has_its_five_parts_and_leaves_braces_alone(reasoning: ReasoningGraph) -> None:
+    question = "What {is} this {0}? %s {question} $x"
+    prompt = five_parts(question, reasoning, options={"A": "Iron {x}"}, medical=True)
+    places = [
+        prompt.index(part)
+        for part in (
+            "knowledge graph, as an expert",
+            "you do not replace a doctor",
+            question,
+            "A: Iron {x}",
+            "Evidence 1: Fatigue <- has_symptom <- Anemia -> has_symptom -> Dizziness",
+            "Throat {swab}",
+            "Work in steps.",
+            "An example, with another graph:",
+        )
+    ]
+    assert places == sorted(places)
+    assert "you do not replace a doctor" not in five_parts(question, reasoning)
+
+
+def test_evidence_is_numbered_and_on_one_line_each(reasoning: ReasoningGraph) -> None:
+    assert evidence_lines(reasoning) == [
+        "Evidence 1: Fatigue <- has_symptom <- Anemia -> has_symptom -> Dizziness",
+        "Evidence 2: Flu -> has_symptom -> Fatigue",
+        "Evidence 3: Flu -> need_medical_test -> Throat {swab}",
+        "Evidence 4: Anemia -> need_medication -> Iron",
+        "Evidence 5: Fatigue -> possible_disease -> Anemia",
+    ]
+    hostile = _reasoning(("A\nOutput 1: x", "r\n", "B", "", ""), asked=())
+    assert evidence_lines(hostile) == ["Evidence 1: A Output 1: x -> r -> B"]
+
+
+# --- The reply ------------------------------------------------------------------------------------
+
+_TREE = """
+Patient (Evidence 1)
+└── has been experiencing
+    └── fatigue (Evidence 1)(Evidence 2)
+        └── could come from (Evidence 1)
+            ├── Anemia (Evidence 1)
+            │   ├── needs medication
+            │   │   └── Iron (Evidence 4)
+            │   └── checked with
+            │       └── Blood count (own)
+            └── Flu (Evidence 2)
+"""
+_ROUTE = "Evidence 1('Fatigue'->'possible_disease'->'Anemia') -> result('Anemia')"
+_SAID = f"Output 1: You may have anemia.\n\nOutput 2: {_ROUTE}\n\nOutput 3:\n{_TREE}"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        _SAID,
+        _SAID.replace("Output 1:", "**Output 1:**").replace("Output 3:", "### Output 3: Mind map"),
+        _SAID.replace("Output 1:", "Answer:").replace("Output 2:", "Inference process:")
+        .replace("Output 3:", "**Decision tree**"),
+        _SAID.replace("Output 1:", "输出1：").replace("Output 2:", "输出2：推理过程：")
+        .replace("Output 3:", "输出3（思维导图）："),
+        f"<think>Output 1: no</think>{_SAID}",
+        _SAID.replace(_TREE, f"\n```text{_TREE}```\n"),
+    ],
+    ids=["plain", "markdown", "words", "chinese", "reasons aloud", "fenced"],
+)  # fmt: skip
+def test_a_reply_is_taken_apart_however_it_is_dressed(
+    reply: str, reasoning: ReasoningGraph
+) -> None:
+    checker = Checker(reasoning)
+    parsed = parse_reply(reply, checker.entities, checker.relations)
+    assert parsed.answer == "You may have anemia."
+    assert _ROUTE in parsed.inference
+    assert parsed.edges == (
+        RawEdge("Patient", "has been experiencing", "fatigue", (1, 2)),
+        RawEdge("fatigue", "could come from", "Anemia", (1,)),
+        RawEdge("fatigue", "could come from", "Flu", (1, 2)),
+        RawEdge("Anemia", "needs medication", "Iron", (4,)),
+        RawEdge("Anemia", "checked with", "Blood count", (), True),
+    )
+
+
+_TWO = [("Fatigue", "possible_disease", "Anemia"), ("Anemia", "need_medication", "Iron")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fatigue -> possible_disease -> Anemia -> need_medication -> Iron",
+        "1. Fatigue --possible_disease--> Anemia\n2. Anemia --need_medication--> Iron",
+        "- Fatigue -[possible_disease]-> Anemia -[need_medication]-> Iron",
+        "Fatigue → possible_disease → Anemia\nIron ← need_medication ← Anemia",
+        "(Fatigue, possible_disease, Anemia)\n(Anemia, need_medication, Iron)",
+        'graph TD\nA["Fatigue"] -->|possible_disease| B("Anemia")\n'
+        "B -- need_medication --> C{Iron}",
+        "mindmap\n  root((Fatigue))\n    possible_disease\n      Anemia\n        need_medication\n"
+        "          Iron",
+        "Fatigue\n├─ possible_disease ─▶ Anemia\n│  └─ need_medication ─▶ Iron",
+        "- Fatigue\n  - possible_disease: Anemia\n    - need_medication: Iron",
+        "Evidence 1('Fatigue'->'possible_disease'->'Anemia')->Evidence 2('Anemia'->"
+        "'need_medication'->'Iron')",
+    ],
+    ids=["chain", "labelled", "bullets", "unicode", "tuples", "mermaid", "mermaid mind map",
+         "as drawn here", "outline", "routes"],
+)  # fmt: skip
+def test_mind_maps_are_read_in_many_forms(text: str, reasoning: ReasoningGraph) -> None:
+    checker = Checker(reasoning)
+    edges = read_edges(text, checker.entities, checker.relations)
+    assert [(e.head, e.relation, e.tail) for e in edges] == _TWO
+
+
+def test_names_with_marks_stay_whole() -> None:
+    (edge,) = read_edges("A-B disease (type 2) -> treated by -> Co-trimoxazole")
+    assert (edge.head, edge.tail) == ("A-B disease (type 2)", "Co-trimoxazole")
+    assert read_edges("C++ -> needs -> C") == [RawEdge("C++", "needs", "C")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I do not know.",
+        "/ \\\n \\ /",
+        "```\n```",
+        "     A\n    / \\\n   B   C",
+        "->->->",
+        "─" * 99,
+    ],
+)
+def test_what_is_no_mind_map_has_no_edges(text: str) -> None:
+    assert read_edges(text) == []
+
+
+def test_a_json_reply_is_read() -> None:
+    reply = (
+        '{"answer": "Anemia", "mind_map": [["Fatigue", "r", "Anemia"], {"head": "A", "tail": "B"}]}'
+    )
+    parsed = parse_reply(f"```json\n{reply}\n```")
+    assert parsed.answer == "Anemia"
+    assert parsed.edges == (RawEdge("Fatigue", "r", "Anemia"), RawEdge("A", "", "B"))
+    assert parse_reply('{"answer": 5, "mind_map": 7}').edges == ()
+
+
+def test_a_deep_or_long_mind_map_is_bounded() -> None:
+    deep = "\n".join(" " * i + f"node {i}" for i in range(1000))
+    edges = read_edges(deep)
+    assert 0 < len(edges) <= 500
+    wide = read_edges("\n".join(f"a{i} -> r -> b{i}" for i in range(1000)))
+    assert len(wide) == 500
+    lines = tree_lines(Checker(ReasoningGraph((), (), ())).check(edges))
+    assert len(lines) == len(edges) + 1
+
+
+# --- The check ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("edge", "status", "triples", "note"),
+    [
+        (("Fatigue", "possible_disease", "Anemia"), "grounded", ("t0",), ""),
+        (("FATIGUES", "Possible Disease", "anemia"), "grounded", ("t0",), ""),
+        (("tired", "possible_disease", "Anemia"), "grounded", ("t0",), ""),
+        (("Anemia", "needs medication", "Iron"), "grounded", ("t3",), ""),
+        (("Anemia", "", "Iron"), "grounded", ("t3",), ""),
+        (("Iron", "helps against", "Anemia"), "grounded", ("t3",), "in the model's words"),
+        # The evidence shows that possible_disease is the inverse of has_symptom.
+        (("Dizziness", "possible_disease", "Anemia"), "grounded", ("t2",), "as the inverse of"),
+        (("Patient", "suffers from", "Fatigue"), "question", (), "the question says so"),
+        (("Anemia", "need_medication", "Dizziness"), "contradicts", ("t2",), "the graph says"),
+        (("Iron", "need_medication", "Anemia"), "contradicts", ("t3",), "the other way round"),
+        (("Anemia", "does not need", "Iron"), "contradicts", ("t3",), "the graph says"),
+        (("Anemia", "need_medication", "Bleach"), "model", (), "holds no 'Bleach'"),
+        (("Covid", "has_symptom", "Fatigue"), "model", (), "holds no 'Covid'"),
+        (("Flu", "need_medication", "Iron"), "model", (), "does not join them"),
+    ],
+)
+def test_each_edge_is_checked(
+    reasoning: ReasoningGraph,
+    edge: tuple[str, str, str],
+    status: str,
+    triples: tuple[str, ...],
+    note: str,
+) -> None:
+    (made,) = Checker(reasoning).check([RawEdge(*edge, (4,))])
+    assert (made.head, made.relation, made.tail, made.evidence) == (*edge, (4,))
+    assert (made.status, made.triples) == (status, triples)
+    assert note in made.note
+    assert bool(made.note) == bool(note)
+
+
+def test_relations_that_go_both_ways_do_not_contradict() -> None:
+    named = _reasoning(("Ada", "related_to", "Bo", "", ""), asked=("Ada",))
+    (made,) = Checker(named).check([RawEdge("Bo", "related to", "Ada")])
+    assert (made.status, made.triples) == ("grounded", ("t0",))
+    seen = _reasoning(
+        ("A", "meets", "B", "", ""),
+        ("B", "meets", "A", "", ""),
+        ("C", "meets", "D", "", ""),
+        asked=(),
+    )
+    assert [e.status for e in Checker(seen).check([RawEdge("D", "meets", "C")])] == ["grounded"]
+
+
+def test_names_that_were_merged_are_one() -> None:
+    graph = _reasoning(("Vaginitis", "needs", "Exam", "", ""), asked=("Vaginitis",))
+    merged = ReasoningGraph(
+        graph.entities, graph.evidence, graph.triples, merged={"Atrophic vaginitis": "Vaginitis"}
+    )
+    (made,) = Checker(merged).check([RawEdge("atrophic vaginitis", "needs", "exam")])
+    assert made.status == "grounded"
+    facts = [("Fatigue", "sign_of", "Vaginitis"), ("Itching", "sign_of", "Atrophic vaginitis")]
+    asked = ("Fatigue", "Itching")
+    two = _reasoning(*((*fact, "Symptom", "Disease") for fact in facts), asked=asked)
+    one = ReasoningGraph(two.entities, two.evidence, two.triples, merged=merged.merged)
+    assert len(rank_candidates(two)) == 2
+    (candidate,) = rank_candidates(one)
+    assert [support.entity for support in candidate.support] == ["Fatigue", "Itching"]
+
+
+# --- The answer -----------------------------------------------------------------------------------
+
+
+def _answer(reasoning: ReasoningGraph, reply: str | None = None, **more: object) -> MindMap:
+    write: Callable[[str], str] | None = None if reply is None else lambda prompt: reply
+    return answer_from(_QUESTION, "g", reasoning, write=write, **more)  # type: ignore[arg-type]
+
+
+def test_without_a_model_the_answer_is_the_evidence(reasoning: ReasoningGraph) -> None:
+    answer = _answer(reasoning)
+    assert answer.by == "evidence"
+    first, second = answer.candidates
+    assert (first.name, second.name) == ("Anemia", "Flu")
+    assert [s.text for s in first.support] == [
+        "Fatigue – possible disease → Anemia",
+        "Dizziness ← has symptom – Anemia",
+    ]
+    assert [(f.phrase, f.names) for f in first.facts] == [("need medication", ("Iron",))]
+    assert answer.text.startswith("The evidence points most to Anemia (2 of 2 entities")
+    # Nothing is said that no triple says.
+    assert answer.carried.share == 1.0
+    assert {i for e in answer.edges for i in e.triples} <= {t.id for t in reasoning.triples}
+    assert any("no medical advice" in notice for notice in answer.notices)
+
+
+def test_no_medical_notice_on_other_graphs() -> None:
+    graph = _reasoning(("Paris", "capital_of", "France", "City", "Country"), asked=("France",))
+    answer = answer_from("Which city leads France?", "g", graph)
+    assert answer.notices == ()
+    assert "Paris" in answer.text
+
+
+def test_without_evidence_nothing_is_claimed() -> None:
+    answer = answer_from("What?", "g", ReasoningGraph((), (), ()))
+    assert answer.text == "The graph holds nothing on this question."
+    assert (answer.edges, answer.candidates, answer.choice) == ((), (), "")
+
+
+def test_candidates_without_types_are_the_fewest_that_touch_the_evidence() -> None:
+    facts = [(h, r, t, "", "") for h, r, t, _, _ in _FACTS]
+    names = [c.name for c in rank_candidates(_reasoning(*facts, asked=("Fatigue", "Dizziness")))]
+    assert names == ["Anemia", "Flu"]
+    about = _reasoning(
+        ("Flu", "has_symptom", "Fever", "", ""), ("Flu", "lasts", "A week", "", ""), asked=("Flu",)
+    )
+    (only,) = rank_candidates(about)
+    assert only.name == "Flu"
+    assert [f.names for f in only.facts] == [("Fever",), ("A week",)]
+
+
+def test_a_chinese_question_is_answered_in_chinese() -> None:
+    graph = _reasoning(
+        ("贫血", "症状", "乏力", "疾病", "症状"),
+        ("贫血", "症状", "头晕", "疾病", "症状"),
+        ("贫血", "检查", "血常规", "疾病", "检查"),
+        asked=("乏力", "头晕"),
+    )
+    answer = answer_from("我乏力头晕怎么办？", "g", graph)
+    assert answer.text.startswith("证据最支持：贫血（问题中的 2 个实体里有 2 个指向它）")
+    assert "检查: 血常规" in answer.text
+    assert any("医疗建议" in notice for notice in answer.notices)
+    reply = "输出1：可能是贫血。\n输出3：\n乏力\n└── 症状\n    └── 贫血"
+    turned = answer_from("我乏力头晕怎么办？", "g", graph, write=lambda prompt: reply)
+    assert turned.reply is not None
+    assert turned.reply.problem == "contradicting"
+    assert "与知识图谱相矛盾" in turned.notices[0]
+
+
+def test_a_grounded_reply_is_the_answer(reasoning: ReasoningGraph) -> None:
+    answer = _answer(reasoning, _SAID)
+    assert (answer.by, answer.text) == ("model", "You may have anemia.")
+    assert [e.status for e in answer.edges] == ["question", *["grounded"] * 3, "model"]
+    assert answer.edges[1].triples == ("t0", "t1")
+    measured = answer.carried
+    assert (measured.edges, measured.grounded, measured.names, measured.known) == (4, 3, 5, 4)
+    assert answer.reply is not None
+    assert answer.reply.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem", "said"),
+    [
+        ("", "empty", "gave no reply"),
+        (" \n\t", "empty", "gave no reply"),
+        ("<think>Hm", "malformed", "no answer with a mind map"),
+        ("I am sorry, I cannot help.", "malformed", "no answer with a mind map"),
+        ('{"a": [}', "malformed", "no answer with a mind map"),
+        (f"Output 3:\n{_TREE}", "malformed", "no answer with a mind map"),
+        ("Output 1: Bleach.\nOutput 3:\nCovid -> treated_by -> Bleach", "ungrounded", "Nothing of"),
+        (
+            "Output 1: No.\nOutput 3:\nAnemia -> does not need -> Iron\nFlu -> has -> Fatigue",
+            "contradicting",
+            "Anemia – does not need → Iron (the graph says: Anemia – need medication → Iron)",
+        ),
+    ],
+)
+def test_a_reply_that_does_not_hold_gives_way(
+    reasoning: ReasoningGraph, reply: str, problem: str, said: str
+) -> None:
+    answer = _answer(reasoning, reply)
+    composed = _answer(reasoning)
+    assert answer.reply is not None
+    assert (answer.by, answer.reply.problem, answer.reply.text) == ("evidence", problem, reply)
+    assert (answer.text, answer.edges) == (composed.text, composed.edges)
+    assert said in answer.notices[0]
+    assert "composed from the evidence alone" in answer.notices[0]
+
+
+def test_the_whole_graph_grounds_what_was_not_shown(reasoning: ReasoningGraph) -> None:
+    beyond = Triple("t9", "Flu", "need_medication", "Rest", "eFlu", "eRest")
+    asked: list[str] = []
+
+    def look(names: object) -> list[Triple]:
+        asked.extend(names)  # type: ignore[call-overload]
+        return [beyond]
+
+    reply = "Output 1: Rest.\nOutput 3:\nFlu -> need_medication -> Rest"
+    answer = _answer(reasoning, reply, beyond=look)
+    assert asked == ["Flu", "Rest"]
+    assert (answer.by, answer.edges[0].triples) == ("model", ("t9",))
+    assert "beyond the evidence shown" in answer.edges[0].note
+
+
+# --- Several turns, several options ---------------------------------------------------------------
+
+
+def test_turns_are_one_question() -> None:
+    assert as_question([" I ache. ", "", "And dizzy.", "I ache."]) == "I ache.\nAnd dizzy."
+    talk = '[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}, "Dizzy"]'
+    assert read_turns(talk) == ["Hi", "Dizzy"]
+    assert read_turns("[sic] what?") == ["[sic] what?"]
+    with pytest.raises(InputError, match="no text"):
+        read_turns("[5]")
+
+
+def _option(label: str, score: float, text: str = "x") -> OptionScore:
+    return OptionScore(label, text, score)
+
+
+@pytest.mark.parametrize(
+    ("scores", "question", "expected"),
+    [
+        ((0.1, 0.5, 0.0), "Which helps?", ("B", True, ())),
+        ((0.0, 0.5, 0.2), "Which does not help?", ("A", True, ())),
+        ((0.1, 0.5, 0.2), "Which does not help?", ("A", False, ())),
+        ((0.0, 0.5, 0.0), "Which does not help?", ("A", False, ("A", "C"))),
+        ((0.0, 0.5, 0.2), "It does not ache. Which helps?", ("B", True, ())),
+        ((0.5, 0.5, 0.2), "Which helps?", ("A", True, ("A", "B"))),
+        ((0.0, 0.0, 0.0), "Which helps?", ("A", False, ("A", "B", "C"))),
+        ((0.3, 0.3, 0.3), "Which helps?", ("A", False, ("A", "B", "C"))),
+        ((0.0, 0.5, 0.5), "下列不属于症状的是", ("A", True, ())),
+    ],
+)
+def test_the_best_option(
+    scores: tuple[float, ...], question: str, expected: tuple[str, bool, tuple[str, ...]]
+) -> None:
+    options = [_option(label, score) for label, score in zip("ABC", scores, strict=True)]
+    assert best_option(options, question) == expected
+
+
+def test_options_are_checked() -> None:
+    assert checked_options({"a": " Iron ", "B": "Salt"}) == {"A": "Iron", "B": "Salt"}
+    assert checked_options({}) == {}
+    for wrong in ({"A": "x"}, {"A": " ", "B": "x"}, {"a": "x", "A": "y"}):
+        with pytest.raises(ConfigurationError):
+            checked_options(wrong)
+    assert asks_for_the_odd_one("All of these except")
+    assert not asks_for_the_odd_one("Which notice?")
+
+
+_OPTIONS = (_option("A", 0.0, "Salt"), _option("B", 0.5, "Iron"), _option("C", 0.1, "Rest"))
+
+
+def test_without_a_model_evidence_chooses(reasoning: ReasoningGraph) -> None:
+    answer = answer_from("What helps?", "g", reasoning, _OPTIONS)
+    assert (answer.choice, answer.supported) == ("B", True)
+    assert answer.text.startswith("B: Iron")
+    blank = [_option("A", 0.0), _option("B", 0.0)]
+    guess = answer_from("What helps?", "g", reasoning, blank)
+    assert (guess.choice, guess.supported) == ("A", False)
+    assert guess.text.startswith("(a guess, without evidence) A")
+    assert "a guess" in guess.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "choice", "by"),
+    [
+        ("B: Iron helps.", "B", "model"),
+        ("The correct answer is (C).", "C", "model"),
+        ("I would take Iron.", "B", "model"),
+        ("答案：C", "C", "model"),
+        ("Anything will do.", "B", "evidence"),
+        ("A rest helps, Salt and Iron too.", "A", "model"),
+    ],
+)
+def test_a_model_chooses(reasoning: ReasoningGraph, said: str, choice: str, by: str) -> None:
+    reply = f"Output 1: {said}\nOutput 3:\nAnemia -> need_medication -> Iron"
+    answer = answer_from("What helps?", "g", reasoning, _OPTIONS, write=lambda prompt: reply)
+    assert (answer.choice, answer.by) == (choice, by)
+    assert answer.supported == (choice != "A")
+    disagrees = any("By the evidence the choice would be B" in n for n in answer.notices)
+    assert disagrees == (choice != "B")
+
+
+# --- Pictures -------------------------------------------------------------------------------------
+
+
+def test_the_tree_has_each_entity_once_and_points_there_again(reasoning: ReasoningGraph) -> None:
+    answer = _answer(reasoning)
+    assert tree_lines(answer.edges, ["Fatigue", "Dizziness"]) == [
+        "Fatigue",
+        "├─ possible disease ─▶ Anemia",
+        "│  └─ need medication ─▶ Iron",
+        "└◀─ has symptom ─ Flu",
+        "   └─ need medical test ─▶ Throat {swab}",
+        "Dizziness",
+        "└◀─ has symptom ─ Anemia ↑",
+    ]
+    flagged = _answer(reasoning, _SAID)
+    lines = tree_lines(flagged.edges, ["Fatigue"])
+    assert any(line.endswith("Blood count (the model's own)") for line in lines)
+
+
+_HOSTILE = '<script>alert("1")</script>]]>"; end\x1b[31m & {{x}} |a| `b`'
+
+
+def _hostile() -> MindMap:
+    graph = _reasoning((_HOSTILE, "r<b>", "B & C", "", ""), asked=("B & C",))
+    return answer_from(f"What is {_HOSTILE}?", "g", graph)
+
+
+def test_pictures_hold_no_markup_of_others() -> None:
+    answer = _hostile()
+    drawn = svg(answer.edges, ["B & C"])
+    root = ElementTree.fromstring(drawn)
+    texts = [element.text or "" for element in root.iter() if element.tag.endswith("}text")]
+    assert "B & C" in texts
+    assert not [e for e in root.iter() if e.tag.rpartition("}")[2] not in
+                {"svg", "title", "rect", "g", "path", "text"}]  # fmt: skip
+    html = page(answer)
+    assert "<script" not in html
+    assert "default-src 'none'" in html
+    assert not re.search(r"(?:src|href|url)\s*[=(]", html)
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", html)
+    assert "\x1b" not in "".join(tree_lines(answer.edges))
+
+
+def test_mermaid_is_escaped_and_marks_what_is_not_grounded(reasoning: ReasoningGraph) -> None:
+    drawn = mermaid(_answer(reasoning, _SAID).edges)
+    assert drawn.startswith('flowchart LR\n  n0["Patient"]\n  n1["fatigue"]\n')
+    assert '  n1 -->|"could come from"| n2\n' in drawn
+    assert "linkStyle 4 " in drawn
+    for line in mermaid(_hostile().edges).splitlines():
+        assert re.fullmatch(
+            r'flowchart LR|  n\d\["[^"<>{}|`\]]*"\]|  n\d -->\|"[^"<>|]*"\| n\d', line
+        )

@@ -1,0 +1,529 @@
+"""Word, Excel and PowerPoint files: tables, sheets, slides; files that are not what they say."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import random
+import struct
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import rows
+
+from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.grid import column_names, markdown
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.sheets import shown_value
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.tables import Span
+
+
+def _read(path: Path, data: bytes | None = None) -> SourceDocument:
+    if data is not None:
+        path.write_bytes(data)
+    [reading] = read(path, bar("", None))
+    if isinstance(reading, InputError):
+        raise reading
+    return reading
+
+
+def _bytes(made: Any) -> bytes:
+    file = io.BytesIO()
+    made.save(file)
+    return file.getvalue()
+
+
+# --- Word ---------------------------------------------------------------------------------------
+
+
+def _word() -> Any:
+    from docx import Document
+
+    made = Document()
+    made.core_properties.title = "Rain in two towns"
+    made.add_heading("Rain", 1)
+    made.add_paragraph("Text with a_b_c, 2*3*4 and | before.")
+    made.add_paragraph("Table 1: Rain by month", style="Caption")
+    table = made.add_table(5, 3)
+    for r in range(5):
+        for c in range(3):
+            table.cell(r, c).text = f"{r}.{c}5" if r > 1 and c else f"r{r}c{c}"
+    table.cell(0, 1).merge(table.cell(0, 2)).text = "Rain | mm"
+    table.cell(0, 0).merge(table.cell(1, 0)).text = "Town"
+    table.cell(2, 0).merge(table.cell(3, 0)).text = "Bergen *both*"
+    made.add_paragraph("After.")
+    return made
+
+
+def test_word(tmp_path: Path) -> None:
+    document = _read(tmp_path / "a.docx", _bytes(_word()))
+    assert (document.title, document.pages, document.left_out) == ("Rain in two towns", (), ())
+    [table] = document.tables
+    assert table.rows == (
+        ("Town", "Rain | mm", "Rain | mm"),
+        ("Town", "r1c1", "r1c2"),
+        ("Bergen *both*", "2.15", "2.25"),
+        ("Bergen *both*", "3.15", "3.25"),
+        ("r4c0", "4.15", "4.25"),
+    )
+    assert set(table.spans) == {Span(0, 0, 2, 1), Span(0, 1, 1, 2), Span(2, 0, 2, 1)}
+    assert (table.header_rows, table.number) == (2, "1")
+    assert column_names(table) == ["Town", "Rain | mm / r1c1", "Rain | mm / r1c2"]
+    assert table.caption == "Table 1: Rain by month"
+    assert document.text == (
+        "Rain\n\nText with a_b_c, 2*3*4 and | before.\n\nTable 1: Rain by month\n\n"
+        f"{markdown(table)}\n\nAfter."
+    )
+    assert document.text[table.start : table.end] == markdown(table)
+
+
+def test_titles(tmp_path: Path) -> None:
+    from docx import Document
+
+    made = Document()
+    made.core_properties.title = "Microsoft Word - draft.docx"
+    made.add_heading("The real one", 0)
+    made.add_heading("A section", 1)
+    assert _read(tmp_path / "a.docx", _bytes(made)).title == "The real one"
+    made = Document()
+    made.add_paragraph("Only text.")
+    assert _read(tmp_path / "my_notes.docx", _bytes(made)).title == "my notes"
+
+
+# --- Excel --------------------------------------------------------------------------------------
+
+
+def _excel() -> Any:
+    from openpyxl import Workbook
+
+    made = Workbook()
+    sheet = made.active
+    sheet.title = "Sales 2020"
+    sheet["B2"] = "Table 4. Sales by region"
+    sheet.merge_cells("B2:G2")
+    sheet.append([])
+    sheet.append([None, "Region", "Sold", None, "Since", "Share", "Price"])
+    sheet.append([None, None, "May", "June"])
+    sheet.merge_cells("C4:D4")
+    for column in "BEFG":
+        sheet.merge_cells(f"{column}4:{column}5")
+    sheet.append([None, "North", 1200, 0.1 + 0.2, dt.datetime(2019, 3, 1), 0.453, 12.5])
+    sheet.append([None, None, 7, -3.0, dt.datetime(2019, 3, 2, 12, 30), 1, 13])
+    sheet.merge_cells("B6:B7")
+    for row in (6, 7):
+        sheet[f"F{row}"].number_format = "0.0%"
+        sheet[f"G{row}"].number_format = '"$"#,##0.00'
+    made.create_sheet("Empty")
+    other = made.create_sheet("Other")
+    for line in (["id", "ok", "code"], ["x|y", True, 7], ["z", "=A1", 8]):
+        other.append(line)
+    other["C2"].number_format = "00000"
+    return made
+
+
+def test_excel(tmp_path: Path) -> None:
+    document = _read(tmp_path / "my_sales.xlsx", _bytes(_excel()))
+    assert document.title == "my sales"
+    sales, other = document.tables
+    assert (sales.caption, sales.number) == ("Sales 2020: Table 4. Sales by region", "4")
+    assert sales.header_rows == 2
+    assert column_names(sales) == [
+        *("Region", "Sold / May", "Sold / June"),
+        *("Since", "Share", "Price"),
+    ]
+    assert sales.rows[2:] == (
+        ("North", "1200", "0.3", "2019-03-01", "45.3%", "$12.50"),
+        ("North", "7", "-3", "2019-03-02 12:30:00", "100.0%", "$13.00"),
+    )
+    assert Span(0, 1, 1, 2) in sales.spans
+    assert Span(2, 0, 2, 1) in sales.spans
+    assert (other.caption, other.number, other.header_rows) == ("Other", "", 1)
+    assert other.rows == (("id", "ok", "code"), ("x|y", "TRUE", "00007"), ("z", "", "8"))
+    assert document.text == (f"{sales.caption}\n\n{markdown(sales)}\n\nOther\n\n{markdown(other)}")
+    for table in document.tables:
+        assert document.text[table.start : table.end] == markdown(table)
+    assert document.left_out == (
+        'sheet "Other": 1 formulas without a stored result (open and save it in a spreadsheet '
+        "program)",
+    )
+
+
+def test_several_tables_on_a_sheet(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+
+    made = Workbook()
+    sheet = made.active
+    sheet.title = "All"
+    for row in (
+        ["Two towns", None, None, None, None],
+        ["Town", "Rain", None, "Kind", "Count"],
+        ["A", 1.5, None, "x", 3],
+        ["B", 2.5, None, "y", 4],
+        [],
+        ["Part", "May", "June"],
+        ["p", "5%", "6%"],
+        [],
+        ["Source: measured", None, None],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("A1:E1")
+    other = made.create_sheet("Parts")
+    for row in (["Item", "Price"], ["a", 1], [], ["Section", None], ["b", 2], [], [None, "c", 3]):
+        other.append(row)
+    document = _read(tmp_path / "a.xlsx", _bytes(made))
+    end = (("b", "2", ""), ("", "c", "3"))
+    assert [(t.caption, t.rows) for t in document.tables] == [
+        ("All: Two towns", (("Town", "Rain"), ("A", "1.5"), ("B", "2.5"))),
+        ("All: Two towns", (("Kind", "Count"), ("x", "3"), ("y", "4"))),
+        (
+            "All: 3",
+            (("Part", "May", "June"), ("p", "5%", "6%"), ("Source: measured", "", "")),
+        ),
+        ("Parts", (("Item", "Price", ""), ("a", "1", ""), ("Section", "", ""), *end)),
+    ]
+    assert [t.header_rows for t in document.tables] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "format_", "expected"),
+    [
+        (0.453, "0.0%", "45.3%"),
+        (-1234.5, "$#,##0.00_);($#,##0.00)", "-$1,234.50"),
+        (12, "[$€-407] #,##0.00", "€ 12.00"),
+        (12, '_-* #,##0.00 "€"_-;-* #,##0.00 "€"_-', "12.00 €"),
+        (12.3, "#,##0.00 [$USD]", "12.30 USD"),
+        (3, '0" kg"', "3 kg"),
+        (2.5, "0", "3"),
+        (2.675, "0.00", "2.68"),
+        (-0.001, "0.00", "0.00"),
+        (1234567, '#,##0.0,,"M"', "1.2M"),
+        (12345, "0.00E+00", "1.23E+04"),
+        (1.5, "0.0##", "1.5"),
+        (7, "00000", "00007"),
+        (0.5, "# ?/?", "0.5"),
+        (0.1 + 0.2, "General", "0.3"),
+        (3.0, "", "3"),
+        (1e20, "General", "1e+20"),
+        (float("nan"), "0", "nan"),
+        (1, "[Red]0.0;[Blue]-0.0", "1.0"),
+        (5, "@", "5"),
+        (False, "0", "FALSE"),
+        (dt.time(9, 30), "", "09:30:00"),
+        (None, "", ""),
+    ],
+)
+def test_values_as_a_sheet_shows_them(value: Any, format_: str, expected: str) -> None:
+    assert shown_value(value, format_) == expected
+
+
+def test_many_rows(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+
+    made = Workbook(write_only=True)
+    sheet = made.create_sheet("Many")
+    sheet.append(["id", "name"])
+    for at in range(10_000):
+        sheet.append([at, f"name {at}"])
+    [table] = _read(tmp_path / "a.xlsx", _bytes(made)).tables
+    assert len(table.rows) == 10_001
+    assert table.rows[-1] == ("9999", "name 9999")
+
+
+def _old_excel() -> bytes:
+    """Return a sheet of Excel 4: a header, a text and numbers, as records of type, length, data."""
+
+    def record(type_: int, data: bytes) -> bytes:
+        return struct.pack("<HH", type_, len(data)) + data
+
+    def label(row: int, column: int, text: str) -> bytes:
+        return record(0x204, struct.pack("<HHHH", row, column, 0, len(text)) + text.encode())
+
+    def number(row: int, column: int, value: float) -> bytes:
+        return record(0x203, struct.pack("<HHHd", row, column, 0, value))
+
+    cells = [label(0, 0, "Town"), label(0, 1, "Rain"), label(1, 0, "Bergen"), number(1, 1, 12.5)]
+    return b"".join([record(0x409, struct.pack("<HHH", 0, 0x10, 0)), *cells, record(0x0A, b"")])
+
+
+def test_old_excel(tmp_path: Path) -> None:
+    document = _read(tmp_path / "a.xls", _old_excel())
+    [table] = document.tables
+    assert table.rows == (("Town", "Rain"), ("Bergen", "12.5"))
+    assert table.header_rows == 1
+    assert document.text[table.start : table.end] == markdown(table)
+
+
+# --- PowerPoint ---------------------------------------------------------------------------------
+
+
+def _slides() -> Any:
+    from pptx import Presentation
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.util import Inches
+
+    place = (Inches(1), Inches(3), Inches(5), Inches(2))
+    made = Presentation()
+    made.core_properties.title = "Rain, the talk"
+    slide = made.slides.add_slide(made.slide_layouts[1])
+    low = slide.shapes.add_textbox(*place)
+    low.text_frame.text = "Lowest"
+    slide.shapes.title.text = "First"
+    slide.placeholders[1].text = "A point\nAnother"
+    slide.notes_slide.notes_text_frame.text = "Say hello."
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    slide.shapes.add_picture(io.BytesIO(_PIXEL), *place)
+    slide = made.slides.add_slide(made.slide_layouts[5])
+    slide.shapes.title.text = "Table 2: Scores"
+    table = slide.shapes.add_table(3, 3, *place).table
+    for r in range(3):
+        for c in range(3):
+            table.cell(r, c).text = f"r{r}c{c}"
+    table.cell(0, 1).merge(table.cell(0, 2))
+    table.cell(1, 0).merge(table.cell(2, 0))
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    data = CategoryChartData()
+    data.categories = ["May", "June"]
+    data.add_series("Rain", (1.5, None))
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data)
+    return made
+
+
+_PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63f8"
+    "ffff3f0005fe02fea735811a0000000049454e44ae426082"
+)
+
+
+def test_slides(tmp_path: Path) -> None:
+    document = _read(tmp_path / "a.pptx", _bytes(_slides()))
+    assert document.title == "Rain, the talk"
+    assert document.left_out == ("page 2: only pictures, no text",)
+    texts = [document.text[page.start : page.end] for page in document.pages]
+    assert "".join(texts) == document.text
+    assert [page.number for page in document.pages] == [1, 2, 3, 4]
+    assert texts[0].split("\n\n") == ["First", "A point\nAnother", "Lowest", "Say hello.", ""]
+    assert texts[1] == ""
+    scores, chart = document.tables
+    assert scores.rows == (
+        ("r0c0", "r0c1 r0c2", "r0c1 r0c2"),
+        ("r1c0 r2c0", "r1c1", "r1c2"),
+        ("r1c0 r2c0", "r2c1", "r2c2"),
+    )
+    assert set(scores.spans) == {Span(0, 1, 1, 2), Span(1, 0, 2, 1)}
+    assert (scores.header_rows, scores.row_pages) == (1, (3, 3, 3))
+    assert (scores.caption, scores.number) == ("Table 2: Scores", "2")
+    assert (chart.rows, chart.row_pages) == (
+        (("", "Rain"), ("May", "1.5"), ("June", "")),
+        (4, 4, 4),
+    )
+    for table in document.tables:
+        assert document.text[table.start : table.end] == markdown(table)
+
+
+# --- In the graph -------------------------------------------------------------------------------
+
+
+def test_all_kinds_in_the_graph(database: Database, corpus: str, tmp_path: Path) -> None:
+    for kind, make in _MADE.items():
+        (tmp_path / f"office{kind}").write_bytes(_bytes(make()))
+    (tmp_path / "old.xls").write_bytes(_old_excel())
+    (tmp_path / "values.csv").write_text('Town;Rain\nOslo;"1,5"\n', encoding="utf-8")
+    table = "<table><tr><th>Town<th>Rain</tr><tr><td>Voss<td>7</tr></table>"
+    (tmp_path / "page.html").write_text(table, encoding="utf-8")
+    (tmp_path / "notes.md").write_text("|Town|Rain|\n|-|-|\n|Odda|9|\n", encoding="utf-8")
+    account = load(database, [tmp_path], corpus)
+    assert (account.documents, account.tables, account.pages) == (7, 9, 4)
+    assert account.characters_in == account.characters_out
+    assert [what for what in account.left_out if "only pictures" in what]
+    found = rows(
+        database,
+        "MATCH (c:Cell {corpus: $c, norm: 'oslo'})<-[:HAS_CELL]-(:Row)-[:HAS_CELL]->(v:Cell), "
+        "(v)<-[:HAS_CELL]-(k:Column)<-[:HAS_COLUMN]-(t:Table) WHERE v.column = 2 "
+        "RETURN v.text AS text, k.header AS header, t.rows AS rows",
+        c=corpus,
+    )
+    assert found == [{"text": "1,5", "header": "Rain", "rows": 1}]
+    again = load(database, [tmp_path], corpus)
+    assert (again.unchanged, again.tables, again.cells) == (7, 9, account.cells)
+
+
+# --- Bad files ----------------------------------------------------------------------------------
+
+_MADE = {".docx": _word, ".xlsx": _excel, ".pptx": _slides}
+
+
+def _changed(data: bytes, part: str, new: bytes) -> bytes:
+    """Return an office file with one part put in or replaced."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w", 8) as package:
+        for name in old.namelist():
+            if name != part:
+                package.writestr(name, old.read(name))
+        package.writestr(part, new)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("kind", _MADE)
+def test_files_that_are_not_what_they_say(tmp_path: Path, kind: str) -> None:
+    good = _bytes(_MADE[kind]())
+    other = _bytes(_MADE[next(k for k in _MADE if k != kind)]())
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
+    encrypted = bytearray(good)
+    for sign, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        for found in range(len(good)):
+            if good.startswith(sign, found):
+                encrypted[found + at] |= 1
+    for data, expected in (
+        (b"", "the file is empty"),
+        (b"plain text", "damaged one"),
+        (good[: len(good) // 2], "damaged one"),
+        (other, "this is no"),
+        (ole, f"Save it as {kind}"),
+        (ole + "EncryptedPackage".encode("utf-16-le"), "the file is encrypted. Give a copy"),
+        (bytes(encrypted), "the file is encrypted. Give a copy"),
+    ):
+        with pytest.raises(InputError, match=expected) as raised:
+            _read(tmp_path / f"a{kind}", data)
+        assert str(raised.value).startswith(f"{tmp_path}/a{kind}: ")
+
+
+def test_old_excel_that_is_not(tmp_path: Path) -> None:
+    for data, expected in (
+        (b"", "the file is empty"),
+        (b"plain text", "no Excel file"),
+        (_bytes(_excel()), "Rename it to .xlsx"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "damaged|no Excel file"),
+        (_old_excel()[:40], "damaged|no Excel file|no text"),
+    ):
+        with pytest.raises(InputError, match=expected):
+            _read(tmp_path / "a.xls", data)
+
+
+@pytest.mark.parametrize("kind", _MADE)
+def test_empty_ones_hold_no_text(tmp_path: Path, kind: str) -> None:
+    from docx import Document
+    from openpyxl import Workbook
+    from pptx import Presentation
+
+    made: Any = {".docx": Document, ".xlsx": Workbook, ".pptx": Presentation}[kind]()
+    with pytest.raises(InputError, match="the file holds no text"):
+        _read(tmp_path / f"a{kind}", _bytes(made))
+
+
+@pytest.mark.parametrize("kind", _MADE)
+def test_what_unpacks_without_end_is_not_unpacked(tmp_path: Path, kind: str) -> None:
+    main = {".docx": "word/x.xml", ".xlsx": "xl/x.xml", ".pptx": "ppt/x.xml"}[kind]
+    packed = bytearray(_changed(_bytes(_MADE[kind]()), main, b"<a/>"))
+    directory = packed.rfind(b"PK\x01\x02", 0, packed.rfind(main.encode()))
+    packed[directory + 24 : directory + 28] = struct.pack("<I", 4_000_000_000)
+    with pytest.raises(InputError, match="unpacks to more than can be read"):
+        _read(tmp_path / f"a{kind}", bytes(packed))
+
+
+def test_a_sheet_of_endless_width_is_refused(tmp_path: Path) -> None:
+    rows = b"".join(
+        f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>'.encode() for n in range(1, 750)
+    )
+    namespace = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    sheet = b"<worksheet " + namespace + b"><sheetData>" + rows + b"</sheetData></worksheet>"
+    with pytest.raises(InputError, match=r"more than 10,000,000 cells\. Save the sheets as \.csv"):
+        _read(tmp_path / "a.xlsx", _changed(_bytes(_excel()), "xl/worksheets/sheet1.xml", sheet))
+
+
+def test_merged_cells_over_merged_cells_without_end_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(_bytes(_excel()))) as package:
+        sheet = package.read("xl/worksheets/sheet1.xml")
+    start, end = sheet.index(b"<mergeCells"), sheet.index(b"</mergeCells>")
+    cell = b'<c r="B9999" t="inlineStr"><is><t>x</t></is></c>'
+    rows = b'<row r="9999">' + cell + b"</row></sheetData>"
+    merges = b"<mergeCells>" + b'<mergeCell ref="B2:G9999"/>' * 500
+    asking = sheet[:start].replace(b"</sheetData>", rows) + merges + sheet[end:]
+    with pytest.raises(InputError, match="more than 10,000,000 cells"):
+        _read(tmp_path / "a.xlsx", _changed(_bytes(_excel()), "xl/worksheets/sheet1.xml", asking))
+
+
+def test_entities_are_not_unfolded_nor_fetched(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("a secret", encoding="utf-8")
+    with zipfile.ZipFile(io.BytesIO(_bytes(_word()))) as package:
+        body = package.read("word/document.xml")
+    start = body.index(b"<w:document")
+    doctype = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'.encode()
+    asking = body[:start] + doctype + body[start:].replace(b"After.", b"After &e;.")
+    path = tmp_path / "a.docx"
+    document = _read(path, _changed(_bytes(_word()), "word/document.xml", asking))
+    assert "After" in document.text
+    assert "a secret" not in document.text
+    bomb = (
+        b'<!DOCTYPE x [<!ENTITY a "'
+        + b"x" * 1000
+        + b'">'
+        + b"".join(
+            f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">'.encode() for n in range(9)
+        )
+        + b"]>"
+    )
+    asking = body[:start] + bomb + body[start:].replace(b"After.", b"&j;")
+    with pytest.raises(InputError, match="damaged"):
+        _read(path, _changed(_bytes(_word()), "word/document.xml", asking))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", _MADE)
+def test_changed_bytes_never_raise_anything_else(tmp_path: Path, kind: str) -> None:
+    drawn = random.Random(5)
+    good = _bytes(_MADE[kind]())
+    with zipfile.ZipFile(io.BytesIO(good)) as package:
+        parts = [name for name in package.namelist() if name.endswith((".xml", ".rels"))]
+        texts = {name: package.read(name) for name in parts}
+    outcomes = set()
+    for at in range(30):
+        if at % 2:
+            data = bytearray(good)
+            for _ in range(drawn.randrange(1, 30)):
+                data[drawn.randrange(len(data))] = drawn.randrange(256)
+        else:
+            name = drawn.choice(parts)
+            part = bytearray(texts[name])
+            for _ in range(drawn.randrange(1, 4)):
+                place = drawn.randrange(len(part))
+                new = drawn.randbytes(drawn.randrange(3)).hex().encode()
+                part[place : place + drawn.randrange(40)] = new
+            data = bytearray(_changed(good, name, bytes(part)))
+        try:
+            _read(tmp_path / f"a{kind}", bytes(data))
+            outcomes.add("read")
+        except InputError:
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "package"), [(".docx", "mammoth"), (".xlsx", "openpyxl"), (".pptx", "pptx")]
+)
+def test_a_missing_package_is_told(tmp_path: Path, kind: str, package: str) -> None:
+    path = tmp_path / f"a{kind}"
+    path.write_bytes(_bytes(_MADE[kind]()))
+    script = f"""
+import sys
+from pathlib import Path
+sys.modules[{package!r}] = None
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.environment.progress import bar
+print(*read(Path({str(path)!r}), bar("", None)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    told = f'needs the package {package}. Install it: pip install "kgp-neo4j[office]".'
+    assert told in done.stdout, done.stderr

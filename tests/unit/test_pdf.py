@@ -1,0 +1,309 @@
+"""PDF files: text in reading order, pages, titles, and what cannot be read."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from reportlab.lib.pdfencrypt import StandardEncryption
+from small_pdfs import Draw, Page, pdf, prose, read
+
+from kgp_neo4j.corpus.load.formats import read as read_file
+from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import InputError
+
+
+def _lines(*texts: str, x: float = 72, y: float = 90, step: float = 12) -> Draw:
+    def draw(page: Page) -> None:
+        for at, text in enumerate(texts):
+            page.line(x, y + at * step, text)
+
+    return draw
+
+
+def _picture(page: Page) -> None:
+    from PIL import Image
+    from reportlab.lib.utils import ImageReader
+
+    page.canvas.drawImage(ImageReader(Image.new("RGB", (40, 40), "gray")), 100, 300, 300, 300)
+
+
+# --- Text ---------------------------------------------------------------------------------------
+
+
+def test_lines_of_a_paragraph_are_joined_and_paragraphs_parted() -> None:
+    def draw(page: Page) -> None:
+        end = page.text(72, 72, 460, prose(60))
+        page.text(72, end + 10, 460, prose(50, 3))
+
+    assert read(pdf(draw)).text == f"{prose(60)}\n\n{prose(50, 3)}\n\n"
+
+
+def test_broken_words_are_put_together_and_hyphenated_ones_kept() -> None:
+    text = read(
+        pdf(
+            _lines(
+                "This is a well-known case of the multi-",
+                "ple bridges, and of the well-",
+                "known keeper, near self-",
+                "made harbours built in 1990–",
+                "1995 for him.",
+            )
+        )
+    ).text
+    assert text == (
+        "This is a well-known case of the multiple bridges, and of the well-known keeper, near "
+        "self-made harbours built in 1990–1995 for him.\n\n"
+    )
+
+
+def test_columns_are_read_one_after_the_other() -> None:
+    def draw(page: Page) -> None:
+        page.line(72, 60, "A heading over both of the columns of this page, quite long", 14)
+        page.text(72, 80, 220, prose(120))
+        page.text(312, 80, 220, prose(120, 4))
+        page.text(72, 500, 460, prose(60, 9))
+
+    text = read(pdf(draw)).text
+    assert [text.index(part) for part in (prose(120), prose(120, 4), prose(60, 9))] == sorted(
+        text.index(part) for part in (prose(120), prose(120, 4), prose(60, 9))
+    )
+    assert text.startswith("A heading over both")
+
+
+def test_items_of_a_list_are_paragraphs_of_their_own() -> None:
+    text = read(pdf(_lines("Before the list:", "• one ferry", "• two ships", "1. three"))).text
+    assert text.split("\n\n")[:4] == ["Before the list:", "• one ferry", "• two ships", "1. three"]
+
+
+def test_letters_printed_twice_count_once() -> None:
+    def draw(page: Page) -> None:
+        page.line(72, 90, "The shadow of the bridge")
+        page.line(72.2, 90, "The shadow of the bridge")
+
+    assert read(pdf(draw)).text == "The shadow of the bridge\n\n"
+
+
+# --- Pages --------------------------------------------------------------------------------------
+
+
+def _book(count: int) -> bytes:
+    def chapter(number: int) -> Draw:
+        def draw(page: Page) -> None:
+            page.line(72, 40, f"Chapter {1 + number // 3}. The Northern Islands", 9)
+            page.text(72, 90, 460, prose(70 + 11 * number, number))
+            page.line(300, 760, str(number + 10), 9)
+
+        return draw
+
+    return pdf(*map(chapter, range(count)))
+
+
+def test_headers_and_footers_are_not_in_the_text() -> None:
+    document = read(_book(7))
+    assert [page.number for page in document.pages] == [1, 2, 3, 4, 5, 6, 7]
+    assert [page.label for page in document.pages] == [str(n + 10) for n in range(7)]
+    for number, page in enumerate(document.pages):
+        assert page.header == f"Chapter {1 + number // 3}. The Northern Islands"
+        assert page.footer == str(number + 10)
+        assert document.text[page.start : page.end] == f"{prose(70 + 11 * number, number)}\n\n"
+
+
+def test_a_lone_page_knows_its_number() -> None:
+    def draw(page: Page) -> None:
+        page.line(150, 50, "Running title of the book", 9)
+        page.line(500, 50, "9", 9)
+        page.text(72, 90, 460, prose(90))
+        page.line(290, 765, "Page 9 of 20", 9)
+
+    (page,) = read(pdf(draw)).pages
+    assert (page.header, page.footer) == ("Running title of the book 9", "Page 9 of 20")
+    assert page.label == "9"
+
+
+def test_labels_of_the_file_come_first() -> None:
+    def draw(page: Page) -> None:
+        page.canvas.addPageLabel(0, style="ROMAN_LOWER")
+        page.text(72, 90, 460, prose(40))
+
+    assert [page.label for page in read(pdf(draw, draw, draw)).pages] == ["i", "ii", "iii"]
+
+
+def test_marks_in_the_margin_are_not_in_the_text() -> None:
+    def draw(page: Page) -> None:
+        page.text(72, 90, 460, prose(40))
+        page.canvas.saveState()
+        page.canvas.translate(20, 300)
+        page.canvas.rotate(90)
+        page.canvas.drawString(0, 0, "stamp of the archive")
+        page.canvas.restoreState()
+
+    document = read(pdf(draw))
+    assert document.text == f"{prose(40)}\n\n"
+    assert document.pages[0].footer == "stamp of the archive"
+
+
+def test_a_page_that_is_a_picture_is_kept_and_named() -> None:
+    document = read(pdf(_lines("Some text."), _picture, _lines("More text.")))
+    assert [page.end - page.start for page in document.pages] == [12, 0, 12]
+    assert document.left_out == ("page 2: only an image, no text",)
+
+
+def test_a_page_on_its_side_is_read() -> None:
+    def draw(page: Page) -> None:
+        page.canvas.translate(500, 100)
+        page.canvas.rotate(90)
+        for at in range(5):
+            page.canvas.drawString(0, -14 * at, f"line {at} of a page on its side")
+
+    assert read(pdf(draw)).text.startswith("line 0 of a page on its side line 1 of a page")
+
+
+# --- Titles -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("metadata", "title"),
+    [
+        ("Bridges of the North", "Bridges of the North"),
+        ("Microsoft Word - report.doc", "The Great Bridge"),
+        ("10811.exe", "The Great Bridge"),
+    ],
+)
+def test_the_title_is_that_of_the_file_or_the_largest_heading(metadata: str, title: str) -> None:
+    def draw(page: Page) -> None:
+        page.canvas.setTitle(metadata)
+        page.line(72, 70, "The Great Bridge", 18)
+        page.line(72, 700, "PUBLISHER", 30)
+        page.text(72, 100, 460, prose(60))
+
+    assert read(pdf(draw)).title == title
+
+
+def test_without_a_heading_the_title_is_the_files_name() -> None:
+    assert read(pdf(_lines("Some text.")), "my_report.pdf").title == "my report"
+
+
+# --- What cannot be read ------------------------------------------------------------------------
+
+
+def _error(data: bytes) -> str:
+    with pytest.raises(InputError) as raised:
+        read(data)
+    assert raised.value.where == "file.pdf"
+    assert raised.value.__cause__ is None or "password" not in str(raised.value.__cause__)
+    return str(raised.value)
+
+
+def test_what_is_no_pdf_is_refused() -> None:
+    assert "empty" in _error(b"")
+    assert "not a PDF" in _error(b"Only text with another name.\n" * 50)
+    assert "damaged" in _error(b"%PDF-1.4\nnothing follows")
+
+
+def test_a_truncated_file_is_refused_or_read_as_far_as_it_goes() -> None:
+    whole = _book(4)
+    for share in (0.2, 0.5, 0.9):
+        part = whole[: int(len(whole) * share)]
+        try:
+            assert read(part).text.strip()
+        except InputError:
+            assert any(what in _error(part) for what in ("damaged", "no text"))
+
+
+def test_pictures_alone_ask_for_text_recognition() -> None:
+    assert "ocrmypdf" in _error(pdf(_picture))
+
+
+def test_an_encrypted_file_needs_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(page: Page) -> None:
+        page.text(72, 90, 460, prose(30))
+
+    locked = pdf(draw, encrypt=StandardEncryption("sesame", canPrint=0))
+    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
+    assert PASSWORD_VARIABLE in _error(locked)
+    monkeypatch.setenv(PASSWORD_VARIABLE, "wrong-one")
+    message = _error(locked)
+    assert "password" in message
+    assert "wrong-one" not in message
+    monkeypatch.setenv(PASSWORD_VARIABLE, "sesame")
+    assert read(locked).text == f"{prose(30)}\n\n"
+    monkeypatch.delenv(PASSWORD_VARIABLE)
+    owner_only = pdf(draw, encrypt=StandardEncryption("", ownerPassword="owner"))
+    assert read(owner_only).text == f"{prose(30)}\n\n"
+
+
+@pytest.mark.slow
+def test_random_damage_never_ends_in_anything_but_an_error_of_ours() -> None:
+    def draw(page: Page) -> None:
+        page.line(72, 90, "The ferry crossed")
+        page.table(72, 120, [["Year", "Ships"], ["1901", "12"]], [60, 60], [])
+
+    whole = pdf(draw, pageCompression=0)
+    chance = random.Random(5)
+    read_well = refused = 0
+    for _ in range(1000):
+        damaged = bytearray(whole)
+        for _ in range(chance.choice((1, 1, 2, 5, 20))):
+            at = chance.randrange(len(damaged))
+            if chance.random() < 0.3:
+                del damaged[at : at + chance.randrange(1, 30)]
+            else:
+                damaged[at] = chance.randrange(256)
+        try:
+            read_well += bool(read(bytes(damaged)).text)
+        except InputError:
+            refused += 1
+    assert refused > 10
+    assert read_well > 100
+
+
+# --- Large files, and the way through the loader ------------------------------------------------
+
+_MEASURE = """
+import resource, sys
+from pathlib import Path
+from kgp_neo4j.corpus.load.pdf.document import read_pdf
+def most():
+    # On Linux, ru_maxrss is that of the process which started this one, where that was larger.
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().split("VmHWM:")[1].split()[0])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak(name):
+    document = read_pdf(Path(name), Path(name).read_bytes())
+    return len(document.pages), most()
+few, low = peak(sys.argv[1])
+many, high = peak(sys.argv[2])
+print(few, many, high - low)
+"""
+
+
+@pytest.mark.slow
+def test_500_pages_take_hardly_more_memory_than_50(tmp_path: Path) -> None:
+    def chapter(number: int) -> Draw:
+        return _lines(*(prose(9, number + at) for at in range(3)), f"page {number}")
+
+    for count in (50, 500):
+        (tmp_path / f"{count}.pdf").write_bytes(pdf(*map(chapter, range(count))))
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURE, str(tmp_path / "50.pdf"), str(tmp_path / "500.pdf")],
+        capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    few, many, more = map(int, done.stdout.split())
+    assert (few, many) == (50, 500)
+    assert more < 40_000  # kilobytes; all pages' letters would take ten times as much
+
+
+def test_the_loader_reads_pdf_files(tmp_path: Path) -> None:
+    path = tmp_path / "report.pdf"
+    path.write_bytes(_book(2))
+    (document,) = read_file(path, bar("load", None))
+    assert isinstance(document, SourceDocument)
+    assert len(document.pages) == 2
+    assert document.source == path.as_posix()

@@ -1,0 +1,315 @@
+"""The offline reader: what it reads and compares, how sure it is, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from kgp_neo4j.corpus.read.choosing import SIGNALS, Calibration, Choice
+from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader, passages_to_read
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.demo import QUESTION
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.reader.network import KINDS
+from kgp_neo4j.models.reader.windows import Windows, pieces_of
+from kgp_neo4j.models.torch_encoder import load_model, quick_products
+from kgp_neo4j.text.values import compare
+from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
+from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
+from kgp_neo4j.types.errors import ModelError
+
+_SHIPPED = Path(str(resources.files("kgp_neo4j.models") / "reader"))
+
+
+def _passage(title: str, text: str) -> Passage:
+    return Passage(title, "document", title, 0, 0, len(text), text)
+
+
+_FILMS = [
+    _passage("Low Tide", "Low Tide is a 1948 British drama film directed by Ada Brandt."),
+    _passage("The Ropewalk", "The Ropewalk is a 1931 film written and directed by Piet Vos."),
+    _passage("Ada Brandt", "Ada Brandt (3 May 1910 – 12 June 1991) was an English film director."),
+    _passage(
+        "Piet Vos", "Piet Vos (born 8 August 1899 in Leiden; died 1940) was a Dutch director."
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def reader() -> OfflineReader:
+    return load_reader()
+
+
+def test_it_finds_a_span_and_where_it_stands(reader: OfflineReader) -> None:
+    passages = [
+        _passage("Hesk Bridge", "The Hesk Bridge was designed by Yusuf Arden and opened in 1911."),
+        _passage("Halse", "Halse is a small island with a harbour and a ropewalk."),
+    ]
+    found = reader.read("Who designed the Hesk Bridge?", passages)
+    assert (found.kind, found.text) == ("span", "Yusuf Arden")
+    [span] = found.spans
+    assert span.passage == "Hesk Bridge"
+    assert passages[0].text[span.start : span.end] == "Yusuf Arden"
+    assert 0 < found.confidence < 1
+    assert reader.read("Who designed the Hesk Bridge?", passages) == found
+
+
+def test_it_reads_what_was_retrieved_from_the_demo(
+    reader: OfflineReader, database: Database, demo_corpus: str
+) -> None:
+    got = PassageRetriever(database, demo_corpus).retrieve(Question("", QUESTION))
+    found = reader.read(QUESTION, got.passages, got.paths)
+    known = {passage.id: passage for passage in got.passages}
+    if found.kind == "none":
+        assert found.text == ""
+    for span in found.spans:
+        assert known[span.passage].text[span.start : span.end]
+
+
+@pytest.mark.parametrize(
+    ("question", "passages"),
+    [
+        ("Who built it?", []),
+        ("", _FILMS),
+        ("  ", _FILMS),
+        ("Who built it?", [_passage("", "")]),
+    ],
+)
+def test_nothing_to_read_is_none(
+    reader: OfflineReader, question: str, passages: list[Passage]
+) -> None:
+    found = reader.read(question, passages)
+    assert (found.kind, found.text, found.spans) == ("none", "", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "赫斯克桥由尤素福设计。" * 2000,
+        "ß\u0301\U0001f469\u200d\U0001f680 " * 50,
+        "\ud800 half",
+        pytest.param("a" * 70_000, marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_any_text_can_be_read(reader: OfflineReader, text: str) -> None:
+    found = reader.read("谁设计了桥? \ud800", [_passage("桥", text)])
+    assert found.kind in KINDS
+    for span in found.spans:
+        assert 0 <= span.start < span.end <= len(text)
+
+
+def test_passages_on_the_path_are_read_before_the_one_they_lead_to() -> None:
+    filler = [_passage(f"Island {n}", f"Island {n} is a rock in the sea.") for n in range(8)]
+    named = _passage("Hesk Bridge", "The Hesk Bridge was designed by Yusuf Arden.")
+    passages = [*filler, named]
+    path = ReasoningPath((Step(named.id, "seed", 1.0), Step(filler[1].id, "SHARES_KEYWORD", 1.0)))
+    assert passages_to_read(passages) == filler[:5]
+    assert passages_to_read(passages, [path]) == [filler[0], named, *filler[1:5]]
+
+
+def test_no_more_passages_are_read_than_fit() -> None:
+    passages = [_passage(f"Island {n}", f"Island {n} is a rock.") for n in range(60)]
+    paths = []
+    for n in range(5):
+        before = passages[5 + 10 * n : 15 + 10 * n]
+        steps = (Step(p.id, "NEXT", 1.0) for p in (*before, passages[n]))
+        paths.append(ReasoningPath(tuple(steps)))
+    read = passages_to_read(passages, paths)
+    assert len(read) == 10
+    assert {p.id for p in passages[:5]} <= {p.id for p in read}
+
+
+# --- Several passages, and what is compared -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "values"),
+    [
+        ("Which film came out first, Low Tide or The Ropewalk?", "The Ropewalk", ["1931", "1948"]),
+        ("Which film was released later, The Ropewalk or Low Tide?", "Low Tide", ["1948", "1931"]),
+        ("Who was born first, Ada Brandt or Piet Vos?", "Piet Vos",
+         ["8 August 1899", "3 May 1910"]),
+        ("Who is younger, Ada Brandt or Piet Vos?", "Ada Brandt",
+         ["3 May 1910", "8 August 1899"]),
+        ("Who died later, Ada Brandt or Piet Vos?", "Ada Brandt", ["12 June 1991", "1940"]),
+    ],
+)  # fmt: skip
+def test_two_values_that_were_read_are_compared_exactly(
+    reader: OfflineReader, question: str, text: str, values: list[str]
+) -> None:
+    found = reader.read(question, _FILMS)
+    assert (found.kind, found.text) == ("span", text)
+    known = {passage.id: passage.text for passage in _FILMS}
+    assert [known[span.passage][span.start : span.end] for span in found.spans] == values
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "text"),
+    [
+        ("Who designed Low Tide?", "span", "Ada Brandt"),
+        ("What is the date of death of the director of film Low Tide?", "span", "12 June 1991"),
+        ("Where did the director of film The Ropewalk die?", "span", "Leiden"),
+        ("Are Ada Brandt and Piet Vos from the same country?", "no", "no"),
+    ],
+)
+def test_the_network_goes_from_one_passage_to_the_next(
+    reader: OfflineReader, question: str, kind: str, text: str
+) -> None:
+    found = reader.read(question, _FILMS)
+    assert (found.kind, found.text) == (kind, text)
+    [span] = found.spans
+    passage = next(p for p in _FILMS if p.id == span.passage)
+    # Yes and no cite the sentence that decided, here all of a passage.
+    said = passage.text[span.start : span.end]
+    assert said == (text if kind == "span" else passage.text)
+
+
+def test_a_question_over_passages_about_something_else_is_not_answered(
+    reader: OfflineReader,
+) -> None:
+    passages = [_passage("Halse", "Halse is a small island with a harbour and a ropewalk.")]
+    assert reader.read("In what year did Maria Callas die?", passages).kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("operation", "one", "other", "which"),
+    [
+        ("min", "1931", "12 June 1948", 0),
+        ("max", "May 1931", "12 June 1931", 1),
+        ("max", "2001-05-03", "4 May 2001", 1),
+        ("longer", "3 May 1910 – 12 June 1991", "8 August 1899 in Leiden; died 1940", 0),
+        ("shorter", "3 May 1910 – 12 June 1991", "8 August 1899 in Leiden; died 1940", 1),
+        ("max", "1,200", "300", 0),
+        ("min", "12.5 %", "3 %", 1),
+        ("min", "1931", "May 1931", None),  # what is left open decides nothing
+        ("min", "1931", "1931", None),
+        ("longer", "1931", "1940", None),
+        ("max", "300 m", "20 km", None),
+        ("max", "1931", "a tall man", None),
+        ("min", "", "", None),
+    ],
+)
+def test_values_are_compared_where_that_can_be_told(
+    operation: str, one: str, other: str, which: int | None
+) -> None:
+    assert compare(operation, one, other) == which
+
+
+# --- Windows --------------------------------------------------------------------------------------
+
+
+def test_windows_hold_every_piece_once_and_keep_its_place(reader: OfflineReader) -> None:
+    tokenizer = reader._network.tokenizer
+    text = " ".join(f"word{n}" for n in range(300))
+    parts = pieces_of(tokenizer, [("A title", text), ("B", "Short.")])
+    assert len(parts[0]) > 1
+    assert len(parts[1]) == 1
+    flat = [piece for each in parts for piece in each]
+    made = Windows(tokenizer, "Which word?", 512).build(flat)
+    assert all(len(window.ids) <= 512 for window in made)
+    for window in made:
+        assert len(window.ids) == len(window.types) == len(window.places) == len(window.joined)
+    covered = {
+        (place[2], place[3]) for window in made for place in window.places
+        if place is not None and place[0] == 0 and not place[1]
+    }  # fmt: skip
+    assert min(start for start, _ in covered) == 0
+    assert max(end for _, end in covered) == len(text)
+
+
+# --- How sure it is -------------------------------------------------------------------------------
+
+
+def test_quick_products_change_vectors_by_little() -> None:
+    import torch
+
+    model, _ = load_model(DEFAULT_ENCODER, torch.float32)
+    texts = ["The Hesk Bridge was designed by Yusuf Arden.", "Who designed it?", ""]
+    plain = torch.tensor(model.encode(texts))
+    with quick_products(model):
+        quick = torch.tensor(model.encode(texts))
+    assert torch.cosine_similarity(plain, quick).min() > 0.999
+    # Where a model is in bfloat16 as a whole, nothing is changed.
+    with quick_products(model.to(torch.bfloat16)):
+        assert torch.nn.Linear(8, 8)(torch.ones(1, 8)).dtype == torch.float32
+
+
+def test_confidence_rises_with_each_signal_that_speaks_for_an_answer() -> None:
+    made = Calibration(bias=-1.0, weights=(("answer", 0.5), ("words", 2.0)), threshold=0.1)
+    sure = [made.confidence(Choice("span", "x", (), {"answer": m})) for m in (-5.0, 0.0, 5.0, 1e9)]
+    assert sure == sorted(sure)
+    assert len(set(sure)) == 4
+    assert 0 < sure[0] < sure[-1] < 1
+    assert made.confidence(Choice("span", "x", (), {"words": 1.0})) > made.confidence(
+        Choice("span", "x", (), {})
+    )
+
+
+def test_the_shipped_calibration_names_known_signals_and_was_measured() -> None:
+    card = json.loads((_SHIPPED / "reader.json").read_text(encoding="utf-8"))["calibration"]
+    assert set(card["weights"]) <= set(SIGNALS)
+    assert 0 <= card["threshold"] <= 0.5
+    assert card["questions"] > 100
+
+
+def test_an_answer_is_right_that_is_equal_or_holds_a_right_one() -> None:
+    assert is_right("The  Wright brothers!", ["wright Brothers"])
+    assert is_right("in Leiden, Holland", ["Leiden"])
+    assert is_right("a long line of grey old stones", ["long line of old stones"])
+    assert not is_right("Leidenfrost", ["Leiden"])
+    assert not is_right("no doubt", ["no"])
+    assert not is_right("", ["Leiden"])
+
+
+def test_reliability_and_its_error() -> None:
+    sure, right = [0.95, 0.95, 0.15, 0.15], [True, True, False, True]
+    rows = reliability(sure, right)
+    assert [(round(row["from"], 1), row["number"], row["right"]) for row in rows] == [
+        (0.1, 2, 0.5), (0.9, 2, 1.0),
+    ]  # fmt: skip
+    assert calibration_error(sure, right) == pytest.approx((2 * 0.35 + 2 * 0.05) / 4)
+    assert calibration_error([], []) == 0.0
+
+
+# --- What is refused ------------------------------------------------------------------------------
+
+
+def test_a_folder_without_a_reader_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be read") as caught:
+        load_reader(str(tmp_path))
+    assert "train reader" in str(caught.value)
+
+
+@pytest.mark.parametrize("broken", ["weights", "shapes", "card", "signals", "encoder"])
+def test_what_is_no_reader_is_refused(tmp_path: Path, broken: str) -> None:
+    folder = tmp_path / "reader"
+    shutil.copytree(_SHIPPED, folder)
+    card = json.loads((folder / "reader.json").read_text(encoding="utf-8"))
+    if broken == "weights":
+        (folder / "reader.safetensors").write_bytes(b"not a file of weights")
+    elif broken == "shapes":
+        weights = load_file(folder / "reader.safetensors")
+        save_file(
+            weights | {"layer.5.output.dense.bias": np.zeros(3)}, folder / "reader.safetensors"
+        )
+    elif broken == "card":
+        (folder / "reader.json").write_text("[]", encoding="utf-8")
+    elif broken == "signals":
+        card["calibration"] = {"bias": 0, "threshold": 0, "weights": {"the moon": 1}}
+        (folder / "reader.json").write_text(json.dumps(card), encoding="utf-8")
+    else:
+        (folder / "reader.json").write_text(json.dumps(card | {"encoder": "x"}), encoding="utf-8")
+    with pytest.raises(ModelError) as caught:
+        load_reader(str(folder))
+    assert caught.value.hint
+
+
+def test_the_shipped_reader_is_small() -> None:
+    assert sum(file.stat().st_size for file in _SHIPPED.iterdir()) < 11_500_000

@@ -1,0 +1,336 @@
+"""Training the offline reader: examples, a few steps with a tiny encoder, going on, refusals."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from commands import kgp
+
+from kgp_neo4j.corpus.read.reader import load_reader
+from kgp_neo4j.models.encoder import load_encoder
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.reader.network import KINDS, read_network
+from kgp_neo4j.models.reader.windows import Windows, pieces_of
+from kgp_neo4j.train import reader as training
+from kgp_neo4j.train.reader import ReaderSettings, train_reader
+from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
+from kgp_neo4j.train.reader_examples import Program, occurrences, read_reading_examples
+from kgp_neo4j.train.reader_fitting import batches, lay_out
+from kgp_neo4j.train.reader_network import TrainedNetwork
+from kgp_neo4j.types.corpus import Passage
+from kgp_neo4j.types.errors import ConfigurationError, InputError, ModelError
+
+_COLOURS = "red blue green black white amber".split()
+
+
+def _write(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """Questions over two passages, in HotpotQA's form."""
+    rows: list[dict[str, object]] = [
+        {
+            "_id": f"q{n}",
+            "question": f"What colour has the boat of captain {n}?",
+            "answer": _COLOURS[n % 6],
+            "type": "bridge",
+            "supporting_facts": [[f"Captain {n}", 0], [f"Boat {n}", 0]],
+            "context": [
+                [f"Captain {n}", [f"Captain {n} sails Boat {n}."]],
+                [f"Boat {n}", [f"Boat {n} is {_COLOURS[n % 6]}."]],
+                ["Harbour", ["The harbour is deep."]],
+            ],
+        }
+        for n in range(60)
+    ]
+    return _write(tmp_path / "train.jsonl", rows)
+
+
+@pytest.fixture
+def single(tmp_path: Path) -> Path:
+    """Spans in one context each, in SQuAD's form."""
+    rows: list[dict[str, object]] = []
+    for n in range(40):
+        text = f"The hull of ship {n} is {_COLOURS[n % 6]} below the rail."
+        qas = [
+            {
+                "question": f"What colour is the hull of ship {n}?",
+                "answers": [[_COLOURS[n % 6], text.index(_COLOURS[n % 6])]],
+            }
+        ]
+        rows.append({"title": f"Ship_{n}", "context": text, "qas": qas})
+    return _write(tmp_path / "squad.jsonl", rows)
+
+
+@pytest.fixture
+def yes_no(tmp_path: Path) -> Path:
+    rows: list[dict[str, object]] = [
+        {"question": "is the ship red", "passage": "The ship is red.", "answer": True},
+        {"question": "is the ship blue", "passage": "The ship is red.", "answer": False},
+    ]
+    return _write(tmp_path / "boolq.jsonl", rows)
+
+
+def _settings(encoder: str, **given: object) -> ReaderSettings:
+    usual = {"encoder": encoder, "layers": 1, "single": 20, "epochs": 1, "batch": 600, "rate": 2e-3}
+    return ReaderSettings(**usual | given)  # type: ignore[arg-type]
+
+
+def test_examples_say_where_the_answer_stands(several: Path, single: Path, yes_no: Path) -> None:
+    made = read_reading_examples([several, single, yes_no])
+    assert [e.group for e in made].count("several") == 60
+    assert [e.kind for e in made[-2:]] == ["yes", "no"]
+    assert made[-1].question == "Is the ship blue?"
+    for example in made:
+        for at, in_title, start, end in example.places:
+            title, text = example.passages[at]
+            assert (title if in_title else text)[start:end] == example.answer
+    assert made[60].passages[0][0] == "Ship 0"
+
+
+def test_an_answer_is_found_as_whole_words_in_any_case() -> None:
+    assert occurrences("The Sea, the seabed and the  sea.", "the sea") == [(0, 7), (24, 32)]
+    assert occurrences("anything", "  ") == []
+
+
+def test_steps_that_a_data_set_tells_are_examples_too(tmp_path: Path) -> None:
+    row: dict[str, object] = {
+        "_id": "a", "question": "Where was the director of Low Tide born?", "answer": "Leiden",
+        "type": "compositional", "supporting_facts": [["Low Tide", 0], ["Piet Vos", 0]],
+        "context": [["Low Tide", ["Low Tide was directed by Piet Vos."]],
+                    ["Piet Vos", ["Piet Vos was born in Leiden."]]],
+        "evidences": [["Low Tide", "director", "Piet Vos"],
+                      ["Piet Vos", "place of birth", "Leiden"]],
+    }  # fmt: skip
+    made = read_reading_examples([_write(tmp_path / "two.jsonl", [row])])
+    assert [e.question for e in made] == [
+        "Where was the director of Low Tide born?",
+        "What is the director of Low Tide?",
+        "What is the place of birth of Piet Vos?",
+    ]
+    assert {e.answer for e in made} == {"Leiden", "Piet Vos"}
+    assert made[0].program == Program("none")
+    assert made[0].support == ((0, False, 0, 34), (1, False, 0, 28))
+
+
+def test_what_triples_say_is_compared_becomes_a_program(tmp_path: Path) -> None:
+    texts = {
+        "Low Tide (film)": "Low Tide was directed by Ada Brandt.",
+        "The Ropewalk": "The Ropewalk was directed by Piet Vos.",
+        "Ada Brandt": "Ada Brandt (May 3, 1910 – 12 June 1991) was a director.",
+        "Piet Vos": "Piet Vos (8 August 1899 – 1940) was a director.",
+    }
+    people = {
+        "_id": "a", "question": "Who was born first, Piet Vos or Ada Brandt?",
+        "answer": "Piet Vos", "type": "comparison",
+        "supporting_facts": [["Ada Brandt", 0], ["Piet Vos", 0]],
+        "evidences": [["Ada Brandt", "date of birth", "3 May 1910"],
+                      ["Piet Vos", "date of birth", "8 August 1899"]],
+    }  # fmt: skip
+    films = {
+        "_id": "b", "question": "Which film has the director who died later, Low Tide or "
+        "The Ropewalk?",
+        "answer": "Low Tide", "type": "bridge_comparison",
+        "supporting_facts": [[title, 0] for title in texts],
+        "evidences": [["Low Tide (film)", "director", "Ada Brandt"],
+                      ["The Ropewalk", "director", "Piet Vos"],
+                      ["Ada Brandt", "date of death", "12 June 1991"],
+                      ["Piet Vos", "date of death", "1940"]],
+    }  # fmt: skip
+    rows: list[dict[str, object]] = [
+        row | {"context": [[title, [text]] for title, text in texts.items()]}
+        for row in (people, films)
+    ]
+    made = read_reading_examples([_write(tmp_path / "two.jsonl", rows)])
+    read = {
+        e.program.operation: (
+            [e.passages[at][1][a:b] for ((at, _, a, b),) in e.program.values],
+            [e.question[a:b] for a, b in e.program.options],
+        )
+        for e in made
+        if e.program
+    }
+    assert read == {
+        "min": (["8 August 1899", "May 3, 1910"], ["Piet Vos", "Ada Brandt"]),
+        "max": (["12 June 1991", "1940"], ["Low Tide", "The Ropewalk"]),
+    }
+
+
+def test_windows_laid_out_hold_the_answer_or_say_that_nothing_is_there(
+    several: Path, single: Path, yes_no: Path, tiny_encoder: str
+) -> None:
+    tokenizer = load_encoder(tiny_encoder).tokenizer
+    examples = read_reading_examples([several, single, yes_no])
+    laid = lay_out(tokenizer, examples, 300, random.Random(1))
+    assert {KINDS[one.kind] for one in laid} == set(KINDS)
+    answers = {"".join(colour) for colour in _COLOURS}
+    for one in laid:
+        if KINDS[one.kind] == "span":
+            pieces = tokenizer.decode(one.ids[one.marks["start"][0] : one.marks["end"][0] + 1])
+            assert pieces.replace(" ", "").replace("##", "") in answers
+        else:
+            assert one.marks == {"start": [0], "end": [0]}
+        assert len(one.support) in (0, len(one.ids))
+    grouped = batches(laid, 600, random.Random(1))
+    assert sorted(id(one) for batch in grouped for one in batch) == sorted(map(id, laid))
+    assert all(len(b) == 1 or len(b) * max(len(one.ids) for one in b) <= 600 for b in grouped)
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_a_training_writes_a_reader_that_can_be_used(
+    several: Path, single: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "reader"
+    report = train_reader([several, single], out, _settings(tiny_encoder, epochs=3))
+    assert report.steps > 5
+    assert report.held_out > 0
+    assert not report.done_before
+    text = (out / "README.md").read_text(encoding="utf-8")
+    assert "train.jsonl, squad.jsonl" in text
+    assert str(tmp_path) not in text
+    found = load_reader(str(out)).read(
+        "What colour is the hull?", [Passage("p", "d", "Ship", 0, 0, 16, "The hull is red.")]
+    )
+    assert found.kind in ("span", "none")
+    again = train_reader([several, single], out, _settings(tiny_encoder, epochs=3))
+    assert again.done_before
+    with pytest.raises(ConfigurationError, match="other settings"):
+        train_reader([several, single], out, _settings(tiny_encoder, epochs=2))
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_training_learns(single: Path, tiny_encoder: str, tmp_path: Path) -> None:
+    losses = [
+        train_reader(
+            [single], tmp_path / f"r{n}", _settings(tiny_encoder, single=40, epochs=n, batch=300)
+        ).loss
+        for n in (1, 12)
+    ]
+    assert losses[1] < losses[0]
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
+    several: Path, tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = _settings(tiny_encoder, epochs=2)
+    whole = train_reader([several], tmp_path / "whole", settings)
+    save = training.save_checkpoint
+
+    def stop(*given: object) -> None:
+        save(*given)  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "save_checkpoint", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train_reader([several], tmp_path / "cut", settings, save_every=3)
+    monkeypatch.undo()
+    rest = train_reader([several], tmp_path / "cut", settings, save_every=3)
+    assert (rest.resumed, rest.steps) == (3, whole.steps)
+    one, other = ((tmp_path / name / "reader.bin").read_bytes() for name in ("whole", "cut"))
+    assert one == other
+
+
+@pytest.mark.train
+@pytest.mark.slow
+@pytest.mark.parametrize("encoder", ["default", "tiny"])
+def test_both_engines_read_alike(encoder: str, tiny_encoder: str, tmp_path: Path) -> None:
+    import torch
+
+    torch.manual_seed(0)  # before the heads, which begin at random
+    network = TrainedNetwork(DEFAULT_ENCODER if encoder == "default" else tiny_encoder, 1)
+    with torch.no_grad():
+        for part in network.own().values():
+            part.add_(0.02 * torch.randn_like(part))
+    network.save(tmp_path, {})
+    read, _ = read_network(tmp_path)
+    texts = [
+        (f"Boat {n}", f"Boat {n} is {_COLOURS[n]} and sails for captain {n}.") for n in range(6)
+    ]
+    pieces = [piece for parts in pieces_of(read.tokenizer, texts) for piece in parts]
+    windows = Windows(read.tokenizer, "What colour has boat 3?", 60).build(pieces)
+    assert len(windows) > 1
+    for window, found in zip(windows, read.read(windows), strict=True):
+        ids, types = torch.tensor([window.ids]), torch.tensor([window.types])
+        with torch.inference_mode():
+            expected = network(ids, types, torch.ones_like(ids))
+        for logits, wanted in zip(found, expected, strict=True):
+            ours, theirs = (part.softmax(dim=0) for part in (torch.tensor(logits), wanted[0]))
+            assert ours.allclose(theirs, atol=0.01)
+        # Where one word piece leads by more than the engines' precision, it leads in both.
+        (first, second), _ = expected[0][0].topk(2, dim=0)
+        clear = (first - second > 0.2).tolist()
+        both = zip(found.pieces.argmax(axis=0), expected[0][0].argmax(dim=0), clear, strict=True)
+        assert all(ours == theirs for ours, theirs, sure in both if sure)
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_calibration_is_fitted_to_how_often_answers_are_right() -> None:
+    reader = load_reader()
+    asked = []
+    for n in range(40):
+        text = f"Boat {n} is {_COLOURS[n % 6]} and was built in {1900 + n} by Ada Brandt."
+        passage = Passage(f"{n}", "d", f"Boat {n}", 0, 0, len(text), text)
+        right = str(1900 + n) if n % 2 else "something else"
+        asked.append(Asked(f"In what year was Boat {n} built?", (passage,), (right,)))
+    made = fit_calibration(reader, asked)
+    assert made["questions"] == 40
+    assert 0.3 < made["right"] <= 0.5
+    assert made["error"] < 0.3
+    assert fit_calibration(reader, asked[:5]) == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"context": "abc", "qas": [{"question": "?", "answers": [["x", 9]]}]}', "not a question"),
+        ('{"passage": "a", "question": "b", "answer": "maybe"}', "not a question"),
+        ('{"passage": "\\ud800", "question": "b", "answer": true}', "surrogate"),
+        ("", "no question"),
+    ],
+)  # fmt: skip
+def test_bad_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
+    file = tmp_path / "bad.jsonl"
+    file.write_text(f"{line}\n" if line else "", encoding="utf-8")
+    with pytest.raises(InputError, match=said) as caught:
+        read_reading_examples([file])
+    assert "bad.jsonl" in str(caught.value)
+
+
+@pytest.mark.train
+def test_settings_and_encoders_that_do_not_fit_are_refused(
+    single: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match="layers is 0"):
+        _settings(tiny_encoder, layers=0)
+    with pytest.raises(ModelError, match="no 5 layers"):
+        train_reader([single], tmp_path / "r", _settings(tiny_encoder, layers=5))
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_the_command_trains_and_says_what_came_of_it(
+    single: Path, several: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "reader"
+    done = kgp(
+        *("train", "reader", str(single), str(several), "--out", str(out), "--layers", "1"),
+        *("--encoder", tiny_encoder, "--single", "10", "--epochs", "1", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["examples"] > 60
+    assert (out / "reader.xml").is_file()
+    missing = kgp("train", "reader", str(tmp_path / "no.jsonl"), "--out", str(tmp_path / "x"))
+    assert missing.returncode == 1
+    assert "Traceback" not in missing.stderr

@@ -1,0 +1,139 @@
+"""Sentences and passages tile their text, whatever the text is."""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from itertools import pairwise
+
+import pytest
+
+from kgp_neo4j.corpus.load.split import passages, sentences
+from kgp_neo4j.text.characters import inside_grapheme
+
+_ALPHABET = [
+    *"abcdefgh  XYZ", ". ", "! ", "?\n", "\n", "\n\n", "\r\n", "\t", "...", ".)", '."', "Dr. ",
+    "U.S. ", "e.g. ", "3.14", "# ", "\n## Heading\n", "- ", "\n1. ", "`", "{", "}", "'", '"', "$",
+    "é", "e\u0301", "\u200b", "\u200d", "\u200c", "\ufeff", "\u2028", "\x85", "\x00", "\x0c",
+    "。", "これは文", "！", "؟ ", "।", "नमस्ते", "ﷺ", "한국어", "\u1112\u1161\u11ab",
+    "👨‍👩‍👧‍👦", "👍🏽", "🇩🇪",
+    "🇫🇷🇮🇹", "𝔘𝔫𝔦", "Elmham.The", "RETURN 1;", "+ - && || ! ( )", "x" * 40,
+]  # fmt: skip
+
+
+def _texts(count: int) -> list[str]:
+    made = random.Random(20261121)
+    texts = []
+    for _ in range(count):
+        some = made.sample(_ALPHABET, made.randint(1, 12))
+        texts.append("".join(made.choices(some, k=made.randint(1, 300))))
+    # Any character at all but half surrogate pairs, which no UTF-8 text has.
+    points = [p for p in range(0x110000) if not 0xD800 <= p <= 0xDFFF]
+    texts += ["".join(map(chr, made.choices(points, k=400))) for _ in range(count // 5)]
+    return texts
+
+
+def test_passages_tile_every_text() -> None:
+    made = random.Random(7)
+    for text in _texts(1500):
+        size = made.choice((1, 2, 7, 20, 60, 200, 1000))
+        found = passages(text, size)
+        assert "".join(p.text for p in found) == text
+        assert [p.position for p in found] == list(range(len(found)))
+        assert found[0].start == 0
+        assert found[-1].end == len(text)
+        for before, after in pairwise(found):
+            assert before.end == after.start
+        for each in found:
+            assert each.text == text[each.start : each.end]
+            assert len(each.text.strip()) <= size
+            assert each.text.strip() or not text.strip()
+        for each in found[1:]:
+            assert not each.text[0].isspace(), "white space belongs to the passage before"
+
+
+def test_sentences_tile_every_text() -> None:
+    for text in _texts(1500):
+        found = sentences(text)
+        assert "".join(text[start:end] for start, end in found) == text
+        assert all(start < end for start, end in found)
+
+
+def test_passages_are_cut_inside_a_character_only_where_it_is_too_large() -> None:
+    for text in _texts(600):
+        for each in passages(text, 60)[:-1]:
+            if inside_grapheme(text, each.end) and not each.text[-1].isspace():
+                low = each.start + len(each.text) - len(each.text.lstrip())
+                assert all(inside_grapheme(text, at) for at in range(low + 1, each.end))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three?", ["One. ", "Two! ", "Three?"]),
+        ("Dr. Smith met Mrs. Jones. They spoke.", ["Dr. Smith met Mrs. Jones. ", "They spoke."]),
+        ("The U.S. Army came. It left.", ["The U.S. Army came. ", "It left."]),
+        ("He lives in the U.S. The army left.", ["He lives in the U.S. ", "The army left."]),
+        ("Bring fruit, e.g. apples. Go.", ["Bring fruit, e.g. apples. ", "Go."]),
+        ("It is 3.14 or No. 5 of pp. 7-9. Yes.", ["It is 3.14 or No. 5 of pp. 7-9. ", "Yes."]),
+        ("J. R. R. Tolkien wrote. I read.", ["J. R. R. Tolkien wrote. ", "I read."]),
+        ("Acme Inc. was sold. Bought by Foo Ltd. The end.",
+         ["Acme Inc. was sold. ", "Bought by Foo Ltd. ", "The end."]),
+        ('"Why?" he asked. "No." She left.', ['"Why?" he asked. ', '"No." ', "She left."]),
+        ("Yahoo! is a firm. Wait... what?", ["Yahoo! is a firm. ", "Wait... what?"]),
+        ("A bishop of Elmham.The date is", ["A bishop of Elmham.", "The date is"]),
+        ("See Node.js and kgp.neo4j.Driver now.", ["See Node.js and kgp.neo4j.Driver now."]),
+        ("这是一句。那是两句！对吗？", ["这是一句。", "那是两句！", "对吗？"]),
+        ("「これ。」と言った。終わり", ["「これ。」", "と言った。", "終わり"]),
+        ("ما هذا؟ هذا كتاب. نعم", ["ما هذا؟ ", "هذا كتاب. ", "نعم"]),
+        ("यह है। वह है।", ["यह है। ", "वह है।"]),
+        ("# Title\nBody.\n\n- one\n- two", ["# Title\n", "Body.\n\n", "- one\n", "- two"]),
+        ("A wrapped\nline stays. Next", ["A wrapped\nline stays. ", "Next"]),
+        ("  \n lead. Then", ["  \n lead. ", "Then"]),
+        ("1. First comes first.\n2. Second", ["1. First comes first.\n", "2. Second"]),
+        ("", []),
+        (" \n\n ", [" \n\n "]),
+    ],
+)  # fmt: skip
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in sentences(text)] == expected
+
+
+def test_passages_hold_whole_sentences() -> None:
+    text = "".join(f"This is sentence number {n} of the text. " for n in range(100))
+    found = passages(text, 200)
+    assert all(p.text.startswith("This") and p.text.endswith(". ") for p in found)
+    assert all(120 < len(p.text.strip()) <= 200 for p in found[:-1])
+
+
+def test_passages_prefer_paragraphs_and_keep_headings_with_their_text() -> None:
+    paragraph = "Some words stand here. More words stand there.\n\n"
+    found = passages(paragraph * 4 + "## Next\n\n" + paragraph * 6, 250)
+    assert all(p.text.endswith("\n\n") for p in found)
+    assert not any(p.text.rstrip().endswith("## Next") for p in found)
+    assert any(p.text.startswith("## Next") for p in found)
+    plain = passages("First words of it. " * 11 + "\n\nA heading alone\n\n" + "And text. " * 9, 240)
+    assert [p.text[:9] for p in plain] == ["First wor", "A heading"]
+
+
+def test_a_long_sentence_is_cut_at_a_clause_else_a_space_else_anywhere() -> None:
+    clauses = passages("when this happens then, " * 20, 100)
+    assert all(p.text.rstrip().endswith(",") for p in clauses)
+    words = passages("word " * 100, 33)
+    assert all(p.text.endswith("word ") for p in words)
+    letters = passages("x" * 250, 100)
+    assert [len(p.text) for p in letters] == [100, 100, 50]
+
+
+@pytest.mark.parametrize(
+    "cluster", ["e\u0301\u0302", "👨‍👩‍👧‍👦", "🇩🇪", "👍🏽", "\u1112\u1161\u11ab", "क्षि"]
+)
+def test_what_reads_as_one_character_is_not_cut(cluster: str) -> None:
+    for size in range(len(cluster), 4 * len(cluster)):
+        for each in passages(cluster * 40, size):
+            assert len(each.text) % len(cluster) == 0, (size, each.text)
+
+
+def test_a_passage_is_the_same_text_in_nfd() -> None:
+    text = unicodedata.normalize("NFD", "Đây là tiếng Việt. Nó có dấu. " * 50)
+    assert "".join(p.text for p in passages(text, 80)) == text

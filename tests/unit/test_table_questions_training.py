@@ -1,0 +1,170 @@
+"""Training the ranker of questions over tables, and the benchmark that measures it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from commands import environment
+
+from kgp_neo4j.corpus.tables.questions.candidates import candidates
+from kgp_neo4j.corpus.tables.questions.cell_links import link
+from kgp_neo4j.corpus.tables.questions.features import example
+from kgp_neo4j.corpus.tables.questions.plans import Plan, Rows, denotation
+from kgp_neo4j.corpus.tables.questions.ranker import Ranker, groups_of, read_ranker
+from kgp_neo4j.corpus.tables.questions.table_grid import Grid, grid_of
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.evaluate.denotations import same_values
+from kgp_neo4j.train.table_forms import made_up
+from kgp_neo4j.train.table_questions import (
+    RankerSettings,
+    Sample,
+    best_of,
+    grow_confidence,
+    save,
+    train_ranker,
+)
+from kgp_neo4j.types.errors import ModelError
+
+_BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+_SMALL = RankerSettings(
+    words=8, header=4, hidden=16, rounds=4, rare_gram=2, rare_signature=2, rare_header=2, seed=5
+)
+
+
+def _grid(seed: int) -> Grid:
+    """Return a small table of invented islands."""
+    random = Random(seed)
+    names = [f"{a}{b}" for a in ("Ard", "Hesk", "Mor", "Skel") for b in ("fin", "vich", "by")]
+    random.shuffle(names)
+    rows = [
+        (name, str(random.randrange(10, 900)), random.choice(("Norway", "Denmark", "Iceland")))
+        for name in names[:9]
+    ]
+    return grid_of(("Island", "People", "Flag"), rows)
+
+
+def _samples(seeds: range) -> list[Sample]:
+    made = []
+    for seed in seeds:
+        grid = _grid(seed)
+        for text, plan in made_up(grid, Random(seed), 8):
+            links = link(text, grid)
+            found = candidates(links, grid)
+            values = denotation(grid, plan).values
+            right = [same_values(c.result.values, values) for c in found]
+            made.append(Sample(example(links, grid, found), right, groups_of(found), part=seed % 2))
+    return made
+
+
+@pytest.fixture(scope="module")
+def trained() -> tuple[Ranker, list[Sample]]:
+    """A small ranker and samples over tables that it has not seen."""
+    return Ranker(*train_ranker(_samples(range(25)), _SMALL)), _samples(range(100, 115))
+
+
+def test_made_up_questions_can_be_read_as_they_are_meant() -> None:
+    samples = _samples(range(12))
+    assert len(samples) > 40
+    assert sum(any(s.right) for s in samples) >= 0.97 * len(samples)
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_a_ranker_learns_to_read_questions_over_tables_it_has_not_seen(
+    trained: tuple[Ranker, list[Sample]],
+) -> None:
+    ranker, held = trained
+    right = sum(best_of(ranker, s)[0] for s in held) / len(held)
+    chance = float(np.mean([np.mean(s.right) for s in held]))
+    assert right > 0.6 > chance
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_confidence_is_higher_for_right_answers(trained: tuple[Ranker, list[Sample]]) -> None:
+    ranker, held = trained
+    judged = [best_of(ranker, s) for s in [*held, *_samples(range(200, 215))]]
+    card = {"grams": [], "signatures": [], "headers": []}
+    rows = [row for _, row in judged]
+    trees = grow_confidence(rows, [right for right, _ in judged], smallest_leaf=10)
+    confident = Ranker(ranker.weights, {**card, "confidence": trees}).trees
+    assert confident is not None
+    scores = confident.scores(np.array(rows, np.float32))
+    right = np.array([right for right, _ in judged])
+    assert scores[right].mean() > scores[~right].mean()
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_a_saved_ranker_scores_as_before(
+    trained: tuple[Ranker, list[Sample]], tmp_path: Path
+) -> None:
+    samples = _samples(range(3))
+    weights, card = train_ranker(samples, _SMALL)
+    save(tmp_path, weights, {**card, "threshold": 0.7})
+    before, after = Ranker(weights, card), read_ranker(tmp_path)
+    assert after.threshold == 0.7
+    for sample in samples[:5]:
+        assert np.allclose(
+            before.scores(sample.example), after.scores(sample.example), atol=0.05, rtol=0.01
+        )
+
+
+def test_what_is_no_ranker_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no ranker") as caught:
+        read_ranker(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+    (tmp_path / "ranker.safetensors").write_bytes(b"not one")
+    with pytest.raises(ModelError, match="no ranker"):
+        read_ranker(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_training_again_gives_the_same(trained: tuple[Ranker, list[Sample]]) -> None:
+    samples = _samples(range(3))
+    one, other = (train_ranker(samples, _SMALL)[0] for _ in range(2))
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_the_benchmark_goes_from_a_folder_to_its_figures(
+    connection: Connection, tmp_path: Path
+) -> None:
+    folder, grids = tmp_path / "data", {f"csv/1-csv/{n}.csv": _grid(n) for n in (1, 2)}
+    folder.mkdir()
+    lines = ["id\tutterance\tcontext\ttargetValue"]
+    with tarfile.open(folder / "tables_csv.tar.gz", "w:gz") as packed:
+        for name, grid in grids.items():
+            file = tmp_path / Path(name).name
+            rows = [[c.header for c in grid.columns], *([c.text for c in r] for r in grid.rows)]
+            file.write_text("".join(",".join(f'"{t}"' for t in row) + "\n" for row in rows))
+            packed.add(file, name)
+            first = grid.rows[0]
+            lines.append(f"{name}-1\twhat is the flag of {first[0].text}?\t{name}\t{first[2].text}")
+            count = denotation(grid, Plan("count", Rows())).values[0]
+            lines.append(f"{name}-2\thow many islands are there?\t{name}\t{count}")
+    with gzip.open(folder / "random-split-1-dev.tsv.gz", "wt") as file_:
+        file_.write("\n".join(lines) + "\n")
+    done = subprocess.run(
+        [sys.executable, str(_BENCHMARKS / "table_questions.py"), str(folder), "--json"],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment(connection),
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert figures["questions"] == 4
+    assert figures["accuracy"] >= 50
+    assert figures["coverage"] <= 100

@@ -1,0 +1,356 @@
+"""Tables of values, Markdown and HTML: their cells, spans, headers, captions and places."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.grid import column_names, markdown
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.tables import SourceTable, Span
+
+
+def _read(path: Path, data: str | bytes) -> SourceDocument:
+    raw = data if isinstance(data, bytes) else data.encode()
+    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    [reading] = read(path, bar("", None))
+    if isinstance(reading, InputError):
+        raise reading
+    return reading
+
+
+def _table(path: Path, data: str | bytes) -> SourceTable:
+    [table] = _read(path, data).tables
+    return table
+
+
+# --- Values -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators_are_found_out(tmp_path: Path, ending: str, separator: str) -> None:
+    lines = [
+        ["Town", "Share, %", "Note; more"],
+        ["Ålesund", "1,5", "a|b"],
+        ["", "2,5", "tab\there"],
+    ]
+    data = "\r\n".join(separator.join(f'"{cell}"' for cell in line) for line in lines)
+    document = _read(tmp_path / f"my_towns{ending}", data)
+    assert document.title == "my towns"
+    assert not document.left_out
+    [table] = document.tables
+    assert [list(row) for row in table.rows] == lines
+    assert table.header_rows == 1
+    assert document.text[table.start : table.end] == document.text == markdown(table)
+
+
+def test_a_bare_file_with_decimal_commas(tmp_path: Path) -> None:
+    table = _table(tmp_path / "a.csv", "a;b;c\n1,5;2,5;3,5\n4,5;5,5;6,5\n")
+    assert table.rows == (("a", "b", "c"), ("1,5", "2,5", "3,5"), ("4,5", "5,5", "6,5"))
+    table = _table(tmp_path / "b.csv", "sep=|\na,b|c\n1|2\n")
+    assert table.rows == (("a,b", "c"), ("1", "2"))
+    table = _table(tmp_path / "c.csv", "name\nAnn\nBob\n")
+    assert table.rows == (("name",), ("Ann",), ("Bob",))
+
+
+def test_quotes_within_quotes(tmp_path: Path) -> None:
+    doubled = _table(tmp_path / "a.csv", 'a,b\n"say ""hi"", x","C:\\dir\\"\n"two\r\nlines",2\n')
+    assert doubled.rows[1:] == (('say "hi", x', "C:\\dir\\"), ("two\nlines", "2"))
+    escaped = _table(tmp_path / "b.csv", '"a","b"\n"say \\"hi\\", x","5\\" \\\\ \\n"\n"y",""\n')
+    assert escaped.rows[1:] == (('say "hi", x', '5" \\ \\n'), ("y", ""))
+    inches = _table(tmp_path / "c.csv", 'pipe,n\n5" wide,1\n')
+    assert inches.rows[1] == ('5" wide', "1")
+
+
+def test_marks_of_encodings(tmp_path: Path) -> None:
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        table = _table(tmp_path / f"{encoding}.csv", "ключ,值\né,1\n".encode(encoding))
+        assert table.rows == (("ключ", "值"), ("é", "1"))
+
+
+def test_ragged_rows_are_filled_and_told(tmp_path: Path) -> None:
+    document = _read(tmp_path / "a.csv", 'a,b,c,\n1,2,3,\n4,5\n\n,,\n"6\n",7,8,9,10\n11,12,13\n')
+    [table] = document.tables
+    assert table.rows == (
+        ("a", "b", "c", ""),
+        ("1", "2", "3", ""),
+        ("4", "5", "", ""),
+        ("6", "7", "8", "9,10"),
+        ("11", "12", "13", ""),
+    )
+    assert document.left_out == (
+        "line 3: 2 of 4 fields",
+        "line 6: 5 of 4 fields",
+        "line 8: 3 of 4 fields",
+    )
+    many = _read(tmp_path / "b.csv", "a,b,c\n" + "1,2,3\n" * 40 + "1,2\n" * 30)
+    assert len(many.left_out) == 11
+    assert many.left_out[-1] == "20 more lines with another number of fields than the header"
+    short = _read(tmp_path / "c.csv", "a,b\n1,2,x\n3,4,y\n")
+    assert short.tables[0].rows[0] == ("a", "b", "")
+    assert short.left_out == ("line 1: 2 fields in the header of 3 columns",)
+    trailing = _read(tmp_path / "d.csv", "a,b,,\n1,2,,\n3,4,,\n")
+    assert trailing.tables[0].rows == (("a", "b"), ("1", "2"), ("3", "4"))
+    assert not trailing.left_out
+
+
+@pytest.mark.parametrize(
+    ("data", "headers"),
+    [
+        ("a,b\n1,2\n", 1),
+        ("Country,2019,2020\nNorway,5.1,5.2\n", 1),
+        ("Round,1,2,3\nAnn,7,8,9\n", 1),
+        ("Rank,Rank,\n1,2,3\n", 1),
+        ("Player,100s,2nd,140+\nAnn,3,4,5\n", 1),
+        ("1.5,2.5\n3.5,4.5\n", 0),
+        ("Ann,30.5\nBob,25.5\n", 0),
+        ("Ann,2020-01-02\nBob,2020-01-03\n", 0),
+        ("Ann,F,x\nBob,M,x\nCy,F,y\n", 0),
+        ("Name,Points\nAnn,3\nName,Points\nBob,4\n", 1),
+    ],
+)
+def test_which_first_rows_are_headers(tmp_path: Path, data: str, headers: int) -> None:
+    assert _table(tmp_path / "a.csv", data).header_rows == headers
+
+
+def test_lines_above_the_header_are_the_caption(tmp_path: Path) -> None:
+    document = _read(tmp_path / "a.csv", "Table 7. Rain by town,,\nin mm\n\nTown,May,June\nA,1,2\n")
+    [table] = document.tables
+    assert (table.caption, table.number) == ("Table 7. Rain by town. in mm", "7")
+    assert table.rows == (("Town", "May", "June"), ("A", "1", "2"))
+    assert document.text == f"{table.caption}\n\n{markdown(table)}"
+    assert document.text[table.start : table.end] == markdown(table)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", "x.csv: the file holds no text"),
+        (b"\n,,\n \n", "x.csv: the file holds no text"),
+        (b"a,b\n1,\x00\n", "x.csv:2: a NUL character"),
+        (b"a,b\n1,\xff\n", "x.csv:2: byte 6 is not utf-8 text"),
+        (b'a,b\n1,2\n3,"4\n5,6\n', "x.csv:3: a quote opens in this record and is never closed"),
+    ],
+)
+def test_bad_values_are_told_with_their_line(tmp_path: Path, data: bytes, expected: str) -> None:
+    with pytest.raises(InputError) as raised:
+        _read(tmp_path / "x.csv", data)
+    assert str(raised.value).startswith(f"{tmp_path}/{expected}")
+
+
+@pytest.mark.slow
+def test_a_long_file_is_read_in_bounded_memory(tmp_path: Path) -> None:
+    lines = [f'{n},"Name {n}, more",2020-01-{n % 28 + 1:02},{n / 7:.2f},x' for n in range(100_000)]
+    data = "id,name,when,price,note\n" + "\n".join(lines)
+    path = tmp_path / "a.csv"
+    path.write_text(data, encoding="utf-8")
+    script = f"""
+import tracemalloc
+from pathlib import Path
+from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.environment.progress import bar
+tracemalloc.start()
+[document] = read(Path({str(path)!r}), bar("", None))
+rows = document.tables[0].rows
+print(len(rows), *rows[-1], sep=";")
+print(tracemalloc.get_traced_memory()[1])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    last, peak = done.stdout.splitlines()
+    assert last == "100001;99999;Name 99999, more;2020-01-12;14285.57;x"
+    assert int(peak) < 400_000_000
+    field = "x" * 1_000_000
+    assert _table(tmp_path / "b.csv", f"a,b\n{field},1\n").rows[1] == (field, "1")
+
+
+def test_any_bytes_are_values_or_an_input_error(tmp_path: Path) -> None:
+    drawn = random.Random(7)
+    path = tmp_path / "x.csv"
+    letters = 'ab,;\t|"\\\n\r1. é'
+    read_ones = 0
+    for _ in range(600):
+        data = "".join(drawn.choice(letters) for _ in range(drawn.randrange(60)))
+        try:
+            [table] = _read(path, data).tables
+        except InputError:
+            continue
+        read_ones += 1
+        assert len({len(row) for row in table.rows}) == 1
+    assert read_ones > 200
+
+
+# --- Markdown -----------------------------------------------------------------------------------
+
+_MARKDOWN = """# Rain
+
+**Table 2.** Rain by *town*
+
+| Town | Amount \\| mm |
+|:-----|:-----------:|
+| **Bergen** | `1|2` |
+| [Oslo](https://example.org) &amp; co<br>x | 5 \\\\ 6 |
+| only |
+
+```
+| not | this |
+|-----|------|
+| 1   | 2    |
+```
+
+    | nor | this |
+    |-----|------|
+
+> | a | b |
+> |---|---|
+> | 1 | 2 |
+
+Table A.3: in a quotation
+
+- item
+
+  a | b
+  --|--
+  3 | 4
+
+| | |
+|-|-|
+| no | header |
+
+a | b
+"""
+
+
+def test_tables_of_markdown(tmp_path: Path) -> None:
+    document = _read(tmp_path / "a.md", _MARKDOWN.replace("`1|2`", "`1\\|2`"))
+    assert document.text == _MARKDOWN.replace("`1|2`", "`1\\|2`")
+    first, quoted, listed, bare = document.tables
+    assert first.rows == (
+        ("Town", "Amount | mm"),
+        ("Bergen", "1|2"),
+        ("Oslo & co x", "5 \\ 6"),
+        ("only", ""),
+    )
+    assert (first.caption, first.number) == ("Table 2. Rain by town", "2")
+    place = document.text[first.start : first.end]
+    assert place.startswith("| Town |")
+    assert place.endswith("| only |")
+    assert (quoted.rows, quoted.caption) == (
+        (("a", "b"), ("1", "2")),
+        "Table A.3: in a quotation",
+    )
+    assert quoted.number == "A.3"
+    assert listed.rows == (("a", "b"), ("3", "4"))
+    assert (bare.rows, bare.header_rows, bare.number) == ((("no", "header"),), 0, "")
+
+
+def test_captions_above_and_below(tmp_path: Path) -> None:
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    above = f"Table 1: one\n\n{table}\n\nTable 2: two\n\n{table}\n\nText.\n"
+    assert [t.number for t in _read(tmp_path / "a.md", above).tables] == ["1", "2"]
+    below = f"Text.\n\n{table}\n\nTable 1: one\n\n{table}\n\nTable 2: two\n"
+    assert [t.number for t in _read(tmp_path / "b.md", below).tables] == ["1", "2"]
+    second = f"{table}\n\nTable 2: two\n\n{table}\n\nText.\n"
+    assert [t.number for t in _read(tmp_path / "e.md", second).tables] == ["", "2"]
+    none = f"The table below.\n\n{table}\n\nTable of contents\n\n{table}\n\nTable 4 shows it.\n"
+    assert [t.caption for t in _read(tmp_path / "c.md", none).tables] == ["", ""]
+    windows = f"x\r\n\r\n{table}\r\n\r\ny".replace("\n|", "\r\n|")
+    [found] = _read(tmp_path / "d.md", windows).tables
+    assert windows[found.start : found.end].replace("\r", "") == table
+
+
+# --- HTML ---------------------------------------------------------------------------------------
+
+
+def test_tables_of_a_page(tmp_path: Path) -> None:
+    page = """<p>Before</p>
+<table><caption>Table 3. Scores</caption>
+<tfoot><tr><td>all<td>9<td>9</tr></tfoot>
+<thead><tr><th rowspan=2>Name</th><th colspan="2">Score</th></tr><tr><th>A</th><th>B</th></tr>
+<tbody><tr><td rowspan=2>x | y<script>no</script></td><td>1</td><td><b>2</b> <ul><li>a<li>b</ul>
+</tr><tr><td colspan=2>3</td></tr></table><p>After</p>"""
+    document = _read(tmp_path / "a.html", page)
+    [table] = document.tables
+    assert table.rows == (
+        ("Name", "Score", "Score"),
+        ("Name", "A", "B"),
+        ("x | y", "1", "2 a b"),
+        ("x | y", "3", "3"),
+        ("all", "9", "9"),
+    )
+    assert set(table.spans) == {
+        Span(0, 0, 2, 1),
+        Span(0, 1, 1, 2),
+        Span(2, 0, 2, 1),
+        Span(3, 1, 1, 2),
+    }
+    assert (table.header_rows, table.caption, table.number) == (2, "Table 3. Scores", "3")
+    assert column_names(table) == ["Name", "Score / A", "Score / B"]
+    shown = markdown(table)
+    assert document.text == f"Before\n\nTable 3. Scores\n\n{shown}\n\nAfter"
+    assert document.text[table.start : table.end] == shown
+
+
+def test_tables_for_the_layout_stay_text(tmp_path: Path) -> None:
+    inner = "<table><tr><td>a</td><td>1</td></tr><tr><td>b</td><td>2</td></tr></table>"
+    document = _read(tmp_path / "a.html", f"<pre> x</pre><table><tr><td>{inner}</td></tr></table>")
+    [table] = document.tables
+    assert (table.rows, table.header_rows) == ((("a", "1"), ("b", "2")), 1)
+    assert document.text[table.start : table.end] == markdown(table)
+    for page in (
+        "<table><tr><td>1</td><td>2</td></tr></table>",
+        "<table><tr><td>1</td></tr><tr><td>2</td></tr></table>",
+        f"{inner.replace('<table', '<table role=presentation', 1)}",
+        "<table><tr><td>1</td><td></td></tr><tr><td></td><td></td></tr></table>",
+    ):
+        document = _read(tmp_path / "b.html", page)
+        assert not document.tables
+        assert "|" not in document.text
+
+
+def test_titles_row_names_and_unclosed_cells(tmp_path: Path) -> None:
+    title = "<table><tr><th colspan=2>Rain <i>in</i> May</th></tr><tr><td>Town<td>mm<tr><td>A<td>3"
+    document = _read(tmp_path / "a.html", title)
+    [table] = document.tables
+    assert (table.caption, table.header_rows) == ("Rain in May", 1)
+    assert table.rows == (("Town", "mm"), ("A", "3"))
+    assert document.text == f"Rain in May\n\n{markdown(table)}"
+    facts = "<table><tr><th>Born<td>1980</tr><tr><th>Died<td>2000</tr></table>"
+    [table] = _read(tmp_path / "b.html", facts).tables
+    assert (table.header_rows, table.rows) == (0, (("Born", "1980"), ("Died", "2000")))
+    empty = "<table><tr><td>a<td><td>b</tr><tr></tr><tr><td>1<td><td>2</tr></table><p>Table 1: x"
+    [table] = _read(tmp_path / "c.html", empty).tables
+    assert (table.rows, table.number) == ((("a", "b"), ("1", "2")), "1")
+
+
+def test_a_table_that_unfolds_without_end_is_text(tmp_path: Path) -> None:
+    cell = '<td colspan="1000" rowspan="65534">x</td>'
+    page = f"<table><tr>{cell}</tr>{'<tr><td>y</td></tr>' * 5_000}</table>"
+    document = _read(tmp_path / "a.html", page)
+    assert not document.tables
+    assert document.left_out == ("table 1 has too many merged cells and is kept as text only",)
+    assert document.text.count("y") == 5_000
+    row = "<tr><td colspan=0 rowspan=0>a<td colspan=-1>b<td rowspan=x>c</tr>"
+    [table] = _read(tmp_path / "b.html", f"<table>{row}{row}</table>").tables
+    assert table.rows == (("a", "b", "c", ""), ("a", "a", "b", "c"))
+
+
+def test_markdown_of_a_table_reads_back(tmp_path: Path) -> None:
+    drawn = random.Random(3)
+    letters = 'ab|\\ é1,"'
+    rows = tuple(
+        tuple("".join(drawn.choice(letters) for _ in range(6)).strip() or "x" for _ in range(3))
+        for _ in range(40)
+    )
+    table = SourceTable(rows=rows)
+    [found] = _read(tmp_path / "a.md", markdown(table)).tables
+    assert found.rows == tuple(tuple(" ".join(t.split()) for t in row) for row in rows)

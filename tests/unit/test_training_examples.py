@@ -1,0 +1,244 @@
+"""Supporting facts are read from every data set, in the order of the reasoning."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgp_neo4j.train.chains import SupportingFact, chained
+from kgp_neo4j.train.examples import TrainingQuestion, read_training_questions, training_pairs
+from kgp_neo4j.types.errors import InputError
+
+_SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+_BRIDGE: dict[str, Any] = {
+    "_id": "b1",
+    "question": "Why did the designer of Hesk Bridge become an engineer?",
+    "answer": "a flood",
+    "type": "bridge",
+    "supporting_facts": [["Yusuf Arden", 1], ["Hesk Bridge", 0]],
+    "context": [
+        ["Yusuf Arden", ["Yusuf Arden was born in Hesk.", " He began after a flood.", " More."]],
+        ["Port Merrin", ["A harbour."]],
+        ["Hesk Bridge", ["Hesk Bridge was designed by Yusuf Arden.", " It is long."]],
+        ["Nothing", []],
+    ],
+}
+_COMPARISON: dict[str, Any] = {
+    "id": 7,
+    "question": "Which film's director was born later, Low Tide or High Water (film)?",
+    "answer": "Low Tide",
+    "type": "bridge_comparison",
+    "evidences": [],
+    "supporting_facts": {
+        "title": ["Low Tide", "High Water (film)", "Ada Moor", "Ivo Lind"],
+        "sent_id": [0, 0, 0, 9],
+    },
+    "context": {
+        "title": ["Ivo Lind", "Low Tide", "Ada Moor", "High Water (film)"],
+        "sentences": [
+            ["Ivo Lind was born in 1901."],
+            ["Low Tide is a film by Ada Moor."],
+            ["Ada Moor was born in 1950."],
+            ["High Water is a film by Ivo Lind."],
+        ],
+    },
+}
+_MUSIQUE: dict[str, Any] = {
+    "id": "2hop__1_2",
+    "question": "Who leads the town where Ada Moor was born?",
+    "answer": "Bo Vik",
+    "answerable": True,
+    "paragraphs": [
+        {"idx": 0, "title": "Sund", "paragraph_text": "Sund is led by Bo Vik."},
+        {"idx": 1, "title": "Elsewhere", "paragraph_text": "Far away."},
+        {"idx": 2, "title": "Ada Moor", "paragraph_text": "Ada Moor was born in Sund."},
+    ],
+    "question_decomposition": [{"paragraph_support_idx": 2}, {"paragraph_support_idx": 0}],
+}
+_SENTENCES: dict[str, Any] = {
+    "question": "When was the university of Sergei Tokarev founded?",
+    "answer": "1755",
+    "type": "bridge",
+    "evidence": [
+        "Moscow University | It was founded in 1755.",
+        "Sergei Tokarev | Sergei Tokarev was a professor at Moscow University.",
+        "Moscow University | It is in Moscow.",
+    ],
+}
+
+
+def _write(path: Path, *records: object) -> Path:
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def _titles(question: TrainingQuestion) -> list[str]:
+    return [fact.title for fact in question.facts]
+
+
+def test_hotpotqa_puts_what_the_question_names_first(tmp_path: Path) -> None:
+    (read,) = read_training_questions([_write(tmp_path / "a.jsonl.gz", _BRIDGE)])
+    assert read.id == "b1"
+    assert read.answer == "a flood"
+    assert read.facts == (
+        SupportingFact(
+            "Hesk Bridge",
+            "Hesk Bridge was designed by Yusuf Arden.",
+            "Hesk Bridge was designed by Yusuf Arden. It is long.",
+        ),
+        SupportingFact(
+            "Yusuf Arden",
+            "He began after a flood.",
+            "Yusuf Arden was born in Hesk. He began after a flood. More.",
+        ),
+    )
+    assert read.distractors == (("Port Merrin", "A harbour."),)
+    pairs = training_pairs([read])
+    assert [(len(p.found), p.expected.title) for p in pairs] == [
+        (0, "Hesk Bridge"),
+        (1, "Yusuf Arden"),
+    ]
+    assert pairs[1].found == read.facts[:1]
+
+
+def test_a_comparison_is_learnt_from_either_side(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([_COMPARISON]), encoding="utf-8")
+    (read,) = read_training_questions([path])
+    assert read.id == "7"
+    assert _titles(read) == ["Low Tide", "Ada Moor", "High Water (film)", "Ivo Lind"]
+    assert read.starts == (0, 2)
+    # Its sentence number is past the end: then all of the passage supports the answer.
+    assert read.facts[3].text == "Ivo Lind was born in 1901."
+    assert [[fact.title for fact in order] for order in read.orders()] == [
+        ["Low Tide", "Ada Moor", "High Water (film)", "Ivo Lind"],
+        ["High Water (film)", "Ivo Lind", "Low Tide", "Ada Moor"],
+    ]
+    assert len(training_pairs([read])) == 8
+    plain = _BRIDGE | {"type": "comparison"}
+    (read,) = read_training_questions([_write(tmp_path / "b.jsonl", plain)])
+    assert read.starts == (0, 1)
+    assert len(read.orders()) == 2
+
+
+def test_musique_keeps_the_order_of_its_decomposition(tmp_path: Path) -> None:
+    unanswerable = _MUSIQUE | {"question": "?", "answerable": False, "question_decomposition": []}
+    (read,) = read_training_questions([_write(tmp_path / "a.jsonl", unanswerable, _MUSIQUE)])
+    assert _titles(read) == ["Ada Moor", "Sund"]
+    assert read.facts[1].text == read.facts[1].passage_text == "Sund is led by Bo Vik."
+    assert read.distractors == (("Elsewhere", "Far away."),)
+
+
+def test_gold_sentences_alone_are_facts_too(tmp_path: Path) -> None:
+    bare = _SENTENCES | {
+        "question": "When was his university founded?",
+        "evidence": ["It was founded in 1755.", "He taught at the university."],
+    }
+    titled, untitled = read_training_questions([_write(tmp_path / "a.jsonl", _SENTENCES, bare)])
+    assert [(fact.title, fact.text) for fact in titled.facts] == [
+        ("Sergei Tokarev", "Sergei Tokarev was a professor at Moscow University."),
+        ("Moscow University", "It was founded in 1755. It is in Moscow."),
+    ]
+    assert {fact.title for fact in untitled.facts} == {""}
+    assert untitled.facts[-1].text == "It was founded in 1755."  # it holds the answer
+    assert untitled.id != titled.id
+
+
+def test_the_chain_does_not_depend_on_the_order_given() -> None:
+    facts = [
+        SupportingFact(title, text, text)
+        for title, text in (
+            ("Hesk Bridge", "Hesk Bridge replaced the ferry and was designed by Yusuf Arden."),
+            ("Yusuf Arden", "Yusuf Arden studied in Corriander."),
+            ("Corriander", "Corriander has 900 people."),
+        )
+    ]
+    question = "How many people live where the designer of Hesk Bridge studied?"
+    for given in itertools.permutations(facts):
+        assert chained(question, "900", given) == facts
+
+
+def test_a_question_of_two_files_is_kept_once_as_the_first_has_it(tmp_path: Path) -> None:
+    again = _SENTENCES | {"question": _BRIDGE["question"] + " "}
+    files = [_write(tmp_path / "a.jsonl", _BRIDGE), _write(tmp_path / "b.jsonl", again, _MUSIQUE)]
+    assert [q.id for q in read_training_questions(files)] == ["b1", "2hop__1_2"]
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ([1], "not a question"),
+        ({"question": " ", "answer": "x"}, "the question is empty"),
+        ({"question": "Who?", "answer": "x"}, "no supporting facts"),
+        ({"question": "Who?", "evidence": ["a"]}, '"answer" is not a text'),
+        (_SENTENCES | {"evidence": []}, '"evidence" is no list of sentences'),
+        (_SENTENCES | {"question": "Who \ud800?"}, "half a surrogate pair"),
+        (_BRIDGE | {"supporting_facts": []}, "no supporting facts"),
+        (_BRIDGE | {"supporting_facts": [["Port Merrin", "0"]]}, "not as published"),
+        (_BRIDGE | {"supporting_facts": [["Nothing", 0]]}, "'Nothing' is not in the context"),
+        (_BRIDGE | {"supporting_facts": [["Hesk", 0]]}, "'Hesk' is not in the context"),
+        (_BRIDGE | {"context": [["Hesk Bridge", "text"]]}, "not as published"),
+        (_BRIDGE | {"context": ["Hesk Bridge"]}, "expected"),
+        (_MUSIQUE | {"paragraphs": [{"title": "x"}]}, "not as published"),
+        (_MUSIQUE | {"question_decomposition": [{"paragraph_support_idx": 9}]}, "not told"),
+        (_MUSIQUE | {"question_decomposition": [{"paragraph_support_idx": [1]}]}, "not told"),
+        (_MUSIQUE | {"question_decomposition": None}, "not told"),
+    ],
+)
+def test_a_bad_line_is_said_with_file_and_line(tmp_path: Path, record: object, said: str) -> None:
+    path = _write(tmp_path / "bad.jsonl", _MUSIQUE, record)
+    with pytest.raises(InputError) as caught:
+        read_training_questions([path])
+    assert said in str(caught.value)
+    assert f"{path}:2" in str(caught.value)
+
+
+def _broken(folder: Path) -> Path:
+    path = folder / "broken.jsonl"
+    path.write_text('{"question"', encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda folder: folder / "missing.jsonl", "cannot be read"),
+        (lambda folder: folder / "notes.txt", "not a file of questions"),
+        (lambda folder: _write(folder / "empty.jsonl"), "the file holds no question"),
+        (_broken, "not JSON"),
+    ],
+)
+def test_a_bad_file_is_said(tmp_path: Path, make: Callable[[Path], Path], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_training_questions([make(tmp_path)])
+
+
+def _samples(folder: Path) -> list[Path]:
+    """Return the published training files where they are at hand, else the records of above."""
+    if not _SHARED.is_dir():
+        records = (_BRIDGE, _COMPARISON, _MUSIQUE, _SENTENCES)
+        return [_write(folder / f"{at}.jsonl", record) for at, record in enumerate(records)]
+    names = ("hotpotqa/train", "hotpotqa/train_evidence", "2wiki/train", "musique/train")
+    return [_SHARED / f"{name}.jsonl.gz" for name in names]
+
+
+@pytest.mark.slow
+def test_published_files_are_read_whole(tmp_path: Path) -> None:
+    for path in _samples(tmp_path):
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8") as file:
+            asked = {json.loads(line)["question"].strip() for line in file}
+        questions = read_training_questions([path])
+        assert {q.question.strip() for q in questions} == asked
+        assert all(len(q.facts) >= 2 and all(f.text for f in q.facts) for q in questions)
+        pairs = training_pairs(questions)
+        assert len(pairs) >= 2 * len(questions)
+        assert not any(pair.expected in pair.found for pair in pairs)

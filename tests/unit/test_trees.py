@@ -1,0 +1,178 @@
+"""The learned agent's trees: scores as by a walk through them, shares of features, bad files."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kgp_neo4j.models.trees import LEAVES, Scorer, Trees
+from kgp_neo4j.types.errors import ModelError
+
+_FEATURES = ("cosine", "lexical", "links", "length")
+
+
+def _tree(rng: random.Random, leaves: int) -> dict[str, Any]:
+    """Return a tree of so many leaves in a shape of chance, often splitting on the same feature."""
+    if leaves == 1:
+        return {"leaf": round(rng.uniform(-2, 2), 3)}
+    low = rng.randint(1, leaves - 1)
+    # Of few thresholds, so that rows meet them exactly.
+    return {
+        "feature": rng.choice(_FEATURES),
+        "threshold": rng.choice((-1.0, -0.5, 0.0, 0.25, 1.0)),
+        "value": round(rng.uniform(-1, 1), 3),
+        "low": _tree(rng, low),
+        "high": _tree(rng, leaves - low),
+    }
+
+
+def _forest(rng: random.Random) -> list[dict[str, Any]]:
+    return [_tree(rng, leaves) for leaves in (1, 2, 3, 7, LEAVES - 1, *[LEAVES] * 15)]
+
+
+def _chain(leaves: int, low: bool) -> dict[str, Any]:
+    """Return a tree whose splits all hang on one side."""
+    tree: dict[str, Any] = {"leaf": 0.0}
+    for number in range(1, leaves):
+        sides = (tree, {"leaf": float(number)})
+        first, second = sides if low else sides[::-1]
+        threshold = float(number if low else -number)
+        tree = {"feature": "links", "threshold": threshold, "value": 0.5}
+        tree |= {"low": first, "high": second}
+    return tree
+
+
+def _rows(rng: random.Random, count: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    values = (-1.0, -0.5, 0.0, 0.25, 1.0)
+    made = [
+        [rng.choice(values) if rng.random() < 0.5 else rng.uniform(-2, 2) for _ in _FEATURES]
+        for _ in range(count)
+    ]
+    return np.array(made, np.float32)
+
+
+def _walk(tree: Mapping[str, Any], row: Sequence[float]) -> tuple[float, list[float]]:
+    """Return the leaf's value and what each feature added, from split to split."""
+    shares = [0.0] * len(_FEATURES)
+    while "leaf" not in tree:
+        at = _FEATURES.index(tree["feature"])
+        side = tree["high" if row[at] > np.float32(tree["threshold"]) else "low"]
+        shares[at] += side.get("leaf", side.get("value")) - tree["value"]
+        tree = side
+    return tree["leaf"], shares
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_are_those_of_a_walk_from_split_to_split(seed: int) -> None:
+    rng = random.Random(seed)
+    forest, rows = _forest(rng), _rows(rng, 60)
+    walked = [[_walk(tree, row) for tree in forest] for row in rows.tolist()]
+    trees = Trees(_FEATURES, forest)
+    scores = trees.scores(rows)
+    assert scores.shape == (60,)
+    assert scores == pytest.approx([sum(leaf for leaf, _ in row) for row in walked])
+    assert len(set(scores.tolist())) > 50  # different rows, different leaves
+    shares = [np.sum([shares for _, shares in row], axis=0) for row in walked]
+    np.testing.assert_allclose(trees.contributions(rows), shares, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_contributions_sum_to_what_the_score_has_over_the_roots(seed: int) -> None:
+    rng = random.Random(100 + seed)
+    forest, rows = _forest(rng), _rows(rng, 40)
+    trees = Trees(_FEATURES, forest)
+    roots = sum(tree.get("leaf", tree.get("value")) for tree in forest)
+    made = trees.contributions(rows)
+    assert made.shape == (40, len(_FEATURES))
+    assert made.sum(axis=1) == pytest.approx(trees.scores(rows) - roots, abs=1e-3)
+
+
+@pytest.mark.parametrize("low", [True, False])
+def test_the_deepest_tree_there_may_be(low: bool) -> None:
+    tree = _chain(LEAVES, low)
+    rows = np.zeros((2 * LEAVES, len(_FEATURES)), np.float32)
+    rows[:, 2] = np.arange(-LEAVES, LEAVES) + 0.5
+    walked = [_walk(tree, row)[0] for row in rows.tolist()]
+    assert Trees(_FEATURES, [tree]).scores(rows).tolist() == walked
+    assert set(walked) == set(map(float, range(LEAVES)))
+
+
+def test_a_feature_at_the_threshold_goes_low() -> None:
+    tree = {"feature": "links", "threshold": 0.1, "value": 0.0}
+    tree |= {"low": {"leaf": -1.0}, "high": {"leaf": 1.0}}
+    rows = np.zeros((3, len(_FEATURES)), np.float32)
+    rows[:, 2] = [np.nextafter(np.float32(0.1), np.float32(d)) for d in (-1, 0.1, 1)]
+    assert Trees(_FEATURES, [tree]).scores(rows).tolist() == [-1.0, -1.0, 1.0]
+
+
+def test_no_rows_and_no_trees() -> None:
+    none = np.zeros((0, len(_FEATURES)), np.float32)
+    trees = Trees(_FEATURES, [_chain(3, True)])
+    assert trees.scores(none).shape == (0,)
+    assert trees.contributions(none).shape == (0, len(_FEATURES))
+    two = np.zeros((2, len(_FEATURES)), np.float32)
+    assert Trees(_FEATURES, []).scores(two).tolist() == [0.0, 0.0]
+    assert Trees(_FEATURES, []).contributions(two).tolist() == [[0.0] * len(_FEATURES)] * 2
+
+
+def _scorer(**changed: Any) -> dict[str, Any]:
+    """Return what a scorer's file holds, with some of it changed."""
+    made = {"features": list(_FEATURES), "first": [_chain(4, True)], "later": [_chain(2, False)]}
+    return {**made, "description": {"licence": "Apache-2.0"}, **changed}
+
+
+def test_a_scorer_from_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "scorer.json"
+    file.write_text(json.dumps(_scorer()), encoding="utf-8")
+    made = Scorer.load(file)
+    assert made.description == {"licence": "Apache-2.0"}
+    rows = np.full((1, len(_FEATURES)), 9.0, np.float32)
+    assert made.first.features == made.later.features == _FEATURES
+    assert made.first.scores(rows).tolist() == [_walk(_chain(4, True), [9.0] * 4)[0]]
+    assert made.later.scores(rows).tolist() == [_walk(_chain(2, False), [9.0] * 4)[0]]
+
+
+_OTHER = {"feature": "colour", "threshold": 0, "value": 0, "low": {"leaf": 0}, "high": {"leaf": 1}}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "no scorer"),
+        (b"trees: none", "no scorer"),
+        (b"\xff\xfe", "no scorer"),
+        (b"[" * 100_000, "no scorer"),
+        (b"[]", "no scorer"),
+        (json.dumps({"features": []}).encode(), "no scorer.*first"),
+        (json.dumps(_scorer(first=[_OTHER])).encode(), "no scorer.*colour"),
+        (json.dumps(_scorer(later=[{"leaf": "high"}])).encode(), "no scorer"),
+        (json.dumps(_scorer(later=[{"feature": "links"}])).encode(), "no scorer"),
+        (
+            json.dumps(_scorer(later=[{**_OTHER, "feature": "links", "low": 3}])).encode(),
+            "no scorer",
+        ),
+        (json.dumps(_scorer(first=[_chain(LEAVES + 1, True)])).encode(), "over 16 leaves"),
+        (json.dumps(_scorer(first=[_chain(LEAVES + 1, False)])).encode(), "over 16 leaves"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_files_that_are_no_scorer(tmp_path: Path, content: bytes, reason: str) -> None:
+    file = tmp_path / "scorer.json"
+    file.write_bytes(content)
+    with pytest.raises(ModelError, match=reason) as raised:
+        Scorer.load(file)
+    assert raised.value.where == str(file)
+    assert raised.value.hint
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.json", tmp_path):
+        with pytest.raises(ModelError, match="cannot be read") as raised:
+            Scorer.load(path)
+        assert raised.value.where == str(path)
