@@ -150,20 +150,6 @@ def test_title_edges(database: Database, corpus: str) -> None:
     assert _shared(database, corpus) == made
 
 
-def test_title_edges_of_a_title_many_documents_have(database: Database, corpus: str) -> None:
-    passages(database, corpus)
-    keywords(database, corpus)
-    rows(
-        database,
-        "MATCH (k:Keyword {corpus: $c, text: 'kettlehaven'}) MATCH (p:Passage {id: $c + '/e1'}) "
-        "CREATE (p)-[:HAS_KEYWORD {tfidf: 0.5, owned: true}]->(k)",
-        c=corpus,
-    )
-    done = database.write_in_batches("connect/title_edges", corpus=corpus, maxOwners=1)
-    assert done == {"made": 1}
-    assert [row[:2] for row in _shared(database, corpus)] == [("a1", "b1")]
-
-
 @pytest.mark.parametrize(
     ("path", "kind", "count"),
     [
@@ -244,20 +230,6 @@ def test_project_similar_and_drop(database: Database, corpus: str) -> None:
     for a, b, e in found:
         cosine = sum(map(operator.mul, vectors[a], vectors[b]))
         assert math.isclose(e["score"], (1 + cosine) / 2, abs_tol=1e-6)
-
-
-def test_similar_keeps_the_nearest(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    database.write_in_batches("connect/remove_similar", corpus=corpus)
-    graph = f"graph of {corpus}"
-    database.read("connect/project", graph=graph, corpus=corpus)
-    try:
-        made = database.write("connect/similar", graph=graph, neighbours=3)
-    finally:
-        database.read("connect/drop", graph=graph)
-    assert made[0]["edges"] == 15
-    nearest = {a: 0.0 for a, _, _ in edges(database, corpus, "SIMILAR_ST")}
-    assert sorted(nearest) == ["a1", "a2", "b1", "c1", "d1"]
 
 
 def test_project_without_embeddings(database: Database, corpus: str) -> None:

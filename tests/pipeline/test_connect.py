@@ -14,7 +14,6 @@ from graphs import rows, write_jsonl
 from small_graphs import FILMS
 
 from kgp_neo4j.corpus.connect import embedding_graph
-from kgp_neo4j.corpus.connect import graphs as stage
 from kgp_neo4j.corpus.connect.embedding_graph import Embedding, Space
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_document
@@ -255,13 +254,6 @@ def test_settings_out_of_range(database: Database, corpus: str, wrong: dict[str,
         connect(database, corpus, edges=["knn-st"], similarity=SimilaritySettings(neighbours=0))
 
 
-@pytest.mark.parametrize("edges", [[], ["mdr"], ["tfidf", "x"]], ids=str)
-def test_no_such_graph(database: Database, corpus: str, edges: Sequence[str]) -> None:
-    _empty(database, corpus)
-    with pytest.raises(ConfigurationError, match="there is no graph named"):
-        connect(database, corpus, edges=edges)
-
-
 # --- Corpora of odd sizes -------------------------------------------------------------------------
 
 
@@ -382,19 +374,19 @@ def test_two_encoders_side_by_side(
             assert owners == [{"c": name}]
 
 
-@pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "kgp"])
 def test_retrieval_keeps_to_its_corpus(
-    database: Database, corpus: str, other_corpus: str, tmp_path: Path, method: str
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
 ) -> None:
     _store(database, corpus, tmp_path, *FILMS[:2])
     _store(database, other_corpus, tmp_path, *FILMS)
     connect(database, corpus)
     connect(database, other_corpus)
-    found = PassageRetriever(database, corpus, method=method).retrieve(
-        Question("", "In which city in California was Tim Burton born?")
-    )
-    assert {p.title for p in found.passages} <= {"Ed Wood (film)", "Tim Burton"}
-    assert found.passages
+    for method in ("bm25", "dense", "hybrid", "kgp"):
+        found = PassageRetriever(database, corpus, method=method).retrieve(
+            Question("", "In which city in California was Tim Burton born?")
+        )
+        assert {p.title for p in found.passages} <= {"Ed Wood (film)", "Tim Burton"}
+        assert found.passages
 
 
 # --- A run that is cut short ----------------------------------------------------------------------
@@ -451,14 +443,11 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
     assert sorted(_state(database, corpus)["connected"]) == _ALL
 
 
-@pytest.mark.parametrize(
-    "path", ["connect/remove_keywords", "connect/shared_keywords", "connect/remove_similar"]
-)
 def test_a_run_that_fails_ends_the_encoding(
-    database: Database, corpus: str, tmp_path: Path, path: str
+    database: Database, corpus: str, tmp_path: Path
 ) -> None:
     _store(database, corpus, tmp_path, *FILMS)
-    with _CutShort(database, path) as failing, pytest.raises(DatabaseError):
+    with _CutShort(database, "connect/shared_keywords") as failing, pytest.raises(DatabaseError):
         connect(failing, corpus)
     assert "encode" not in {thread.name for thread in threading.enumerate()}
     connect(database, corpus)
@@ -516,28 +505,3 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     assert len(seen) == 3
     assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
     assert database.read("connect/unembedded", corpus=corpus) == []
-
-
-def test_encoding_waits_where_nothing_is_written(
-    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
-    monkeypatch.setattr(embedding_graph, "_CHUNK", 1)
-    monkeypatch.setattr(embedding_graph, "_WAITING", 1)
-    done = threading.Semaphore(0)
-
-    def encode(rows: Sequence[tuple[str, str]]) -> Any:
-        done.release()
-        return np.eye(len(rows), 3, dtype=np.float32)
-
-    with Embedding(database, corpus, _space(encode), replace=False, seconds={}):
-        # One waits in the queue and one to get there; the third of five is not begun.
-        assert done.acquire(timeout=60)
-        assert done.acquire(timeout=60)
-        assert not done.acquire(timeout=1)
-    assert len(database.read("connect/unembedded", corpus=corpus)) == 5
-
-
-def test_the_names_of_the_stage() -> None:
-    assert stage.EDGES == ("tfidf", "entity", "knn-st")
-    assert set(stage.GRAPHS) == {*stage.EDGES, "knn-mdr"}

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from graphs import rows, write_jsonl
-from small_graphs import FILMS
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
@@ -86,17 +85,6 @@ def test_entity_graph(database: Database, corpus: str, tmp_path: Path) -> None:
     assert set(report.seconds) >= {"link entities", "write mentions", "shared-entity edges", "all"}
     kept = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.entitySettings AS s", c=corpus)
     assert json.loads(kept[0]["s"])["linker"] == "titles"
-
-
-def test_titles_of_films(database: Database, corpus: str, tmp_path: Path) -> None:
-    _load(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus, edges=["entity"], entities=EntitySettings(phrases=False))
-    assert {row[0::2][:2] for row in _mentions(database, corpus)} == {
-        ("Ed Wood (film)", "Tim Burton"),
-        ("Ed Wood (film)", "Cult film"),
-        ("Tim Burton", "Ed Wood (film)"),
-        ("Burbank", "Tim Burton"),
-    }
 
 
 def test_running_again_changes_nothing_and_other_settings_leave_nothing_stale(

@@ -84,23 +84,6 @@ def test_nothing_linked(database: Database, english: str) -> None:
         mine(database, "no such", "fever")
 
 
-def test_a_model_is_asked_once(database: Database, english: str) -> None:
-    asked = []
-    found = mine(
-        database, english, "I feel ill", write=lambda text: asked.append(text) or '["fever"]'
-    )
-    assert len(asked) == 1
-    assert [entity.name for entity in found.entities] == ["Fever"]
-    assert "Flu" in _names(found)
-
-
-def test_chinese(database: Database, chinese: str) -> None:
-    found = mine(database, chinese, "我恶心、怕光，是什么病？")
-    assert [entity.name for entity in found.entities] == ["恶心", "怕光"]
-    assert found.routes[0] == "恶心 <- 症状 <- 偏头痛 -> 症状 -> 怕光"
-    assert "偏头痛的推荐药物是舒马普坦片。" in found.sentences
-
-
 def test_kg_retriever(database: Database, english: str) -> None:
     linked = link(database, english, "fever, nausea, stomach cramps")
     found = shortest_paths(database, english, linked, 40)
@@ -127,16 +110,6 @@ def test_prune_joins_what_lies_between() -> None:
     paths, kept, left = prune([], rows, 5)
     assert [each.nodes for each in paths] == [("a", "x", "b")]
     assert (kept, left) == ([], 0)
-
-
-def test_random_samples_are_of_one_size() -> None:
-    near = [
-        _single("neighbour", q, q, f"{q}{n}") for q in "ab" for n in range(50 if q == "a" else 3)
-    ]
-    _, kept, _ = prune([], near, 6, sampling="random", seed=3)
-    assert [(each.entity, len(each.triples)) for each in kept] == [("a", 3), ("b", 3)]
-    again = prune([], near, 6, sampling="random", seed=3)[1]
-    assert again == kept
 
 
 # --- Aggregation ----------------------------------------------------------------------------------

@@ -93,14 +93,6 @@ def test_an_entity_out_of_reach_begins_afresh(
     assert sorted(min(way, way[::-1]) for way in found) == [["a", "b", "c"], ["x", "y"]]
 
 
-def test_short_by_hops_and_not_by_letters(database: Database, graph: str, tmp_path: Path) -> None:
-    long = [("a", "r", "1"), ("1", "r", "2"), ("2", "r", "z")]
-    short = [("a", "r", "a rather long name of an entity"),
-             ("a rather long name of an entity", "r", "z")]  # fmt: skip
-    _made(database, tmp_path, graph, [*long, *short])
-    assert _paths(database, graph, "a", "z") == [["a", "a rather long name of an entity", "z"]]
-
-
 def test_paths_and_neighbourhoods_agree_with_networkx(
     database: Database, graph: str, tmp_path: Path
 ) -> None:

@@ -101,18 +101,6 @@ def test_a_model_without_a_thought_ends_it(
     assert ircot.thoughts == ()
 
 
-def test_a_thought_that_is_repeated_ends_it(database: Database, sound: str) -> None:
-    model = Scripted(["Isobel Tarn designed the Hesk Bridge."] * 2)
-    ircot = Ircot(_retriever(database, sound), model)
-    ircot.retrieve(Question("", _QUESTION))
-    assert len(ircot.thoughts) == 1
-
-
-def test_nothing_found_asks_nothing(database: Database, sound: str) -> None:
-    model = Scripted([])
-    assert Ircot(_retriever(database, sound), model).retrieve(Question("", "?!")).passages == ()
-
-
 def test_the_answer_comes_by_the_same_prompt(database: Database, sound: str) -> None:
     model = Scripted([*_THOUGHTS, _LAST])
 

@@ -7,7 +7,7 @@ import pytest
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.link.extraction import parse_entities
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.link.name_forms import forms, phrases
+from kgp_neo4j.mindmap.link.name_forms import forms
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, GraphError
@@ -19,13 +19,6 @@ def _linked(database: Database, graph: str, question: str) -> list[tuple[str, st
 
 
 # --- Phrases and names ----------------------------------------------------------------------------
-
-
-def test_two_things_told_in_one() -> None:
-    told = {" ".join(phrase.words) for phrase in phrases("pain and swelling in my legs")}
-    assert {"pain in my legs", "swelling in my legs"} <= told
-    told = {" ".join(phrase.words) for phrase in phrases("Elbow and wrist weakness?")}
-    assert {"elbow weakness", "wrist weakness"} <= told
 
 
 def test_forms_of_a_name() -> None:

@@ -134,30 +134,6 @@ def test_a_model_is_asked_once_for_entities_and_once_for_the_answer(
     _of_graph(database, answer)
 
 
-@pytest.mark.parametrize(
-    ("reply", "problem"),
-    [
-        ("", "empty"),
-        ("Sorry {0} {question} %s", "malformed"),
-        ("Output 1: Rest.\nOutput 3:\nStardust -> cures -> Everything", "ungrounded"),
-        (
-            "Output 1: No.\nOutput 3:\nFatigue -> has_symptom -> Pale tide\n"
-            "Pale tide -> need_medical_test -> Blood count",
-            "contradicting",
-        ),
-    ],
-)
-def test_a_reply_that_does_not_hold_gives_way(
-    database: Database, demo_graph: str, reply: str, problem: str
-) -> None:
-    answer = ask_graph(database, demo_graph, _QUESTION, write=_Model(reply))
-    assert answer.reply is not None
-    assert (answer.by, answer.reply.problem) == ("evidence", problem)
-    assert answer.candidates[0].name == "Pale tide"
-    assert answer.text.startswith("The evidence points most to Pale tide")
-    _of_graph(database, answer)
-
-
 def test_what_the_graph_says_beyond_the_evidence_is_found(
     database: Database, demo_graph: str
 ) -> None:

@@ -17,7 +17,6 @@ from kgp_neo4j.evaluate.answers import (
     from_passages,
     from_pipeline,
     gold_passages,
-    normalised,
 )
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import Question
@@ -53,10 +52,6 @@ _HOTPOT: dict[str, Any] = {
 def test_scores(said: str, truths: list[str], exact: float, overlap: float) -> None:
     assert exact_match(said, truths) == exact
     assert f1(said, truths) == pytest.approx(overlap)
-
-
-def test_normalised() -> None:
-    assert normalised("  The A.B. of   an (odd) Name ") == "ab of odd name"
 
 
 def test_gold_passages() -> None:

@@ -22,7 +22,7 @@ from kgp_neo4j.environment.addresses import checked_url
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm import chat, chat_errors
-from kgp_neo4j.llm.call import open_language_model, reply_with_passages
+from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
 from kgp_neo4j.types.language import Reply
@@ -108,12 +108,10 @@ def test_counts_that_cannot_be_are_estimated(serve: Serve, counts: Any) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        whole(b"<html>hi</html>"),
         [head("text/html"), b"<html>hi</html>"],
         whole(b""),
         whole(b'{"choices": "\xff"}'),
         whole({"choices": [{"text": "hi"}]}),
-        whole(["x"]),
         [_STREAM, event({"models": []}), _DONE],
     ],
 )
@@ -125,8 +123,10 @@ def test_what_is_no_reply_is_said(serve: Serve, answer: Sequence[bytes]) -> None
 # --- Time and size --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sent", [b": ping\n\n", event(_piece("a")), b" "])
-@pytest.mark.parametrize("status", ["200 OK", "400 x"])
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [(b": ping\n\n", "200 OK"), (event(_piece("a")), "200 OK"), (b" ", "400 x")],
+)
 def test_a_reply_as_a_whole_ends_in_time(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, sent: bytes, status: str
 ) -> None:
@@ -174,15 +174,12 @@ def test_an_answer_of_any_kind_has_a_largest_size(
     ("answer", "said"),
     [
         (whole({"error": f"nope {_KEY}"}, "400 x"), r"\(400: nope \*\*\*\)"),
-        (whole([{"error": "x"}], "400 x"), r'\(400: \[\{"error": "x"\}\]\)'),
-        (whole(error("seed is bad", param=["seed"]), "400 x"), r"\(400: seed is bad\)"),  # type: ignore[arg-type]
         (whole(error("Insufficient balance"), "402 x"), r"\(402: Insufficient balance\)"),
         (whole(error("a\x1b]0;b\x07\u202ec\nd"), "400 x"), r"\(400: ac d\)"),
         (whole(error(f"a {_KEY[:9]}\u200b{_KEY[9:]}"), "400 x"), r"\(400: a \*\*\*\)"),
         (whole(error(f"overloaded {_KEY}")), r"sent an error .* \(overloaded \*\*\*\)"),
         ([_STREAM, event({"error": "boom"})], r"sent an error .*boom\)"),
         # The connection is lost within a refusal.
-        ([head(status="400 x", Content_Length="99"), b"{", RESET], "lost the connection"),
         ([head(status="500 x", Content_Length="99"), b"{", RESET], "lost the connection"),
         ([b"SSH-2.0-OpenSSH\r\n"], r"cannot be reached \(Server disconnected"),
         ([RESET], r"cannot be reached \(.*reset"),
@@ -203,7 +200,7 @@ def test_what_went_wrong_is_said(
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("before", range(255, 305, 7))
+@pytest.mark.parametrize("before", [262, 283, 297])
 def test_no_part_of_a_key_is_left_where_a_message_is_cut(serve: Serve, before: int) -> None:
     server = serve(whole({"detail": "x" * before + _KEY}, "400 x"))
     with pytest.raises(ModelError) as caught:
@@ -211,7 +208,7 @@ def test_no_part_of_a_key_is_left_where_a_message_is_cut(serve: Serve, before: i
     assert _KEY[:6] not in str(caught.value)
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", [301, 307])
 def test_no_redirection_is_followed(serve: Serve, status: int) -> None:
     other = serve(whole(completion("from elsewhere")))
     here = serve([head(status=f"{status} x", Location=f"http://me:hidden@{other.host}/v1")])
@@ -228,55 +225,36 @@ def test_no_redirection_is_followed(serve: Serve, status: int) -> None:
         # vLLM
         (
             400,
-            "This model's maximum context length is 4096 tokens. However, you requested 5000 of it",
+            "You passed 5000 input tokens. However, the model's context length is only 4096",
             4096,
         ),
         (
             400,
-            "You passed 5000 input tokens and requested 100 output tokens. However, the model's "
-            "context length is only 4096 tokens",
-            4096,
-        ),
-        (
-            400,
-            "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+            "The decoder prompt (length 5000) is longer than the maximum model length of 4096",
             4096,
         ),
         # SGLang
         (
             400,
-            "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+            "The input (5000 tokens) is longer than the model's context length (4096 tokens)",
             4096,
         ),
         # llama.cpp
-        (
-            400,
-            "request (5000 tokens) exceeds the available context size (4096 tokens), try more",
-            4096,
-        ),
+        (400, "request (5000 tokens) exceeds the available context size (4096 tokens), try", 4096),
         # Ollama
         (400, "the input length exceeds the context length", None),
-        # LM Studio
-        (400, "However, the model is loaded with context length of only 4096 tokens", 4096),
         # TGI
         (
             422,
-            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: "
-            "5000 `inputs` tokens and 20 `max_new_tokens`",
+            "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens",
             4096,
         ),
-        (422, "`inputs` must have less than 4096 tokens. Given: 5000", 4096),
         # OpenAI
-        (
-            400,
-            "Input tokens exceed the configured limit of 4096 tokens. Your messages resulted in "
-            "5000 tokens.",
-            4096,
-        ),
+        (400, "Input tokens exceed the configured limit of 4096 tokens. Yours are 5000", 4096),
         # Gemini
         (
             400,
-            "The input token count (5000) exceeds the maximum number of tokens allowed (4096).",
+            "The input token count (5000) exceeds the maximum number of tokens allowed (4096)",
             4096,
         ),
         # Anthropic
@@ -328,11 +306,6 @@ def test_addresses_that_cannot_be(url: str) -> None:
         checked_url(url)
 
 
-def test_an_address_that_no_name_service_takes() -> None:
-    with pytest.raises(ModelError, match=r"cannot be (asked|reached)"):
-        ChatModel("m", LanguageSettings(url="http://.../v1", retries=0)).reply("", "Who?")
-
-
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
@@ -363,13 +336,6 @@ def test_a_server_that_takes_no_connection(monkeypatch: pytest.MonkeyPatch) -> N
             ChatModel("m", LanguageSettings(url=url, retries=0)).reply("", "Who?")
         for each in full:
             each.close()
-
-
-def test_https_to_a_server_without(serve: Serve) -> None:
-    server = serve([head(status="400 x")])
-    model = ChatModel("m", LanguageSettings(url=f"https://{server.host}/v1", retries=0))
-    with pytest.raises(ModelError, match=r"cannot be reached \(.*SSL.*Check --chat-url; for a cer"):
-        model.reply("", "Who?")
 
 
 # --- Interrupts -----------------------------------------------------------------------------------
@@ -439,8 +405,3 @@ def test_an_interrupt_waits_for_no_server(chat_server: ChatServer, tmp_path: Pat
         assert running.wait(60) == 130
     finally:
         running.kill()
-
-
-def test_a_model_that_is_opened_for_nothing_sends_nothing(chat_server: ChatServer) -> None:
-    assert open_language_model(LanguageSettings(model="m", url=chat_server.url)) is not None
-    assert chat_server.bodies == []

@@ -113,20 +113,6 @@ def test_only_the_database_module_imports_the_driver() -> None:
     assert importers == {"graphdb/database.py"}
 
 
-def test_no_python_file_holds_cypher() -> None:
-    words = ("MATCH (", "MERGE (", "UNWIND ", "CREATE (", "DETACH DELETE")
-    found = [
-        f"{path.relative_to(_PACKAGE)}:{node.lineno}"
-        for _, path in _modules()
-        if path.name != "statements.py"  # its docstring shows what a file looks like
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and any(word in node.value for word in words)
-    ]
-    assert found == []
-
-
 def test_help_and_all_commands_load_without_the_heavy_packages() -> None:
     script = f"""
 import importlib, pkgutil, sys

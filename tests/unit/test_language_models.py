@@ -31,10 +31,10 @@ from kgp_neo4j.llm.call import (
 from kgp_neo4j.llm.chat import ChatModel
 from kgp_neo4j.llm.limits import Limiter
 from kgp_neo4j.llm.local import LocalModel
-from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reasoning
+from kgp_neo4j.llm.reply_text import estimate_tokens, without_reasoning
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types import language
-from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
+from kgp_neo4j.types.errors import ContextError, ModelError
 from kgp_neo4j.types.language import LanguageModel
 
 _KEY = "sk-only-for-tests"
@@ -68,17 +68,6 @@ def test_a_chat_servers_model_is_named_with_or_without_its_kind(
 ) -> None:
     assert _model(chat_server, model=name).reply("", "Who?").text == "Ada Moor was born in Sund."
     assert chat_server.bodies[-1]["model"] == "llama3.2:3b"
-
-
-@pytest.mark.parametrize("name", [None, "", "none", "None "])
-def test_no_model(name: str | None) -> None:
-    assert open_language_model(LanguageSettings(model=name)) is None
-
-
-@pytest.mark.parametrize("name", ["openai:", "local: "])
-def test_a_kind_without_a_name(name: str) -> None:
-    with pytest.raises(ConfigurationError, match="has no name"):
-        open_language_model(LanguageSettings(model=name))
 
 
 # --- Replies of a chat server ---------------------------------------------------------------------
@@ -119,15 +108,13 @@ def test_tokens_are_estimated_where_the_server_does_not_tell(chat_server: ChatSe
 @pytest.mark.parametrize(
     ("answer", "text", "finish"),
     [
-        (completion(""), "", "empty"),
         (completion(None), "", "empty"),
         (completion("  \n"), "", "empty"),
         (completion(None, refusal="I will not."), "", "refused"),
         (completion("half of", "content_filter"), "", "refused"),
         (completion("half of", "length"), "half of", "length"),
         (completion("<think>I wonder", "length"), "", "length"),
-        (completion("<think>Hm.</think> Sund.", "stop"), "Sund.", "stop"),
-        (completion("Sund.", "eos"), "Sund.", "stop"),
+        (completion("<think>Hm.</think> Sund.", "eos"), "Sund.", "stop"),
     ],
 )
 @pytest.mark.parametrize("streams", [False, True])
@@ -148,20 +135,25 @@ def test_max_tokens_of_the_settings_holds_for_every_command(chat_server: ChatSer
     assert chat_server.bodies[0]["max_tokens"] == 4000
 
 
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        (400, error("seed is not supported", "seed")),
-        (422, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}),
-    ],
-)
+@pytest.mark.parametrize("status", [400, 422])
 def test_a_setting_that_the_model_does_not_take_is_left_out(
-    chat_server: ChatServer, refusal: Reply
+    chat_server: ChatServer, status: int
 ) -> None:
-    chat_server.answer = lambda body: refusal if "seed" in body else (200, completion("Here."))
+    def picky(body: dict[str, Any]) -> Reply:
+        for name in ("temperature", "seed", "max_tokens"):
+            if name in body:
+                loc = [{"loc": ["body", name], "msg": "Extra inputs are not permitted"}]
+                said = error(f"{name} is not supported", name)
+                return status, said if status == 400 else {"detail": loc}
+        return 200, completion("Here.")
+
+    chat_server.answer = picky
     model = _model(chat_server)
-    assert [model.reply("", "Who?").text for _ in range(2)] == ["Here.", "Here."]
-    assert ["seed" in body for body in chat_server.bodies] == [True, False, False]
+    assert model.reply("", "Who?").text == "Here."
+    assert "max_completion_tokens" in chat_server.bodies[-1]
+    asked = len(chat_server.bodies)
+    assert model.reply("", "Who?").text == "Here."
+    assert len(chat_server.bodies) == asked + 1  # it remembers
 
 
 def test_several_prompts_are_asked_at_once(chat_server: ChatServer) -> None:
@@ -203,8 +195,6 @@ def test_reasoning_is_not_shown(chat_server: ChatServer) -> None:
     [
         stream("Ada ", "Moor", Drop()),
         stream("Ada ", b"{", "Moor"),
-        stream("Ada ", "Moor", finish=None),
-        stream("Ada ", b'{"error": {"message": "overloaded"}}'),
         stream("Ada ", Pause(5.0), "Moor"),
         Drop(),
     ],
@@ -234,7 +224,6 @@ def test_a_reply_that_reads_differently_the_second_time(
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
-        (stream("Ada ", Drop()), "lost the connection within its reply"),
         (stream("Ada ", finish=None), "lost the connection within its reply"),
         (stream("Ada ", Pause(5.0)), r"was silent for 0\.3 s"),
         (stream("Ada ", f"{_KEY} ".encode()), "lost the connection"),
@@ -282,17 +271,6 @@ def test_a_server_that_refuses_streams(chat_server: ChatServer, option: str) -> 
     assert _model(chat_server).reply("", "Who?").text == "Ada."
 
 
-def test_an_interrupted_reader_ends_the_stream(chat_server: ChatServer) -> None:
-    chat_server.answer = lambda body: (200, stream("Ada ", "Moor"))
-
-    def interrupt(text: str) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        _model(chat_server).reply("", "Who?", on_text=interrupt)
-    assert len(chat_server.bodies) == 1
-
-
 # --- Busy servers, lost connections, limits -------------------------------------------------------
 
 
@@ -302,12 +280,6 @@ def test_a_busy_or_lost_server_is_asked_again(chat_server: ChatServer, broken: R
     chat_server.answer = lambda body: next(made, (200, completion("Here.")))
     assert _model(chat_server).reply("", "Who?").text == "Here."
     assert len(chat_server.bodies) == 2
-
-
-def test_a_server_that_wants_a_long_wait_is_believed(chat_server: ChatServer) -> None:
-    chat_server.answer = lambda body: (429, error("quota"), {"Retry-After": "3600"})
-    with pytest.raises(ModelError, match=r"\(429\).*Wait 3600 s"):
-        _model(chat_server).reply("", "Who?")
 
 
 def test_retry_after_is_kept_to(chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,32 +341,11 @@ def test_the_limits_of_the_settings_hold_for_all_models_of_a_server(
 # --- Too long a prompt ----------------------------------------------------------------------------
 
 
-_TOO_LONG = [
-    error(
-        "This model's maximum context length is 400 tokens. However, you requested 9000 tokens.",
-        "messages",
-        code="context_length_exceeded",
-    ),
-    {
-        "error": {
-            "code": 400,
-            "message": "the request exceeds the available context size. try increasing it",
-            "type": "exceed_context_size_error",
-            "n_ctx": 400,
-        }
-    },
-    error("max_tokens: prompt is too long: the maximum sequence length of 400 is exceeded"),
-    error("context_length_exceeded"),
-]
-
-
-@pytest.mark.parametrize("refusal", _TOO_LONG)
-def test_too_long_a_prompt_is_said(chat_server: ChatServer, refusal: dict[str, Any]) -> None:
-    chat_server.answer = lambda body: (400, refusal)
-    model = _model(chat_server)
-    with pytest.raises(ContextError, match="fewer passages"):
-        model.reply("", "word " * 3000)
-    assert model.context <= 8192 * 3 // 4
+_TOO_LONG = error(
+    "This model's maximum context length is 400 tokens. However, you requested 9000 tokens.",
+    "messages",
+    code="context_length_exceeded",
+)
 
 
 def test_a_reply_gets_less_room_where_that_is_enough(chat_server: ChatServer) -> None:
@@ -456,7 +407,6 @@ def test_passages_that_are_too_much_for_the_server_are_left_out(chat_server: Cha
 @pytest.mark.parametrize(
     "text",
     [
-        "The Hesk Bridge was designed by Yusuf Arden, who became an engineer in 1889.",
         "Die Brücke wurde 1889 von einem Ingenieur über den Fluß gebaut.",
         "这座桥是由一位工程师设计的。",
         "| a  | 12.5 % |\n|----|--------|\n",
@@ -670,10 +620,10 @@ def test_all_replies_are_metered() -> None:
 def test_a_context_that_shrinks_is_seen_through_meter_and_cache(
     chat_server: ChatServer, tmp_path: Path
 ) -> None:
-    chat_server.answer = lambda body: (400, _TOO_LONG[0])
+    chat_server.answer = lambda body: (400, _TOO_LONG)
     model = MeteredModel(_model(chat_server, cache=tmp_path))
     assert model.context == 8192
-    with pytest.raises(ContextError):
+    with pytest.raises(ContextError, match="fewer passages"):
         model.reply("", "word " * 3000)
     assert model.context == 400
 
@@ -819,8 +769,6 @@ def test_reasoning_that_the_template_begins_is_not_shown(tmp_path: Path) -> None
         ("config.json", b'{"model_type": "llama", "hidden_size": "x"}'),
         ("tokenizer.json", b'{"version": "1.0"}'),
         ("generation_config.json", b'{"max_new_tokens": "x"}'),
-        ("generation_config.json", b'{"stop_strings": ["a"]}'),
-        ("chat_template.jinja", b"{{ 1 + 'a' }}"),
         ("chat_template.jinja", b"{% for a in range(99999999) %}x{% endfor %}"),
         ("chat_template.jinja", b"{{ ''.__class__.__mro__[1].__subclasses__() }}"),
     ],
@@ -886,24 +834,3 @@ def test_a_checkpoint_that_changes_is_another_model(tmp_path: Path) -> None:
     assert LocalModel(str(folder)).identity == before
     tiny_llama(folder, [*_TEXTS, "And some more to learn words from."])
     assert LocalModel(str(folder)).identity != before
-
-
-def test_a_checkpoint_that_is_not_there_is_said(tmp_path: Path) -> None:
-    for name in (str(tmp_path / "nothing"), str(tmp_path)):
-        with pytest.raises(ModelError, match="could not be loaded"):
-            open_language_model(LanguageSettings(model=f"local:{name}"))
-
-
-# --- What is shown --------------------------------------------------------------------------------
-
-
-def test_a_reply_is_shown_without_a_part_twice() -> None:
-    shown: list[str] = []
-    show = ReplyStream(shown.append)
-    for raw in ("A", "Ad", "", "A", "Ada ", "Ada M"):
-        show.show(raw)
-    show.show("Ada Moor", done=True)
-    assert shown == ["A", "d", "a", " M", "oor"]
-    # one that ends earlier the second time is begun on a new line
-    show.show("Ada", done=True)
-    assert shown[-1] == "\nAda"

@@ -183,21 +183,12 @@ def test_mind_maps_are_read_in_many_forms(text: str, reasoning: ReasoningGraph) 
     assert [(e.head, e.relation, e.tail) for e in edges] == _TWO
 
 
-def test_names_with_marks_stay_whole() -> None:
-    (edge,) = read_edges("A-B disease (type 2) -> treated by -> Co-trimoxazole")
-    assert (edge.head, edge.tail) == ("A-B disease (type 2)", "Co-trimoxazole")
-    assert read_edges("C++ -> needs -> C") == [RawEdge("C++", "needs", "C")]
-
-
 @pytest.mark.parametrize(
     "text",
     [
         "",
-        "I do not know.",
         "/ \\\n \\ /",
-        "```\n```",
         "     A\n    / \\\n   B   C",
-        "->->->",
         "─" * 99,
     ],
 )
@@ -341,24 +332,6 @@ def test_candidates_without_types_are_the_fewest_that_touch_the_evidence() -> No
     assert [f.names for f in only.facts] == [("Fever",), ("A week",)]
 
 
-def test_a_chinese_question_is_answered_in_chinese() -> None:
-    graph = _reasoning(
-        ("贫血", "症状", "乏力", "疾病", "症状"),
-        ("贫血", "症状", "头晕", "疾病", "症状"),
-        ("贫血", "检查", "血常规", "疾病", "检查"),
-        asked=("乏力", "头晕"),
-    )
-    answer = answer_from("我乏力头晕怎么办？", "g", graph)
-    assert answer.text.startswith("证据最支持：贫血（问题中的 2 个实体里有 2 个指向它）")
-    assert "检查: 血常规" in answer.text
-    assert any("医疗建议" in notice for notice in answer.notices)
-    reply = "输出1：可能是贫血。\n输出3：\n乏力\n└── 症状\n    └── 贫血"
-    turned = answer_from("我乏力头晕怎么办？", "g", graph, write=lambda prompt: reply)
-    assert turned.reply is not None
-    assert turned.reply.problem == "contradicting"
-    assert "与知识图谱相矛盾" in turned.notices[0]
-
-
 def test_a_grounded_reply_is_the_answer(reasoning: ReasoningGraph) -> None:
     answer = _answer(reasoning, _SAID)
     assert (answer.by, answer.text) == ("model", "You may have anemia.")
@@ -374,9 +347,7 @@ def test_a_grounded_reply_is_the_answer(reasoning: ReasoningGraph) -> None:
     ("reply", "problem", "said"),
     [
         ("", "empty", "gave no reply"),
-        (" \n\t", "empty", "gave no reply"),
         ("<think>Hm", "malformed", "no answer with a mind map"),
-        ("I am sorry, I cannot help.", "malformed", "no answer with a mind map"),
         ('{"a": [}', "malformed", "no answer with a mind map"),
         (f"Output 3:\n{_TREE}", "malformed", "no answer with a mind map"),
         ("Output 1: Bleach.\nOutput 3:\nCovid -> treated_by -> Bleach", "ungrounded", "Nothing of"),
@@ -397,21 +368,6 @@ def test_a_reply_that_does_not_hold_gives_way(
     assert (answer.text, answer.edges) == (composed.text, composed.edges)
     assert said in answer.notices[0]
     assert "composed from the evidence alone" in answer.notices[0]
-
-
-def test_the_whole_graph_grounds_what_was_not_shown(reasoning: ReasoningGraph) -> None:
-    beyond = Triple("t9", "Flu", "need_medication", "Rest", "eFlu", "eRest")
-    asked: list[str] = []
-
-    def look(names: object) -> list[Triple]:
-        asked.extend(names)  # type: ignore[call-overload]
-        return [beyond]
-
-    reply = "Output 1: Rest.\nOutput 3:\nFlu -> need_medication -> Rest"
-    answer = _answer(reasoning, reply, beyond=look)
-    assert asked == ["Flu", "Rest"]
-    assert (answer.by, answer.edges[0].triples) == ("model", ("t9",))
-    assert "beyond the evidence shown" in answer.edges[0].note
 
 
 # --- Several turns, several options ---------------------------------------------------------------
@@ -435,12 +391,10 @@ def _option(label: str, score: float, text: str = "x") -> OptionScore:
     [
         ((0.1, 0.5, 0.0), "Which helps?", ("B", True, ())),
         ((0.0, 0.5, 0.2), "Which does not help?", ("A", True, ())),
-        ((0.1, 0.5, 0.2), "Which does not help?", ("A", False, ())),
         ((0.0, 0.5, 0.0), "Which does not help?", ("A", False, ("A", "C"))),
         ((0.0, 0.5, 0.2), "It does not ache. Which helps?", ("B", True, ())),
         ((0.5, 0.5, 0.2), "Which helps?", ("A", True, ("A", "B"))),
         ((0.0, 0.0, 0.0), "Which helps?", ("A", False, ("A", "B", "C"))),
-        ((0.3, 0.3, 0.3), "Which helps?", ("A", False, ("A", "B", "C"))),
         ((0.0, 0.5, 0.5), "下列不属于症状的是", ("A", True, ())),
     ],
 )

