@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from graphs import rows
-from neo4j import GraphDatabase
 from neo4j.exceptions import Neo4jError
 from small_graphs import keep_one, key, lighthouse, passages, short
 
@@ -56,13 +55,9 @@ def _path(made: Statement) -> str:
 @pytest.mark.parametrize("made", _FILES, ids=_path)
 def test_explain(database: Database, made: Statement) -> None:
     """Each plans, returns the columns it declares, and reads or writes as it says."""
-    to = database.connection
-    name = "system" if made.path in _SYSTEM else to.database
+    name = "system" if made.path in _SYSTEM else database.connection.database
     values = {p.name: _SAMPLES[p.type] for p in made.inputs}
-    with (
-        GraphDatabase.driver(to.uri, auth=(to.username, to.password)) as driver,
-        driver.session(database=name) as session,
-    ):
+    with database.driver.session(database=name) as session:
         result = session.run(f"EXPLAIN {made.text}", values)
         columns = result.keys()
         summary = result.consume()

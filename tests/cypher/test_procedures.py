@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,9 +12,19 @@ from graphs import rows
 from neo4j.exceptions import Neo4jError
 from small_graphs import key, lighthouse, short
 
+from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.errors import DatabaseError
+
+
+@pytest.fixture(scope="module")
+def corpus(database: Database) -> Iterator[str]:
+    """The six passages with all their edges; to be read only."""
+    name = f"test {uuid.uuid4().hex[:12]}"
+    lighthouse(database, name)
+    yield name
+    delete_corpus(database, name)
 
 
 def _names(found: list[dict[str, Any]], column: str = "passage") -> list[str]:
@@ -49,7 +61,6 @@ def test_help(database: Database) -> None:
 
 
 def test_seeds(database: Database, corpus: str, other_corpus: str) -> None:
-    lighthouse(database, corpus)
     lighthouse(database, other_corpus)
     found = database.read("procedures/seeds", question="Which harbour, Kettlehaven?", corpus=corpus)
     # c1 has both words, one of them in its title; b1 the name; d1 the harbour.
@@ -64,7 +75,6 @@ def test_seeds(database: Database, corpus: str, other_corpus: str) -> None:
 
 
 def test_seeds_by_vector(database: Database, corpus: str, other_corpus: str) -> None:
-    lighthouse(database, corpus)
     lighthouse(database, other_corpus)
     found = database.read("procedures/seeds_by_vector", vector=[1.0, 0.0], corpus=corpus, limit=5)
     assert _names(found) == ["a1", "a2", "b1", "c1", "d1"]
@@ -77,7 +87,6 @@ def test_seeds_by_vector(database: Database, corpus: str, other_corpus: str) -> 
 
 
 def test_named_titles(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
     question = "Is New York further from Kettlehaven than Isobel Tarn's house?"
     found = database.read("traverse/named_titles", question=question, corpus=corpus)
     # Two words before one, the rarer one before the more frequent one; York is not meant.
@@ -98,7 +107,6 @@ def test_named_titles(database: Database, corpus: str) -> None:
 
 
 def test_hybrid_seeds(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
     found = database.read(
         "traverse/hybrid_seeds",
         question="Isobel Tarn's statue",
@@ -129,7 +137,6 @@ def test_hybrid_seeds(database: Database, corpus: str) -> None:
 
 
 def test_hybrid_seeds_without_vector_or_titles(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
     words = database.read("procedures/seeds", question="Isobel Tarn", corpus=corpus)
     found = database.read(
         "traverse/hybrid_seeds", question="Isobel Tarn", vector=[], corpus=corpus, named=0.0
@@ -148,7 +155,6 @@ def test_hybrid_seeds_without_vector_or_titles(database: Database, corpus: str) 
 
 
 def test_neighbours(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
 
     def found(passage: str, **more: Any) -> list[tuple[str, str, float, str]]:
         listed = database.read("procedures/neighbours", passage=f"{corpus}/{passage}", **more)
@@ -170,7 +176,6 @@ def test_neighbours(database: Database, corpus: str) -> None:
 
 
 def test_next_evidence_by_words(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
     first = {"passage": "a1", "match": 1.0, "text": "a harbour"}
     # b1 shares no word with the text, but a1 names it and hands on 0.4 of its match.
     assert _hop(database, corpus, first, visited=["a1"]) == [
@@ -191,7 +196,6 @@ def test_next_evidence_by_words(database: Database, corpus: str) -> None:
 
 
 def test_next_evidence_by_vector(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
     step = {"passage": "b1", "match": -1.0, "vector": [0.0, 1.0]}
     # A match below zero is not handed on.
     assert _hop(database, corpus, step, visited=["b1"]) == [
@@ -204,7 +208,6 @@ def test_next_evidence_by_vector(database: Database, corpus: str) -> None:
 
 
 def test_next_evidence_gives_a_neighbour_to_one_path(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
     a1 = {"passage": "a1", "match": 0.1, "text": "", "vector": [-1.0, 0.0]}
     c1 = {"passage": "c1", "match": 1.0, "text": "", "vector": [0.0, 1.0]}
     found = _hop(database, corpus, a1, c1, visited=["a1", "c1"])
@@ -214,7 +217,6 @@ def test_next_evidence_gives_a_neighbour_to_one_path(database: Database, corpus:
 
 
 def test_retrieve(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
 
     def found(question: str, **settings: int) -> list[tuple[int, str, list[str]]]:
         listed = database.read("procedures/retrieve", question=question, corpus=corpus, **settings)
@@ -240,7 +242,6 @@ def test_retrieve(database: Database, corpus: str) -> None:
 
 
 def test_retrieve_fills_the_budget_by_search(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
     listed = database.read(
         "procedures/retrieve",
         question="the harbour",
@@ -252,7 +253,6 @@ def test_retrieve_fills_the_budget_by_search(database: Database, corpus: str) ->
 
 @pytest.mark.parametrize("path", ["procedures/show", "browser/show"])
 def test_show(database: Database, corpus: str, path: str) -> None:
-    lighthouse(database, corpus)
     ids = key(corpus, "a1", "b1", "d1", "none")
     # Rows with relationships are read as they are: the driver's `dict` of them loses the ends.
     found = database.read(path, nodes=ids)
@@ -270,7 +270,6 @@ def test_show(database: Database, corpus: str, path: str) -> None:
 
 def test_nodes_do_as_their_ids(database: Database, corpus: str) -> None:
     """In Browser the passages that one procedure yields are given to the next one."""
-    lighthouse(database, corpus)
     near = rows(
         database,
         "MATCH (p:Passage {id: $id}) CALL custom.kgp.neighbours(p) YIELD passage "
@@ -318,7 +317,6 @@ def test_nodes_do_as_their_ids(database: Database, corpus: str) -> None:
 def test_what_a_procedure_refuses(
     database: Database, corpus: str, path: str, values: dict[str, Any], said: str
 ) -> None:
-    lighthouse(database, corpus)
     made = statement(f"procedures/{path}")
     right = {
         **{"question": "harbour", "corpus": corpus, "vector": [0.0, 1.0], "graph": "no such"},
@@ -338,7 +336,6 @@ def test_what_a_procedure_refuses(
 
 
 def test_null_stands_for_a_default(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
     for configuration in (None, {}, {"limit": None}):
         found = database.read(
             "procedures/seeds", question="harbour", corpus=corpus, configuration=configuration
@@ -346,15 +343,17 @@ def test_null_stands_for_a_default(database: Database, corpus: str) -> None:
         assert len(found) == 2
 
 
-def test_ranking_prefers_the_path_that_names_the_title(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
+def test_ranking_prefers_the_path_that_names_the_title(
+    database: Database, other_corpus: str
+) -> None:
+    lighthouse(database, other_corpus)
     rows(
         database,
         "MATCH (a:Passage {id: $c + '/a1'}), (b:Passage {id: $c + '/b1'}) "
         "CREATE (a)-[:SHARES_KEYWORD {count: 9, weight: 0.9, keywords: ['light'], "
         "namesTitle: false}]->(b)",
-        c=corpus,
+        c=other_corpus,
     )
     step = {"passage": "a1", "match": 1.0, "text": "nothing"}
-    found = _hop(database, corpus, step, visited=["a1"], edges=["SHARES_KEYWORD"])
+    found = _hop(database, other_corpus, step, visited=["a1"], edges=["SHARES_KEYWORD"])
     assert found == [(0, "b1", "SHARES_KEYWORD", 0.0, 0.4, "isobel tarn")]
