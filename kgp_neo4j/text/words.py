@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import regex
+import snowballstemmer
 
 __all__ = [
-    "ASCII_WORDS", "MAX_WORD", "STOP_WORDS", "WORD", "WORDS", "Words", "content_words", "cut",
-    "fold", "title_words", "words",
+    "ASCII_WORDS", "FUNCTION_WORDS", "MAX_WORD", "STOP_WORDS", "WORD", "WORDS", "Words",
+    "content_words", "cut", "fold", "stem", "title_words", "words",
 ]  # fmt: skip
 
 #: Longer runs are data (base64, hashes), not words that a question would name.
@@ -30,7 +31,7 @@ WORDS = regex.compile(rf"{_SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{_SINGLE}]+", regex
 #: The same in text that is ASCII alone.
 ASCII_WORDS = re.compile(r"[A-Za-z0-9]+")
 #: English words that say nothing of what a question is about.
-_FUNCTION_WORDS = frozenset(
+FUNCTION_WORDS = frozenset(
     word
     for line in (
         "a an the of in on at by for with to from and or is are was were be been being it its",
@@ -42,7 +43,7 @@ _FUNCTION_WORDS = frozenset(
     for word in line.split()
 )
 #: English words that no keyword begins or ends with.
-STOP_WORDS = _FUNCTION_WORDS.union(
+STOP_WORDS = FUNCTION_WORDS.union(
     word
     for line in (
         # Determiners and pronouns.
@@ -96,7 +97,14 @@ def title_words(title: str) -> list[tuple[str, ...]]:
 def content_words(text: str) -> list[str]:
     """Return the words of `text` that are not function words, in lower case, each once."""
     low = (word.lower() for word in words(text))
-    return [word for word in dict.fromkeys(low) if word not in _FUNCTION_WORDS]
+    return [word for word in dict.fromkeys(low) if word not in FUNCTION_WORDS]
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """Return what the forms of an English word in lower case share (Porter's second stemmer)."""
+    # A stemmer keeps the word it works on, so threads cannot share one; making it costs nothing.
+    return str(snowballstemmer.stemmer("english").stemWord(word))
 
 
 # --- Words with their places ----------------------------------------------------------------------
