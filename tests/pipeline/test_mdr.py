@@ -282,44 +282,56 @@ def _ranks(folder: str, pairs: Sequence[MdrPair], *, plain: bool = False) -> lis
     return [int((row > best).sum()) for row, best in zip(scores, right, strict=True)]
 
 
+def _trained(
+    pairs: list[MdrPair], encoder: str, out: Path, lora_rank: int, rate: float
+) -> MdrReport:
+    settings = MdrTraining(
+        encoder=encoder, lora_rank=lora_rank, batch=8, steps=120, learning_rate=rate
+    )
+    return train_mdr(pairs, out, settings, sources={"eight questions": 16})
+
+
+@pytest.fixture(scope="module")
+def learnt(
+    pairs: list[MdrPair], tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory
+) -> MdrReport:
+    """All weights of the tiny encoder, trained until it knows its questions."""
+    return _trained(pairs, tiny_encoder, tmp_path_factory.mktemp("learnt") / "out", 0, 3e-3)
+
+
 @pytest.mark.slow
 @pytest.mark.train
-@pytest.mark.parametrize(("lora_rank", "steps", "share"), [(0, 120, 0.1), (8, 250, 0.9)])
+@pytest.mark.parametrize(("lora_rank", "share"), [(0, 0.1), (8, 0.9)])
 def test_training_learns_what_comes_next(
     pairs: list[MdrPair],
     tiny_encoder: str,
     tiny_mdr: str,
     tmp_path: Path,
+    learnt: MdrReport,
     lora_rank: int,
-    steps: int,
     share: float,
 ) -> None:
-    settings = MdrTraining(
-        encoder=tiny_encoder,
-        lora_rank=lora_rank,
-        batch=8,
-        steps=steps,
-        learning_rate=3e-3,
-    )
-    report = train_mdr(pairs, tmp_path / "out", settings, sources={"eight questions": 16})
-    assert isinstance(report, MdrReport)
-    assert (report.pairs, report.steps) == (16, steps)
+    report = learnt
+    if lora_rank:
+        report = _trained(pairs, tiny_encoder, tmp_path / "out", lora_rank, 1e-2)
+    out = Path(report.folder)
+    assert (report.pairs, report.steps) == (16, 120)
     assert report.last_loss < share * report.first_loss
-    before, after = _ranks(tiny_mdr, pairs), _ranks(str(tmp_path / "out"), pairs)
+    before, after = _ranks(tiny_mdr, pairs), _ranks(str(out), pairs)
     assert np.mean(after) < 0.5 * np.mean(before)
     assert sum(rank == 0 for rank in after) > 2 * sum(rank == 0 for rank in before)
     # What is saved is small with LoRA, and safetensors either way; nothing of the run stays.
-    files = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*")}
+    files = {p.relative_to(out).as_posix() for p in out.rglob("*")}
     files.remove(EXPORTED.with_suffix(".bin").as_posix())  # numbers alone, as OpenVINO keeps them
     assert not [name for name in files if name.endswith((".bin", ".pt", ".pth", ".pkl"))]
     assert ("adapter/adapter_model.safetensors" in files) == (lora_rank > 0)
     assert ("model/model.safetensors" in files) == (lora_rank == 0)
     assert "checkpoints" not in files
-    made = json.loads((tmp_path / "out" / MDR_FILE).read_text())
+    made = json.loads((out / MDR_FILE).read_text())
     assert (made["encoder"], made["lora_rank"]) == (tiny_encoder, lora_rank)
     assert made["lengths"] == {"question": 70, "passage": 300, "query": 350}
     assert made["training"]["sources"] == {"eight questions": 16}
-    assert "| eight questions | 16 |" in (tmp_path / "out" / "README.md").read_text()
+    assert "| eight questions | 16 |" in (out / "README.md").read_text()
 
 
 class _Stopping:
@@ -380,11 +392,7 @@ def test_a_training_that_is_stopped_goes_on(
     "wrong",
     [
         {"lora_rank": -1},
-        {"negatives": 0},
         {"batch": 1},
-        {"epochs": 0},
-        {"steps": 0},
-        {"learning_rate": 0.0},
         {"learning_rate": 2.0},
     ],
     ids=str,
@@ -463,8 +471,6 @@ def _break(folder: Path, how: str) -> None:
         exported.write_bytes(exported.read_bytes()[:-1] + b"\1")
     elif how == "no weights":
         weights.unlink()
-    elif how == "not JSON":
-        description.write_text("{", encoding="utf-8")
     else:
         value = json.loads(description.read_text(encoding="utf-8"))
         del value["lengths"]
@@ -478,7 +484,6 @@ def _break(folder: Path, how: str) -> None:
         ("weights", "not those it was saved with"),
         ("exported", "not those it was saved with"),
         ("no weights", "cannot be read"),
-        ("not JSON", "cannot be read"),
         ("no lengths", "cannot be read"),
     ],
 )
@@ -489,13 +494,6 @@ def test_a_damaged_folder(tiny_mdr: str, tmp_path: Path, how: str, said: str) ->
         load_mdr(str(tmp_path / "copy"))
     assert raised.value.where is not None
     assert "train mdr" in str(raised.value)
-
-
-def test_other_folders_are_no_mdr_encoders(tiny_encoder: str, tmp_path: Path) -> None:
-    with pytest.raises(EncoderError, match="was not trained to predict the next passage"):
-        load_mdr(tiny_encoder)
-    with pytest.raises(EncoderError, match="could not be loaded"):
-        load_mdr(str(tmp_path))
 
 
 # --- The graph ------------------------------------------------------------------------------------
@@ -575,18 +573,6 @@ def test_mdr_encoder_is_remembered(database: Database, corpus: str, other_corpus
     assert len(database.read("connect/unembedded", corpus=corpus, space="mdr")) == 6
 
 
-def test_edges_of_one_type_are_removed(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    query = (
-        "MATCH (a:Passage {id: $c + '/a1'}), (b:Passage {id: $c + '/b1'}) "
-        "CREATE (a)-[:SIMILAR_MDR {score: 0.5}]->(b)"
-    )
-    rows(database, query, c=corpus)
-    gone = database.write_in_batches("connect/remove_similar", corpus=corpus, type="SIMILAR_MDR")
-    assert gone == {"removed": 1}
-    assert len(edges(database, corpus, "SIMILAR_ST")) == 3
-
-
 @pytest.mark.train
 def test_what_the_graph_refuses(
     database: Database,
@@ -631,16 +617,11 @@ def test_what_the_graph_refuses(
 @pytest.mark.slow
 @pytest.mark.train
 def test_the_agent_goes_where_its_encoder_points(
-    database: Database, corpus: str, tmp_path: Path, pairs: list[MdrPair], tiny_encoder: str
+    database: Database, corpus: str, tmp_path: Path, learnt: MdrReport
 ) -> None:
     """After the bridge comes its builder: by what was learnt, since no keyword joins them."""
-    out = tmp_path / "out"
-    settings = MdrTraining(
-        encoder=tiny_encoder, lora_rank=0, batch=8, steps=150, learning_rate=3e-3
-    )
-    train_mdr(pairs, out, settings)
     _store(database, corpus, tmp_path, *(text for at in range(8) for text in _documents(at)))
-    connect(database, corpus, edges=["tfidf", "knn-mdr"], mdr=MdrSettings(str(out), 15))
+    connect(database, corpus, edges=["tfidf", "knn-mdr"], mdr=MdrSettings(learnt.folder, 15))
     walk = TraversalSettings(
         seeds=1, branching=1, hops=1, budget=2, edges=("SIMILAR_MDR",), outward=0.0, inward=0.0
     )
