@@ -686,30 +686,6 @@ def _run(connection: Connection, *arguments: str) -> Result:
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_from_a_corpus_without_labels_to_an_answer(
-    connection: Connection, database: Database, corpus: str, tmp_path: Path
-) -> None:
-    """With the default encoder and its LoRA adapter, on the command line."""
-    _store(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    out = str(tmp_path / "mdr")
-    small = ("--out", out, "--max-steps", "2", "--batch", "2", "--json")
-    trained = json.loads(_run(connection, "train", "mdr", "--corpus", corpus, *small).stdout)
-    assert (trained["folder"], trained["steps"]) == (out, 2)
-    assert trained["pairs"] == 6
-    adapter = Path(out) / "adapter" / "adapter_model.safetensors"
-    assert adapter.stat().st_size < 5_000_000
-    args = ("connect", "--corpus", corpus, "--edges", "knn-mdr", "--mdr-model", out)
-    assert "MDR edges" in _run(connection, *args, "--neighbours", "2").stdout
-    question = "In which state was the director of Ed Wood born?"
-    asked = _run(connection, "ask", question, "--corpus", corpus, "--agent", "mdr", "--json")
-    answer = json.loads(asked.stdout)
-    assert answer["agent"] == "mdr"
-    assert {p["title"] for p in answer["passages"]} == {title for title, _ in FILMS}
-
-
-@pytest.mark.slow
-@pytest.mark.train
 def test_the_command_from_labels(
     connection: Connection, labelled: Path, tiny_encoder: str, tmp_path: Path
 ) -> None:

