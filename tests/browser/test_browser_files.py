@@ -18,7 +18,6 @@ from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock
 from kgp_neo4j.graphdb.server.favourites import write_favourites
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.statements import folder
-from kgp_neo4j.types.errors import ServerError
 
 _PAGE = b'<html><body><script src="app.js"></script></body></html>'
 _FILES = {"browser/index.html": _PAGE, "browser/assets/a.js": b"1;" * 5000}
@@ -132,15 +131,6 @@ def test_what_goes_wrong_is_told_and_stops_nothing(place: Place) -> None:
     assert not list((place.cache / "browser").iterdir())
 
 
-def test_the_zip_of_earlier_releases_is_removed(place: Place) -> None:
-    """Neo4j would serve it instead of the jar."""
-    old = place.home / "web" / "neo4j-browser.zip"
-    old.parent.mkdir()
-    old.write_bytes(b"old")
-    assert place.prepare()
-    assert not old.exists()
-
-
 def test_the_address_of_browser_holds_no_password() -> None:
     made = Connection("bolt://127.0.0.1:7687", "neo4j", "secret", browser="http://127.0.0.1:7474")
     assert made.browser_address == (
@@ -171,12 +161,3 @@ def test_favourites_are_the_procedures_examples(tmp_path: Path) -> None:
     before = out.read_bytes()
     write_favourites(out)
     assert out.read_bytes() == before
-
-
-def test_favourites_that_cannot_be_written_say_so(tmp_path: Path) -> None:
-    with pytest.raises(ServerError, match="favourites could not be written"):
-        write_favourites(tmp_path / "nowhere" / "f.zip")
-    (tmp_path / "folder.zip").mkdir()
-    with pytest.raises(ServerError, match="favourites could not be written"):
-        write_favourites(tmp_path / "folder.zip")
-    assert [path.name for path in tmp_path.iterdir()] == ["folder.zip"]

@@ -78,7 +78,6 @@ def _judge(choose: Callable[[str], str]) -> Callable[[str], str]:
         (lambda text: "0", Verdict(0, True)),
         (lambda text: "1", Verdict(0, False)),  # prefers a place
         (lambda text: "Both 1 and 2.", Verdict(0, False)),
-        (lambda text: "", Verdict(0, False)),
         (
             lambda text: "The answer is: 1." if text.startswith("good") else "**2**",
             Verdict(1, True),
