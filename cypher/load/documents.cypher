@@ -1,7 +1,8 @@
 // load.documents(corpus :: STRING, scope :: STRING, rows :: LIST OF MAP) :: (id :: STRING, passages :: INT, characters :: INT)
-// Writes documents with their passages, pages, tables and columns: each row has the properties of
-// all. What a document had before and has no longer goes, with all its edges; rows and cells of
-// tables are removed before (load/remove_structure) and come after. Returns what is stored now.
+// Writes documents with their passages, sections, pages, tables and columns: each row has the
+// properties of all. What a document had before and has no longer goes, with all its edges; rows
+// and cells of tables are removed before (load/remove_structure) and come after. Returns what is
+// stored now.
 // mode: WRITE
 MERGE (c:Corpus {name: $corpus})
   ON CREATE SET c.scope = $scope, c.createdAt = datetime()
@@ -41,7 +42,7 @@ CALL (d, row) {
   FOREACH (p IN gone | DETACH DELETE p)
 }
 CALL (d, row) {
-  MATCH (d)-[:HAS_PAGE|HAS_TABLE]->(old)
+  MATCH (d)-[:HAS_PAGE|HAS_TABLE|HAS_SECTION]->(old)
   DETACH DELETE old
 }
 CALL (c, d, row) {
@@ -49,7 +50,7 @@ CALL (c, d, row) {
   CREATE (d)-[:HAS_PAGE]->(p:Page {id: new.id})
   SET p.corpus = c.name, p.document = d.id, p.number = new.number, p.label = new.label,
       p.title = new.title, p.header = new.header, p.footer = new.footer, p.start = new.start,
-      p.end = new.end
+      p.end = new.end, p.recognised = new.recognised
 }
 CALL (c, d, row) {
   UNWIND row.tables AS new
@@ -87,5 +88,15 @@ CALL (c, d, row) {
   FOREACH (i IN range(1, size(made) - 1) |
     FOREACH (a IN [made[i - 1]] | FOREACH (b IN [made[i]] | MERGE (a)-[:NEXT]->(b))))
   RETURN passages, characters
+}
+CALL (c, d, row) {
+  UNWIND row.sections AS new
+  CREATE (d)-[:HAS_SECTION]->(s:Section {id: new.id, corpus: c.name, document: d.id,
+    order: new.order, title: new.title, path: new.path, level: new.level, start: new.start,
+    end: new.end})
+  WITH s, new
+  UNWIND new.passages AS id
+  MATCH (p:Passage {id: id})
+  CREATE (s)-[:HAS_PASSAGE]->(p)
 }
 RETURN d.id AS id, passages, characters

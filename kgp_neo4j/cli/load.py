@@ -19,7 +19,8 @@ Examples:
 What is read, each also with .gz:
   .txt .md .html         one document a file, in UTF-8 (or as its mark says), with
                          the tables of Markdown and HTML
-  .pdf                   text, pages and tables
+  .pdf                   text, pages and tables; of scanned pages with
+                         pip install "kgp-neo4j[ocr]"
   .csv .tsv              one table a file
   .docx .xlsx .xls .pptx text, tables, sheets and slides; these need
                          pip install "kgp-neo4j[office]"
@@ -28,8 +29,10 @@ What is read, each also with .gz:
                          their contexts become documents
 
 \b
-Files are split at 1,000 characters; records and contexts of up to 10,000
-characters stay one passage, unless --passage-size is given. Loading again
+A document's title is its first heading (what a PDF or Office file gives as its
+title), the first line of a text where it reads like one, else the file's name.
+Files are split at headings and at 1,000 characters; records and contexts of up to
+10,000 characters stay one passage, unless --passage-size is given. Loading again
 changes nothing, replaces what has changed, and finishes what was cut short.
 """
 
@@ -84,7 +87,8 @@ def _print(account: LoadReport) -> None:
     )
     click.echo(f"passages    {account.passages:,}")
     if account.pages or account.tables:
-        click.echo(f"pages       {account.pages:,}")
+        recognised = f" ({account.recognised:,} recognised)" if account.recognised else ""
+        click.echo(f"pages       {account.pages:,}{recognised}")
         click.echo(f"tables      {account.tables:,} ({account.cells:,} cells)")
     click.echo(
         f"characters  {account.characters_in:,} in, {account.characters_out:,} out, {lost:,} lost"

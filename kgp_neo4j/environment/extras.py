@@ -16,6 +16,7 @@ _EXTRAS = {
     "train": "lightgbm",
     "chat": "openai",
     "office": "openpyxl",
+    "ocr": "rapidocr",
     "spacy": "spacy",
     "mcp": "mcp",
     "langchain": "langchain_core",

@@ -10,6 +10,7 @@ from kgp_neo4j.types.language import Usage
 from kgp_neo4j.types.tables import (
     ShownQuery,
     SourcePage,
+    SourceSection,
     SourceTable,
     StructuralAnswer,
     TypeDecision,
@@ -95,8 +96,9 @@ class SourceDocument:
 
     `source` and `key` together name the document within its corpus: the file (or data set), and
     which record of it. `whole` asks for one passage (a record that is a passage already). `pages`
-    tile the text of a document that has pages; `tables` are in the order of the text. `left_out`
-    says in a few words each what of the file could not be used (a scanned page, a locked sheet).
+    tile the text of a document that has pages; `tables` and `sections` are in the order of the
+    text. `left_out` says in a few words each what of the file could not be used (a scanned page, a
+    locked sheet).
     """
 
     title: str
@@ -107,6 +109,7 @@ class SourceDocument:
     pages: tuple[SourcePage, ...] = ()
     tables: tuple[SourceTable, ...] = ()
     left_out: tuple[str, ...] = ()
+    sections: tuple[SourceSection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ class LoadReport:
     `files`, `documents`, `passages`, `characters_in`, `characters_out` count what was read without
     fault; `new`, `unchanged` and `replaced` add up to `documents`; `errors` says what was not
     loaded, each with file, line and reason; `ignored` names files of other kinds met in folders;
+    of the `pages`, `recognised` had to be recognised, as they are pictures;
     `left_out` says what of loaded documents could not be used, such as pages that are only images.
     """
 
@@ -145,6 +149,7 @@ class LoadReport:
     cells: int = 0
     left_out: tuple[str, ...] = ()
     seconds: float = 0.0
+    recognised: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ __all__ = [
     "Citation",
     "ShownQuery",
     "SourcePage",
+    "SourceSection",
     "SourceTable",
     "Span",
     "StructuralAnswer",
@@ -27,6 +28,7 @@ class SourcePage:
 
     `number` counts from 1, `label` is the number as printed ("iv", "12"; empty where there is
     none). `header` and `footer` are what repeats at the top and bottom and is left out of the text.
+    `recognised` is true where the text was read out of a picture.
     """
 
     number: int
@@ -35,6 +37,16 @@ class SourcePage:
     label: str = ""
     header: str = ""
     footer: str = ""
+    recognised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSection:
+    """A section as its heading tells: the title, the level from 1, and where the heading begins."""
+
+    title: str
+    level: int
+    start: int
 
 
 @dataclass(frozen=True, slots=True)

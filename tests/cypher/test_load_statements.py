@@ -121,6 +121,27 @@ def test_documents_replace(database: Database, two_documents: str) -> None:
     assert _keywords(database, c) == {}
 
 
+def test_documents_have_sections(database: Database, corpus: str) -> None:
+    made = _document(corpus, "a", "One. ", "Two. ", "Three.")
+    ids = [passage["id"] for passage in made["passages"]]
+    section = {"id": f"{corpus}/s1", "order": 1, "title": "B", "path": "A > B", "level": 2,
+               "start": 5, "end": 16, "passages": ids[1:]}  # fmt: skip
+    for sections in ([section], [section, section | {"id": f"{corpus}/s2", "passages": []}]):
+        _store(database, corpus, made | {"sections": sections})
+        query = (
+            "MATCH (d:Document {corpus: $c})-[:HAS_SECTION]->(s:Section {corpus: d.corpus, "
+            "document: d.id}) OPTIONAL MATCH (s)-[:HAS_PASSAGE]->(p) WITH s, p ORDER BY p.position "
+            "WITH s, collect(p.id) AS passages ORDER BY s.id "
+            "RETURN s {.id, .order, .title, .path, .level, .start, .end, passages: passages} AS s"
+        )
+        assert [row["s"] for row in rows(database, query, c=corpus)] == sections
+    _store(database, corpus, made)
+    assert rows(database, query, c=corpus) == []
+    _store(database, corpus, made | {"sections": [section]})
+    database.write_in_batches("load/delete_documents", corpus=corpus, ids=[f"{corpus}/a"])
+    assert rows(database, "MATCH (n {corpus: $c}) RETURN n", c=corpus) == []
+
+
 def test_stored(database: Database, two_documents: str) -> None:
     c = two_documents
     ids = [f"{c}/b", f"{c}/none", f"{c}/a"]
@@ -220,12 +241,12 @@ def test_delete_rest(database: Database, two_documents: str) -> None:
     c = two_documents
     rows(
         database,
-        "CREATE (:Page {corpus: $c}), (:NamedEntity {corpus: $c, name: 'e'}), "
-        "(:Page {corpus: '-x'})",
+        "CREATE (:Page {corpus: $c}), (:Section {corpus: $c}), "
+        "(:NamedEntity {corpus: $c, name: 'e'}), (:Page {corpus: '-x'})",
         c=c,
     )
     rows(database, "MATCH (d:Document {corpus: $c}) DETACH DELETE d", c=c)
-    assert database.write_in_batches("load/delete_rest", corpus=c) == {"nodes": 6}
+    assert database.write_in_batches("load/delete_rest", corpus=c) == {"nodes": 7}
     left = rows(database, "MATCH (p:Page {corpus: '-x'}) DELETE p RETURN count(p) AS n")
     assert left == [{"n": 1}]
 

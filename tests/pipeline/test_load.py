@@ -60,6 +60,41 @@ def test_the_account_and_loading_again(database: Database, corpus: str, tmp_path
     assert titles == [f"long text #{n + 1}" for n in range(len(titles))]
 
 
+def test_passages_are_titled_by_their_sections(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    said = "Some words of a sentence that goes on for a while. "
+    report = (
+        f"# Report\n\nBy me.\n\n## Methods\n\n### Sampling\n\n{said * 30}\n\n"
+        f"### One\n\nShort.\n\n### Two\n\nShort.\n\n## Results\n\n{said * 19}"
+    )
+    path = tmp_path / "report.md"
+    path.write_text(report)
+    load(database, [path], corpus)
+    query = (
+        "MATCH (p:Passage {corpus: $c}) WITH p ORDER BY p.position "
+        "RETURN p.title AS title, p.text AS text, p.start AS start, p.end AS end, "
+        "[(s:Section)-[:HAS_PASSAGE]->(p) | s.title] AS sections"
+    )
+    found = rows(database, query, c=corpus)
+    assert all(row["text"] == report[row["start"] : row["end"]] for row in found)
+    assert [(row["title"], sorted(row["sections"])) for row in found] == [
+        ("Report", []),
+        ("Report > Methods > Sampling #1", ["Methods", "Sampling"]),
+        ("Report > Methods > Sampling #2", ["Sampling"]),
+        ("Report > Methods", ["One", "Two"]),
+        ("Report > Results", ["Results"]),
+    ]
+    before = snapshot(database, corpus)
+    assert load(database, [path], corpus).unchanged == 1
+    assert snapshot(database, corpus) == before
+    path.write_text(report.replace("## Results", "## Findings"))
+    load(database, [path], corpus)
+    assert rows(database, query, c=corpus)[-1]["sections"] == ["Findings"]
+    delete_document(database, corpus, "Report")
+    assert rows(database, "MATCH (n:Section {corpus: $c}) RETURN n", c=corpus) == []
+
+
 def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:
     path = write_jsonl(
         tmp_path / "a.jsonl", ("Whole", "Ten words. " * 900), ("Long", "Word. " * 1_700)

@@ -46,7 +46,7 @@ def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
     assert [(d.title, d.text, d.whole) for d in found] == [("my annual-report", text, False)]
     markdown = "```\n# not this\n```\n\n# The `real` *title* #\n\nBody\n"
     found = _read(_write(tmp_path / f"a.md{ending}", markdown))
-    assert [(d.title, d.text) for d in found] == [("The `real` *title*", markdown)]
+    assert [(d.title, d.text) for d in found] == [("The real title", markdown)]
     found = _read(_write(tmp_path / f"under.md{ending}", "Heading\n=======\nBody"))
     assert found[0].title == "Heading"
     page = (
@@ -56,8 +56,44 @@ def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
     )
     found = _read(_write(tmp_path / f"page.html{ending}", page))
     text = "Hi\n\nOne two three\nfour\n\na\nb\n\n1\t2\n\n x\n  y\n\n<end>"
-    assert [(d.title, d.text) for d in found] == [("A & B", text)]
+    assert [(d.title, d.text) for d in found] == [("Hi", text)]
     assert found[0].source == (tmp_path / f"page.html{ending}").resolve().as_posix()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("a.md", "---\ntags: [x]\ntitle: 'The Front'\n---\n# One\n\n# Two", "The Front"),
+        ("a.md", "\ufeff## Only *this*\r\n\r\nText", "Only this"),
+        ("a.md", "Text first\n\n## Install", "a"),
+        ("a.html", "<title>Page - Site</title><h1>Site</h1><h1>Pa<b>ge</b></h1>", "Page"),
+        ("a.html", "<title>Named</title><h2>Part</h2>", "Named"),
+        ("a.html", "<p>Text<h3>Last <br>resort</h3>", "Last resort"),
+        ("a.txt", "\n The Great  Ferry\r\n\r\nIt was a boat.", "The Great Ferry"),
+        ("a.txt", "The Great Ferry\n====\n\nIt was a boat.", "The Great Ferry"),
+        ("a.txt", "The Great Ferry\nwas a boat.\n\nIt sank.", "a"),
+        ("a.txt", "The ferry was a boat.\n\nIt sank.", "a"),
+        ("a.txt", "12.05.2024, 13:00\n\nIt sank.", "a"),
+        ("a.txt", "The Great Ferry\n\n", "a"),
+        ("a.txt", "渡し船の歴史\n\n昔、船があった。", "渡し船の歴史"),
+    ],
+)
+def test_the_title_is_in_the_document(tmp_path: Path, name: str, text: str, title: str) -> None:
+    assert _read(_write(tmp_path / name, text))[0].title == title
+
+
+def test_sections_begin_at_their_headings(tmp_path: Path) -> None:
+    text = (
+        "---\nx: 1\n---\n# T\n\n> ## quoted\n\nThe *first*\n---\n\n```\n# code\n```\n### Deep ##\n"
+    )
+    (found,) = _read(_write(tmp_path / "a.md", text))
+    places = [(s.title, s.level, text[s.start :][:6]) for s in found.sections]
+    assert places == [("T", 1, "# T\n\n>"), ("The first", 2, "The *f"), ("Deep", 3, "### De")]
+    page = " <p>One<h2> The\nfirst </h2>Two<pre>\n x</pre><div><h3>D<i>ee</i>p</h3></div><h4></h4>"
+    (found,) = _read(_write(tmp_path / "a.html", page))
+    assert found.text == "One\n\nThe first\n\nTwo\n\n\n x\n\nDeep"
+    places = [(s.title, s.level, found.text[s.start :][:6]) for s in found.sections]
+    assert places == [("The first", 2, "The fi"), ("Deep", 3, "Deep")]
 
 
 def test_encodings(tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import random
 import subprocess
 import sys
 from pathlib import Path
 
+import pdfplumber
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
-from small_pdfs import Draw, Page, pdf, prose, read
+from small_pdfs import HEIGHT, WIDTH, Draw, Page, pdf, prose, read
 
 from kgp_neo4j.corpus.load.formats import read as read_file
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
@@ -154,6 +156,24 @@ def test_a_page_that_is_a_picture_is_kept_and_named() -> None:
     assert document.left_out == ("page 2: only an image, no text",)
 
 
+def test_a_scanned_page_is_recognised() -> None:
+    def draw(page: Page) -> None:
+        page.line(72, 100, "The Great Ferry", 22)
+        page.text(72, 130, 460, prose(40), 11)
+
+    with pdfplumber.open(io.BytesIO(pdf(draw))) as printed:
+        picture = printed.pages[0].to_image(resolution=150).original
+    scanned = pdf(
+        _lines("Some text."),
+        lambda page: page.canvas.drawInlineImage(picture, 0, 0, WIDTH, HEIGHT),
+    )
+    document = read(scanned)
+    assert document.text == f"Some text.\n\nThe Great Ferry\n\n{prose(40)}\n\n"
+    assert [page.recognised for page in document.pages] == [False, True]
+    assert [(s.title, s.start) for s in document.sections] == [("The Great Ferry", 12)]
+    assert document.left_out == ()
+
+
 def test_a_page_on_its_side_is_read() -> None:
     def draw(page: Page) -> None:
         page.canvas.translate(500, 100)
@@ -216,8 +236,22 @@ def test_a_truncated_file_is_refused_or_read_as_far_as_it_goes() -> None:
             assert any(what in _error(part) for what in ("damaged", "no text"))
 
 
-def test_pictures_alone_ask_for_text_recognition() -> None:
-    assert "ocrmypdf" in _error(pdf(_picture))
+def test_pictures_alone_ask_for_text_recognition(tmp_path: Path) -> None:
+    assert _error(pdf(_picture)).endswith("the PDF holds no text, only pictures")
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf(_picture))
+    script = f"""
+import sys
+from pathlib import Path
+sys.modules["rapidocr"] = None
+from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.environment.progress import bar
+print(*read(Path({str(path)!r}), bar("", None)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert 'pip install "kgp-neo4j[ocr]"' in done.stdout, done.stderr
 
 
 def test_an_encrypted_file_needs_its_password(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from typing import IO, TypeAlias
 
 from kgp_neo4j.corpus.load.csv_files import read_values
 from kgp_neo4j.corpus.load.datasets import RecordReader
-from kgp_neo4j.corpus.load.markdown_tables import tables_of_markdown
+from kgp_neo4j.corpus.load.markdown import read_markdown
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.environment.files import (
     Value,
@@ -29,7 +29,7 @@ from kgp_neo4j.environment.files import (
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.tables import SourceTable
+from kgp_neo4j.types.tables import SourceSection, SourceTable
 
 __all__ = ["Reading", "read"]
 
@@ -43,9 +43,10 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_ATX = re.compile(r" {0,3}#[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t]*\Z")
-_SETEXT = re.compile(r" {0,3}=+[ \t]*\Z")
-_FENCE = re.compile(r" {0,3}(```|~~~)")
+#: A first line that an empty line follows, with something below it.
+_FIRST_LINE = re.compile(
+    r"\s*(?P<line>\S.{0,98}\S)[ \t]*\r?\n(?:[=\-_*]{3,}[ \t]*\r?\n)?[ \t]*\r?\n\s*\S"
+)
 
 
 def read(path: Path, progress: Progress) -> Iterator[Reading]:
@@ -87,10 +88,10 @@ def _whole_file(path: Path, kind: str, data: bytes) -> SourceDocument:
     text = decoded(data, path, html=kind in (".html", ".htm"))
     title = ""
     tables: tuple[SourceTable, ...] = ()
+    sections: tuple[SourceSection, ...] = ()
     left_out: tuple[str, ...] = ()
     if kind == ".md":
-        title = _markdown_title(text)
-        tables = tables_of_markdown(text)
+        title, sections, tables = read_markdown(text)
     elif kind in (".csv", ".tsv"):
         text, tables, left_out = read_values(text, shown(path))
     elif kind in (".html", ".htm"):
@@ -98,6 +99,9 @@ def _whole_file(path: Path, kind: str, data: bytes) -> SourceDocument:
 
         page = read_page(text, shown(path))
         title, text, tables, left_out = page.title, page.text, page.tables, page.left_out
+        sections = page.sections
+    else:
+        title = _first_line(text)
     if not text.strip():
         raise InputError("the file holds no text", where=shown(path))
     return SourceDocument(
@@ -106,6 +110,7 @@ def _whole_file(path: Path, kind: str, data: bytes) -> SourceDocument:
         source=path.as_posix(),
         tables=tables,
         left_out=left_out,
+        sections=sections,
     )
 
 
@@ -134,22 +139,18 @@ def decoded(data: bytes, path: Path, *, html: bool = False) -> str:
         ) from error
 
 
-def _markdown_title(text: str) -> str:
-    """Return the first heading of level one outside code, or nothing."""
-    fence = before = ""
-    for line in text.lstrip("\ufeff").splitlines():
-        found = _FENCE.match(line)
-        if fence or found:
-            if found and fence in ("", found[1]):
-                fence = "" if fence else found[1]
-            before = ""
-            continue
-        if heading := _ATX.match(line):
-            return heading["title"].strip()
-        if _SETEXT.match(line) and before:
-            return before
-        before = line.strip()
-    return ""
+def _first_line(text: str) -> str:
+    """Return the first line of a text where it reads like a title, or nothing.
+
+    It stands alone, ends no sentence, and is made of words rather than numbers.
+    """
+    found = _FIRST_LINE.match(text.removeprefix("\ufeff"))
+    line = " ".join(found["line"].split()) if found else ""
+    words = sum(letter.isalpha() for letter in line)
+    is_title = (
+        2 * words > len(line) and line[-1:] not in ".,;:!。，；：！" and not line[0].islower()
+    )
+    return line if is_title and line.isprintable() else ""
 
 
 def _first_character(data: bytes) -> bytes:

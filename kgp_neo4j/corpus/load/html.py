@@ -12,7 +12,7 @@ from bs4.exceptions import ParserRejectedMarkup
 
 from kgp_neo4j.corpus.load.grid import captioned, header_rows, markdown, number, titled, trimmed
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.tables import SourceTable, Span
+from kgp_neo4j.types.tables import SourceSection, SourceTable, Span
 
 __all__ = ["HtmlCell", "HtmlTable", "Page", "TooLargeError", "read_page", "source_table"]
 
@@ -123,6 +123,7 @@ _PARAGRAPHS = _words(
     "h5 h6 header hr main nav ol p pre section table ul"
 )
 _LINES = _words("br caption dd dt figcaption li option summary tr")
+_HEADINGS = _words("h1 h2 h3 h4 h5 h6")
 _CELLS = frozenset(("td", "th"))
 _SECTIONS = {"thead": 0, "tbody": 1, "tfoot": 2}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
@@ -165,6 +166,14 @@ class _Lines:
         self.length += len(text)
         self._breaks, self._space = 0, ""
 
+    def place(self) -> tuple[int, int]:
+        """Return where the next text will begin: among the parts, and in the text."""
+        return len(self._parts), self.length + (self._breaks if self._parts else 0)
+
+    def since(self, place: tuple[int, int]) -> str:
+        """Return the text from a place on, in one line."""
+        return " ".join("".join(self._parts[place[0] :]).split())
+
     def text(self) -> str:
         return "".join(self._parts).strip()
 
@@ -176,34 +185,40 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page says: title, text, the tables in it, and what of it could not be used."""
+    """What a page says: title, text, its tables and sections, and what could not be used."""
 
     title: str
     text: str
     tables: tuple[SourceTable, ...] = ()
     left_out: tuple[str, ...] = ()
+    sections: tuple[SourceSection, ...] = ()
 
 
 def read_page(markup: str, where: str) -> Page:
     """Return what a page says; paragraphs end in an empty line, tables of data are Markdown.
 
-    The title is that of `<title>`, else the first `<h1>`, else empty. Scripts and styles are left
-    out. A table with fewer than two rows or columns, or with others in it, is layout: its cells end
-    in a tab. Raises InputError for a page that cannot be parsed.
+    The title is the `<h1>` that `<title>` begins with, else the first one, else `<title>`, else the
+    first heading of any level. Scripts and styles are left out. A table with fewer than two rows or
+    columns, or with others in it, is layout: its cells end in a tab. Raises InputError for a page
+    that cannot be parsed.
     """
     try:
         page = BeautifulSoup(markup, "html.parser")
         tables, left_out = _data_tables(page)
-        text, placed = _laid_out(page, tables)
-        return Page(_title(page), text, captioned(text, placed), tuple(left_out))
+        text, placed, sections = _laid_out(page, tables)
+        title = _title(page, sections)
+        return Page(title, text, captioned(text, placed), tuple(left_out), sections)
     except (ParserRejectedMarkup, RecursionError) as error:
         raise InputError("not HTML that can be read", where=where) from error
 
 
-def _laid_out(page: Tag, tables: dict[int, SourceTable]) -> tuple[str, list[SourceTable]]:
-    """Return the text and the tables with their places in it."""
+def _laid_out(
+    page: Tag, tables: dict[int, SourceTable]
+) -> tuple[str, list[SourceTable], tuple[SourceSection, ...]]:
+    """Return the text, and the tables and sections with their places in it."""
     lines = _Lines()
-    placed = []
+    placed, sections = [], []
+    heading = lines.place()
     inside_pre = 0
     for node, opens in _events(page, tables):
         if isinstance(node, NavigableString):
@@ -217,6 +232,10 @@ def _laid_out(page: Tag, tables: dict[int, SourceTable]) -> tuple[str, list[Sour
             lines.end_line(1)
         elif node.name in _CELLS and opens:
             lines.cell()
+        if opens and node.name in _HEADINGS:
+            heading = lines.place()
+        elif node.name in _HEADINGS and (title := lines.since(heading)):
+            sections.append(SourceSection(title, int(node.name[1]), heading[1]))
         if opens and (table := tables.get(id(node))):
             if table.caption:
                 lines.add(table.caption, preformatted=False)
@@ -224,7 +243,11 @@ def _laid_out(page: Tag, tables: dict[int, SourceTable]) -> tuple[str, list[Sour
             lines.add(shown := markdown(table), preformatted=True)
             placed.append(replace(table, start=lines.length - len(shown), end=lines.length))
     shift = lines.stripped()
-    return lines.text(), [replace(t, start=t.start - shift, end=t.end - shift) for t in placed]
+    return (
+        lines.text(),
+        [replace(t, start=t.start - shift, end=t.end - shift) for t in placed],
+        tuple(replace(s, start=max(s.start - shift, 0)) for s in sections),
+    )
 
 
 def _data_tables(page: Tag) -> tuple[dict[int, SourceTable], list[str]]:
@@ -316,9 +339,11 @@ def _events(page: Tag, closed: Container[int] = ()) -> Iterator[tuple[Tag | Navi
             yield node, True
 
 
-def _title(page: BeautifulSoup) -> str:
-    for name in ("title", "h1"):
-        found = page.find(name)
-        if found and (text := _SPACE.sub(" ", found.get_text()).strip()):
-            return text
-    return ""
+def _title(page: BeautifulSoup, sections: Sequence[SourceSection]) -> str:
+    found = page.find("title")
+    named = _SPACE.sub(" ", found.get_text()).strip() if found else ""
+    first = [section.title for section in sections if section.level == 1]
+    # A site's own name may be a heading of level one above that of the page.
+    meant = [title for title in first if named.casefold().startswith(title.casefold())]
+    every = [*meant, *first, named, *(section.title for section in sections)]
+    return next(filter(None, every), "")

@@ -50,7 +50,7 @@ def passage_id(document: str, position: int, text: str) -> str:
 
 
 def part_id(whole: str, kind: str, *place: int) -> str:
-    """Return the id of a page, table, row, column or cell: its place within a document or table."""
+    """Return the id of a page, section, table, row, column or cell: its place within the whole."""
     return _hash(whole, kind, *map(str, place))
 
 

@@ -44,7 +44,7 @@ def load(
         raise found.errors[0]
     source = _Source(found.files, keep_going)
     documents = passages = characters_out = new = unchanged = replaced = characters_in = 0
-    pages = tables = cells = 0
+    pages = tables = cells = recognised = 0
     with bar("load", sum(map(size_on_disk, found.files)), bytes_=True) as progress:
         try:
             for batch in batches(corpus, source.documents(progress)):
@@ -59,6 +59,7 @@ def load(
                 pages += written.pages
                 tables += written.tables
                 cells += written.cells
+                recognised += written.recognised
         except InputError as error:
             raise _stopped(error, documents) from error
     return LoadReport(
@@ -76,6 +77,7 @@ def load(
         pages=pages,
         tables=tables,
         cells=cells,
+        recognised=recognised,
         left_out=tuple(source.left_out),
         seconds=round(time.monotonic() - began, 3),
     )

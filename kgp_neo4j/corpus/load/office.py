@@ -19,12 +19,12 @@ from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.files import shown, stem
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.tables import SourcePage, SourceTable, Span
+from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable, Span
 
 if TYPE_CHECKING:
     from kgp_neo4j.corpus.load.html import Page
 
-__all__ = ["OFFICE_KINDS", "read_office", "read_slides"]
+__all__ = ["OFFICE_KINDS", "read_office"]
 
 _NAMES = {
     ".docx": "Word file",
@@ -58,30 +58,31 @@ def read_office(path: Path, kind: str, data: bytes) -> SourceDocument:
     Raises InputError where the package's `office` extra is missing, and for files that are
     encrypted, damaged, of another kind, too large when unpacked, or without text.
     """
+    from kgp_neo4j.corpus.load.html import Page
+
     where = shown(path)
     pages: tuple[SourcePage, ...] = ()
     with _errors(kind, where):
         title = _checked(data, kind)
         if kind == ".docx":
             page = _word(data, where)
-            title = title or page.title
-            text, tables, left_out = page.text, page.tables, page.left_out
         elif kind == ".pptx":
-            text, pages, tables, left_out = read_slides(data)
+            page, pages = _slides(data)
         else:
             from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets
 
-            text, tables, left_out = (read_sheets if kind == ".xlsx" else read_old_sheets)(data)
-    if not text.strip():
-        hint = f"It has {left_out[0]}." if left_out else None
+            page = Page("", *(read_sheets if kind == ".xlsx" else read_old_sheets)(data))
+    if not page.text.strip():
+        hint = f"It has {page.left_out[0]}." if page.left_out else None
         raise InputError("the file holds no text", where=where, hint=hint)
     return SourceDocument(
-        title=title or stem(path),
-        text=text,
+        title=title or page.title or stem(path),
+        text=page.text,
         source=path.as_posix(),
         pages=pages,
-        tables=tables,
-        left_out=left_out,
+        tables=page.tables,
+        left_out=page.left_out,
+        sections=page.sections,
     )
 
 
@@ -153,24 +154,26 @@ def _errors(kind: str, where: str) -> Iterator[None]:
 
 # --- Reads the slides of a PowerPoint file, each as one page --------------------------------------
 
-Slides = tuple[str, tuple[SourcePage, ...], tuple[SourceTable, ...], tuple[str, ...]]
 
+def _slides(data: bytes) -> tuple[Page, tuple[SourcePage, ...]]:
+    """Return what a .pptx file says, and its slides as pages; the first one's title is its own.
 
-def read_slides(data: bytes) -> Slides:
-    """Return text, pages, tables and what was left out of a .pptx file.
-
-    A slide's title comes first, then its shapes from top to bottom, then the speaker's notes. The
-    numbers of a chart are a table.
+    A slide's title comes first and begins a section, then its shapes from top to bottom, then the
+    speaker's notes. The numbers of a chart are a table.
     """
     from pptx import Presentation
 
-    blocks, left_out = Blocks(), []
+    from kgp_neo4j.corpus.load.html import Page
+
+    blocks, left_out, sections = Blocks(), [], []
     for at, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
         before = blocks.length
         shapes = list(_ordered(slide.shapes))
         title = slide.shapes.title
         if title is not None:
-            blocks.add(_text(title))
+            start = blocks.add(_text(title))
+            if named := " ".join(_text(title).split()):
+                sections.append(SourceSection(named, 1, start))
         for shape in shapes:
             if title is None or shape.shape_id != title.shape_id:
                 _add_shape(blocks, shape, at)
@@ -180,7 +183,8 @@ def read_slides(data: bytes) -> Slides:
             left_out.append(f"page {at}: only pictures, no text")
         blocks.end_page()
     text, pages, tables = blocks.laid_out()
-    return text, pages, captioned(text, tables), tuple(left_out)
+    first = sections[0].title if sections and not sections[0].start else ""
+    return Page(first, text, captioned(text, tables), tuple(left_out), tuple(sections)), pages
 
 
 def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:

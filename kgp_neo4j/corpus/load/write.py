@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +17,9 @@ from kgp_neo4j.corpus.load.ids import (
     passage_id,
     text_hash,
 )
+from kgp_neo4j.corpus.load.sections import outline, placed_passages
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.corpus import PassageText, SourceDocument
+from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
 
 __all__ = ["Written", "batches", "write"]
@@ -44,6 +47,7 @@ class Written:
     pages: int
     tables: int
     cells: int
+    recognised: int
 
 
 def batches(
@@ -118,6 +122,7 @@ def write(
         pages=sum(len(d.pages) for d in batch.values()),
         tables=sum(len(d.tables) for d in batch.values()),
         cells=sum(grid.cells(d.tables) for d in batch.values()),
+        recognised=sum(page.recognised for d in batch.values() for page in d.pages),
     )
 
 
@@ -153,6 +158,8 @@ def _settings(document: SourceDocument, passage_size: int | None) -> list[str]:
     made = [f"{split.VERSION}:{'whole' if size is None else size}"]
     if document.pages or document.tables:
         made.append(f"{_STRUCTURE}:{text_hash(repr((document.pages, document.tables)))}")
+    if document.sections:
+        made.append(text_hash(repr(document.sections)))
     return made
 
 
@@ -169,7 +176,12 @@ def _row(
     id_: str, document: SourceDocument, print_: str, passage_size: int | None
 ) -> dict[str, Any]:
     text = document.text
-    parts = _parts(document, _size(document, passage_size))
+    sections = outline(document)
+    parts = placed_passages(document, sections, _size(document, passage_size))
+    titles = _titles(document.title, [part.path for part in parts])
+    ids = [passage_id(id_, part.passage.position, part.passage.text) for part in parts]
+    starts = [part.passage.start for part in parts]
+    ends = [part.passage.end for part in parts]
     numbered = any(table.number for table in document.tables)
     page_ids = {page.number: part_id(id_, "page", page.number) for page in document.pages}
     return {
@@ -193,6 +205,7 @@ def _row(
                 "footer": page.footer,
                 "start": page.start,
                 "end": page.end,
+                "recognised": page.recognised or None,
             }
             for page in document.pages
         ],
@@ -203,35 +216,43 @@ def _row(
         ],
         "passages": [
             {
-                "id": passage_id(id_, part.position, part.text),
-                "title": document.title
-                if len(parts) == 1
-                else f"{document.title} #{part.position + 1}",
-                "text": part.text,
-                "position": part.position,
-                "start": part.start,
-                "end": part.end,
-                "page": page,
-                "pageId": page_ids.get(page) if page else None,
+                "id": own,
+                "title": title,
+                "text": part.passage.text,
+                "position": part.passage.position,
+                "start": part.passage.start,
+                "end": part.passage.end,
+                "page": part.page,
+                "pageId": page_ids.get(part.page) if part.page else None,
             }
-            for part, page in parts
+            for own, title, part in zip(ids, titles, parts, strict=True)
+        ],
+        "sections": [
+            {
+                "id": part_id(id_, "section", order),
+                "order": order,
+                "title": section.title,
+                "path": " > ".join(section.path),
+                "level": section.level,
+                "start": section.start,
+                "end": section.end,
+                "passages": ids[
+                    bisect_right(ends, section.start) : bisect_left(starts, section.end)
+                ],
+            }
+            for order, section in enumerate(sections, 1)
         ],
     }
 
 
-def _parts(document: SourceDocument, size: int | None) -> list[tuple[PassageText, int | None]]:
-    """Return a document's passages with the page of each; none goes over a page's end."""
-    if not document.pages:
-        text = document.text
-        whole = len(text) if size is None else size
-        return [(part, None) for part in split.passages(text, whole)]
-    made: list[tuple[PassageText, int | None]] = []
-    for page in document.pages:
-        text = document.text[page.start : page.end]
-        for part in split.passages(text, len(text) if size is None else size):
-            start = page.start + part.start
-            moved = PassageText(len(made), start, page.start + part.end, part.text)
-            made.append((moved, page.number))
+def _titles(title: str, paths: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the titles of a document's passages: its own with their headings, numbered."""
+    names = [" > ".join((title, *path)) for path in paths]
+    counts, met = Counter(names), Counter[str]()
+    made = []
+    for name in names:
+        met[name] += 1
+        made.append(f"{name} #{met[name]}" if counts[name] > 1 else name)
     return made
 
 

@@ -7,7 +7,7 @@ import io
 import logging
 import os
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +15,18 @@ from typing import Any
 
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.grids import Grid
+from kgp_neo4j.corpus.load.pdf.headings import sections_of
 from kgp_neo4j.corpus.load.pdf.letters import Line, line_text, lines_of
-from kgp_neo4j.corpus.load.pdf.page import Block, Lexicon, PageParts, blocks_of, furniture, parts_of
+from kgp_neo4j.corpus.load.pdf.page import (
+    Block,
+    Heading,
+    Lexicon,
+    PageParts,
+    blocks_of,
+    furniture,
+    parts_of,
+)
+from kgp_neo4j.corpus.load.pdf.recognition import can_recognise
 from kgp_neo4j.environment.files import shown, stem
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
@@ -58,6 +68,8 @@ class Assembly:
 
     def __init__(self) -> None:
         self.pages: list[SourcePage] = []
+        #: Where each block begins, and how long it is where it cannot be a heading.
+        self.marks: list[tuple[int, Heading | int]] = []
         self._texts: list[str] = []
         self._length = 0
         self._tables: list[_Table] = []
@@ -75,7 +87,13 @@ class Assembly:
         return tuple(table.made() for table in self._tables)
 
     def add(
-        self, number: int, label: str, header: str, footer: str, blocks: Sequence[Block]
+        self,
+        number: int,
+        label: str,
+        header: str,
+        footer: str,
+        blocks: Sequence[Block],
+        recognised: bool = False,
     ) -> None:
         """Add a page; a table at its top may go on with the one at the end of the page before."""
         parts: list[str] = []
@@ -89,11 +107,12 @@ class Assembly:
                 begun = self._continued(block, blocks[:index])
                 text, last = self._table(block, begun, number, at)
             if text:
+                self.marks.append((at, block if isinstance(block, Heading) else len(text)))
                 parts.append(text + "\n\n")
                 at += len(text) + 2
         self._open = last if blocks else self._open
         self._texts += parts
-        self.pages.append(SourcePage(number, self._length, at, label, header, footer))
+        self.pages.append(SourcePage(number, self._length, at, label, header, footer, recognised))
         self._length = at
 
     def _continued(self, grid: Grid, before: Sequence[Block]) -> _Table | None:
@@ -171,7 +190,8 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     """Return a PDF file as a document with pages and tables.
 
     Raises InputError for a file that is empty, no PDF, damaged, encrypted, or without any text.
-    Pages that cannot be read or are only pictures are kept, empty, and named in `left_out`.
+    Pages that cannot be read, or are only pictures without text that the extra `ocr` recognises,
+    are kept, empty, and named in `left_out`.
     """
     where = shown(path)
     if not data:
@@ -181,19 +201,25 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     assembly, lexicon = Assembly(), Lexicon()
     left_out: list[str] = []
     gutters: list[float] = []
-    title = ""
+    sizes = Counter[float]()
+    title = largest = ""
     with _Opened(where, data) as file:
         for window, at in _windows(file.pages(left_out)):
             parts = window[at]
             if parts.number == 1:
-                title = file.title or _largest(parts) or _table_heading(parts)
+                largest = _largest(parts)
+                title = file.title or largest or _table_heading(parts)
+            for word in parts.words:
+                sizes[round(word.size, 1)] += len(word.text)
             edges = [neighbour.edges for neighbour in window]
             header, footer, number = furniture(edges, at)
             blocks = blocks_of(parts, [*header, *footer], lexicon, gutters)
             if not blocks and parts.has_picture:
-                left_out.append(f"page {parts.number}: only an image, no text")
+                hint = "no text" if can_recognise() else "kgp-neo4j[ocr] recognises its text"
+                left_out.append(f"page {parts.number}: only an image, {hint}")
             below = f"{_text(footer)} {parts.margin}".strip()
-            assembly.add(parts.number, parts.label or number, _text(header), below, blocks)
+            label = parts.label or number
+            assembly.add(parts.number, label, _text(header), below, blocks, parts.recognised)
         damaged = file.damaged
     if not assembly.text.strip():
         if damaged == len(assembly.pages):
@@ -201,8 +227,13 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         raise InputError(
             "the PDF holds no text, only pictures",
             where=where,
-            hint="Recognize its text first, with ocrmypdf for instance.",
+            hint=None
+            if can_recognise()
+            else 'Have them recognised: pip install "kgp-neo4j[ocr]", and load again.',
         )
+    sections = sections_of(assembly.marks, sizes, file.outline, {title, largest})
+    if not title and sections and sections[0].start == 0:
+        title = sections[0].title
     return SourceDocument(
         title=title or stem(path),
         text=assembly.text,
@@ -210,6 +241,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         pages=tuple(assembly.pages),
         tables=assembly.tables,
         left_out=tuple(left_out),
+        sections=sections,
     )
 
 
@@ -222,6 +254,9 @@ class _Opened:
         self.damaged = 0
         self._pdf = self._open(None)
         self.title = _metadata_title(self._pdf.metadata)
+        self.outline: list[tuple[int, str]] = []
+        with contextlib.suppress(Exception):  # there is none, or it is damaged
+            self.outline = [(each[0], str(each[1])) for each in self._pdf.doc.get_outlines()]
 
     def __enter__(self) -> _Opened:
         return self

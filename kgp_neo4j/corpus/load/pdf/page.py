@@ -19,6 +19,7 @@ from kgp_neo4j.corpus.load.pdf.letters import (
     page_turn,
     words_of,
 )
+from kgp_neo4j.corpus.load.pdf.recognition import can_recognise, recognised_words
 from kgp_neo4j.corpus.load.pdf.rules import rules_of
 from kgp_neo4j.corpus.load.pdf.tables import (
     CAPTION,
@@ -35,6 +36,7 @@ __all__ = [
     "Block",
     "Edges",
     "Flow",
+    "Heading",
     "Lexicon",
     "PageParts",
     "blocks_of",
@@ -206,8 +208,25 @@ _ITEM = re.compile(
 )
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]")
 _MOST = 200_000
+#: A heading begins with a capital, a number or a letter that has no case, and ends no sentence.
+_HEADING = re.compile(r"(?=[^\W_])(?=.*[^\W\d_]{2})[^a-z].{2,118}[^.,;:]")
+_HEADING_LINES = 3
 #: First parts of words that keep their hyphen, unless the document spells the word without.
 _KEEPING = frozenset(("self", "well", "half", "cross", "quasi", "vice"))
+
+
+class Heading(str):
+    """A paragraph that may be a heading by its form; its letters tell, next to those of others."""
+
+    __slots__ = ("bold", "size")
+    bold: bool
+    size: float
+
+    def __new__(cls, text: str, size: float = 0.0, bold: bool = False) -> Heading:
+        """Make one of a text, the size of its letters and whether all of them are bold."""
+        made = super().__new__(cls, text)
+        made.size, made.bold = size, bold
+        return made
 
 
 class Lexicon:
@@ -318,14 +337,18 @@ def _begins(
 
 def _text(group: Sequence[Line], lexicon: Lexicon) -> str:
     texts = [line_text(line.words) for line in group]
-    if len(group) > 1 and sum(line.mono for line in group) > 0.7 * len(group):
+    is_mono = sum(line.mono for line in group) > 0.7 * len(group)
+    if len(group) > 1 and is_mono:
         least = min(line.x0 for line in group)
         step = max(0.5 * group[0].size, 1.0)
         return "\n".join(
             " " * min(40, round((line.x0 - least) / step)) + text
             for line, text in zip(group, texts, strict=True)
         )
-    return joined(texts, lexicon)
+    text = joined(texts, lexicon)
+    if len(group) > _HEADING_LINES or is_mono or not _HEADING.fullmatch(text):
+        return text
+    return Heading(text, max(line.size for line in group), all(line.bold for line in group))
 
 
 # --- Headers and footers: lines at the edges of pages that repeat, and page numbers ---------------
@@ -445,12 +468,17 @@ class PageParts:
     edges: Edges = field(default_factory=lambda: Edges([], []))
     #: The page holds a picture or a drawing.
     has_picture: bool = False
+    #: The words were recognised in a picture.
+    recognised: bool = False
     #: Text set on its side in the margin: a stamp, the printer's marks.
     margin: str = ""
 
 
 def parts_of(page: Any) -> PageParts:
-    """Return the words, ruled tables and edges of a page as pdfplumber gives it."""
+    """Return the words, ruled tables and edges of a page as pdfplumber gives it.
+
+    Where it is only a picture, its words are recognised if the extra `ocr` is installed.
+    """
     number = page.page_number
     label = str(getattr(page.page_obj, "label", None) or "")
     found = objects_of(page)
@@ -470,8 +498,12 @@ def parts_of(page: Any) -> PageParts:
     margin = " ".join(line_text(line.words) for line in _turned_lines(aside))
     gone = {id(word) for word in aside}
     rest = [word for word in rest if id(word) not in gone]
+    recognised = has_picture and not rest and not grids and can_recognise()
+    if recognised:
+        rest = recognised_words(page)
+    edges = edges_of(rest, height)
     return PageParts(
-        number, label, width, height, rest, grids, edges_of(rest, height), has_picture, margin
+        number, label, width, height, rest, grids, edges, has_picture, recognised, margin
     )
 
 

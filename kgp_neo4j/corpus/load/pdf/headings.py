@@ -1,0 +1,67 @@
+"""Finds the headings of a PDF's text: by its outline, else by the size and weight of letters."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+
+from kgp_neo4j.corpus.load.pdf.page import Heading
+from kgp_neo4j.types.tables import SourceSection
+
+__all__ = ["sections_of"]
+
+_MARKS = re.compile(r"[\W_]+")
+#: How much larger than those of running text the letters of a heading are.
+_LARGER = 1.12
+#: Characters of a paragraph that a heading may stand above.
+_LEAST = 60
+
+
+def sections_of(
+    marks: Sequence[tuple[int, Heading | int]],
+    sizes: Counter[float],
+    outline: Iterable[tuple[int, str]],
+    titles: Container[str],
+) -> tuple[SourceSection, ...]:
+    """Return the sections that the headings among a document's blocks begin.
+
+    `marks` are the places of the blocks, `sizes` those of all letters. The entries of the file's
+    `outline` say which blocks are headings and of what level, where most of them are found in the
+    text. Else what is larger than most letters, or bold, and stands above a paragraph or another
+    heading is one, and the larger, the higher. `titles` are of the whole document.
+    """
+    levels = {name: level for level, title in outline if (name := _name(title))}
+    candidates = [(start, block) for start, block in marks if isinstance(block, Heading)]
+    listed = [(start, block) for start, block in candidates if _name(block) in levels]
+    if listed and 2 * len({_name(block) for _, block in listed}) >= len(levels):
+        return tuple(
+            SourceSection(str(block), levels[_name(block)], start)
+            for start, block in listed
+            if block not in titles
+        )
+    usual = sizes.most_common(1)[0][0] if sizes else 0.0
+    found: list[tuple[int, Heading]] = []
+    is_above = False
+    for start, block in reversed(marks):
+        if isinstance(block, int):
+            is_above = block >= _LEAST
+            continue
+        is_large = block.size >= _LARGER * usual
+        is_above = is_above and (is_large or (block.bold and block.size > 0.95 * usual))
+        if is_above and block not in titles:
+            found.append((start, block))
+    ranks = sorted({_rank(block, usual) for _, block in found}, reverse=True)
+    return tuple(
+        SourceSection(str(block), 1 + ranks.index(_rank(block, usual)), start)
+        for start, block in reversed(found)
+    )
+
+
+def _rank(block: Heading, usual: float) -> float:
+    """Return the size of a heading's letters, rounded; that of running text for all smaller."""
+    return max(round(block.size), round(usual))
+
+
+def _name(title: str) -> str:
+    return _MARKS.sub("", title).casefold().lstrip("0123456789")

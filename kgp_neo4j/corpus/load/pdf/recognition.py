@@ -1,0 +1,59 @@
+"""Recognises the text of a page that is a picture, with the extra `ocr`; its models come along."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from statistics import median
+from typing import Any
+
+from kgp_neo4j.corpus.load.pdf.letters import Word
+from kgp_neo4j.environment.extras import is_installed
+
+__all__ = ["can_recognise", "recognised_words"]
+
+_DOTS_PER_INCH = 250
+#: Boxes are drawn around letters with some room; two boxes this unlike have letters of two sizes.
+_ROOM, _ALIKE = 0.8, 0.3
+
+
+def can_recognise() -> bool:
+    """Say whether the extra `ocr` is installed."""
+    return is_installed("rapidocr")
+
+
+def recognised_words(page: Any) -> list[Word]:
+    """Return the words in the picture of one of pdfplumber's pages, in points from the top left."""
+    import numpy as np
+
+    found = _engine()(np.asarray(page.to_image(resolution=_DOTS_PER_INCH).original.convert("RGB")))
+    if found.txts is None:
+        return []
+    scale = 72 / _DOTS_PER_INCH
+    boxes = [(*box.min(axis=0) * scale, *box.max(axis=0) * scale) for box in found.boxes]
+    usual = median(bottom - top for _, top, _, bottom in boxes)
+    words = []
+    for (x0, top, x1, bottom), text in zip(boxes, found.txts, strict=True):
+        height = bottom - top
+        size = _ROOM * float(usual if abs(height - usual) < _ALIKE * usual else height)
+        middle, step = float(top + bottom) / 2, float(x1 - x0) / max(len(text), 1)
+        at = 0
+        for word in text.split(" "):
+            begin, at = float(x0) + at * step, at + len(word) + 1
+            if word:
+                box = (begin, middle - size / 2, begin + len(word) * step, middle + size / 2)
+                words.append(Word(word, *box, size=size))
+    return words
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    from kgp_neo4j.models.engine import import_openvino, thread_count
+
+    import_openvino()  # first, for it sends no event over the network
+    from rapidocr import EngineType, RapidOCR
+
+    made: dict[str, Any] = {
+        f"{part}.engine_type": EngineType.OPENVINO for part in ("Det", "Cls", "Rec")
+    }
+    made["EngineConfig.openvino.inference_num_threads"] = thread_count()
+    return RapidOCR(params={"Global.log_level": "critical", **made})

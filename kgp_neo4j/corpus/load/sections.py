@@ -1,0 +1,131 @@
+"""The sections of a document: their paths of headings, and which passages stand in them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+from typing import NamedTuple, TypeAlias
+
+from kgp_neo4j.corpus.load import split
+from kgp_neo4j.types.corpus import PassageText, SourceDocument
+
+__all__ = ["PlacedPassage", "Section", "outline", "placed_passages"]
+
+#: Start, end and path of a stretch of a document.
+_Part: TypeAlias = tuple[int, int, tuple[str, ...]]
+
+#: Characters of a heading within the title of a passage.
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section `document[start:end]` up to the next heading, of whatever level.
+
+    `path` holds the headings above it and its own; the one that entitles the document is left out.
+    """
+
+    title: str
+    level: int
+    path: tuple[str, ...]
+    start: int
+    end: int
+
+
+class PlacedPassage(NamedTuple):
+    """A passage with its page's number and the headings that all of it stands under."""
+
+    passage: PassageText
+    page: int | None
+    path: tuple[str, ...]
+
+
+def outline(document: SourceDocument) -> list[Section]:
+    """Return the sections of a document in their order, without the one that is all of it."""
+    made: list[Section] = []
+    above: list[tuple[int, str]] = []
+    found = document.sections
+    ends = [*(section.start for section in found[1:]), len(document.text)]
+    for at, (section, end) in enumerate(zip(found, ends, strict=False)):
+        if not at and section.title == document.title:
+            continue
+        while above and above[-1][0] >= section.level:
+            above.pop()
+        title = section.title
+        short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1].rstrip()}…"
+        above.append((section.level, short))
+        path = tuple(name for _, name in above)
+        made.append(Section(title, section.level, path, section.start, end))
+    return made
+
+
+def placed_passages(
+    document: SourceDocument, sections: Sequence[Section], size: int | None
+) -> list[PlacedPassage]:
+    """Return a document's passages in their order; with None as `size` each page is one.
+
+    None goes over a page's end. One holds a part of one section, or several whole short ones.
+    """
+    text = document.text
+    pages: list[tuple[int, int, int | None]] = [
+        (page.start, page.end, page.number) for page in document.pages
+    ]
+    headings = [section.start for section in document.sections]
+    made: list[PlacedPassage] = []
+    for begin, stop, page in pages or [(0, len(text), None)]:
+        whole = stop - begin if size is None else size
+        parts = _parts(text, begin, stop, sections, headings)
+        for start, end, path in _packed(text, parts, whole):
+            for part in split.passages(text[start:end], whole):
+                moved = PassageText(len(made), start + part.start, start + part.end, part.text)
+                made.append(PlacedPassage(moved, page, path))
+    return made
+
+
+def _parts(
+    text: str, begin: int, stop: int, sections: Sequence[Section], headings: Sequence[int]
+) -> list[_Part]:
+    """Return what lies between two places section by section; lone headings go with the next."""
+    first = bisect_right(sections, begin, key=_start)
+    inside = sections[first : bisect_left(sections, stop, lo=first, key=_start)]
+    paths = [sections[first - 1].path if first else (), *(section.path for section in inside)]
+    bounds = [begin, *(section.start for section in inside), stop]
+    made: list[_Part] = []
+    lone = False
+    for (start, end), path in zip(pairwise(bounds), paths, strict=True):
+        made.append((made.pop()[0] if lone else start, end, path))
+        lone = _is_heading(text, start, end, headings)
+    return made
+
+
+def _is_heading(text: str, start: int, end: int, headings: Sequence[int]) -> bool:
+    """Say whether a heading is all that stands between two places."""
+    at = bisect_left(headings, start)
+    if at == len(headings) or headings[at] >= end or text[start : headings[at]].strip():
+        return False
+    return len(text[headings[at] : end].strip().rstrip("=- \t\r\n").splitlines()) == 1
+
+
+def _packed(text: str, parts: Iterable[_Part], size: int) -> Iterator[_Part]:
+    """Join neighbours up to `size`; what is joined has the headings that all of it stands under."""
+    held: list[_Part] = []
+    for part in parts:
+        if held and len(text[held[0][0] : part[1]].strip()) > size:
+            yield _joined(held)
+            held = []
+        held.append(part)
+    if held:
+        yield _joined(held)
+
+
+def _joined(parts: Sequence[_Part]) -> _Part:
+    paths = [path for _, _, path in parts]
+    # What the first and the last in order share, all between them share.
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(min(paths), max(paths), strict=False))
+    return parts[0][0], parts[-1][1], tuple(name for name, _ in shared)
+
+
+def _start(section: Section) -> int:
+    return section.start
