@@ -102,12 +102,6 @@ def test_wrong_use_exits_2_before_any_server_is_asked(arguments: list[str]) -> N
     assert done.stdout == ""
 
 
-def test_a_question_without_a_corpus_says_what_is_missing() -> None:
-    done = kgp("ask", "Who?", **_NOWHERE)
-    assert done.returncode == 2
-    assert "--corpus" in done.stderr
-
-
 @pytest.mark.parametrize(
     "variables",
     [_NOWHERE, {"NEO4J_URI": "http://127.0.0.1:7474"}, {"NEO4J_URI": "bolt://127.0.0.1:9"}],
@@ -208,19 +202,6 @@ def test_keyword_graph_on_its_own_from_files_to_answer(
     run = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert run[0]["id"] == "1"
     assert {"name": corpus} not in database.read("inspect/corpus_names")
-
-
-def test_load_with_keep_going_exits_1_after_loading_the_rest(
-    connection: Connection, corpus: str, tmp_path: Path
-) -> None:
-    (tmp_path / "good.txt").write_text("Some text.", encoding="utf-8")
-    (tmp_path / "bad.txt").write_bytes(b"not text: \x80")
-    arguments = ("load", "good.txt", "bad.txt", "--corpus", corpus, "--keep-going", "--json")
-    done = kgp(*arguments, cwd=tmp_path, **environment(connection))
-    assert done.returncode == 1
-    account = json.loads(done.stdout)
-    assert account["documents"] == 1
-    assert "bad.txt" in account["errors"][0]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

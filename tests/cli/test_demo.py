@@ -85,16 +85,6 @@ def test_the_document_with_the_answer_shares_few_words_with_the_question() -> No
         assert len(shared) <= len(asked) / 3, (question, shared)
 
 
-def test_each_document_has_a_title_and_a_few_short_paragraphs() -> None:
-    files = sorted(DOCUMENTS.glob("*.md"))
-    assert len(files) == 20
-    for file in files:
-        title, *paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n")
-        assert title.startswith("# ")
-        assert 1 <= len(paragraphs) <= 4
-        assert sum(map(len, paragraphs)) < 1_000
-
-
 def test_the_report_is_answered_from_its_table(database: Database, demo: str) -> None:
     answer = ask(database, demo, TABLE_QUESTION, PassageRetriever(database, demo))
     assert (answer.text, answer.type.type, answer.passages) == ("Ardfin", "structural", ())

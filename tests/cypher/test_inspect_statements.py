@@ -350,6 +350,11 @@ def test_await_indexes(database: Database) -> None:
         ("schema/passage_id", "RANGE", "Passage", ["id"]),
         ("schema/passage_mdr_embedding", "VECTOR", "Passage", ["mdrEmbedding"]),
         ("schema/question_id", "RANGE", "Question", ["id"]),
+        ("schema/entity_embedding", "VECTOR", "Entity", ["embedding"]),
+        ("schema/entity_id", "RANGE", "Entity", ["id"]),
+        ("schema/entity_key", "RANGE", "Entity", ["graph", "key"]),
+        ("schema/entity_text", "FULLTEXT", "Entity", ["name", "aliases", "scope"]),
+        ("schema/knowledge_graph_name", "RANGE", "KnowledgeGraph", ["name"]),
         ("schema/table_corpus", "RANGE", "Table", ["corpus", "label"]),
         ("schema/table_id", "RANGE", "Table", ["id"]),
         ("schema/passage_text", "FULLTEXT", "Passage", ["title", "text", "scope"]),
@@ -363,8 +368,9 @@ def test_schema(
     name = f"kgp_{path.removeprefix('schema/')}"
     found = rows(
         database,
-        "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, owningConstraint "
-        "WHERE name = $name RETURN type, labelsOrTypes AS labels, properties, owningConstraint",
+        "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, owningConstraint, state "
+        "WHERE name = $name AND state = 'ONLINE' "
+        "RETURN type, labelsOrTypes AS labels, properties, owningConstraint",
         name=name,
     )
     unique = name if "CONSTRAINT" in made.text else None

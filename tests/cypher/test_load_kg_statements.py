@@ -10,7 +10,6 @@ import pytest
 from graphs import rows
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.statements import statement
 
 
 @pytest.fixture
@@ -231,27 +230,3 @@ def test_deletion(database: Database, graph: str) -> None:
     assert [node["name"] for node in _nodes(database, graph)] == ["of a passage"]
     assert database.write("load_kg/delete_graph", graph=graph) == [{"graphs": 1}]
     assert database.write("load_kg/delete_graph", graph=graph) == [{"graphs": 0}]
-
-
-@pytest.mark.parametrize(
-    ("path", "kind", "label", "properties"),
-    [
-        ("schema/entity_embedding", "VECTOR", "Entity", ["embedding"]),
-        ("schema/entity_id", "RANGE", "Entity", ["id"]),
-        ("schema/entity_key", "RANGE", "Entity", ["graph", "key"]),
-        ("schema/entity_text", "FULLTEXT", "Entity", ["name", "aliases", "scope"]),
-        ("schema/knowledge_graph_name", "RANGE", "KnowledgeGraph", ["name"]),
-    ],
-)
-def test_schema(
-    database: Database, path: str, kind: str, label: str, properties: list[str]
-) -> None:
-    made = statement(path)
-    database.define(made, {})  # again: it changes nothing
-    found = rows(
-        database,
-        "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state WHERE name = $name "
-        "RETURN type, labelsOrTypes AS labels, properties, state",
-        name=f"kgp_{path.removeprefix('schema/')}",
-    )
-    assert found == [{"type": kind, "labels": [label], "properties": properties, "state": "ONLINE"}]

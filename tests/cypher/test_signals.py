@@ -353,37 +353,6 @@ def test_candidate_signals_of_a_title_that_many_name(database: Database, corpus:
     }
 
 
-def test_candidate_signals_of_chosen_edges(database: Database, corpus: str) -> None:
-    _graph(database, corpus)
-    rows(
-        database,
-        "MATCH (a:Passage {id: $c + '/a1'}), (b:Passage {id: $c + '/c1'}) "
-        "CREATE (a)-[:SIMILAR_MDR {score: 0.75}]->(b)",
-        c=corpus,
-    )
-
-    def found(frontier: str, *chosen: str) -> dict[str, list[tuple[int, int, float]]]:
-        made = _links(_hop(database, corpus, [frontier], edges=list(chosen)))
-        assert made.pop(frontier) == []
-        return {n: [link for link in links if link[0] != 5] for n, links in made.items()}
-
-    assert found("a1", "NEXT") == {"a2": [(4, 0, 1.0)]}
-    assert found("a1", "SIMILAR_ST") == {"a2": [(3, 0, 0.9)]}
-    assert found("a2", "SIMILAR_ST") == {"a1": [(3, 0, 0.9)]}
-    assert found("a1", "SIMILAR_MDR") == {"c1": [(3, 0, 0.75)]}
-    assert found("c1", "SIMILAR_MDR") == {}
-    assert found("a1", "SHARES_KEYWORD") == {"b1": [(0, 0, 0.5)]}
-    assert found("a1", "SHARES_ENTITY") == {"b1": [(0, 0, 0.6)]}
-    assert found("b1", "SHARES_ENTITY") == {"a1": [(1, 0, 0.6)]}
-    assert found("d1", "SHARES_KEYWORD") == {"c1": [(2, 0, 0.3)]}
-    assert found("d1", "SHARES_ENTITY", "SHARES_KEYWORD") == {"c1": [(2, 0, 0.7)]}
-    assert found("a1") == {
-        "a2": [(3, 0, 0.9), (4, 0, 1.0)],
-        "b1": [(0, 0, 0.5), (0, 0, 0.6)],
-        "c1": [(3, 0, 0.75)],
-    }
-
-
 # --- The edges of paths ---------------------------------------------------------------------------
 
 
@@ -413,20 +382,6 @@ def test_path_edges(database: Database, corpus: str) -> None:
     _share(database, corpus, "a2", "a1", 0.1, ["A", "B", "C", "D"], False)
     assert _ways(database, corpus, ("a1", "a2")) == [("a1", "a2", "SHARES_KEYWORD", "A, B, C")]
     assert _ways(database, corpus) == []
-
-
-def test_path_edges_of_chosen_types(database: Database, corpus: str) -> None:
-    _graph(database, corpus)
-
-    def found(first: str, second: str, *chosen: str) -> list[tuple[str, str]]:
-        made = _ways(database, corpus, (first, second), edges=list(chosen))
-        return [row[2:] for row in made]
-
-    assert found("a1", "a2", "SIMILAR_ST") == [("SIMILAR_ST", "cosine 0.8")]
-    assert found("a1", "b1", "SHARES_KEYWORD") == [("SHARES_KEYWORD", "isobel tarn")]
-    assert found("a1", "b1", "NEXT") == []
-    # Without an edge of these types the pair still has what both mention.
-    assert found("c1", "d1", "NEXT") == [("MENTIONS", "Moe")]
 
 
 def test_path_edges_name_the_rarest_that_both_mention(database: Database, corpus: str) -> None:

@@ -209,26 +209,6 @@ def _check_resumed(
     assert common.read_lines(run) == rows
 
 
-def test_a_corpus_grows_by_copies_with_other_names(common: ModuleType) -> None:
-    import growth
-
-    real = [
-        {"title": "Isobel Tarn", "text": "Isobel Tarn designed a bridge in 1912."},
-        {"title": "Tarn Bridge", "text": "The Tarn Bridge was planned by Isobel Tarn."},
-        {"title": "1912", "text": "It was a year, and the bridge stood."},
-    ]
-    rows = list(growth.of_size(real, 9))
-    assert rows[:3] == real
-    assert len({row["title"] for row in rows}) == 9
-    for at in (3, 6):
-        tarn, bridge = rows[at], rows[at + 1]
-        # The same name in title and text, here and there; common words and numbers stay.
-        assert tarn["title"] != real[0]["title"]
-        assert tarn["text"] == f"{tarn['title']} designed a bridge in 1912."
-        assert bridge["title"] == f"{tarn['title'].split()[1]} Bridge"
-        assert bridge["text"].endswith(f" {bridge['title']} was planned by {tarn['title']}.")
-
-
 def test_a_drawn_corpus_holds_all_gold_passages(folder: Path, common: ModuleType) -> None:
     import density
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from commands import environment
 from graphs import connect_everything, rows, snapshot, write_folder, wrong_frequencies
 
 from kgp_neo4j.cli import cli
@@ -72,14 +73,7 @@ def test_corpora(database: Database, corpus: str, tmp_path: Path) -> None:
 
 
 def _run(database: Database, *args: str) -> Any:
-    to = database.connection
-    environment = {
-        "NEO4J_URI": to.uri,
-        "NEO4J_USERNAME": to.username,
-        "NEO4J_PASSWORD": to.password,
-        "NEO4J_DATABASE": to.database,
-    }
-    return CliRunner().invoke(cli, list(args), env=environment)
+    return CliRunner().invoke(cli, list(args), env=environment(database.connection))
 
 
 def test_the_commands(database: Database, corpus: str, tmp_path: Path) -> None:

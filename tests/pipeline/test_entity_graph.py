@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from commands import environment
 from graphs import rows, write_jsonl
 
 from kgp_neo4j.cli import cli
@@ -201,13 +202,7 @@ def test_command_and_api(
     with Corpus(corpus, database=database) as made:
         report = made.connect(edges=["entity"], entities=EntitySettings(phrases=False))
     assert (report.mentions, report.entities) == (1, 0)
-    to = database.connection
-    for name, value in (
-        ("NEO4J_URI", to.uri),
-        ("NEO4J_USERNAME", to.username),
-        ("NEO4J_PASSWORD", to.password),
-        ("NEO4J_DATABASE", to.database),
-    ):
+    for name, value in environment(database.connection).items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("GCUBE_TOKEN", raising=False)
     command = ["connect", "--corpus", corpus, "--edges", "entity"]

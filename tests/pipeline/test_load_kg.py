@@ -22,7 +22,7 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load import write_graph as writing
 from kgp_neo4j.mindmap.load.entity_tables import values_of_list
-from kgp_neo4j.mindmap.load.gather import inferred, parse_type
+from kgp_neo4j.mindmap.load.gather import parse_type
 from kgp_neo4j.mindmap.load.graph_names import RESERVED_LABELS
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
@@ -278,21 +278,6 @@ def test_labels_of_our_own_are_reserved(database: Database, demo_corpus: str) ->
 
 
 # --- Types ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("relation", "ends"),
-    [
-        ("has_symptom", ("", "Symptom")),
-        ("possible_disease", ("", "Disease")),
-        ("hasMedications", ("", "Medication")),
-        ("symptom_of", ("Symptom", "")),
-        ("disease", ("", "")),
-        ("症状", ("", "")),
-    ],
-)
-def test_types_that_relations_suggest(relation: str, ends: tuple[str, str]) -> None:
-    assert inferred(relation) == ends
 
 
 def test_where_types_come_from(database: Database, graph: str, tmp_path: Path) -> None:

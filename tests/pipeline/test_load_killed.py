@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from commands import environment
 from graphs import broken_documents, rows, snapshot
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
@@ -44,18 +45,10 @@ def _write(folder: Path, version: str) -> set[str]:
 
 
 def _start(database: Database, folder: Path, corpus: str) -> subprocess.Popen[bytes]:
-    to = database.connection
-    environment = {
-        **os.environ,
-        "NEO4J_URI": to.uri,
-        "NEO4J_USERNAME": to.username,
-        "NEO4J_PASSWORD": to.password,
-        "NEO4J_DATABASE": to.database,
-    }
     run = "from kgp_neo4j.cli import main; main()"
     return subprocess.Popen(
         [sys.executable, "-c", run, "load", str(folder), "--corpus", corpus],
-        env=environment,
+        env=os.environ | environment(database.connection),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )

@@ -36,7 +36,6 @@ from kgp_neo4j.train.mdr import MdrReport, MdrTraining, train_mdr
 from kgp_neo4j.train.mdr_pairs import (
     MdrPair,
     corpus_pairs,
-    filled,
     gather_pairs,
     labelled_pairs,
     retrieved_negatives,
@@ -241,19 +240,6 @@ def test_named_and_drawn_passages(database: Database, corpus: str) -> None:
     # a1 and a2 are of one document, and a1 names b1: neither is a negative of the other.
     assert near["The light was designed by Isobel Tarn."] == []
     assert database.read("train/drawn_passages", corpus=corpus, negatives=1, limit=2) == drawn[:2]
-
-
-def test_every_pair_gets_its_negatives(pairs: list[MdrPair]) -> None:
-    bare = [MdrPair(p.question, p.before, p.positive) for p in pairs]
-    for pair in filled(bare, 3):
-        assert len(set(pair.negatives)) == 3
-        assert not {pair.positive, *pair.before} & set(pair.negatives)
-    assert filled(bare, 3) == filled(bare, 3)
-    assert filled(pairs, 2) == pairs
-    # Of two passages, one is all there is.
-    two = [MdrPair("q", (), ("A", "a.")), MdrPair("r", (), ("B", "b."))]
-    assert [p.negatives for p in filled(two, 2)] == [(("B", "b."),) * 2, (("A", "a."),) * 2]
-    assert filled(two[:1], 2) == []
 
 
 def test_the_query_keeps_something_of_every_passage(tiny_encoder: str) -> None:

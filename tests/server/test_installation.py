@@ -201,18 +201,6 @@ def test_the_example_runs(
     assert rows(database, query), f"nothing comes of {query}"
 
 
-def test_defaults_are_those_of_the_header(database: Database, demo_corpus: str) -> None:
-    found = rows(
-        database, "CALL custom.kgp.seeds('the lighthouse at sea', $corpus)", corpus=demo_corpus
-    )
-    again = rows(
-        database,
-        "CALL custom.kgp.seeds('the lighthouse at sea', $corpus, {limit: 10})",
-        corpus=demo_corpus,
-    )
-    assert found == again
-
-
 def test_missing_plugins_are_named() -> None:
     none = Capabilities("5.26.0", "community", gds=False, apoc=False, apoc_extended=False)
     assert [sentence.split(":")[0] for sentence in missing(none)] == [

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import ChatServer, completion
+from chat_server import ChatServer
 from click.testing import CliRunner, Result
 
 from kgp_neo4j.cli import cli
@@ -477,20 +477,6 @@ def test_broken_settings_end_a_command_that_needs_them_and_no_other(
     # Where nothing is wrong, the help shows what is configured.
     monkeypatch.setenv("KGP_NEO4J_BUDGET", "7")
     assert "default: 7" in _run("ask", "--help").stdout
-
-
-def test_a_configured_model_answers_where_no_option_names_one(
-    place: Path, chat_server: ChatServer
-) -> None:
-    chat_server.answer = lambda body: (200, completion(f"by {body['model']}"))
-    _project(place, f'[llm]\nmodel = "small"\nurl = "{chat_server.url}"\n')
-    model = opened_model(None, None)
-    assert model is not None
-    assert model.reply("", "Who?").text == "by small"
-    assert opened_model("none", None) is None
-    other = opened_model("large", None)
-    assert other is not None
-    assert other.reply("", "Who?").text == "by large"
 
 
 # --- The page -------------------------------------------------------------------------------------
