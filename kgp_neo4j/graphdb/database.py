@@ -14,7 +14,6 @@ from neo4j import (
     Driver,
     GraphDatabase,
     ManagedTransaction,
-    Query,
     Record,
     Result,
     RoutingControl,
@@ -99,13 +98,6 @@ class Database:
         (found,) = self._managed(made, values, READ_ACCESS)
         return [dict(zip(names, row, strict=True)) for row in found["rows"]]
 
-    def read_within(self, path: str, seconds: float, **values: Any) -> list[Row]:
-        """Run the statement in read access mode; the server ends it after so many seconds.
-
-        For statements whose work a question decides. Raises DatabaseError when the time is over.
-        """
-        return self._managed(statement(path), values, READ_ACCESS, seconds)
-
     def write(self, path: str, **values: Any) -> list[Row]:
         """Run the statement in one write transaction, retried on passing failures."""
         return self._managed(statement(path), values, WRITE_ACCESS)
@@ -152,18 +144,12 @@ class Database:
             apoc_extended="apoc.custom.installProcedure" in plugins,
         )
 
-    def _managed(
-        self,
-        made: Statement,
-        values: Mapping[str, Any],
-        mode: str,
-        seconds: float | None = None,
-    ) -> list[Row]:
+    def _managed(self, made: Statement, values: Mapping[str, Any], mode: str) -> list[Row]:
         self._check(mode)
         with _explained(made):
             # Sends the beginning with the statement: a round trip less than a session's function.
             return self._driver.execute_query(
-                Query(_text(made), timeout=seconds),
+                _text(made),
                 made.bind(values),
                 routing_=RoutingControl.READ if mode == READ_ACCESS else RoutingControl.WRITE,
                 database_=self.connection.database,

@@ -20,10 +20,8 @@ import regex
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["FORMS", "TASK", "TOKENS", "passage_block", "prompt_for", "thought_prompt"]
+__all__ = ["TASK", "TOKENS", "passage_block", "prompt_for", "thought_prompt"]
 
-#: What an answer can look like; `--form` takes these.
-FORMS = ("short", "long")
 #: Room for the reply in tokens, by form; some models put their reasoning before it.
 TOKENS = {"short": 512, "long": 1024, "thought": 256}
 
