@@ -14,11 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, get_args
 
 from kgp_neo4j.corpus.answer.shown_queries import queries_of, shown_passages
-from kgp_neo4j.corpus.read.supporting import (
-    asks_for_an_account,
-    holding_sentence,
-    supporting_sentences,
-)
+from kgp_neo4j.corpus.read.account import asks_for_an_account
 from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
 from kgp_neo4j.corpus.tables.decide import StructuralReading, read_question
 from kgp_neo4j.corpus.traverse.agents.base import Agent
@@ -113,21 +109,21 @@ class ReaderAnswerer:
         self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
         """Return the answer with what the reader found, and the sentence that holds it first."""
-        if asks_for_an_account(found.question):
-            return replace(found, text=found.supporting[0].text if found.supporting else "")
         from kgp_neo4j.corpus.read.reader import load_reader
 
         given = self.reader
         reader = load_reader(given) if given is None or isinstance(given, str) else given
         reading = reader.read(found.question, found.passages, found.paths)
-        first = holding_sentence(reading, found.passages)
-        rest = tuple(
-            s
-            for s in found.supporting
-            if first is None or (s.passage, s.start) != (first.passage, first.start)
+        if asks_for_an_account(found.question):
+            text = reading.sentences[0].text if reading.sentences else ""
+            return replace(found, text=text, sentences=reading.sentences)
+        return replace(
+            found,
+            text=reading.text,
+            stated=reading.stated,
+            reading=reading,
+            sentences=reading.sentences,
         )
-        supporting = (first, *rest) if first else rest
-        return replace(found, text=reading.text, reading=reading, supporting=supporting)
 
 
 @dataclass(frozen=True)
@@ -160,14 +156,22 @@ class ModelAnswerer:
             encoder=encoder,
             on_text=on_text,
         )
+        offline = self.otherwise.answer(found, encoder=encoder)
         if made.kind == "answer":
             numbers = {passage.id: n for n, passage in enumerate(found.passages, 1)}
             text = marked(made.statements, numbers)
-            return replace(found, text=text, statements=made.statements, notes=made.notes)
+            return replace(
+                found,
+                text=text,
+                stated=all(statement.carried for statement in made.statements),
+                sentences=offline.sentences,
+                statements=made.statements,
+                notes=made.notes,
+            )
         if made.kind == "abstains":
-            return replace(found, text="", notes=made.notes)
+            return replace(found, text="", sentences=offline.sentences, notes=made.notes)
         notes = (*made.notes, "The offline reader answers instead.")
-        return self.otherwise.answer(replace(found, notes=notes), encoder=encoder)
+        return replace(offline, notes=notes)
 
 
 class Pipeline:
@@ -255,7 +259,7 @@ class Pipeline:
             corpus=self.corpus,
             agent=self.retriever.name,
             text="",
-            supporting=supporting_sentences(retrieval, encoder),
+            sentences=(),
             passages=retrieval.passages,
             paths=retrieval.paths,
             seconds=0.0,
@@ -299,6 +303,7 @@ class Pipeline:
         return replace(
             made,
             text=structural.text if structural is not None and said else made.text,
+            stated=said or made.stated,
             browser=link,
             type=decision,
             structural=structural,
@@ -313,7 +318,8 @@ class Pipeline:
             corpus=self.corpus,
             agent="structure",
             text=structural.text,
-            supporting=(),
+            stated=structural.sure and structural.found,
+            sentences=(),
             passages=(),
             paths=(),
             seconds=0.0,

@@ -47,6 +47,7 @@ def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
     """Return an answer with at most `limit` of its passages."""
     made: dict[str, Any] = {
         "answer": answer.text,
+        "stated": answer.stated,
         "type": answer.type.type,
         "agent": answer.agent,
         "passages": describe_passages(answer, limit),
@@ -56,11 +57,8 @@ def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
     }
     if answer.reading is not None:
         made["reading"] = {"kind": answer.reading.kind, "confidence": answer.reading.confidence}
-    elif answer.supporting:
-        made["supporting"] = {
-            "text": answer.supporting[0].text,
-            "passage": answer.supporting[0].passage,
-        }
+    if not answer.stated:
+        made["sentences"] = [{"text": s.text, "passage": s.passage} for s in answer.sentences]
     if answer.statements:
         made["statements"] = [asdict(each) for each in answer.statements]
     if answer.structural is not None:

@@ -69,6 +69,8 @@ def _answer(answer: Answer, numbers: Mapping[str, int]) -> str:
         body = "".join(
             _statement(s.text, s.passages, s.carried, s.note, numbers) for s in answer.statements
         )
+    elif answer.sentences and not answer.stated:
+        body = _uncertain(answer, numbers)
     elif answer.text:
         cited = _cited(rests_on(answer), numbers)
         body = f'<p class="said" dir="auto">{escaped(answer.text)}{cited}</p>'
@@ -83,6 +85,20 @@ def _answer(answer: Answer, numbers: Mapping[str, int]) -> str:
         ("<h2>Answer</h2>", body, *(f'<p class="notice">{escaped(n)}</p>' for n in answer.notes),
          f'<p class="by">{_by(answer)}</p>')
     )  # fmt: skip
+
+
+def _uncertain(answer: Answer, numbers: Mapping[str, int]) -> str:
+    """Return the sentences that speak most to the question, in place of an answer."""
+    lead = "Not certain"
+    if answer.reading is not None:
+        lead = (
+            f"{lead} (likely: {escaped(answer.text)})" if answer.text else "Not in these documents"
+        )
+    said = "".join(
+        f'<p class="said" dir="auto">{escaped(s.text)}{_cited((s.passage,), numbers)}</p>'
+        for s in answer.sentences
+    )
+    return f'<p class="notice">{lead}. What speaks most to the question:</p>{said}'
 
 
 def _statement(
@@ -110,7 +126,7 @@ def _by(answer: Answer) -> str:
     said: list[str] = []
     if answer.reading is not None:
         reading = answer.reading
-        kind = "not in the evidence" if reading.kind == "none" else reading.kind
+        kind = "not in these documents" if reading.kind == "none" else reading.kind
         found = f" {cut(reading.text, _TITLE)!r}" if from_structure(answer) else ""
         said.append(f"reader: {kind}{found}, confidence {reading.confidence:.0%}")
     if answer.usage is not None:

@@ -38,7 +38,7 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
     is in a passage that is cited. For yes and no the reader's span is the sentence that says so. An
     answer from pages and tables has no words in passages.
     """
-    sentences = [(s.start, s.end) for s in answer.supporting if s.passage == passage.id]
+    sentences = [(s.start, s.end) for s in answer.sentences if s.passage == passage.id]
     words: list[Interval] = []
     if from_structure(answer):
         return Marks(sentences=_merged(sentences, passage.text))
@@ -81,8 +81,8 @@ def rests_on(answer: Answer) -> tuple[str, ...]:
         cited = [p for s in answer.statements if s.carried for p in s.passages]
     elif answer.reading is not None:
         cited = [span.passage for span in answer.reading.spans]
-    elif answer.supporting and answer.text:
-        cited = [answer.supporting[0].passage]
+    elif answer.sentences and answer.text:
+        cited = [answer.sentences[0].passage]
     return tuple(dict.fromkeys(cited))
 
 
@@ -101,7 +101,7 @@ def marked_html(passage: Passage, marks: Marks) -> str:
 
 def _cited(answer: Answer) -> set[str]:
     cited = {passage for s in answer.statements for passage in s.passages}
-    return cited | {s.passage for s in answer.supporting}
+    return cited | {s.passage for s in answer.sentences}
 
 
 def _found(words: str, text: str) -> list[Interval]:

@@ -86,8 +86,8 @@ def _filled(text: str, width: int) -> str:
 
 # --- Prints an answer: what is said and by whom, the reasoning paths, the passages, the link ------
 
-#: From here on an answer is more often right than wrong.
-_SURE = 0.5
+#: Sentences that stand for an answer which is not certain.
+_SENTENCES = 3
 _WORDS = {
     "SHARES_ENTITY": "by way of",
     "SHARES_KEYWORD": "shares",
@@ -151,12 +151,12 @@ def print_said(answer: Answer, width: int) -> None:
     by = answered_by(answer)
     if by == "structure":
         _heading("Passages speak to it too")
-        _print_sentence(answer, "", width)
+        _print_sentences(answer, 1, width)
     elif by == "model":
         _print_statements(answer, width)
     elif by == "sentence":
-        _heading("Answer (best supporting sentence)")
-        _print_sentence(answer, "", width)
+        _heading("The sentences that speak most to it")
+        _print_sentences(answer, _SENTENCES, width)
     else:
         _print_reading(answer, width)
     for note in answer.notes:
@@ -190,8 +190,8 @@ def _print_statements(answer: Answer, width: int) -> None:
     from kgp_neo4j.corpus.answer.check import MARK
 
     if not answer.statements:
-        _heading("Not in the evidence")
-        _print_sentence(answer, "Closest: ", width)
+        _heading("Not in these documents")
+        _print_sentences(answer, 1, width, "Closest: ")
         return
     _heading("Answer")
     for line in answer.text.splitlines():
@@ -200,23 +200,40 @@ def _print_statements(answer: Answer, width: int) -> None:
 
 
 def _print_reading(answer: Answer, width: int) -> None:
-    """Print what the offline reader found, and the sentence that holds it."""
+    """Print what the offline reader states with its sentence, or what it can say instead."""
     if answer.reading is None or answer.reading.kind == "none":
-        _heading("Not in the evidence")
-        _print_sentence(answer, "Closest: ", width)
-        return
-    sure = answer.reading.confidence >= _SURE
-    _heading("Answer" if sure else "Answer (unsure: less likely right than wrong)")
-    click.echo(f"  {click.style(plain(answer.text), bold=sure)}")
-    _print_sentence(answer, "", width)
+        _heading("Not in these documents")
+        _print_sentences(answer, 1, width, "Closest: ")
+    elif answer.stated:
+        _heading("Answer")
+        click.echo(f"  {click.style(plain(answer.text), bold=True)}")
+        _print_sentences(answer, 1, width)
+    else:
+        _heading(f"Not certain (likely: {plain(answer.text)})")
+        _print_sentences(answer, _SENTENCES, width)
 
 
-def _print_sentence(answer: Answer, lead: str, width: int) -> None:
+def _print_sentences(answer: Answer, most: int, width: int, lead: str = "") -> None:
+    """Print the sentences that speak most to the question, with the likely words marked."""
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
-    best: SupportingSentence | None = next(iter(answer.supporting), None)
-    if best is not None:
-        said = f"{lead}“{plain(best.text)}” [{number[best.passage]}]"
+    for sentence in answer.sentences[:most]:
+        said = f"{lead}“{_marked(answer, sentence)}” [{number[sentence.passage]}]"
         click.echo(_wrapped(said, width, "  "))
+
+
+def _marked(answer: Answer, sentence: SupportingSentence) -> str:
+    """Return a sentence with the words that the reader takes for the answer in bold."""
+    if answer.reading is None or answer.reading.kind != "span":
+        return plain(sentence.text)
+    said = plain(sentence.text)
+    for span in answer.reading.spans:
+        start, end = span.start - sentence.start, span.end - sentence.start
+        if span.passage == sentence.passage and 0 <= start < end <= len(sentence.text):
+            words = plain(sentence.text[start:end])
+            at = said.find(words, len(plain(sentence.text[:start])))
+            if at >= 0:
+                return said[:at] + click.style(words, bold=True) + said[at + len(words) :]
+    return said
 
 
 def _end(answer: Answer, summary: str) -> None:

@@ -21,6 +21,8 @@ _FEWEST = 20
 _FOREIGN = 0.25
 #: The share of right answers that lie below the threshold, and are not stated.
 _LOST = 0.02
+#: So many of the answers that are stated are right.
+_RIGHT = 0.9
 #: An answer that shares so much with a right one (F1 of the words) is right.
 _ALIKE = 0.8
 
@@ -64,8 +66,9 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
 
     Logistic regression of whether an answer is right on the signals of its choice. So that it tells
     what is not in the evidence, each question is also read over another one's passages. Below the
-    threshold nothing is stated: one in fifty right answers lies there. `error` and `right` are over
-    the questions' own passages; `refused` is the share of the others that is not stated.
+    threshold there is no answer: one in fifty right answers lies there. From `stated` on nine in
+    ten answers are right. `error` and `right` are over the questions' own passages; `refused` is
+    the share of the others that has no answer.
     Returns {} for too few questions, or where all answers are right or all wrong.
     """
     from sklearn.linear_model import LogisticRegression
@@ -89,18 +92,29 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
         signals, right + [False] * len(others), [1.0] * len(rows) + [_FOREIGN] * len(others)
     )
     sure = [float(p) for p in model.predict_proba(signals)[:, 1]]
-    stated = sorted(p for p, good in zip(sure, right, strict=False) if good)
-    threshold = stated[int(_LOST * len(stated))]
+    found = sorted(p for p, good in zip(sure, right, strict=False) if good)
+    threshold = found[int(_LOST * len(found))]
     refused = sum(p < threshold for p in sure[len(rows) :])
     return {
         "bias": float(model.intercept_[0]),
         "weights": dict(zip(used, map(float, model.coef_[0]), strict=True)),
         "threshold": max(0.0, min(threshold, 0.5)),
+        "stated": _sure_enough(sure[: len(rows)], right),
         "questions": len(rows),
         "right": sum(right) / len(right),
         "error": calibration_error(sure[: len(rows)], right),
         "refused": refused / max(1, len(others)),
     }
+
+
+def _sure_enough(sure: Sequence[float], right: Sequence[bool]) -> float:
+    """Return the lowest confidence above which nine in ten answers are right; 1 where none is."""
+    best, good = 1.0, 0
+    for at, (confidence, is_good) in enumerate(sorted(zip(sure, right, strict=True))[::-1], 1):
+        good += is_good
+        if at >= _FEWEST and good >= _RIGHT * at:
+            best = confidence
+    return best
 
 
 def _read(

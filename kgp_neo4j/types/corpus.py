@@ -55,6 +55,17 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class SupportingSentence:
+    """A sentence of a retrieved passage that speaks to the question; offsets within the passage."""
+
+    text: str
+    passage: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """What a reader found in passages.
 
@@ -62,12 +73,16 @@ class Reading:
     `yes`, `no`, or `none` (not in the evidence, `text` is empty); `confidence` from 0 to 1 is
     calibrated: how often answers of this kind are right. `spans` say where it stands; for yes and
     no, the sentence that decided; for a comparison, the two values, that of the answer first.
+    `stated` says whether it is sure enough to be given as the answer rather than as likely words.
+    `sentences` are those that speak most to the question, best first, whatever the answer.
     """
 
     text: str
     kind: str
     confidence: float
     spans: tuple[Span, ...] = ()
+    stated: bool = False
+    sentences: tuple[SupportingSentence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,22 +365,13 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
-class SupportingSentence:
-    """A sentence of a retrieved passage that speaks to the question; offsets within the passage."""
-
-    text: str
-    passage: str
-    start: int
-    end: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with everything needed to check it.
 
     `type` says whether the question was taken to be about structure (pages and tables), content, or
     both; `structural` is the answer from pages and tables, where it was not about content alone.
+    `stated` says whether `text` is given as the answer; where it is not, `text` is only likely, and
+    the supporting sentences are what can be said.
     `reading` is what the offline reader found, `statements` are the sentences of a language model's
     answer with their citations checked, and `usage` is what that took. `notes` say what a reader
     must know: passages left out of a prompt, a reply cut off or refused. `queries` can be run again
@@ -377,11 +383,12 @@ class Answer:
     corpus: str
     agent: str
     text: str
-    supporting: tuple[SupportingSentence, ...]
+    sentences: tuple[SupportingSentence, ...]
     passages: tuple[Passage, ...]
     paths: tuple[ReasoningPath, ...]
     seconds: float
     browser: str | None = None
+    stated: bool = False
     type: TypeDecision = _CONTENT
     structural: StructuralAnswer | None = None
     reading: Reading | None = None

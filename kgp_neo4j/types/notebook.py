@@ -20,8 +20,10 @@ def answer_html(answer: Answer) -> str:
     """Return the answer, what it rests on, and the passages with their paths, as HTML."""
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     parts = [f"<p><b>{escape(answer.question)}</b></p>"]
-    none = "not in the evidence" if answer.passages else "nothing in the corpus matches"
+    none = "not in these documents" if answer.passages else "nothing in the corpus matches"
     text = escape(answer.text) if answer.text else f"<i>{none}</i>"
+    if answer.text and not answer.stated:
+        text = f"<i>not certain, likely:</i> {text}"
     parts.append(f"<p style='font-size:115%'>{text}</p>")
     if answer.reading is not None and answer.reading.kind != "none":
         sure = f"sure to {answer.reading.confidence:.0%}"
@@ -37,7 +39,7 @@ def answer_html(answer: Answer) -> str:
     marks: dict[str, list[tuple[int, int]]] = {}
     for span in answer.reading.spans if answer.reading else ():
         marks.setdefault(span.passage, []).append((span.start, span.end))
-    for sentence in () if marks else answer.supporting[:1]:
+    for sentence in () if marks else answer.sentences[:1]:
         marks.setdefault(sentence.passage, []).append((sentence.start, sentence.end))
     parts.append(_table(answer.passages, answer.paths, marks))
     end = f"{len(answer.passages)} passages, agent {escape(answer.agent)}, {answer.seconds:.2f} s"

@@ -94,10 +94,10 @@ def _kgp(*arguments: object, code: int = 0, **variables: str) -> Result:
 def trained_t5(t5: Path, questions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny T5, trained on the question until it knows it by heart."""
     out = tmp_path_factory.mktemp("trained") / "t5"
-    options = ("--epochs", 200, "--batch", 2, "--rate", 0.01, "--save-every", 1000)
+    options = ("--epochs", 100, "--batch", 2, "--rate", 0.01, "--save-every", 1000)
     done = _kgp("train", "t5", questions, "--model", t5, "--out", out, *options, "--json")
     report = json.loads(done.stdout)
-    assert (report["questions"], report["pairs"], report["steps"]) == (1, 2, 200)
+    assert (report["questions"], report["pairs"], report["steps"]) == (1, 2, 100)
     assert 0 < report["loss"] < 1
     return out
 
@@ -131,12 +131,6 @@ def test_long_evidence_loses_its_oldest_sentences() -> None:
     assert kept(size - 13) == chat_prompt("Who?", [])
     with pytest.raises(ModelError, match="the question has 4 tokens"):
         kept(3)
-
-
-def test_a_title_leads_a_text_that_does_not_name_it() -> None:
-    assert stated("Hesk (town)", "It is\nold.") == "Hesk (town): It is old."
-    assert stated("Hesk (town)", "In Hesk, all is old.") == "In Hesk, all is old."
-    assert stated("", "All is old.") == "All is old."
 
 
 def test_a_passage_cannot_pose_as_a_part_of_the_prompt() -> None:
@@ -201,13 +195,6 @@ def test_nothing_is_written_twice_within_a_question(encoder: Encoder) -> None:
     ]
     agent.next_evidence("Another?", [_path("a")], passages)
     assert agent.asked[2:] == [("Another?", [("text a",)])]
-
-
-def test_without_an_encoder_words_are_compared() -> None:
-    agent = _Counting()
-    assert agent.begin("Q?").vector is None
-    (evidence,) = agent.next_evidence("Q?", [_path("a")], _passages("a"))
-    assert (evidence.text, evidence.vector) == ("after text a", None)
 
 
 @pytest.mark.slow
@@ -344,12 +331,6 @@ def test_a_training_that_diverges_says_so(t5: Path, questions: Path, tmp_path: P
         train_generator([questions], tmp_path / "out", _tiny(broken, 1))
 
 
-@pytest.mark.parametrize("change", [{"rate": 0.0}, {"epochs": 0}, {"batch": -1}, {"rank": 0}])
-def test_settings_out_of_range_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match=next(iter(change))):
-        replace(T5, **change)
-
-
 # --- Models that cannot be used -------------------------------------------------------------------
 
 
@@ -376,22 +357,6 @@ def test_pickled_weights_are_never_read(t5: Path, trained_llama: Path, tmp_path:
     torch.save({}, adapter / "adapter_model.bin")
     with pytest.raises(ModelError, match=r"no adapter_model\.safetensors"):
         load_generator("causal", str(adapter))
-
-
-@pytest.mark.slow
-@pytest.mark.train
-def test_what_cannot_be_loaded_is_said(t5: Path, trained_llama: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    for folder in (tmp_path / "empty", tmp_path / "missing"):
-        with pytest.raises(ModelError, match="could not be loaded"):
-            load_generator("seq2seq", str(folder))
-    with pytest.raises(ModelError, match="does not fit"):
-        load_generator("seq2seq", str(t5), str(trained_llama))
-    nameless = tmp_path / "nameless"
-    nameless.mkdir()
-    (nameless / "adapter_config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(ModelError, match="names no base model"):
-        load_generator("causal", str(nameless))
 
 
 @pytest.mark.parametrize(
@@ -458,7 +423,7 @@ def test_ask_with_a_trained_model(
     # Passages that score alike may come in another order: sums of threads differ in last digits.
     assert (first[0], set(first)) == (second[0], set(second))
     if agent == "t5":
-        assert _REASON in [sentence["text"].strip() for sentence in runs[0]["supporting"]]
+        assert _REASON in [sentence["text"].strip() for sentence in runs[0]["sentences"]]
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -75,8 +75,8 @@ def test_hostile_text_everywhere(database: Database, tmp_path: Path, text: str) 
         assert {"Second Tower", "Third Tower"} < titles
         assert connect(database, corpus).embedded == 3
         assert corpus in [found.name for found in corpora(database)]
-        for question in (text, f"Which tower has to do with {text}?"):
-            _ask_everything(database, corpus, question)
+        _ask_everything(database, corpus, text)
+        _ask_everything(database, corpus, f"Which tower has to do with {text}?", ("kgp",))
         assert delete_document(database, corpus, text if text in titles else "Third Tower")
     finally:
         delete_corpus(database, corpus)
@@ -85,7 +85,9 @@ def test_hostile_text_everywhere(database: Database, tmp_path: Path, text: str) 
     assert left == []
 
 
-def _ask_everything(database: Database, corpus: str, question: str) -> None:
+def _ask_everything(
+    database: Database, corpus: str, question: str, methods: Sequence[str] = METHODS
+) -> None:
     for agent in ("tfidf", "knn"):
         answer = ask(
             database,
@@ -98,13 +100,13 @@ def _ask_everything(database: Database, corpus: str, question: str) -> None:
         json.dumps(dataclasses.asdict(answer), allow_nan=False)
         if agent == "knn" or "tower" in words(question):
             assert len(answer.passages) == 3
-            assert answer.supporting
+            assert answer.sentences
         here = dataclasses.replace(database.connection, browser="http://127.0.0.1:7474")
         link = browser_link(here, [passage.id for passage in answer.passages])
         assert (link is None) == (not answer.passages)
         # The link holds ids alone, nothing of any text.
         assert link is None or "tower" not in link
-    for method in METHODS:
+    for method in methods:
         found = PassageRetriever(database, corpus, method=method).retrieve(Question("", question))
         assert len(found.passages) <= 3
     called = rows(

@@ -103,7 +103,7 @@ def sources(answer: Answer) -> list[Passage]:
     """
     cited = {p for statement in answer.statements if statement.carried for p in statement.passages}
     if not cited:
-        cited = {sentence.passage for sentence in answer.supporting[:1]}
+        cited = {sentence.passage for sentence in answer.sentences[:1]}
     return [passage for passage in answer.passages if passage.id in cited]
 
 

@@ -22,7 +22,7 @@ from kgp_neo4j.types.json_records import read_record, to_json
 __all__ = ["Replay", "explain", "keep", "remove", "traces", "with_trace"]
 
 #: What an answer holds beside its traversal, kept as JSON.
-_DETAILS = ("supporting", "type", "structural", "reading", "statements", "usage", "notes")
+_DETAILS = ("sentences", "stated", "type", "structural", "reading", "statements", "usage", "notes")
 #: The edge of a step whose passage is no longer in the corpus.
 GONE = "gone"
 _TITLE, _LISTED = 60, 8
@@ -106,6 +106,8 @@ def explain(database: Database, trace: str) -> Replay:
         if v.step.passage in passages
     )
     details, hints = json.loads(question["details"]), typing.get_type_hints(Answer)
+    # Traces of earlier versions call the sentences so, and don't say what was stated.
+    details = {"sentences": details.get("supporting"), "stated": False} | details
     answer = Answer(
         question=question["text"],
         corpus=question["corpus"],

@@ -16,7 +16,7 @@ from typing import Any
 from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
 from kgp_neo4j.models.reader.network import Logits, Network, read_network
 from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
-from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span
+from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
 
 __all__ = ["OfflineReader", "load_reader", "passages_to_read"]
@@ -26,6 +26,8 @@ PASSAGES = 5
 #: Word pieces of a window, and how many windows a question has at most.
 WINDOW = 512
 WINDOWS = 4
+#: Sentences that are shown.
+SENTENCES = 3
 
 
 class OfflineReader:
@@ -47,12 +49,16 @@ class OfflineReader:
         The first passages and those on the paths to them are read. Where nothing in them answers
         the question, the kind is `none`. The same question and passages bring the same reading.
         """
-        choice = self.choose(question, passages, paths)
+        kept = passages_to_read(passages, paths)
+        choice = self._choose(question, kept)
         confidence = self._calibration.confidence(choice)
         if choice.kind == "none" or confidence < self._calibration.threshold:
-            return Reading("", "none", self._calibration.nothing(choice))
+            nothing = self._calibration.nothing(choice)
+            return Reading("", "none", nothing, sentences=_supporting(kept, choice.sentences))
         spans = tuple(Span(passage, start, end) for passage, start, end in choice.spans)
-        return Reading(choice.text, choice.kind, confidence, spans)
+        stated = confidence >= self._calibration.stated
+        supporting = _supporting(kept, choice.sentences, spans[:1])
+        return Reading(choice.text, choice.kind, confidence, spans, stated, supporting)
 
     def choose(
         self,
@@ -61,10 +67,12 @@ class OfflineReader:
         paths: Sequence[ReasoningPath] = (),
     ) -> Choice:
         """Return the answer chosen, however sure it is, with what its confidence is judged by."""
-        kept = passages_to_read(passages, paths)
-        if not kept or not question.strip():
+        return self._choose(question, passages_to_read(passages, paths))
+
+    def _choose(self, question: str, passages: Sequence[Passage]) -> Choice:
+        if not passages or not question.strip():
             return Choice("none")
-        return choose(question, kept, self._read(question, kept))
+        return choose(question, passages, self._read(question, passages))
 
     def _read(self, question: str, passages: Sequence[Passage]) -> list[tuple[Window, Logits]]:
         """Return the windows of the passages, with what the network says of each."""
@@ -98,6 +106,26 @@ def load_reader(folder: str | None = None) -> OfflineReader:
             where=str(place),
             hint="Train it again with `kgp-neo4j train reader`.",
         ) from error
+
+
+def _supporting(
+    passages: Sequence[Passage],
+    ranked: Sequence[tuple[float, int, int, int]],
+    first: Sequence[Span] = (),
+) -> tuple[SupportingSentence, ...]:
+    """Return the sentences to show: one that holds a span of `first`, then those ranked best."""
+    made = [
+        SupportingSentence(passages[at].text[start:end].strip(), passages[at].id, start, end, score)
+        for score, at, start, end in ranked
+    ]
+    made.sort(
+        key=lambda one: (
+            not any(
+                one.passage == span.passage and one.start <= span.start < one.end for span in first
+            )
+        )
+    )
+    return tuple(made[:SENTENCES])
 
 
 def passages_to_read(

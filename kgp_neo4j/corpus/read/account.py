@@ -1,0 +1,20 @@
+"""Which questions a sentence answers rather than a few words."""
+
+from __future__ import annotations
+
+import regex
+
+__all__ = ["asks_for_an_account"]
+
+#: "How many" and "how old" ask for a few words.
+_ACCOUNT = regex.compile(
+    r"^\W*(?:(?:and|so|but)\s+)?(?:why|explain|describe|for what reason|in what way|what happened|"
+    r"how\s+(?:do|does|did|is|are|was|were|can|could|will|would|has|have|had|come|to)|"
+    r"what (?:is|was) the (?:reason|purpose|cause)\b)|,\s*(?:and\s+)?(?:why|how) d(?:oes|id|o)\b",
+    regex.IGNORECASE,
+)
+
+
+def asks_for_an_account(question: str) -> bool:
+    """Return whether a question asks why or how: a sentence answers it, and a few words do not."""
+    return _ACCOUNT.search(question) is not None
