@@ -92,7 +92,12 @@ def test_titles(tmp_path: Path) -> None:
     made.core_properties.title = "Microsoft Word - draft.docx"
     made.add_heading("The real one", 0)
     made.add_heading("A section", 1)
-    assert _read(tmp_path / "a.docx", _bytes(made)).title == "The real one"
+    document = _read(tmp_path / "a.docx", _bytes(made))
+    assert document.title == "The real one"
+    assert [(s.title, s.level, s.start) for s in document.sections] == [
+        ("The real one", 1, 0),
+        ("A section", 1, len("The real one\n\n")),
+    ]
     made = Document()
     made.add_paragraph("Only text.")
     assert _read(tmp_path / "my_notes.docx", _bytes(made)).title == "my notes"
@@ -312,6 +317,11 @@ def test_slides(tmp_path: Path) -> None:
     assert [page.number for page in document.pages] == [1, 2, 3, 4]
     assert texts[0].split("\n\n") == ["First", "A point\nAnother", "Lowest", "Say hello.", ""]
     assert texts[1] == ""
+    assert [(s.title, document.text[s.start :][:5]) for s in document.sections] == [
+        ("First", "First"),
+        ("Table 2: Scores", "Table"),
+        ("slide 4", "|  | "),
+    ]
     scores, chart = document.tables
     assert scores.rows == (
         ("r0c0", "r0c1 r0c2", "r0c1 r0c2"),

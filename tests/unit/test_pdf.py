@@ -205,6 +205,42 @@ def test_the_title_is_that_of_the_file_or_the_largest_heading(metadata: str, tit
     assert read(pdf(draw)).title == title
 
 
+def _sections(document: SourceDocument) -> list[tuple[str, int]]:
+    assert all(document.text[s.start :].startswith(s.title) for s in document.sections)
+    return [(section.title, section.level) for section in document.sections]
+
+
+def _report(page: Page) -> None:
+    page.line(72, 70, "The Great Bridge", 20)
+    page.line(72, 110, "1 Methods", 14)
+    page.line(72, 140, "Sampling of Boats", 10, "Times-Bold")
+    page.text(72, 165, 460, prose(60))
+    page.line(72, 300, "In Bold Alone", 10, "Times-Bold")
+    page.line(72, 340, "Results", 14)
+    page.text(72, 365, 460, prose(60, 3))
+
+
+def test_larger_and_bold_lines_above_text_are_headings() -> None:
+    document = read(pdf(_report))
+    assert document.title == "The Great Bridge"
+    assert _sections(document) == [
+        ("1 Methods", 1),
+        ("Sampling of Boats", 2),
+        ("In Bold Alone", 2),
+        ("Results", 1),
+    ]
+
+
+def test_the_outline_of_a_file_says_what_is_a_heading() -> None:
+    def draw(page: Page) -> None:
+        _report(page)
+        for level, title in enumerate(("Methods", "Sampling of Boats")):
+            page.canvas.bookmarkPage(title)
+            page.canvas.addOutlineEntry(title, title, level)
+
+    assert _sections(read(pdf(draw))) == [("1 Methods", 1), ("Sampling of Boats", 2)]
+
+
 def test_without_a_heading_the_title_is_the_files_name() -> None:
     assert read(pdf(_lines("Some text.")), "my_report.pdf").title == "my report"
 

@@ -158,32 +158,34 @@ def _errors(kind: str, where: str) -> Iterator[None]:
 def _slides(data: bytes) -> tuple[Page, tuple[SourcePage, ...]]:
     """Return what a .pptx file says, and its slides as pages; the first one's title is its own.
 
-    A slide's title comes first and begins a section, then its shapes from top to bottom, then the
+    A slide is a section. Its title comes first, then its shapes from top to bottom, then the
     speaker's notes. The numbers of a chart are a table.
     """
     from pptx import Presentation
 
     from kgp_neo4j.corpus.load.html import Page
 
-    blocks, left_out, sections = Blocks(), [], []
+    blocks, left_out, sections, first = Blocks(), [], [], ""
     for at, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
         before = blocks.length
         shapes = list(_ordered(slide.shapes))
         title = slide.shapes.title
+        named = ""
         if title is not None:
-            start = blocks.add(_text(title))
-            if named := " ".join(_text(title).split()):
-                sections.append(SourceSection(named, 1, start))
+            blocks.add(_text(title))
+            named = " ".join(_text(title).split())
         for shape in shapes:
             if title is None or shape.shape_id != title.shape_id:
                 _add_shape(blocks, shape, at)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
             blocks.add(notes.text)
-        if blocks.length == before and shapes:
+        if blocks.length > before:
+            sections.append(SourceSection(named or f"slide {at}", 1, before))
+        elif shapes:
             left_out.append(f"page {at}: only pictures, no text")
+        first = named if at == 1 else first
         blocks.end_page()
     text, pages, tables = blocks.laid_out()
-    first = sections[0].title if sections and not sections[0].start else ""
     return Page(first, text, captioned(text, tables), tuple(left_out), tuple(sections)), pages
 
 

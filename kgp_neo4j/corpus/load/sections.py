@@ -76,8 +76,10 @@ def placed_passages(
     made: list[PlacedPassage] = []
     for begin, stop, page in pages or [(0, len(text), None)]:
         whole = stop - begin if size is None else size
-        parts = _parts(text, begin, stop, sections, headings)
-        for start, end, path in _packed(text, parts, whole):
+        parts: Iterable[_Part] = [(begin, stop, ())]
+        if sections:
+            parts = _packed(text, _parts(text, begin, stop, sections, headings), whole)
+        for start, end, path in parts:
             for part in split.passages(text[start:end], whole):
                 moved = PassageText(len(made), start + part.start, start + part.end, part.text)
                 made.append(PlacedPassage(moved, page, path))

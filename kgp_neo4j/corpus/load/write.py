@@ -247,6 +247,8 @@ def _row(
 
 def _titles(title: str, paths: Sequence[tuple[str, ...]]) -> list[str]:
     """Return the titles of a document's passages: its own with their headings, numbered."""
+    if len(paths) == 1:
+        return [" > ".join((title, *paths[0]))]
     names = [" > ".join((title, *path)) for path in paths]
     counts, met = Counter(names), Counter[str]()
     made = []
