@@ -465,9 +465,9 @@ def test_the_page_of_a_real_answer(answer: Answer) -> None:
     for sentence in answer.sentences:
         assert by_id[sentence.passage].text[sentence.start : sentence.end].strip() == sentence.text
         assert " ".join(sentence.text.split()) in marked
-    assert answer.browser is not None
-    assert [a["href"] for a in soup.select("a") if a["href"][0] != "#"] == [answer.browser]
-    assert "custom.kgp.show(" in unquote(answer.browser)
+    links = [answer.browser] if answer.browser else []  # a server of NEO4J_URI has none
+    assert [a["href"] for a in soup.select("a") if a["href"][0] != "#"] == links
+    assert all("custom.kgp.show(" in unquote(link) for link in links)
     assert len(soup.select("tr[id]")) == len(answer.passages)
     assert {t for p in answer.passages for t in (p.title,)} <= {b.text for b in soup.select("bdi")}
 
