@@ -105,13 +105,6 @@ def test_prune() -> None:
     assert left == 5
 
 
-def test_prune_joins_what_lies_between() -> None:
-    rows = [_single("path", "a", "a", "x"), _single("path", "b", "b", "x")]
-    paths, kept, left = prune([], rows, 5)
-    assert [each.nodes for each in paths] == [("a", "x", "b")]
-    assert (kept, left) == ([], 0)
-
-
 # --- Aggregation ----------------------------------------------------------------------------------
 
 

@@ -7,7 +7,6 @@ import pytest
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.link.extraction import parse_entities
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.link.name_forms import forms
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, GraphError
@@ -16,20 +15,6 @@ from kgp_neo4j.types.settings import LinkSettings
 
 def _linked(database: Database, graph: str, question: str) -> list[tuple[str, str, str]]:
     return [(e.surface, e.name, e.by) for e in link(database, graph, question)]
-
-
-# --- Phrases and names ----------------------------------------------------------------------------
-
-
-def test_forms_of_a_name() -> None:
-    assert forms("Blood test (CBC)") == [
-        ("blood", "test", "cbc"),
-        ("blood", "test"),
-        ("cbc",),
-    ]
-    assert ("leg", "spasms") in forms("Leg cramps or spasms")
-    assert forms("or spasms") == []  # a broken name
-    assert ("bleeding",) not in forms("Coagulation (bleeding) disorder")
 
 
 # --- Without a model ------------------------------------------------------------------------------

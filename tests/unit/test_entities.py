@@ -8,10 +8,8 @@ import pytest
 
 from kgp_neo4j.corpus.connect.entities.capitalised import shared_phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings
-from kgp_neo4j.corpus.connect.entities.spacy_entities import load_spacy, spacy_entities
 from kgp_neo4j.corpus.connect.entities.surface_forms import lead_names, names_of, read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import TextOfDocument, link_texts
-from kgp_neo4j.text.words import cut, words
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import EntitySettings
 
@@ -40,18 +38,6 @@ def _found(
 
 
 # --- Words and names ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Plain, ASCII words' 42.", "Zoë 北京市 ｶﾞﾗｽ ﬁne e\u0301t\u00e9 ½", "한국어 ที่นี่ 𝔘𝔫𝔦 가", ""],
-)
-def test_words_are_those_of_the_package(text: str) -> None:
-    found = cut(text)
-    assert found.raw == words(text)
-    assert len(found.raw) == len(found.keys) == len(found.starts) == len(found.ends)
-    for start, end in zip(found.starts, found.ends, strict=True):
-        assert 0 <= start < end <= len(text)
 
 
 def test_places_count_characters_of_the_text_as_it_is() -> None:
@@ -317,23 +303,6 @@ def spacy_model(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("spacy") / "model"
     pipeline.to_disk(folder)
     return str(folder)
-
-
-def test_spacy(spacy_model: str) -> None:
-    pipeline = load_spacy(spacy_model)
-    texts = ["👍 Ann Lee has seven cats.", "Nobody.", "Oldtown"]
-
-    def found(*labels: str) -> list[list[tuple[str, str]]]:
-        rows = spacy_entities(pipeline, texts, labels)
-        return [
-            [(text[e.start : e.end], e.label) for e in row]
-            for text, row in zip(texts, rows, strict=True)
-        ]
-
-    assert found() == [[("Ann Lee", "PERSON")], [], [("Oldtown", "GPE")]]
-    assert found("CARDINAL") == [[("seven", "CARDINAL")], [], []]
-    with pytest.raises(ConfigurationError, match="no spaCy model 'no_such_model'"):
-        load_spacy("no_such_model")
 
 
 def test_aliases(tmp_path: Path) -> None:
