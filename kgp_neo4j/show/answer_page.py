@@ -96,7 +96,7 @@ def _uncertain(answer: Answer, numbers: Mapping[str, int]) -> str:
         )
     said = "".join(
         f'<p class="said" dir="auto">{escaped(s.text)}{_cited((s.passage,), numbers)}</p>'
-        for s in answer.sentences
+        for s in answer.shown_sentences
     )
     return f'<p class="notice">{lead}. What speaks most to the question:</p>{said}'
 

@@ -86,8 +86,6 @@ def _filled(text: str, width: int) -> str:
 
 # --- Prints an answer: what is said and by whom, the reasoning paths, the passages, the link ------
 
-#: Sentences that stand for an answer which is not certain.
-_SENTENCES = 3
 _WORDS = {
     "SHARES_ENTITY": "by way of",
     "SHARES_KEYWORD": "shares",
@@ -151,12 +149,12 @@ def print_said(answer: Answer, width: int) -> None:
     by = answered_by(answer)
     if by == "structure":
         _heading("Passages speak to it too")
-        _print_sentences(answer, 1, width)
+        _print_sentences(answer, width)
     elif by == "model":
         _print_statements(answer, width)
     elif by == "sentence":
         _heading("The sentences that speak most to it")
-        _print_sentences(answer, _SENTENCES, width)
+        _print_sentences(answer, width)
     else:
         _print_reading(answer, width)
     for note in answer.notes:
@@ -191,7 +189,7 @@ def _print_statements(answer: Answer, width: int) -> None:
 
     if not answer.statements:
         _heading("Not in these documents")
-        _print_sentences(answer, 1, width, "Closest: ")
+        _print_sentences(answer, width, "Closest: ")
         return
     _heading("Answer")
     for line in answer.text.splitlines():
@@ -203,20 +201,20 @@ def _print_reading(answer: Answer, width: int) -> None:
     """Print what the offline reader states with its sentence, or what it can say instead."""
     if answer.reading is None or answer.reading.kind == "none":
         _heading("Not in these documents")
-        _print_sentences(answer, 1, width, "Closest: ")
+        _print_sentences(answer, width, "Closest: ")
     elif answer.stated:
         _heading("Answer")
         click.echo(f"  {click.style(plain(answer.text), bold=True)}")
-        _print_sentences(answer, 1, width)
+        _print_sentences(answer, width)
     else:
         _heading(f"Not certain (likely: {plain(answer.text)})")
-        _print_sentences(answer, _SENTENCES, width)
+        _print_sentences(answer, width)
 
 
-def _print_sentences(answer: Answer, most: int, width: int, lead: str = "") -> None:
+def _print_sentences(answer: Answer, width: int, lead: str = "") -> None:
     """Print the sentences that speak most to the question, with the likely words marked."""
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
-    for sentence in answer.sentences[:most]:
+    for sentence in answer.shown_sentences:
         said = f"{lead}“{_marked(answer, sentence)}” [{number[sentence.passage]}]"
         click.echo(_wrapped(said, width, "  "))
 

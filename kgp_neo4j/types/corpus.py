@@ -399,6 +399,14 @@ class Answer:
     trace: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def shown_sentences(self) -> tuple[SupportingSentence, ...]:
+        """The sentence that holds what is stated, or those that stand for an uncertain answer.
+
+        Where there is no answer at all, the closest one.
+        """
+        return self.sentences if self.text and not self.stated else self.sentences[:1]
+
     def _repr_html_(self) -> str:
         """Show itself in a notebook."""
         from kgp_neo4j.types.notebook import answer_html

@@ -99,11 +99,11 @@ class Conversation:
 def sources(answer: Answer) -> list[Passage]:
     """Return the passages that an answer rests on, the best first.
 
-    Those that its carried statements cite, else the one of its best supporting sentence.
+    Those that its carried statements cite, else those of the sentences that are shown.
     """
     cited = {p for statement in answer.statements if statement.carried for p in statement.passages}
     if not cited:
-        cited = {sentence.passage for sentence in answer.sentences[:1]}
+        cited = {sentence.passage for sentence in answer.shown_sentences}
     return [passage for passage in answer.passages if passage.id in cited]
 
 
