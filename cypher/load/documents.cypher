@@ -77,6 +77,7 @@ CALL (c, d, row) {
   SET p.corpus = c.name, p.scope = c.scope, p.document = d.id, p.title = new.title,
       p.text = new.text, p.position = new.position, p.start = new.start, p.end = new.end,
       p.page = new.page
+  FOREACH (_ IN CASE WHEN new.cjk THEN [1] ELSE [] END | SET p:CjkPassage)
   MERGE (d)-[:HAS_PASSAGE]->(p)
   WITH p, new
   CALL (p, new) {

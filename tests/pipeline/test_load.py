@@ -21,7 +21,9 @@ from graphs import (
 
 from kgp_neo4j.corpus.load.delete import corpora, delete_corpus, delete_document, find_documents
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.seed import find_seeds
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import NextEvidence
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 _SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -93,6 +95,28 @@ def test_passages_are_titled_by_their_sections(
     assert rows(database, query, c=corpus)[-1]["sections"] == ["Findings"]
     delete_document(database, corpus, "Report")
     assert rows(database, "MATCH (n:Section {corpus: $c}) RETURN n", c=corpus) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("에든버러에서 다리를 지었다.", "에든버러는 어디인가?"),
+        ("この島のコンピュータは古い。", "コンピュータはどこ？"),
+        ("北京大学在海淀区。", "大学在哪里？"),
+        ("The 다리 was built by Isobel Tarn.", "Who built the 다리를?"),
+    ],
+)
+def test_words_without_spaces_are_found(
+    database: Database, corpus: str, tmp_path: Path, text: str, question: str
+) -> None:
+    path = write_jsonl(
+        tmp_path / "a.jsonl", ("A", text), ("B", "산과 바다. 山と海。 山水。"), ("C", "Hills.")
+    )
+    load(database, [path], corpus)
+    assert load(database, [path], corpus).unchanged == 3
+    found = find_seeds(database, corpus, NextEvidence(question), 2)
+    titles = rows(database, "MATCH (p:Passage {id: $id}) RETURN p.title AS t", id=found[0].passage)
+    assert titles == [{"t": "A"}]
 
 
 def test_passage_size(database: Database, corpus: str, tmp_path: Path) -> None:

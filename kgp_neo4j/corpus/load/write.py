@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +33,9 @@ _PASSAGES = 1_000
 _CELLS = 10_000
 #: Part of the fingerprint of a document with pages or tables: raise it when they are stored anew.
 _STRUCTURE = "1"
+
+#: Chinese, Japanese and Korean characters, as `cypher/include/search.cypher` has them.
+_CJK = re.compile("[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿가-힣]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,8 @@ def _settings(document: SourceDocument, passage_size: int | None) -> list[str]:
     made = [f"{split.VERSION}:{'whole' if size is None else size}"]
     if document.pages or document.tables:
         made.append(f"{_STRUCTURE}:{text_hash(repr((document.pages, document.tables)))}")
+    if _is_cjk(document.title) or _is_cjk(document.text):
+        made.append("cjk")
     if document.sections:
         made.append(text_hash(repr(document.sections)))
     return made
@@ -223,6 +229,7 @@ def _row(
                 "start": part.passage.start,
                 "end": part.passage.end,
                 "page": part.page,
+                "cjk": _is_cjk(title) or _is_cjk(part.passage.text),
                 "pageId": page_ids.get(part.page) if part.page else None,
             }
             for own, title, part in zip(ids, titles, parts, strict=True)
@@ -243,6 +250,10 @@ def _row(
             for order, section in enumerate(sections, 1)
         ],
     }
+
+
+def _is_cjk(text: str) -> bool:
+    return not text.isascii() and _CJK.search(text) is not None
 
 
 def _titles(title: str, paths: Sequence[tuple[str, ...]]) -> list[str]:
