@@ -3,18 +3,14 @@
 // mode: READ
 // example: MATCH (p:Page {corpus: 'demo'})<-[:HAS_PAGE]-(d) WITH d, p LIMIT 1 CALL custom.kgp.page(d.title, p.number, 'demo') YIELD page, label, text, header, footer, tables RETURN page, label, text, header, footer, tables
 // include: document
-OPTIONAL MATCH (d)-[:HAS_PAGE]->(page:Page {number: $number})
-CALL apoc.util.validate(page IS NULL, 'the document %s has no page %s; it has %s pages',
+OPTIONAL MATCH (d)-[:HAS_PAGE]->(p:Page {number: $number})
+CALL apoc.util.validate(p IS NULL, 'the document %s has no page %s; it has %s pages',
   [d.title, toString($number), toString(coalesce(d.pages, 0))])
-CALL (page) {
-  OPTIONAL MATCH (page)-[:HAS_PASSAGE]->(p:Passage)
-  WITH p ORDER BY p.position
-  RETURN apoc.text.join(collect(p.text), '') AS text
-}
-CALL (page) {
-  OPTIONAL MATCH (page)-[:HAS_TABLE]->(t:Table)
+// include: page_text
+CALL (p) {
+  OPTIONAL MATCH (p)-[:HAS_TABLE]->(t:Table)
   WITH t ORDER BY t.order
   RETURN collect(t) AS tables
 }
-RETURN page, page.label AS label, text, page.header AS header, page.footer AS footer, tables
-ORDER BY page.document
+RETURN p AS page, p.label AS label, text, p.header AS header, p.footer AS footer, tables
+ORDER BY p.document

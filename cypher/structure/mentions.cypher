@@ -4,11 +4,7 @@
 // mode: READ
 MATCH (d:Document)-[:HAS_PAGE]->(p:Page)
 WHERE d.id IN $documents
-CALL (p) {
-  OPTIONAL MATCH (p)-[:HAS_PASSAGE]->(passage:Passage)
-  WITH passage ORDER BY passage.position
-  RETURN apoc.text.join(collect(passage.text), '') AS text
-}
+// include: page_text
 WITH d, p, text, coalesce(p.header, '') + '\n' + coalesce(p.footer, '') AS margins
 WHERE all(word IN $words WHERE toLower(text) CONTAINS word)
    OR all(word IN $words WHERE toLower(margins) CONTAINS word)

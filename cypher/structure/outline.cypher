@@ -1,4 +1,4 @@
-// structure.outline(documents :: LIST OF STRING) :: (id :: STRING, document :: STRING, order :: INT, number :: STRING, name :: STRING, caption :: STRING, pages :: LIST OF INT, rows :: INT, start :: INT, end :: INT, columns :: LIST OF MAP)
+// structure.outline(documents :: LIST OF STRING) :: (id :: STRING, document :: STRING, order :: INT, number :: STRING, name :: STRING, caption :: STRING, pages :: LIST OF INT, rows :: INT, columns :: LIST OF MAP)
 // The tables of some documents in their order, with their columns but without their rows.
 // mode: READ
 MATCH (d:Document)-[:HAS_TABLE]->(t:Table)
@@ -9,6 +9,5 @@ CALL (t) {
   RETURN collect(c {.order, .header, .norm, .type}) AS columns
 }
 RETURN t.id AS id, d.id AS document, t.order AS order, t.label AS number, t.name AS name,
-       t.caption AS caption, t.pageNumbers AS pages, t.rows AS rows, t.start AS start, t.end AS end,
-       columns
+       t.caption AS caption, t.pageNumbers AS pages, t.rows AS rows, columns
 ORDER BY d.title, d.id, order

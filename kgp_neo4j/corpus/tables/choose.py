@@ -127,7 +127,7 @@ def _counted(made: References, text: str) -> LookUp | None:
     if noun == "table":
         if _has(text, r"\b(?:each|every|per)\s+page\b"):
             return LookUp("count", "tables", each="page")
-        column = _column_of_table(made) if _has(text, r"\bcolumns?\b") else ""
+        column = (_quoted(made) or _column_named(made)) if _has(text, r"\bcolumns?\b") else ""
         return LookUp("count", "tables", column=column) if column or not left else None
     if made.tables and not (left or made.quoted or made.rows or made.columns):
         return LookUp("count", f"{noun}s")
@@ -180,7 +180,7 @@ def _which_tables(made: References, text: str) -> LookUp | None:
         return LookUp("tables", "documents", phrase=left)
     if _has(text, r"\b(?:captions?|titles?)\b.*\btables?\b"):
         return LookUp("tables", "captions")
-    if _has(text, r"\bcolumns?\b|\bfield\b") and (name := _column_of_table(made)):
+    if _has(text, r"\bcolumns?\b|\bfield\b") and (name := _quoted(made) or _column_named(made)):
         return LookUp("tables", "names", column=name)
     if _has(text, _ANY) and not _has(text, r"\b(?:which|what)\b"):
         return LookUp("tables", "exists") if not left else None
@@ -193,6 +193,16 @@ def _which_tables(made: References, text: str) -> LookUp | None:
 
 _CAPTION = r"\b(?:captions?|captioned|title[ds]?|called|labell?ed|names?|named|entitled|heading)\b"
 _HEADINGS = r"\b(?:headings?|sections?|subheadings?|titles?|subsections?|outline)\b"
+_PARTS_OF_PAGE = {
+    "header": r"\bheaders?\b|\brunning\s+(?:head|title)\b",
+    "footer": r"\bfooters?\b",
+    "label": r"\b(?:label|labelled|page\s+numbers?)\b",
+    "headings": _HEADINGS,
+}
+_LISTED = (
+    r"\b(?:values?|list|listed|contents?|entries|everything|all|show|give|shows|print|every|"
+    r"contain|data|what\s+is\s+(?:in|under)|what\s+are)\b"
+)
 _YES_OR_NO = (
     r"^\s*(?:(?:on|in)\s+PAGEREF\d+\s*,?\s*)?(?:is|are|does|do|did|can|could|was|were|has)\b"
 )
@@ -211,7 +221,8 @@ def _of_table(made: References, text: str) -> LookUp:
         return LookUp("question") if left or quoted else LookUp("row")
     if not quoted and _has(text, _COLUMNS) and not left:
         return LookUp("table", "columns")
-    if _has(text, r"\b(?:column|field)\b|\bunder\b") and (name := _column_listed(made)):
+    listed = _has(text, _LISTED) and not _has(text, rf"{COUNT}|\bfor\s+(?!TABLE|all|every)\w+")
+    if listed and _has(text, r"\b(?:column|field|under)\b") and (name := _column_named(made)):
         return LookUp("column", "values", column=name)
     if left or quoted or _has(text, r"\b(?:columns?|rows?)\b"):
         return LookUp("question")
@@ -219,19 +230,13 @@ def _of_table(made: References, text: str) -> LookUp:
 
 
 def _of_page(made: References, text: str) -> LookUp:
-    left = _left_over(text)
-    if not left and not made.quoted:
-        if _has(text, r"\bheaders?\b|\brunning\s+(?:head|title)\b"):
-            return LookUp("page", "header")
-        if _has(text, r"\bfooters?\b"):
-            return LookUp("page", "footer")
-        if _has(text, r"\b(?:label|labelled|page\s+numbers?)\b"):
-            return LookUp("page", "label")
-        if _has(text, _HEADINGS):
-            return LookUp("page", "headings")
+    whole = not _left_over(text) and not made.quoted
+    for part, asked in _PARTS_OF_PAGE.items():
+        if whole and _has(text, asked):
+            return LookUp("page", part)
     if _has(text, _YES_OR_NO) and (target := _mentioned(made)):
         return LookUp("mentions", "exists", phrase=target)
-    return LookUp("page" if not left and not made.quoted else "question")
+    return LookUp("page" if whole else "question")
 
 
 # --- The phrase or the column that a question is about --------------------------------------------
@@ -294,45 +299,23 @@ def _mentioned(made: References) -> str:
     return ""
 
 
-def _column_of_table(made: References) -> str:
-    """Return the column's name in "has a column X", "an X column"."""
-    if quoted := _quoted(made):
-        return quoted
-    for pattern in (
-        r"\bcolumns?\s+(?:(?:named|called|titled|labell?ed|headed)\s+)?(?P<x>[^?]+?)\s*[?.]*$",
-        r"\b(?:an?|the|any)\s+(?P<x>[^?]+?)\s+(?:column|field)\b",
-    ):
-        found = re.search(pattern, made.plain, re.IGNORECASE)
-        if found and content(found["x"]):
-            return re.sub(r"^(?:for|of|on|about|with)\s+", "", found["x"].strip())
-    return ""
-
-
-_LISTED = (
-    r"\b(?:values?|list|listed|contents?|entries|everything|all|show|give|shows|print|every|"
-    r"contain|data|what\s+is\s+(?:in|under)|what\s+are)\b"
+_COLUMN_NAMED = (
+    r"\bcolumns?\s+(?:(?:named|called|titled|labell?ed|headed)\s+)?(?P<x>[^?]+?)\s*"
+    r"(?:(?:TABLE|PAGE)REF.*|have|has|contain|show|list|hold)?\s*[?.]*$",
+    r"\b(?:an?|the|any|in|of|under|every|all)\s+(?P<x>(?:(?!\bthe\b)[^?])+?)\s+(?:column|field)\b",
+    r"\bunder\s+(?:the\s+)?(?:(?:header|heading|title)\s+)?(?P<x>[^?]+?)\s*[?.]*$",
 )
+#: What says more of a column than its name.
+_NO_COLUMN = r"\b(?:has|have|is|are|was|with|where|whose|equals?)\b"
 
 
-def _column_listed(made: References) -> str:
-    """Return the column of "list the column X", "the values of the X column", "under X"."""
-    text = made.plain
-    if not _has(text, _LISTED) or _has(text, rf"{COUNT}|\bfor\s+(?!TABLE|all|every)\w+"):
-        return ""
-    text = re.sub(r"\b(?:in|of|from|on|at)\s+(?:TABLE|PAGE)REF\d+\b", " ", text)
-    for pattern in (
-        r"\bcolumn\s+(?:(?:named|called|titled|labell?ed|headed)\s+)?(?P<x>[^?]+?)\s*"
-        r"(?:(?:TABLE|PAGE)REF.*|have|has|contain|show|list|hold)?\s*[?.]*$",
-        r"\b(?:the|in|of|under|every|all)\s+(?P<x>(?:(?!\bthe\b)[^?])+?)\s+(?:column|field)\b",
-        r"\bunder\s+(?:the\s+)?(?:(?:header|heading|title)\s+)?(?P<x>[^?]+?)\s*[?.]*$",
-    ):
+def _column_named(made: References) -> str:
+    """Return the column's name in "the column X", "an X column", "under X"."""
+    text = re.sub(r"\b(?:in|of|from|on|at)\s+(?:TABLE|PAGE)REF\d+\b", " ", made.plain)
+    for pattern in _COLUMN_NAMED:
         found = re.search(pattern, " ".join(text.split()), re.IGNORECASE)
-        if (
-            found
-            and content(found["x"])
-            and not _has(found["x"], r"\b(?:has|have|is|are|was|with|where|whose|equals?)\b")
-        ):
-            name = found["x"].strip(" ,")
+        if found and content(found["x"]) and not _has(found["x"], _NO_COLUMN):
+            name = re.sub(r"^(?:for|of|on|about|with)\s+", "", found["x"].strip(" ,"))
             quote = re.search(r"QUOTE(\d+)", name)
             return made.quoted[int(quote[1])] if quote else name
     return ""

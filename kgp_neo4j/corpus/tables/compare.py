@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.look_up import Context, answer, joined, nothing, plural, table_of
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, PageText, TableOutline
-from kgp_neo4j.corpus.tables.page_text import headings, page_sentences, word_count
+from kgp_neo4j.corpus.tables.page_text import headings, word_count
 from kgp_neo4j.corpus.tables.references import content
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
@@ -26,7 +25,6 @@ class Compared:
     words: Counter[str]
     cite: Citation
     markdown: str = ""
-    sentences: tuple[str, ...] = ()
     columns: dict[str, str] = field(default_factory=dict)
 
 
@@ -63,15 +61,9 @@ def compare(context: Context) -> StructuralAnswer:
             if other is not each:
                 others |= other.words
         own = _telling(each.words, others)
-        said = {normal(s) for other in found if other is not each for s in other.sentences}
-        first = next((s for s in each.sentences if normal(s) not in said), "")
         only += own
-        lines.append(
-            f"{each.name}: {each.size}"
-            + (f"; only here: {', '.join(own)}" if own else "")
-            + (f"; begins: “{first[:200]}”" if first else "")
-            + "."
-        )
+        here = f"; only here: {', '.join(own)}" if own else ""
+        lines.append(f"{each.name}: {each.size}{here}.")
     both = set.intersection(*(set(each.words) for each in found))
     common = sorted(both, key=lambda word: (-min(c.words[word] for c in found), word))[:_TERMS]
     lines.append(f"Both speak of: {', '.join(common)}." if common else "They share no word.")
@@ -97,7 +89,6 @@ def _page(context: Context, document: DocumentOutline, page: PageText) -> Compar
         Counter(content(page.text)),
         context.library.cite(document.id, page=page.number, label=page.label),
         page.text.strip(),
-        tuple(page_sentences(page.text)),
     )
 
 

@@ -67,8 +67,6 @@ class TableOutline:
     caption: str
     pages: tuple[int, ...]
     rows: int
-    start: int
-    end: int
     columns: tuple[ColumnOutline, ...]
 
 
@@ -80,7 +78,6 @@ class PageText:
     label: str
     header: str
     footer: str
-    start: int
     text: str
 
 

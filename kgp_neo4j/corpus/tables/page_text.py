@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-from kgp_neo4j.corpus.load.split import sentences
-
 __all__ = [
     "excerpt",
     "headings",
     "is_heading",
-    "page_sentences",
     "paragraphs",
     "phrase",
     "word_count",
@@ -70,18 +67,6 @@ def headings(text: str) -> list[str]:
     ]
     # Where headings are numbered, short lines without a number are mostly labels of figures.
     return [part for part in made if _SECTION.match(part)] or made
-
-
-def page_sentences(text: str) -> list[str]:
-    """Return the sentences of a page in order, without headings where there is anything else."""
-    parts = paragraphs(text)
-    running = [part for part in parts if not is_heading(part)] or parts
-    return [
-        part[start:end].strip()
-        for part in running
-        for start, end in sentences(part)
-        if part[start:end].strip()
-    ]
 
 
 def word_count(text: str) -> int:

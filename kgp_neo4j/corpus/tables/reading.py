@@ -28,8 +28,8 @@ from kgp_neo4j.corpus.tables.look_up import (
 )
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.pages import look_up_mentions, look_up_page
-from kgp_neo4j.corpus.tables.references import content, read_references
-from kgp_neo4j.corpus.tables.resolving import by_words, resolve, stem
+from kgp_neo4j.corpus.tables.references import read_references
+from kgp_neo4j.corpus.tables.resolving import by_words, resolve, stems
 from kgp_neo4j.corpus.tables.signs import decided
 from kgp_neo4j.corpus.tables.tables import (
     cell_by_names,
@@ -201,10 +201,6 @@ def _with_kind_asked(question: str, tables: list[TableOutline]) -> list[TableOut
     Another table may share more words with the question, and would be answered from wrongly.
     """
     found = _KIND_ASKED.search(question)
-    kinds = {stem(word.lower()) for word in found.groups() if word} if found else set()
-    fitting = [
-        table
-        for table in tables
-        if kinds & {stem(word) for column in table.columns for word in content(column.header)}
-    ]
+    kinds = stems(" ".join(filter(None, found.groups()))) if found else set()
+    fitting = [t for t in tables if kinds & stems(" ".join(c.header for c in t.columns))]
     return fitting or tables

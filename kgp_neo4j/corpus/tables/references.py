@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, named_documents
 
@@ -24,6 +25,8 @@ __all__ = [
     "content",
     "read_references",
 ]
+
+Ref = TypeVar("Ref")
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -53,6 +56,7 @@ def _alternatives(words: dict[str, int]) -> str:
 
 #: A number in digits or words; an ordinal ("3rd", "third", "last", "next-to-last").
 _NUMBER = rf"(?:\d+|{_alternatives(_NUMBERS)})"
+_WHOLE = rf"{_NUMBER}\b"
 ORDINAL = rf"(?:\d+(?:st|nd|rd|th)|{_alternatives(_ORDINALS)})"
 #: What asks for a count, and what asks for one of several.
 COUNT = r"(?:how many|number of|(?:total|overall) (?:number|count)|count|tally)"
@@ -192,25 +196,23 @@ _TABLE_THE = re.compile(
     _I,
 )
 _SUPERLATIVE = re.compile(r"^(?:\w*(?:est)|most|fewest|next|previous|each|every|no|any)\b", _I)
-_ROW_LIST = re.compile(
-    rf"\b(?:the\s+)?(?:data\s+)?(?:rows?|entry|entries|records?)\s*{_NO}({_NUMBER}\b(?:{_AND}"
-    rf"(?:the\s+)?(?:rows?\s*)?{_NUMBER}\b)*)",
-    _I,
-)
-_ROW_ORDINAL = re.compile(
-    rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL})\s+(?:data\s+|body\s+|table\s+)?(?:row|entry|record)\b",
-    _I,
-)
-_COLUMN_LIST = re.compile(
-    rf"\b(?:the\s+)?(?:columns?|cols?\.?|fields?)\s*{_NO}({_NUMBER}\b(?:{_AND}"
-    rf"(?:the\s+)?(?:columns?\s*)?{_NUMBER}\b)*)",
-    _I,
-)
-_COLUMN_ORDINAL = re.compile(
-    rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL})\s+(?:table\s+)?(?:column|field)\b", _I
-)
 
 
+def _listed(noun: str) -> re.Pattern[str]:
+    """Return the pattern of "rows 1, 2 and 3"."""
+    more = rf"{_AND}(?:the\s+)?(?:{noun}\s*)?{_WHOLE}"
+    return re.compile(rf"\b(?:the\s+)?{noun}\s*{_NO}({_WHOLE}(?:{more})*)", _I)
+
+
+def _placed(noun: str) -> re.Pattern[str]:
+    """Return the pattern of "the third row"."""
+    return re.compile(rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL})\s+{noun}\b", _I)
+
+
+_ROW_LIST = _listed(r"(?:data\s+)?(?:rows?|entry|entries|records?)")
+_ROW_ORDINAL = _placed(r"(?:(?:data|body|table)\s+)?(?:row|entry|record)")
+_COLUMN_LIST = _listed(r"(?:columns?|cols?\.?|fields?)")
+_COLUMN_ORDINAL = _placed(r"(?:table\s+)?(?:column|field)")
 _AROUND = (
     r"(?:\s*,?\s*\b(?:in|of|from|within|inside|for|by|on|at|throughout|across)\s+)?"
     rf"(?:(?:the|this|that|my)\s+)?(?:{_DOCUMENT_NOUN}\s+)?(?:(?:named|called|titled)\s+)?"
@@ -286,11 +288,11 @@ def read_references(question: str, documents: Sequence[DocumentOutline]) -> Refe
     text = _CELL_AT.sub(r"row \1, column \2", text)
     text = _PAGE_RANGE.sub(lambda m: _page_range(made, m), text)
     text = _PAGE_LIST.sub(lambda m: _page_list(made, m[1] or m[2]), text)
-    text = _PAGE_ORDINAL.sub(lambda m: _page_ordinal(made, m), text)
-    text = _COLUMN_LIST.sub(lambda m: _places(made.columns, "COLREF", m[1]), text)
-    text = _COLUMN_ORDINAL.sub(lambda m: _place(made.columns, "COLREF", _ordinal_of(m[1])), text)
-    text = _ROW_LIST.sub(lambda m: _places(made.rows, "ROWREF", m[1]), text)
-    text = _ROW_ORDINAL.sub(lambda m: _place(made.rows, "ROWREF", _ordinal_of(m[1])), text)
+    text = _PAGE_ORDINAL.sub(
+        lambda m: _marked(made.pages, "PAGEREF", [PageRef(run) for run in _ordinals(m)]), text
+    )
+    text = _places(made.columns, "COLREF", text, _COLUMN_LIST, _COLUMN_ORDINAL)
+    text = _places(made.rows, "ROWREF", text, _ROW_LIST, _ROW_ORDINAL)
     text = _tables(made, text)
     made.plain = " ".join(text.split())
     return made
@@ -358,87 +360,79 @@ def _dropped(text: str) -> str:
     return " ".join(text.split())
 
 
+def _marked(into: list[Ref], mark: str, found: Sequence[Ref]) -> str:
+    """Keep what is named, and return the placeholders that stand for it."""
+    first = len(into)
+    into += found
+    return f" {' and '.join(f'{mark}{at}' for at in range(first, len(into)))} "
+
+
 def _page_range(made: References, found: re.Match[str]) -> str:
     first, last = found[1], found[2]
     if re.fullmatch(_NUMBER, first, _I) and re.fullmatch(_NUMBER, last, _I):
         low, high = sorted((_number_of(first), _number_of(last)))
-        if high - low < 10_000:
-            made.pages.append(PageRef(numbers=tuple(range(low, high + 1))))
-            return f" PAGEREF{len(made.pages) - 1} "
+        if high - low < 10 * _MOST:
+            return _marked(made.pages, "PAGEREF", [PageRef(tuple(range(low, high + 1)))])
     return found[0]
 
 
 def _page_list(made: References, text: str) -> str:
-    marks = []
-    for part in re.findall(_PAGE, text, _I):
-        number = re.fullmatch(_NUMBER, part, _I)
-        made.pages.append(
-            PageRef(numbers=(_number_of(part),)) if number else PageRef(labels=(part,))
-        )
-        marks.append(f"PAGEREF{len(made.pages) - 1}")
-    return f" {' and '.join(marks)} "
+    pages = [
+        PageRef((_number_of(part),)) if re.fullmatch(_NUMBER, part, _I) else PageRef(labels=(part,))
+        for part in re.findall(_PAGE, text, _I)
+    ]
+    return _marked(made.pages, "PAGEREF", pages)
 
 
-def _page_ordinal(made: References, found: re.Match[str]) -> str:
-    marks = []
-    for part in re.findall(ORDINAL, found[1], _I):
-        place = _ordinal_of(part)
-        many = min(_number_of(found[2]), _MOST) if found[2] else 1
-        if place == 1:
-            numbers = tuple(range(1, many + 1))
-        else:
-            numbers = tuple(range(place - many + 1, place + 1)) if many > 1 else (place,)
-        made.pages.append(PageRef(numbers=numbers))
-        marks.append(f"PAGEREF{len(made.pages) - 1}")
-    return f" {' and '.join(marks)} "
-
-
-def _places(into: list[int], mark: str, text: str) -> str:
-    return " and ".join(
-        _place(into, mark, _number_of(part)) for part in re.findall(rf"{_NUMBER}\b", text, _I)
+def _places(
+    into: list[int], mark: str, text: str, listed: re.Pattern[str], placed: re.Pattern[str]
+) -> str:
+    """Take out rows or columns that are named by number ("rows 2 and 3") or place ("the last")."""
+    text = listed.sub(
+        lambda m: _marked(into, mark, [*map(_number_of, re.findall(_WHOLE, m[1], _I))]), text
     )
+    return placed.sub(lambda m: _marked(into, mark, [_ordinal_of(m[1])]), text)
 
 
-def _place(into: list[int], mark: str, place: int) -> str:
-    into.append(place)
-    return f" {mark}{len(into) - 1} "
+def _ordinals(found: re.Match[str]) -> list[tuple[int, ...]]:
+    """Return the places that ordinals name: "the second and third", "the last two" (as one)."""
+    many = min(_number_of(found[2]), _MOST) if found[2] else 1
+    places = [_ordinal_of(part) for part in re.findall(ORDINAL, found[1], _I)]
+    return [
+        tuple(range(1, many + 1) if place == 1 else range(place - many + 1, place + 1))
+        for place in places
+    ]
 
 
 def _tables(made: References, text: str) -> str:
-    def add(ref: TableRef) -> str:
-        made.tables.append(ref)
-        return f"TABLEREF{len(made.tables) - 1}"
+    def add(tables: Sequence[TableRef]) -> str:
+        return _marked(made.tables, "TABLEREF", tables)
 
     def numbered(found: re.Match[str]) -> str:
         parts = re.findall(TABLE_ID, re.sub(r"\btables?\b", " ", found[1], flags=_I), _I)
-        marks = []
-        for part in parts:
-            number = part
-            if re.fullmatch(_NUMBER, part, _I) and not part.isdigit():
-                number = str(_number_of(part))
-            marks.append(add(TableRef(number=number.replace("–", "-"))))
-        return f" {' and '.join(marks)} "
+        words = [part.isalpha() and re.fullmatch(_NUMBER, part, _I) for part in parts]
+        numbers = [
+            str(_number_of(part)) if word else part.replace("–", "-")
+            for part, word in zip(parts, words, strict=True)
+        ]
+        return add([TableRef(number=number) for number in numbers])
 
     def ordinal(found: re.Match[str]) -> str:
-        places = [_ordinal_of(part) for part in re.findall(ORDINAL, found[1], _I)]
-        if found[2] and len(places) == 1:
-            many = min(_number_of(found[2]), _MOST)
-            places = [*range(1, many + 1)] if places[0] == 1 else [*range(-many, 0)]
-        return f" {' and '.join(add(TableRef(ordinal=place)) for place in places)} "
+        return add([TableRef(ordinal=place) for run in _ordinals(found) for place in run])
 
     def words(found: re.Match[str]) -> str:
         said = _restored(made, found[1]).strip(' "')
         if not found[1].startswith("QUOTE") and (_SUPERLATIVE.match(said) or not content(said)):
             return found[0]
-        return f" {add(TableRef(words=said))} "
+        return add([TableRef(words=said)])
 
     text = _TABLE_LIST.sub(numbered, text)
     text = _TABLE_ORDINAL.sub(ordinal, text)
-    text = _TABLE_ON_PAGE.sub(lambda m: f" {add(TableRef())} on {m[1]}", text)
+    text = _TABLE_ON_PAGE.sub(lambda m: f"{add([TableRef()])} on {m[1]}", text)
     if not re.search(r"\bhow many tables\b|\b(?:which|what) tables?\b", text, _I):
         text = _TABLE_NAMED.sub(words, text)
         text = _TABLE_CALLED.sub(words, text)
-    return _TABLE_THE.sub(lambda m: f" {add(TableRef())} ", text)
+    return _TABLE_THE.sub(lambda m: add([TableRef()]), text)
 
 
 def _without_structure(text: str) -> str:

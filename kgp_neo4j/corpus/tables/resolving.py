@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline
 from kgp_neo4j.corpus.tables.references import PageRef, References, TableRef, content
+from kgp_neo4j.text.words import stem
 
-__all__ = ["Resolved", "by_words", "phrases_of", "resolve", "stem"]
+__all__ = ["Resolved", "by_words", "phrases_of", "resolve", "stems"]
 
 _MOST_LISTED = 12
 _ROMAN = ["", *"i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()]
@@ -69,48 +70,51 @@ def _page(
     library: Library, found: Resolved, ref: PageRef, scope: tuple[DocumentOutline, ...]
 ) -> None:
     paged = [document for document in scope if document.pages]
-    written = list(ref.labels) or [str(number) for number in ref.numbers if number > 0]
-    asked = [label.casefold() for label in written][:50]
-    labels: dict[tuple[str, str], int] = {}
-    if asked:
-        for row in library.read("labels", documents=[d.id for d in paged], labels=asked):
-            labels.setdefault((row["document"], row["label"].casefold()), row["number"])
-    missing = []
-    for document in paged:
-        numbers: list[int] = []
-        absent: list[str] = []
-        for label in ref.labels:
-            number = labels.get((document.id, label.casefold()))
-            numbers += [] if number is None else [number]
-            absent += [label] if number is None else []
-        for number in ref.numbers:
-            counted = number if number > 0 else document.pages + 1 + number
-            printed = labels.get((document.id, str(number)))
-            if 1 <= counted <= document.pages:
-                numbers.append(counted)
-                if printed not in (None, counted):
-                    found.notes.append(
-                        f"page {number} as counted; the page printed {number} is page {printed}"
-                    )
-            elif printed is not None:
-                numbers.append(printed)
-                found.notes.append(f"the page printed {number} is page {printed} as counted")
-            else:
-                absent.append(str(number))
-        if numbers:
-            found.pages.append((document, tuple(dict.fromkeys(numbers))))
-        if absent and (not numbers or len(paged) == 1):
-            missing.append((document, absent))
     if not paged:
         names = ", ".join(document.title for document in scope[:_MOST_LISTED])
         found.missing.append(f"{names or 'No document'} has no pages.")
-    elif missing and (len(paged) == 1 or len(missing) == len(paged)):
-        for document, absent in missing[:_MOST_LISTED]:
-            pages = f"{document.pages} pages" if document.pages > 1 else "1 page"
+        return
+    asked: list[str | int] = [*ref.labels, *ref.numbers]
+    labels = [str(page).casefold() for page in asked if page not in (0, -1)][:50]
+    printed: dict[tuple[str, str], int] = {}
+    for row in (
+        library.read("labels", documents=[d.id for d in paged], labels=labels) if labels else ()
+    ):
+        printed.setdefault((row["document"], row["label"].casefold()), row["number"])
+    missing = []
+    for document in paged:
+        numbers, absent = [], []
+        for page in asked:
+            bears = printed.get((document.id, str(page).casefold()))
+            number, note = _counted(document, page, bears)
+            found.notes += [note] if note else []
+            numbers += [number] if number else []
+            absent += [] if number else [str(page)]
+        if numbers:
+            found.pages.append((document, tuple(dict.fromkeys(numbers))))
+        if absent and (not numbers or len(paged) == 1):
             many = "pages" if len(absent) > 1 else "page"
-            found.missing.append(
-                f"{document.title} has no {many} {', '.join(absent[:9])}; it has {pages}."
-            )
+            has = f"{document.pages} pages" if document.pages > 1 else "1 page"
+            missing.append(f"{document.title} has no {many} {', '.join(absent[:9])}; it has {has}.")
+    if len(missing) == len(paged):
+        found.missing += missing[:_MOST_LISTED]
+
+
+def _counted(
+    document: DocumentOutline, page: str | int, printed: int | None
+) -> tuple[int | None, str]:
+    """Return the number of a page as counted, and a note where a page is printed otherwise.
+
+    `printed` is the page that bears what the question says. Numbers below 1 count from the end.
+    """
+    if isinstance(page, str):
+        return printed, ""
+    counted = page if page > 0 else document.pages + 1 + page
+    if not 1 <= counted <= document.pages:
+        return printed, f"the page printed {page} is page {printed} as counted" if printed else ""
+    if printed in (None, counted):
+        return counted, ""
+    return counted, f"page {page} as counted; the page printed {page} is page {printed}"
 
 
 # --- tables -------------------------------------------------------------------------------------
@@ -240,39 +244,29 @@ def by_words(
 
     `only` asks for a clear winner: no table where two are as good.
     """
-    wanted = {stem(word) for word in content(words)}
-    phrases = phrases_of(words)
+    wanted, phrases = stems(words), phrases_of(words)
     if not wanted or not tables:
         return []
-    scores = []
     cells: dict[str, int] = {}
     if len(tables) <= 60 and len(phrases) <= 400:
-        rows = library.read(
-            "holding", tables=[table.id for table in tables], phrases=sorted(phrases)
-        )
+        ids = [table.id for table in tables]
+        rows = library.read("holding", tables=ids, phrases=sorted(phrases))
         cells = {row["table"]: sum(len(p.split()) for p in row["phrases"]) for row in rows}
-    for table in tables:
-        caption = {stem(word) for word in content(table.caption)}
+
+    def score(table: TableOutline) -> float:
         document = library.document(table.document)
-        title = {
-            stem(word) for word in content(f"{document.title} {document.file}".replace("-", " "))
-        }
-        headers = {stem(w) for column in table.columns for w in content(column.header)}
-        whole = sum(len(c.norm.split()) for c in table.columns if c.norm and c.norm in phrases)
-        score = (
-            2.0 * len(wanted & caption)
-            + 1.0 * len(wanted & title)
-            + 1.0 * len(wanted & headers)
-            + 1.0 * whole
-            + 1.5 * cells.get(table.id, 0)
-        )
-        if normal(table.caption) and normal(words) in normal(table.caption):
-            score += 5
-        scores.append((score, table))
-    best = max(score for score, _ in scores)
-    if best <= 0:
-        return []
-    chosen = [table for score, table in scores if score == best]
+        headers = " ".join(column.header for column in table.columns)
+        points = 2.0 * len(wanted & stems(table.caption))
+        points += len(wanted & stems(f"{document.title} {document.file}".replace("-", " ")))
+        points += len(wanted & stems(headers))
+        points += sum(len(c.norm.split()) for c in table.columns if c.norm in phrases)
+        points += 1.5 * cells.get(table.id, 0)
+        caption = normal(table.caption)
+        return points + 5 * (bool(caption) and normal(words) in caption)
+
+    scores = [score(table) for table in tables]
+    best = max(scores)
+    chosen = [table for table, points in zip(tables, scores, strict=True) if points == best > 0]
     return [] if only and len(chosen) > 1 else chosen
 
 
@@ -286,9 +280,6 @@ def phrases_of(text: str, longest: int = 8) -> set[str]:
     }
 
 
-def stem(word: str) -> str:
-    """Return a word without a plural ending."""
-    for ending, instead in (("ies", "y"), ("sses", "ss"), ("s", "")):
-        if word.endswith(ending) and len(word) > len(ending) + 2 and not word.endswith("ss"):
-            return word[: -len(ending)] + instead
-    return word
+def stems(text: str) -> set[str]:
+    """Return the stems of a text's words that are not stop words."""
+    return {stem(word) for word in content(text)}

@@ -23,9 +23,10 @@ from kgp_neo4j.corpus.tables.look_up import (
 from kgp_neo4j.corpus.tables.outline import ColumnOutline, TableOutline
 from kgp_neo4j.corpus.tables.pages import count_mentions
 from kgp_neo4j.corpus.tables.references import content
-from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, stem
+from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, stems
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.values import typed
+from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 __all__ = [
@@ -148,15 +149,12 @@ _COUNTING = re.compile(r"\bhow\s+(?:many|much)\b|\bnumber\s+of\b", re.IGNORECASE
 def find_column(table: TableOutline, name: str) -> ColumnOutline | None:
     """Return the column of that name: the same but for endings, or the only one like it."""
     wanted = normal(name)
-    stems = [stem(word) for word in wanted.split()]
+    words = {stem(word) for word in wanted.split()}
     for test in (
         lambda c: c.norm == wanted,
-        lambda c: [stem(word) for word in c.norm.split()] == stems,
         lambda c: wanted in {normal(part) for part in c.header.split(" / ")},
-        lambda c: bool(stems) and set(stems) <= {stem(word) for word in c.norm.split()},
-        lambda c: (
-            bool(c.norm) and {stem(w) for w in content(c.header)} == {*content(" ".join(stems))}
-        ),
+        lambda c: bool(words) and words <= {stem(word) for word in c.norm.split()},
+        lambda c: bool(stems(c.header)) and stems(c.header) == stems(name),
     ):
         found = [column for column in table.columns if test(column)]
         if len(found) == 1:

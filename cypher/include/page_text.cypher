@@ -1,0 +1,6 @@
+// Leaves the whole text of the page `p`, that of its passages, as `text`.
+CALL (p) {
+  OPTIONAL MATCH (p)-[:HAS_PASSAGE]->(passage:Passage)
+  WITH passage ORDER BY passage.position
+  RETURN apoc.text.join(collect(passage.text), '') AS text
+}
