@@ -13,6 +13,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -189,15 +190,9 @@ def _checked(answer: Answer) -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_replies(
-    database: Database,
-    found: _OneRetrieval,
-    encoder: Encoder,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    reader = load_reader()
-    read = functools.cache(reader.read)  # the same passages bring the same reading
-    monkeypatch.setattr(reader, "read", lambda *given: read(*given))
+def test_a_thousand_replies(database: Database, found: _OneRetrieval, encoder: Encoder) -> None:
+    read = functools.cache(load_reader().read)  # the same passages bring the same reading
+    reader = SimpleNamespace(read=read)
     draw = random.Random(7)
     before = snapshot(database, found.corpus)
     kinds: dict[str, int] = {}
@@ -212,6 +207,7 @@ def test_a_thousand_replies(
             _QUESTION,
             found,
             model=Scripted([Reply(text, finish)]),
+            reader=reader,
             form=draw.choice(("short", "long")),
         )
         _checked(answer)
@@ -222,6 +218,7 @@ def test_a_thousand_replies(
         kinds["marked"] = kinds.get("marked", 0) + (MARK in answer.text)
     # Every way out is taken, and often.
     assert min(kinds[name] for name in ("model", "reader", "carried", "marked")) > 100, kinds
+    assert read.cache_info().misses == 1
     assert snapshot(database, found.corpus) == before
 
 
