@@ -30,7 +30,7 @@ from kgp_neo4j.graphdb.install import open_database
 from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine_from
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.link.name_forms import content, forms, name_words
+from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph
@@ -49,7 +49,7 @@ class Holdings:
         for row in database.read("explore/all_names", graph=graph):
             self._keys[key_of(row["name"])] = row["id"]
             for way in forms(row["name"])[:1]:
-                self._ids.setdefault(content(way), row["id"])
+                self._ids.setdefault(content_stems(way), row["id"])
 
     def exactly(self, listed: Sequence[str]) -> set[str]:
         """Return the ids of the names that the graph has letter by letter, case aside."""
@@ -57,7 +57,7 @@ class Holdings:
 
     def held(self, listed: Sequence[str]) -> set[str]:
         """Return the ids of those that it has in any word form."""
-        stems = (content(name_words(x)) for x in listed)
+        stems = (content_stems(name_words(x)) for x in listed)
         return self.exactly(listed) | {self._ids[s] for s in stems if s and s in self._ids}
 
 

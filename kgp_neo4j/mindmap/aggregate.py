@@ -12,47 +12,50 @@ from typing import Any
 import numpy as np
 import regex
 
-from kgp_neo4j.mindmap.link.name_forms import content, forms, is_han, name_words
+from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, is_han, name_words
 from kgp_neo4j.types.mindmap import EvidenceGraph, Triple
 
 __all__ = ["merge_names", "readable", "routes", "sentences"]
 
-#: Names of one type that are nearer than this are taken to mean the same.
+#: Names of one type mean the same where the cosine of their embeddings reaches this.
 _SAME = 0.95
 _CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 _VERB = regex.compile(r"^(?:is|are|has|have|can|may|needs?|does|do|was|were|\w{2,}(?:[^s]s|ed))$")
 
 
 def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> dict[str, str]:
-    """Return which names mean what another one does: near duplicates among entities.
+    """Return the duplicates among entities, each mapped to the name that represents it.
 
-    The same are names with the same words in any form, a name that is another's alias, and, within
-    one type, names whose embeddings are nearer than 0.95 and that have the same numbers and letters
-    ("type 1" is not "type 2"). Those in `first` stand for others, then the shorter ones.
+    Two names are duplicates when they have the same words in any form, when one is an alias of the
+    other, or when they are of one type, their embeddings have a cosine of at least 0.95 and they
+    have the same numbers and letters ("type 1" is not "type 2"). Names in `first` represent the
+    others, then the shorter ones.
     """
     rank = {name: at for at, name in enumerate(first)}
     order = sorted(
         entities, key=lambda e: (rank.get(e["name"], len(rank)), len(e["name"]), e["name"])
     )
-    ways: dict[tuple[str, ...], Mapping[str, Any]] = {}
-    stands: list[Mapping[str, Any]] = []
+    by_words: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    representatives: list[Mapping[str, Any]] = []
     merged: dict[str, str] = {}
     for entity in order:
         keys = [_key(name_words(name)) for name in (entity["name"], *(entity.get("aliases") or ()))]
-        keys += [_key(way) for way in forms(entity["name"])[:1]]
-        known = next((ways[key] for key in keys if key in ways), None) or _near(entity, stands)
+        keys += [_key(form) for form in forms(entity["name"])[:1]]
+        known = next((by_words[key] for key in keys if key in by_words), None) or _near(
+            entity, representatives
+        )
         if known is None:
-            stands.append(entity)
+            representatives.append(entity)
             known = entity
         elif known["name"] != entity["name"]:
             merged[entity["name"]] = known["name"]
         for key in keys:
-            ways.setdefault(key, known)
+            by_words.setdefault(key, known)
     return merged
 
 
 def _key(words: tuple[str, ...]) -> tuple[str, ...]:
-    return words if is_han("".join(words)) else content(words) or words
+    return words if is_han("".join(words)) else content_stems(words) or words
 
 
 def _near(
@@ -60,13 +63,13 @@ def _near(
 ) -> Mapping[str, Any] | None:
     if not entity.get("embedding"):
         return None
-    mine = np.asarray(entity["embedding"])
+    vector = np.asarray(entity["embedding"])
     for other in others:
         if (other.get("type") or "") == (entity.get("type") or "") and other.get("embedding"):
-            theirs = np.asarray(other["embedding"])
+            other_vector = np.asarray(other["embedding"])
             if (
-                theirs.shape == mine.shape
-                and float(mine @ theirs) >= _SAME
+                other_vector.shape == vector.shape
+                and float(vector @ other_vector) >= _SAME
                 and _marks(entity["name"]) == _marks(other["name"])
             ):
                 return other
@@ -74,7 +77,7 @@ def _near(
 
 
 def _marks(name: str) -> list[str]:
-    """Return what tells apart names that are otherwise alike: numbers, letters, roman numerals."""
+    """Return the short words of a name: numbers, letters, roman numerals ("type 1", "type 2")."""
     return sorted(w for w in name_words(name) if len(w) <= 3 or any(c.isdigit() for c in w))
 
 
@@ -135,7 +138,7 @@ def _as(name: str, merged: Mapping[str, str]) -> str:
 
 
 def sentences(triples: Sequence[Triple], merged: Mapping[str, str]) -> list[str]:
-    """Return each fact once as a sentence, as its relation's name reads."""
+    """Return each fact once, as a sentence made of its relation's name."""
     return list(
         dict.fromkeys(
             _sentence(_as(t.head, merged), t.relation, _as(t.tail, merged)) for t in triples
@@ -150,19 +153,19 @@ def readable(relation: str) -> str:
 
 def _sentence(head: str, relation: str, tail: str) -> str:
     words = readable(relation).split()
-    said = " ".join(words)
+    phrase = " ".join(words)
     if is_han(relation):
-        return f"{head}的{said}是{tail}。"
+        return f"{head}的{phrase}是{tail}。"
     if len(words) == 2 and words[0] in ("has", "have"):
         return f"{tail} is {_article(words[1])} of {head}."
     if words[-1:] in (["of"], ["for"], ["to"], ["in"], ["by"], ["with"], ["from"], ["on"]):
         start = "" if _VERB.match(words[0]) else "is "
-        return f"{head} {start}{said} {tail}."
+        return f"{head} {start}{phrase} {tail}."
     if words and words[0] in ("need", "needs") and len(words) > 1:
         return f"{head} needs the {' '.join(words[1:])} {tail}."
     if words and _VERB.match(words[0]):
-        return f"{head} {said} {tail}."
-    return f"{tail} is {_article(said)} of {head}."
+        return f"{head} {phrase} {tail}."
+    return f"{tail} is {_article(phrase)} of {head}."
 
 
 def _article(noun: str) -> str:

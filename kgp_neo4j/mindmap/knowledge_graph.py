@@ -51,7 +51,7 @@ class KnowledgeGraph(Store):
         )
 
     def link(self, question: str, settings: LinkSettings | None = None) -> list[LinkedEntity]:
-        """Return the entities that a question names, with what else it may have meant."""
+        """Return the entities that a question names, with alternatives."""
         return link(self.database, self.name, question, settings)
 
     def mine(self, question: str, settings: MiningSettings | None = None) -> ReasoningGraph:

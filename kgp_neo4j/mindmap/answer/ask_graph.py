@@ -1,4 +1,4 @@
-"""From a question to an answer over a knowledge graph, with a mind map that was checked."""
+"""Answers a question over a knowledge graph, with a checked mind map."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ import regex
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.check_map import Checker, carried
-from kgp_neo4j.mindmap.answer.compose import composed_edges, composed_text, folded, rank_candidates
+from kgp_neo4j.mindmap.answer.check_map import Checker, grounded_share
+from kgp_neo4j.mindmap.answer.compose import (
+    composed_edges,
+    composed_text,
+    rank_candidates,
+    with_merged_names,
+)
 from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
 from kgp_neo4j.mindmap.answer.options import best_option, checked_options, score_options
@@ -45,20 +50,20 @@ __all__ = [
     "read_turns",
 ]
 
-#: Who answers: what they said is no part of what is asked.
-_OTHERS = frozenset({"assistant", "doctor", "system", "bot", "ai", "医生", "助手"})
-_FORM = 'Give texts, or {"role": ..., "content": ...} objects, in one JSON list.'
+#: Roles whose turns are answers, not questions.
+_ANSWERING_ROLES = frozenset({"assistant", "doctor", "system", "bot", "ai", "医生", "助手"})
+_TURNS_HINT = 'Give texts, or {"role": ..., "content": ...} objects, in one JSON list.'
 
 
 def as_question(turns: Sequence[str]) -> str:
-    """Return what is asked in several turns, each on a line, without empty and repeated ones."""
+    """Join the turns of a dialogue into one question, a line each; drop empty and repeated ones."""
     return "\n".join(dict.fromkeys(turn.strip() for turn in turns if turn.strip()))
 
 
 def read_turns(text: str, where: str = "the question") -> list[str]:
-    """Return the turns of a text: a JSON list of texts or messages, or else the text itself.
+    """Return the user's turns in a JSON list of texts or messages; any other text is one turn.
 
-    Of messages, those of the one who asks are taken. Raises InputError for another JSON list.
+    Raises InputError for a JSON list of anything else.
     """
     if not text.lstrip().startswith("["):
         return [text]
@@ -73,21 +78,21 @@ def read_turns(text: str, where: str = "the question") -> list[str]:
 def _turn(row: Any, where: str) -> str:
     if isinstance(row, str):
         return row
-    said = row.get("content", row.get("text")) if isinstance(row, dict) else None
-    if not isinstance(said, str):
-        raise InputError("a turn of the dialogue is no text", where=where, hint=_FORM)
+    content = row.get("content", row.get("text")) if isinstance(row, dict) else None
+    if not isinstance(content, str):
+        raise InputError("a turn of the dialogue is no text", where=where, hint=_TURNS_HINT)
     role = str(row.get("role", row.get("speaker", "user"))).strip().lower()
-    return "" if role in _OTHERS else said
+    return "" if role in _ANSWERING_ROLES else content
 
 
-# --- Tells whether a graph is a medical one, and says then what an answer is not ------------------
+# --- Medical questions ---
 
 NOT_ADVICE = (
     "This is no medical advice: it shows what a knowledge graph holds, which may be wrong or "
     "incomplete. Ask a doctor."
 )
 NOT_ADVICE_ZH = "这不是医疗建议：以上只是知识图谱中的内容，可能有误或不完整，请咨询医生。"
-_WORDS = regex.compile(
+_MEDICAL = regex.compile(
     r"\b(?:symptoms?|diseases?|disorders?|drugs?|medications?|medicines?|medical|diagnos\w+|"
     r"treat(?:s|ed|ment)?|therap\w+|patients?|doctors?|clinic\w*|syndromes?|dos(?:e|age)|cures?|"
     r"pain|infection|surgery|prescri\w+|side effects?|vaccin\w+|pharma\w+)\b"
@@ -97,10 +102,10 @@ _WORDS = regex.compile(
 
 
 def is_medical(reasoning: ReasoningGraph, question: str) -> bool:
-    """Return whether relations, types or the question speak of illness; in doubt, they do."""
-    said = {readable(t.relation) for t in reasoning.triples}
-    said |= {x for t in reasoning.triples for x in (t.head_type, t.tail_type)}
-    return any(_WORDS.search(text) for text in (*said, question))
+    """Return whether a relation, a type or the question has a medical word."""
+    texts = {readable(t.relation) for t in reasoning.triples}
+    texts |= {x for t in reasoning.triples for x in (t.head_type, t.tail_type)}
+    return any(_MEDICAL.search(text) for text in (*texts, question))
 
 
 def medical_notice(question: str) -> str:
@@ -108,10 +113,10 @@ def medical_notice(question: str) -> str:
     return NOT_ADVICE_ZH if is_chinese(question) else NOT_ADVICE
 
 
-# --- From a question to an answer over a knowledge graph, with a mind map that was checked --------
+# --- The answer ---
 
-#: Entities that a link into Browser shows: few enough for a picture that can be read.
-_SHOWN = 60
+#: Entities that a link into Browser shows: few enough for a readable picture.
+_BROWSER_LIMIT = 60
 _PROBLEMS = {
     "empty": "The model gave no reply",
     "malformed": "The model's reply holds no answer with a mind map",
@@ -150,7 +155,7 @@ def ask_graph(
     began = time.perf_counter()
     reasoning = mine(database, graph, question, settings or MiningSettings(), write)
     scores = score_options(database, graph, reasoning, given) if given else ()
-    made = answer_from(
+    answer = answer_from(
         question,
         graph,
         reasoning,
@@ -159,26 +164,26 @@ def ask_graph(
         beyond=lambda names: _beyond(database, graph, names),
     )
     return replace(
-        made,
-        browser=browser_link(database.connection, _ids(made)),
+        answer,
+        browser=browser_link(database.connection, _shown_ids(answer)),
         seconds=time.perf_counter() - began,
     )
 
 
 def _beyond(database: Database, graph: str, names: Sequence[str]) -> list[Triple]:
-    """Return what the graph says among entities of these names, shown to the model or not."""
+    """Return the graph's triples between entities of these names, shown to the model or not."""
     keys = sorted({key_of(name) for name in names if is_storable(name)})
     rows = database.read("mindmap/between", keys=keys, graph=graph) if keys else []
     return [Triple(**row) for row in rows]
 
 
-def _ids(answer: MindMap) -> list[str]:
-    """Return the entities of the map's triples, else those of the evidence."""
+def _shown_ids(answer: MindMap) -> list[str]:
+    """Return the ids of the entities in the mind map, else of those in the evidence."""
     drawn = {i for edge in answer.edges for i in edge.triples}
     triples = answer.reasoning.triples
     chosen = [t for t in triples if t.id in drawn] or list(triples)
     ids = dict.fromkeys(i for t in chosen for i in (t.head_id, t.tail_id) if i)
-    return list(ids)[:_SHOWN]
+    return list(ids)[:_BROWSER_LIMIT]
 
 
 def answer_from(
@@ -190,27 +195,27 @@ def answer_from(
     write: Callable[[str], str] | None = None,
     beyond: Callable[[Sequence[str]], Sequence[Triple]] = lambda names: (),
 ) -> MindMap:
-    """Return the answer of a reasoning graph; `beyond` looks names up in the whole graph."""
+    """Answer from a reasoning graph; `beyond` returns the whole graph's triples between names."""
     medical = is_medical(reasoning, question)
     composed = _composed(question, graph, reasoning, options)
     if write is None:
-        made = composed
+        answer = composed
     else:
-        asked = {option.label: option.text for option in options}
-        prompt = five_parts(question, reasoning, options=asked, medical=medical)
-        made = _from_model(composed, write(prompt), beyond)
-    notices = [*made.notices]
+        texts = {option.label: option.text for option in options}
+        prompt = five_parts(question, reasoning, options=texts, medical=medical)
+        answer = _from_model(composed, write(prompt), beyond)
+    notices = [*answer.notices]
     if medical:
         notices.append(medical_notice(question))
-    return replace(made, notices=tuple(notices))
+    return replace(answer, notices=tuple(notices))
 
 
 def _composed(
     question: str, graph: str, reasoning: ReasoningGraph, options: Sequence[OptionScore]
 ) -> MindMap:
-    """Return the answer that the evidence alone gives."""
+    """Compose the answer from the evidence alone, without a model."""
     candidates = rank_candidates(reasoning)
-    edges = composed_edges(candidates, folded(reasoning))
+    edges = composed_edges(candidates, with_merged_names(reasoning))
     chinese = is_chinese(question)
     notices: list[str] = []
     text = composed_text(question, reasoning, candidates)
@@ -220,7 +225,7 @@ def _composed(
     choice, supported, ties = best_option(options, question)
     if choice:
         chosen = next(option for option in options if option.label == choice)
-        notices += _of_choice(supported, ties, chinese)
+        notices += _choice_notices(supported, ties, chinese)
         why = chosen.routes[0] if chosen.routes else ""
         head = f"{choice}: {chosen.text}"
         if not supported:
@@ -238,11 +243,11 @@ def _composed(
         choice=choice,
         supported=supported,
         notices=tuple(notices),
-        carried=carried(edges, Checker(reasoning)),
+        carried=grounded_share(edges, Checker(reasoning)),
     )
 
 
-def _of_choice(supported: bool, ties: Sequence[str], chinese: bool) -> list[str]:
+def _choice_notices(supported: bool, ties: Sequence[str], chinese: bool) -> list[str]:
     if not supported:
         return [
             "证据不能区分各选项，所选项只是猜测。"
@@ -259,36 +264,36 @@ def _of_choice(supported: bool, ties: Sequence[str], chinese: bool) -> list[str]
     return []
 
 
-# --- With a model ---------------------------------------------------------------------------------
+# --- With a model ---
 
 
 def _from_model(
-    composed: MindMap, said: str, beyond: Callable[[Sequence[str]], Sequence[Triple]]
+    composed: MindMap, raw: str, beyond: Callable[[Sequence[str]], Sequence[Triple]]
 ) -> MindMap:
-    """Return the model's answer where its mind map holds, else the composed one and why."""
+    """Return the model's answer if its mind map passes the check, else the composed one."""
     reasoning = composed.reasoning
     checker = Checker(reasoning)
-    parsed = parse_reply(said, checker.entities, checker.relations)
+    parsed = parse_reply(raw, checker.entities, checker.relations)
     if parsed.edges:
         checker = Checker(reasoning, beyond(_names(parsed.edges)))
     edges = checker.check(parsed.edges)
-    measured = carried(edges, checker)
-    problem = _problem(said, parsed.answer, measured)
-    reply = ModelReply(said, parsed.answer, parsed.inference, edges, problem)
+    measured = grounded_share(edges, checker)
+    problem = _problem(raw, parsed.answer, measured)
+    reply = ModelReply(raw, parsed.answer, parsed.inference, edges, problem)
     choice = _chosen(parsed.answer, composed.options)
     if composed.options and not choice and not problem:
         problem = "malformed"
         reply = replace(reply, problem=problem)
     if problem:
         return replace(
-            composed, reply=reply, notices=(_fallen_back(composed, reply), *composed.notices)
+            composed, reply=reply, notices=(_fallback_notice(composed, reply), *composed.notices)
         )
     notices: tuple[str, ...] = ()
     supported = False
     if choice:
         supported = next(o for o in composed.options if o.label == choice).score > 0
         if composed.choice != choice and composed.supported:
-            notices = (_disagrees(composed, choice),)
+            notices = (_disagreement_notice(composed, choice),)
     return replace(
         composed,
         text=parsed.answer,
@@ -307,8 +312,8 @@ def _names(edges: Sequence[RawEdge]) -> list[str]:
     return list(dict.fromkeys(name for edge in edges for name in (edge.head, edge.tail)))
 
 
-def _problem(said: str, answer: str, measured: GroundedShare) -> str:
-    if not said.strip():
+def _problem(raw: str, answer: str, measured: GroundedShare) -> str:
+    if not raw.strip():
         return "empty"
     if not answer:
         return "malformed"
@@ -319,18 +324,20 @@ def _problem(said: str, answer: str, measured: GroundedShare) -> str:
     return "" if measured.grounded else "ungrounded"
 
 
-def _fallen_back(composed: MindMap, reply: ModelReply) -> str:
+def _fallback_notice(composed: MindMap, reply: ModelReply) -> str:
     wrong = [edge for edge in reply.edges if edge.status == "contradicts"]
-    told = "; ".join(plain(f"{e.head} – {e.relation} → {e.tail} ({e.note})") for e in wrong[:3])
+    contradictions = "; ".join(
+        plain(f"{e.head} – {e.relation} → {e.tail} ({e.note})") for e in wrong[:3]
+    )
     if is_chinese(composed.question):
         text = f"{_PROBLEMS_ZH[reply.problem]}；以下答案只根据证据得出。"
-        return f"{text}（{told}）" if told else text
+        return f"{text}（{contradictions}）" if contradictions else text
     text = f"{_PROBLEMS[reply.problem]}; this answer is composed from the evidence alone."
-    return f"{text} Contradicted: {told}." if told else text
+    return f"{text} Contradicted: {contradictions}." if contradictions else text
 
 
 def _chosen(answer: str, options: Sequence[OptionScore]) -> str:
-    """Return the label that an answer begins with, or names alone; empty for none or several."""
+    """Return the one label that an answer begins with or names; empty for none or several."""
     labels = {option.label for option in options}
     if not labels:
         return ""
@@ -341,16 +348,16 @@ def _chosen(answer: str, options: Sequence[OptionScore]) -> str:
     )
     if found := regex.match(rf"{lead}({names})(?![\p{{Latin}}\p{{N}}])", answer, regex.IGNORECASE):
         return str(found[1]).upper()
-    said = {
+    labelled = {
         m.upper() for m in regex.findall(rf"(?<![\p{{L}}\p{{N}}])({names})(?=\s*[:：.)）])", answer)
     }
-    if len(said) == 1:
-        return str(said.pop())
+    if len(labelled) == 1:
+        return str(labelled.pop())
     quoted = [o.label for o in options if o.text in answer]
     return quoted[0] if len(quoted) == 1 else ""
 
 
-def _disagrees(composed: MindMap, choice: str) -> str:
+def _disagreement_notice(composed: MindMap, choice: str) -> str:
     if is_chinese(composed.question):
         return f"按证据计分应选 {composed.choice}，模型选择了 {choice}。"
     return f"By the evidence the choice would be {composed.choice}; the model chose {choice}."

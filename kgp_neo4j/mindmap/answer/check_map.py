@@ -1,15 +1,14 @@
 """Checks every edge of a mind map against the evidence.
 
-What contradicts, and what does not, is decided for any graph alike:
+The rules are the same for every graph:
 
-- The same two entities joined by the relation named, or by any where none of the graph's is named:
-  grounded. A relation in the model's own words says that the two are joined, and they are.
-- The relation named joins them the other way round, and it is not one that goes both ways:
-  contradicts.
-- The graph joins the two, but by another relation than the one named: contradicts. The inverse of
-  one that is there (the evidence shows both between some pair) is grounded.
-- The edge denies ("does not", 不) what the graph says of the two: contradicts.
-- Anything else is the model's own: a graph says nothing of what it does not hold.
+- The graph joins the two entities by the named relation: grounded. Where the model names none of
+  the graph's relations, any relation between the two grounds the edge.
+- The named relation joins them in the other direction only, and is not symmetric: contradicts.
+- The graph joins the two by another of its relations: contradicts, unless it is the inverse of the
+  named one (the evidence has both between some pair): grounded.
+- The edge denies ("does not", 不) a relation that the graph has between the two: contradicts.
+- Anything else is the model's own: an edge that the graph lacks is not a contradiction.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from kgp_neo4j.mindmap.answer.outline_reply import RawEdge
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
 from kgp_neo4j.types.mindmap import GroundedShare, MapEdge, ReasoningGraph, Status, Triple
 
-__all__ = ["Checker", "carried"]
+__all__ = ["Checker", "grounded_share"]
 
 _DENIES = regex.compile(
     r"\b(?:not|no|never|cannot|can't|isn't|doesn't|don't|without|unrelated|excludes?)\b"
     r"|不|没有|无关|并非|未|排除",
     regex.IGNORECASE,
 )
-#: Who asks: a mind map may begin with them, and no graph holds them.
+#: Names of the user: a mind map may begin with them, and no graph has them.
 _ASKER = frozenset(
     map(same, ("patient", "the patient", "question", "query", "user", "I", "me", "person", "case",
                "symptoms", "患者", "病人", "问题", "用户", "我", "症状"))
 )  # fmt: skip
-#: Relations that say the same in both directions, by name.
+#: Names of symmetric relations.
 _BOTH_WAYS = regex.compile(
     r"\b(?:related|associated|similar|same|equal|connected|adjacent|neighbou?r|borders?|interacts?|"
     r"spouse|married|sibling|synonym|co ?occurs?|linked)\b|相关|相似|并发|伴随|相互|同义|相邻|配偶",
@@ -47,7 +46,7 @@ _Pair = tuple[str, str]
 
 
 class Checker:
-    """The evidence, ready to be compared with: by names that say the same.
+    """Compares edges with the evidence, by normalised names.
 
     `beyond` are further triples of the graph that the model was not shown: they ground an edge too,
     and its note says so.
@@ -56,15 +55,15 @@ class Checker:
     def __init__(self, reasoning: ReasoningGraph, beyond: Iterable[Triple] = ()) -> None:
         linked = [entity for entity in reasoning.entities if entity.id]
         self._merged = {same(e.surface): same(e.name) for e in linked}
-        # What is an entity by its own name stands for itself.
+        # A name that is an entity of its own is no alias.
         for triple in reasoning.triples:
             self._merged.pop(same(triple.head), None)
             self._merged.pop(same(triple.tail), None)
         self._merged |= {same(a): same(b) for a, b in reasoning.merged.items()}
-        self._asked = {self._key(e.name) for e in linked}
+        self._question_keys = {self._key(e.name) for e in linked}
         self._shown = {triple.id for triple in reasoning.triples}
         self._between: defaultdict[_Pair, list[Triple]] = defaultdict(list)
-        self.entities: set[str] = {e for e in self._asked if e} | set(self._merged)
+        self.entities: set[str] = {e for e in self._question_keys if e} | set(self._merged)
         self.relations: set[str] = set()
         seen: set[str] = set()
         for triple in (*reasoning.triples, *beyond):
@@ -84,7 +83,7 @@ class Checker:
         return self._merged.get(key, key)
 
     def _directions(self) -> tuple[set[str], set[_Pair]]:
-        """Return the relations seen to go both ways, and the pairs seen to be inverses."""
+        """Return the symmetric relations, and the pairs of relations that are inverses."""
         both: set[str] = set()
         inverses: set[_Pair] = set()
         for (head, tail), triples in self._between.items():
@@ -96,11 +95,11 @@ class Checker:
         return both, inverses
 
     def known(self, name: str) -> bool:
-        """Return whether the evidence holds an entity of this name."""
+        """Return whether the evidence has an entity of this name."""
         return self._key(name) in self.entities
 
     def check(self, edges: Sequence[RawEdge]) -> tuple[MapEdge, ...]:
-        """Return the edges with what the evidence says of each, in their order."""
+        """Return the edges in their order, each with its status and a note."""
         return tuple(map(self._checked, edges))
 
     def _checked(self, edge: RawEdge) -> MapEdge:
@@ -112,12 +111,14 @@ class Checker:
         there = self._between.get((head, tail), [])
         back = self._between.get((tail, head), [])
         if there or back:
-            return self._joined(edge, relation, there, back)
-        if (head in _ASKER and tail in self._asked) or (tail in _ASKER and head in self._asked):
-            return _made(edge, "question", (), "the question says so")
-        return _made(edge, "model", (), self._why(edge, head, tail))
+            return self._check_joined(edge, relation, there, back)
+        if (head in _ASKER and tail in self._question_keys) or (
+            tail in _ASKER and head in self._question_keys
+        ):
+            return _edge_with(edge, "question", (), "the question says so")
+        return _edge_with(edge, "model", (), self._ungrounded_note(edge, head, tail))
 
-    def _why(self, edge: RawEdge, head: str, tail: str) -> str:
+    def _ungrounded_note(self, edge: RawEdge, head: str, tail: str) -> str:
         missing = [
             name for name, key in ((edge.head, head), (edge.tail, tail)) if key not in self.entities
         ]
@@ -125,48 +126,50 @@ class Checker:
             return f"the evidence holds no {' and no '.join(repr(name) for name in missing)}"
         return "the evidence holds both, but does not join them"
 
-    def _joined(
+    def _check_joined(
         self, edge: RawEdge, relation: str, there: list[Triple], back: list[Triple]
     ) -> MapEdge:
         """Check an edge between two entities that the graph joins in some way."""
         joining = [*there, *back]
-        said = relation if relation in self.relations else None
-        if _DENIES.search(edge.relation) and said is None:
-            return _made(edge, "contradicts", joining, f"the graph says: {_told(joining)}")
-        if said is None:  # in the model's own words, or with no relation at all
+        known_relation = relation if relation in self.relations else None
+        if _DENIES.search(edge.relation) and known_relation is None:
+            return _edge_with(
+                edge, "contradicts", joining, f"the graph says: {_triples_text(joining)}"
+            )
+        if known_relation is None:  # in the model's own words, or with no relation at all
             note = "" if not relation else "the relation is in the model's words"
-            return self._carried(edge, joining, note)
-        if exact := [t for t in there if same_relation(t.relation) == said]:
-            return self._carried(edge, exact, "")
-        turned = [t for t in back if same_relation(t.relation) == said]
-        if turned and said in self._both_ways:
-            return self._carried(edge, turned, "")
+            return self._grounded(edge, joining, note)
+        if exact := [t for t in there if same_relation(t.relation) == known_relation]:
+            return self._grounded(edge, exact, "")
+        turned = [t for t in back if same_relation(t.relation) == known_relation]
+        if turned and known_relation in self._both_ways:
+            return self._grounded(edge, turned, "")
         if turned:
-            note = f"the other way round: {_told(turned)}"
-            return _made(edge, "contradicts", turned, note)
-        inverse = [t for t in back if (same_relation(t.relation), said) in self._inverses]
+            note = f"the other way round: {_triples_text(turned)}"
+            return _edge_with(edge, "contradicts", turned, note)
+        inverse = [t for t in back if (same_relation(t.relation), known_relation) in self._inverses]
         if inverse:
-            return self._carried(edge, inverse, f"as the inverse of: {_told(inverse)}")
-        return _made(edge, "contradicts", joining, f"the graph says: {_told(joining)}")
+            return self._grounded(edge, inverse, f"as the inverse of: {_triples_text(inverse)}")
+        return _edge_with(edge, "contradicts", joining, f"the graph says: {_triples_text(joining)}")
 
-    def _carried(self, edge: RawEdge, triples: Sequence[Triple], note: str) -> MapEdge:
+    def _grounded(self, edge: RawEdge, triples: Sequence[Triple], note: str) -> MapEdge:
         if not any(t.id in self._shown for t in triples):
             beyond = "the graph says so, beyond the evidence shown"
             note = f"{note}; {beyond}" if note else beyond
-        return _made(edge, "grounded", triples, note)
+        return _edge_with(edge, "grounded", triples, note)
 
 
-def _made(edge: RawEdge, status: Status, triples: Sequence[Triple], note: str) -> MapEdge:
+def _edge_with(edge: RawEdge, status: Status, triples: Sequence[Triple], note: str) -> MapEdge:
     ids = tuple(dict.fromkeys(t.id for t in triples))
     return MapEdge(edge.head, edge.relation, edge.tail, status, ids, edge.evidence, note)
 
 
-def _told(triples: Sequence[Triple]) -> str:
+def _triples_text(triples: Sequence[Triple]) -> str:
     return "; ".join(f"{t.head} – {readable(t.relation)} → {t.tail}" for t in triples[:3])
 
 
-def carried(edges: Sequence[MapEdge], checker: Checker) -> GroundedShare:
-    """Return how much of a mind map the evidence carries; what the question says is no claim."""
+def grounded_share(edges: Sequence[MapEdge], checker: Checker) -> GroundedShare:
+    """Return how much of a mind map is grounded; edges that only restate the question count not."""
     claims = [edge for edge in edges if edge.status != "question"]
     names = {same(name): name for edge in claims for name in (edge.head, edge.tail)}
     return GroundedShare(

@@ -1,4 +1,4 @@
-"""Lays a mind map out as trees: each entity stands once, further edges to it point there."""
+"""Lays a mind map out as trees: each entity is expanded once, further edges refer to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Branch", "forest"]
 
 @dataclass(slots=True)
 class Branch:
-    """An entity in a tree, and the edge that leads to it; `again` where it stands elsewhere too."""
+    """An entity in a tree and the edge that leads to it; `again` where it is drawn elsewhere."""
 
     name: str
     edge: MapEdge | None = None
@@ -24,7 +24,7 @@ class Branch:
 
 
 def forest(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[Branch]:
-    """Return the trees of a mind map, from the `roots` first (the question's entities), by breadth.
+    """Return the trees of a mind map, breadth first, from the `roots` (the question's entities).
 
     Two edges that join the same entities in both directions are one branch.
     """
@@ -36,21 +36,21 @@ def forest(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[Branch]:
             at[same(name)].append(edge)
     heads = {same(e.head) for e in edges}
     wanted = [same(root) for root in roots]
-    # Then what no edge leads to, then whatever is left.
+    # Then the entities that no edge leads to, then the rest.
     rest = sorted(names, key=lambda k: k not in heads or any(same(e.tail) == k for e in at[k]))
     seen: set[str] = set()
     drawn: set[frozenset[str] | MapEdge] = set()
-    made: list[Branch] = []
+    trees: list[Branch] = []
     roots_now = [key for key in dict.fromkeys(wanted) if key in names]
     if roots_now:
-        made += _grown(roots_now, names, at, seen, drawn)
+        trees += _grow(roots_now, names, at, seen, drawn)
     for key in rest:
         if key not in seen:
-            made += _grown([key], names, at, seen, drawn)
-    return [branch for branch in made if branch.children] or made
+            trees += _grow([key], names, at, seen, drawn)
+    return [branch for branch in trees if branch.children] or trees
 
 
-def _grown(
+def _grow(
     keys: Sequence[str],
     names: dict[str, str],
     at: dict[str, list[MapEdge]],

@@ -1,7 +1,7 @@
 """The five-part prompt of step III (MindMap, section 3.3 and Table 8), in words of our own.
 
-System instruction, question, evidence graphs, graph-of-thought instruction and exemplar are put one
-after another, never through a template: braces in a question or a name stay what they are.
+System instruction, question, evidence graphs, graph-of-thought instruction and exemplar are
+concatenated, not filled into a template: braces in a question or a name stay as they are.
 """
 
 from __future__ import annotations
@@ -70,19 +70,29 @@ def five_parts(
     options: Mapping[str, str] | None = None,
     medical: bool = False,
 ) -> str:
-    """Return the prompt: what the model is, question, evidence, how to think, and an example."""
+    """Return the prompt: system instruction, question, evidence, how to think, and an example."""
     system = f"{_SYSTEM} {_MEDICAL}" if medical else _SYSTEM
-    asked = ["Question:", question.strip()]
+    question_lines = ["Question:", question.strip()]
     if options:
-        asked += ["Options:", *(f"{label}: {plain(text)}" for label, text in options.items())]
+        question_lines += [
+            "Options:",
+            *(f"{label}: {plain(text)}" for label, text in options.items()),
+        ]
     lines = evidence_lines(reasoning)
     evidence = ["Evidence from the knowledge graph:", *(lines or ["(none was found)"])]
     thought = f"{_THOUGHT}\n\n{_CHOOSE}" if options else _THOUGHT
-    parts = [system, "\n".join(asked), "\n".join(evidence), thought, _EXEMPLAR, "Your reply:"]
+    parts = [
+        system,
+        "\n".join(question_lines),
+        "\n".join(evidence),
+        thought,
+        _EXEMPLAR,
+        "Your reply:",
+    ]
     return "\n\n".join(parts)
 
 
 def evidence_lines(reasoning: ReasoningGraph) -> list[str]:
     """Return the merged evidence graphs as numbered routes, a line each."""
-    made = reasoning.routes or routes(reasoning.evidence, reasoning.merged)
-    return [f"Evidence {number}: {plain(route)}" for number, route in enumerate(made, 1)]
+    lines = reasoning.routes or routes(reasoning.evidence, reasoning.merged)
+    return [f"Evidence {number}: {plain(route)}" for number, route in enumerate(lines, 1)]

@@ -1,4 +1,4 @@
-"""Takes a model's reply apart: answer, inference and mind map, however it is dressed."""
+"""Parses a model's reply into answer, inference and mind map, in any of the usual formats."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Parsed:
 def parse_reply(
     text: str, entities: AbstractSet[str] = frozenset(), relations: AbstractSet[str] = frozenset()
 ) -> Parsed:
-    """Return the parts of a reply under its headings, as JSON, or told by their form alone.
+    """Parse a reply: as JSON, by its headings, or by what looks like a drawing.
 
-    Where the mind map holds no edge, those of the inference's routes stand in. Nothing in a reply
-    is ever run or used as a template.
+    Where the mind map has no edge, the routes of the inference are read as edges. Nothing in a
+    reply is ever run or used as a template.
     """
     text = without_reasoning(text)
     parts = _json_parts(text) or _headed(text) or _unheaded(text)
@@ -63,16 +63,16 @@ def parse_reply(
     return Parsed(_clean(parts.get("answer", "")), _clean(parts.get("inference", "")), tuple(edges))
 
 
-def _edges(said: Any, entities: AbstractSet[str], relations: AbstractSet[str]) -> list[RawEdge]:
-    if isinstance(said, str):
-        return read_edges(said, entities, relations)
-    made = []
-    for row in said if isinstance(said, list) else []:
+def _edges(part: Any, entities: AbstractSet[str], relations: AbstractSet[str]) -> list[RawEdge]:
+    if isinstance(part, str):
+        return read_edges(part, entities, relations)
+    edges = []
+    for row in part if isinstance(part, list) else []:
         if isinstance(row, dict):
             row = [row.get("head"), row.get("relation", ""), row.get("tail")]
         if isinstance(row, list) and len(row) == 3 and all(isinstance(x, str) for x in row):
-            made.append(RawEdge(row[0].strip(), row[1].strip(), row[2].strip()))
-    return [edge for edge in made if edge.head and edge.tail]
+            edges.append(RawEdge(row[0].strip(), row[1].strip(), row[2].strip()))
+    return [edge for edge in edges if edge.head and edge.tail]
 
 
 def _headed(text: str) -> dict[str, str]:
@@ -80,7 +80,7 @@ def _headed(text: str) -> dict[str, str]:
     here = ""
     for line in text.splitlines():
         heading = next(((n, m) for n, p in _HEADING if (m := p.match(line))), None)
-        # A heading met again within a later part is a line of that part.
+        # A repeated heading is a line of the part that it is in.
         if heading and heading[0] not in found:
             here = heading[0]
             found[here] = [line[heading[1].end() :]]
@@ -88,24 +88,24 @@ def _headed(text: str) -> dict[str, str]:
             found[here].append(line)
     if set(found) <= {"answer"} and not found.get("answer"):
         return {}
-    made = {name: "\n".join(lines) for name, lines in found.items()}
-    if "answer" in made and len(made) == 1:
-        return _unheaded(made["answer"])
-    if "answer" not in made:
-        first = text.splitlines()
-        at = next(i for i, x in enumerate(first) if any(p.match(x) for _, p in _HEADING))
-        made["answer"] = "\n".join(first[:at])
-    return made
+    parts = {name: "\n".join(lines) for name, lines in found.items()}
+    if "answer" in parts and len(parts) == 1:
+        return _unheaded(parts["answer"])
+    if "answer" not in parts:
+        lines = text.splitlines()
+        at = next(i for i, x in enumerate(lines) if any(p.match(x) for _, p in _HEADING))
+        parts["answer"] = "\n".join(lines[:at])
+    return parts
 
 
 def _unheaded(text: str) -> dict[str, str]:
-    """Take what is drawn for the mind map, and the text before it for the answer."""
+    """Split a reply without headings at the first drawn line: answer before it, mind map after."""
     lines = text.splitlines()
     drawn = [i for i, line in enumerate(lines) if _DRAWN.search(line)]
     if not drawn:
         return {"answer": text}
     first = drawn[0]
-    # A tree's root stands, undrawn, on the line before it.
+    # A tree's root is on the line before the first branch, without a mark.
     if first and regex.search(r"[├└│]", lines[first]) and lines[first - 1].strip():
         first -= 1
     return {"answer": "\n".join(lines[:first]), "map": "\n".join(lines[first:])}
@@ -122,7 +122,7 @@ def _json_parts(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         return {}
     low = {_same_key(key): part for key, part in value.items()}
-    made: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for name, keys in (
         ("answer", ("answer", "output1")),
         ("inference", ("inference", "inferenceprocess", "reasoning", "output2")),
@@ -130,8 +130,8 @@ def _json_parts(text: str) -> dict[str, Any]:
     ):
         part = next((low[key] for key in keys if key in low), "")
         wanted = (str, list) if name == "map" else (str,)
-        made[name] = part if isinstance(part, wanted) else ""
-    return made if any(made.values()) else {}
+        parts[name] = part if isinstance(part, wanted) else ""
+    return parts if any(parts.values()) else {}
 
 
 def _same_key(key: object) -> str:

@@ -19,28 +19,28 @@ _ODD = regex.compile(
     r"|不包括|不属于|不是|不能|不可|不宜|不应|不需|不会|不得|不正确|不恰当|不适|不具|错误|除外|无关|没有",
     regex.IGNORECASE,
 )
-#: What comes before is the case; a Chinese comma ends a clause of it.
+#: Ends a clause. Only the last clause asks; those before it describe the case.
 _CLAUSE = regex.compile(r"[。！；，]|[.!;]\s")
 
 
 def checked_options(options: Mapping[str, str]) -> dict[str, str]:
     """Return the options with their labels in upper case.
 
-    Raises ConfigurationError for fewer than two, an empty one, or a label met twice.
+    Raises ConfigurationError for a single option, an empty one, or a repeated label.
     """
-    made: dict[str, str] = {}
+    checked: dict[str, str] = {}
     for label, text in options.items():
         name = label.strip().upper()
         if not name or not text.strip():
             raise ConfigurationError(
                 f"the option {label!r} is empty", hint="Write it as --option A=TEXT."
             )
-        if name in made:
-            raise ConfigurationError(f"the option {name} stands twice")
-        made[name] = text.strip()
-    if len(made) == 1:
+        if name in checked:
+            raise ConfigurationError(f"the option {name} is given twice")
+        checked[name] = text.strip()
+    if len(checked) == 1:
         raise ConfigurationError("there is one option only", hint="Give two or more.")
-    return made
+    return checked
 
 
 def asks_for_the_odd_one(question: str) -> bool:
@@ -54,14 +54,14 @@ def score_options(
 ) -> tuple[OptionScore, ...]:
     """Return the options with their scores, in their order.
 
-    An option's text is linked to entities. Each question entity counts with 1 / hops² for the
-    nearest of them within two hops, less over the graph's hubs, times how sure the links are and
-    how much of the option's text they cover. What question and option both name is no evidence.
+    An option's text is linked to entities. Each question entity adds 1 / hops² for the nearest of
+    them within two hops (less through hubs of the graph), times the scores of both links and the
+    share of the option's text that is linked. An entity that both name is no evidence.
     """
-    asked = [e for e in reasoning.entities if e.id]
+    question_entities = [e for e in reasoning.entities if e.id]
     linked = {label: _linked(database, graph, text) for label, text in options.items()}
     targets = sorted({e.id for entities in linked.values() for e in entities})
-    sources = [e.id for e in asked]
+    sources = [e.id for e in question_entities]
     found: dict[tuple[str, str], tuple[float, str, tuple[str, ...]]] = {}
     if sources and targets:
         for row in database.read("mindmap/reach", sources=sources, targets=targets, graph=graph):
@@ -70,7 +70,8 @@ def score_options(
             ids = tuple(triple.id for triple in triples)
             found[row["source"], row["target"]] = row["weight"], text, ids
     return tuple(
-        _scored(label, text, linked[label], asked, found) for label, text in options.items()
+        _scored(label, text, linked[label], question_entities, found)
+        for label, text in options.items()
     )
 
 
@@ -82,20 +83,23 @@ def _scored(
     label: str,
     text: str,
     linked: Sequence[LinkedEntity],
-    asked: Sequence[LinkedEntity],
+    question_entities: Sequence[LinkedEntity],
     found: Mapping[tuple[str, str], tuple[float, str, tuple[str, ...]]],
 ) -> OptionScore:
     score = 0.0
     routes: list[tuple[int, str]] = []
     ids: list[str] = []
-    for source in asked:
-        ways = [
-            (_sure(entity, text) * found[source.id, entity.id][0], *found[source.id, entity.id][1:])
+    for source in question_entities:
+        reached = [
+            (
+                _link_score(entity, text) * found[source.id, entity.id][0],
+                *found[source.id, entity.id][1:],
+            )
             for entity in linked
             if (source.id, entity.id) in found
         ]
-        if ways:
-            weight, route, triples = max(ways, key=lambda way: way[0])
+        if reached:
+            weight, route, triples = max(reached, key=lambda way: way[0])
             score += source.score * weight
             routes.append((len(triples), route))
             ids += triples
@@ -109,17 +113,17 @@ def _scored(
     )
 
 
-def _sure(entity: LinkedEntity, text: str) -> float:
-    """Return how sure a link is, times the share of the option that it covers."""
+def _link_score(entity: LinkedEntity, text: str) -> float:
+    """Return the score of a link, times the share of the option's text that it covers."""
     return entity.score * min(len(entity.surface) / max(len(text.strip()), 1), 1.0)
 
 
 def best_option(options: Sequence[OptionScore], question: str) -> tuple[str, bool, tuple[str, ...]]:
-    """Return the label of the best option, whether evidence chose it, and the labels tied with it.
+    """Return the label of the best option, whether evidence supports it, and the tied labels.
 
-    A question for the odd one out is answered by the option that is reached least, and only where
-    all others are reached does evidence choose it. Without a difference in evidence the guess is
-    the option that shares most words with the question, and is not supported.
+    A question for the odd one out ("which is not ...") takes the option with the lowest score,
+    supported only where all others have evidence. Where all scores are equal, the option that
+    shares most with the question's text is guessed, without support.
     """
     if not options:
         return "", False, ()

@@ -12,8 +12,8 @@ from kgp_neo4j.mindmap.answer.same_names import same, same_relation
 __all__ = ["RawEdge", "read_edges"]
 
 #: Longer texts are sentences, not names.
-_LONGEST = 160
-_MOST = 500
+_LONGEST_NAME = 160
+_MOST_EDGES = 500
 _FENCE = regex.compile(r"^\s*(?:```|~~~)")
 _MARK = regex.compile(
     r"[(（\[【]\s*([^()（）\[\]【】]*?(?:\bev(?:idence)?\b|证据|\bown\b|自有|已有知识)[^()（）\[\]【】]*)[)）\]】]",
@@ -25,14 +25,11 @@ _DASH = r"(?:(?<=\s)[-─=]{1,3}|[-─=]{2,3}|[-─=](?=\s*[\[(|]))"
 _LABEL = r"\s*[\[(|]?\s*([^-─=<>|\[\]()]+?)\s*[\])|]?\s*"
 _LABELLED = regex.compile(rf"{_DASH}{_LABEL}[-─=]{{1,3}}[>▶►]")
 _LABELLED_BACK = regex.compile(rf"<[-─=]{{1,3}}{_LABEL}[-─=]{{1,3}}(?![-─=>▶►])")
-#: A line of a tree drawn from the top down: which name hangs on which is anyone's guess.
+#: A line of a tree drawn from the top down with slashes: its edges cannot be told reliably.
 _SLASHES = regex.compile(r"^[\s|│/\\_X\-]*[/\\][\s|│/\\_X\-]*$")
 _INTRODUCES = regex.compile(
     r"(?:决策树|思维导图|mind ?map|decision tree|as follows|如下)[^:：]*[:：]?\s*$",
     regex.IGNORECASE,
-)
-_BACK = regex.compile(
-    r"<[-─=]{1,3}\s*[\[(|]?\s*([^-─=<>|\[\]()]+?)\s*[\])|]?\s*[-─=]{1,3}(?![-─=>▶►])"
 )
 _BACK = regex.compile(r"[<←⇐⟵]")
 _BRANCH = regex.compile(
@@ -78,10 +75,10 @@ class _Node:
 def read_edges(
     text: str, entities: AbstractSet[str] = frozenset(), relations: AbstractSet[str] = frozenset()
 ) -> list[RawEdge]:
-    """Return the edges of a mind map, each once; `entities` and `relations` are known names.
+    """Return the edges of a mind map, each once.
 
-    Both are given as `names.same` makes them: they tell a relation from an entity where a tree or a
-    chain names both alike.
+    `entities` and `relations` are the known names, normalised by `same` and `same_relation`: they
+    tell relations from entities in trees and chains that mix both.
     """
     lines = [line.replace("\t", "    ") for line in text.splitlines() if line.strip()]
     drawn = [line for line in lines if not (_FENCE.match(line) or _MERMAID.match(line))]
@@ -92,10 +89,10 @@ def read_edges(
         branch = _BRANCH.match(line)
         place = branch.end() if branch else 0
         rest = line[place:].strip()
-        if not regex.search(r"[\p{L}\p{N}]", rest) or len(rest) > 20 * _LONGEST:
+        if not regex.search(r"[\p{L}\p{N}]", rest) or len(rest) > 20 * _LONGEST_NAME:
             continue
-        if made := _TUPLE.match(rest):
-            found += _edge(made[1], made[2], made[3])
+        if triple := _TUPLE.match(rest):
+            found += _edge(triple[1], triple[2], triple[3])
             continue
         inside = _INSIDE.findall(rest)
         if inside:
@@ -103,19 +100,19 @@ def read_edges(
                 found += _chain(route, (int(number),), entities, relations, ids)
         elif _is_chain(rest, place, entities, relations):
             found += _chain(rest, (), entities, relations, ids)
-        elif len(rest) <= 2 * _LONGEST and not (_INTRODUCES.search(rest) and place == 0):
+        elif len(rest) <= 2 * _LONGEST_NAME and not (_INTRODUCES.search(rest) and place == 0):
             tree.append((place, _node(rest, relations, ids)))
     if any(map(_SLASHES.match, drawn)):
         tree = []
     found += _tree_edges(tree, entities, relations)
-    return list(dict.fromkeys(e for e in found if same(e.head) != same(e.tail)))[:_MOST]
+    return list(dict.fromkeys(e for e in found if same(e.head) != same(e.tail)))[:_MOST_EDGES]
 
 
 def _is_chain(
     text: str, place: int, entities: AbstractSet[str], relations: AbstractSet[str]
 ) -> bool:
-    """Say whether a line is a route of its own, rather than a tree's `relation -> name`."""
-    parts = [part for part in _ARROW.split(_evenly(text)) if part.strip()]
+    """Return whether a line is a route of its own, rather than a tree's `relation -> name`."""
+    parts = [part for part in _ARROW.split(_split_labels(text)) if part.strip()]
     if len(parts) != 2:
         return len(parts) > 2
     first = _name(_marks(parts[0])[0])
@@ -124,25 +121,25 @@ def _is_chain(
     return place == 0 and same_relation(first) not in relations
 
 
-def _evenly(text: str) -> str:
-    """Return a text whose labelled arrows are written as two: `-[r]->` as `-> r ->`."""
+def _split_labels(text: str) -> str:
+    """Rewrite labelled arrows as two arrows: `-[r]->` as `-> r ->`."""
     text = regex.sub(r"([>▶►])\s*\|([^|]*)\|", r"\1 \2 --> ", text)  # Mermaid's label
     text = _LABELLED.sub(r" -> \1 -> ", text)
     return str(_LABELLED_BACK.sub(r" <- \1 <- ", text))
 
 
-# --- Names ----------------------------------------------------------------------------------------
+# --- Names ---
 
 
 def _marks(text: str) -> tuple[str, tuple[int, ...], bool]:
-    """Return a text without its marks, the evidence that they cite, and whether one says `own`."""
-    said = " ".join(_MARK.findall(text))
-    numbers = tuple(dict.fromkeys(int(n) for n in regex.findall(r"\d{1,4}", said)))
-    return _MARK.sub(" ", text), numbers, bool(_OWN.search(said))
+    """Return a text without its marks, the evidence numbers in them, and whether one says `own`."""
+    marks = " ".join(_MARK.findall(text))
+    numbers = tuple(dict.fromkeys(int(n) for n in regex.findall(r"\d{1,4}", marks)))
+    return _MARK.sub(" ", text), numbers, bool(_OWN.search(marks))
 
 
 def _name(text: str) -> str:
-    """Return a name without quotation marks, Markdown and what closes it."""
+    """Return a name without quotation marks, Markdown and closing punctuation."""
     bare = " ".join(text.split())
     before = None
     while bare != before:
@@ -150,7 +147,7 @@ def _name(text: str) -> str:
         bare = bare.strip(" \"'`*“”‘’「」:：,，;；").removesuffix("。").strip()
         if bare.startswith("(") and bare.endswith(")") and bare.count("(") == 1:
             bare = bare[1:-1]
-    return bare[:_LONGEST]
+    return bare[:_LONGEST_NAME]
 
 
 def _edge(head: str, relation: str, tail: str, marks: tuple[int, ...] = ()) -> list[RawEdge]:
@@ -164,7 +161,7 @@ def _edge(head: str, relation: str, tail: str, marks: tuple[int, ...] = ()) -> l
     return [RawEdge(*names, cited, own_head or own_relation or own_tail)]
 
 
-# --- Chains ---------------------------------------------------------------------------------------
+# --- Chains ---
 
 
 def _chain(
@@ -177,7 +174,7 @@ def _chain(
     """Read `A -> r -> B`, `A -[r]-> B`, `A -->|r| B` and longer ones, in either direction."""
     if ids:
         text = _NODE.sub(lambda node: node[1], text)
-    text = _evenly(text)
+    text = _split_labels(text)
     parts = [ids.get(part.strip(" ;"), part) for part in _ARROW.split(text)]
     back = [bool(_BACK.search(arrow)) for arrow in _ARROW.findall(text)]
     names = [same(_name(_marks(part)[0])) for part in parts]
@@ -190,34 +187,37 @@ def _chain(
             names[kept[0] : kept[-1] + 1],
             back[kept[0] : kept[-1]],
         )
-    between = names[1::2]
-    said = [same_relation(_name(_marks(part)[0])) for part in parts[1::2]]
-    takes_turns = (
+    middle_names = names[1::2]
+    middle_relations = [same_relation(_name(_marks(part)[0])) for part in parts[1::2]]
+    alternates = (
         len(parts) % 2 == 1
         and len(parts) >= 3
-        and (any(n in relations for n in said) or not any(n in entities for n in between))
+        and (
+            any(n in relations for n in middle_relations)
+            or not any(n in entities for n in middle_names)
+        )
     )
-    made: list[RawEdge] = []
-    step = 2 if takes_turns else 1
+    edges: list[RawEdge] = []
+    step = 2 if alternates else 1
     for at in range(0, len(parts) - step, step):
         ends = parts[at], parts[at + step]
-        relation = parts[at + 1] if takes_turns else ""
+        relation = parts[at + 1] if alternates else ""
         if back[at]:
             ends = ends[::-1]
-        made += _edge(ends[0], relation, ends[1], marks)
-    return made
+        edges += _edge(ends[0], relation, ends[1], marks)
+    return edges
 
 
 def _mermaid_ids(lines: list[str]) -> dict[str, str]:
-    """Return what the nodes of a Mermaid chart show, by their ids."""
+    """Return the labels of a Mermaid chart's nodes, by their ids."""
     return {node[1]: node[2].strip() for line in lines for node in _NODE.finditer(line)}
 
 
-# --- Trees ----------------------------------------------------------------------------------------
+# --- Trees ---
 
 
 def _node(text: str, relations: AbstractSet[str], ids: dict[str, str]) -> _Node:
-    """Read a tree's line; `relation -> name` and `relation: name` have both in one."""
+    """Read a line of a tree: a name, `relation -> name` or `relation: name`."""
     bare, marks, own = _marks(text)
     parts = [part for part in _ARROW.split(bare) if part.strip()]
     if len(parts) >= 2:
@@ -248,24 +248,24 @@ def _tree_edges(
         else:
             roots.append(node)
         above.append((place, node))
-    made: list[RawEdge] = []
+    edges: list[RawEdge] = []
     for root in roots:
-        made += _walk(root, _takes_turns(root, entities, relations), entities, relations)
-    return made
+        edges += _walk(root, _alternates(root, entities, relations), entities, relations)
+    return edges
 
 
-def _all(node: _Node) -> list[_Node]:
-    made, left = [], [node]
+def _nodes_below(node: _Node) -> list[_Node]:
+    nodes, left = [], [node]
     while left:
         here = left.pop()
-        made.append(here)
+        nodes.append(here)
         left += here.children
-    return made
+    return nodes
 
 
-def _takes_turns(root: _Node, entities: AbstractSet[str], relations: AbstractSet[str]) -> bool:
-    """Say whether entities and relations take turns from the root down, as in the paper's trees."""
-    nodes = _all(root)
+def _alternates(root: _Node, entities: AbstractSet[str], relations: AbstractSet[str]) -> bool:
+    """Return whether entities and relations alternate from the root, as in the paper's trees."""
+    nodes = _nodes_below(root)
     if any(node.relation for node in nodes):
         return False
     if any(_is_relation(node, entities, relations) for node in nodes):
@@ -279,16 +279,16 @@ def _is_relation(node: _Node, entities: AbstractSet[str], relations: AbstractSet
 
 
 def _walk(
-    root: _Node, takes_turns: bool, entities: AbstractSet[str], relations: AbstractSet[str]
+    root: _Node, alternates: bool, entities: AbstractSet[str], relations: AbstractSet[str]
 ) -> list[RawEdge]:
-    made: list[RawEdge] = []
+    edges: list[RawEdge] = []
     # (node, the entity above, the relation node between them)
     left: list[tuple[_Node, _Node | None, _Node | None]] = [(root, None, None)]
     while left:
         node, entity, between = left.pop(0)
         name = same(node.text)
         is_relation = (
-            takes_turns
+            alternates
             and entity is not None
             and between is None
             and name not in entities
@@ -303,6 +303,6 @@ def _walk(
             own = node.own or (between is not None and between.own)
             if entity.text and node.text:
                 cited = tuple(dict.fromkeys(marks))
-                made.append(RawEdge(entity.text, relation, node.text, cited, own))
+                edges.append(RawEdge(entity.text, relation, node.text, cited, own))
         left += [(child, node, None) for child in node.children]
-    return made
+    return edges

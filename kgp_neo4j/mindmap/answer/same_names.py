@@ -1,4 +1,4 @@
-"""How names and relations are compared."""
+"""Normalises the names of entities and relations for comparison."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from kgp_neo4j.text.safe import plain
 
 __all__ = ["is_chinese", "plain", "same", "same_relation"]
 
-#: What only separates words; symbols (C++, β-, 5%) are part of a name.
+#: Separators between words; symbols (C++, β-, 5%) are part of a name.
 _OTHER = regex.compile(r"[^\p{L}\p{N}\p{M}\p{S}#%&@]+")
 _CHINESE = regex.compile(r"\p{Han}")
 
 
 def same(name: str) -> str:
-    """Return what is equal for names that say the same: case, marks and plurals do not count."""
+    """Return a name without case, punctuation and plural endings, for comparison."""
     text = unicodedata.normalize("NFKC", name).casefold()
     return " ".join(_singular(word) for word in _OTHER.sub(" ", text).split()) or text.strip()
 
 
 def same_relation(relation: str) -> str:
-    """Return what is equal for relations that say the same: `hasSymptom` and `has symptoms`."""
+    """Return a relation's name for comparison: equal for `hasSymptom` and `has symptoms`."""
     return same(readable(relation))
 
 
@@ -36,5 +36,5 @@ def _singular(word: str) -> str:
 
 
 def is_chinese(text: str) -> bool:
-    """Return whether a text holds Chinese characters."""
+    """Return whether a text has Chinese characters."""
     return _CHINESE.search(text) is not None

@@ -26,8 +26,8 @@ def explore_paths(
 ) -> Found:
     """Return the paths from each entity through the others, shortest first.
 
-    Within `hops` of the entity that it has come to, a path goes on to the nearest one that it has
-    not been at; it begins afresh at one that it cannot reach.
+    From each entity a path goes on to the nearest unvisited one within `hops`; where none is
+    within reach, a new path begins.
     """
     if len(linked) < 2:
         return Found()
@@ -67,11 +67,11 @@ def explore_neighbours(
     relations: Mapping[str, float] | None = None,
     apart: bool = False,
 ) -> Found:
-    """Return what is around the entities, `size` sub-graphs of one triple each, best first.
+    """Return the triples around the entities as `size` sub-graphs of one triple each, best first.
 
     `vector` is the question's embedding, `relations` a weight for each relationship type. A triple
-    that lies between two of the entities is of the kind `path`. With `apart` each entity is
-    explored as if there were no other, and they take turns.
+    between two of the entities is of the kind `path`. With `apart` each entity is explored on its
+    own, and their results are interleaved.
     """
     groups = [[entity] for entity in linked] if apart else [list(linked)]
     entities: dict[str, Mapping[str, Any]] = {}

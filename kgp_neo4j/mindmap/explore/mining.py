@@ -1,4 +1,4 @@
-"""From a question to its reasoning graph: link, explore, prune, aggregate (MindMap, I and II)."""
+"""Mines the reasoning graph of a question: link, explore, prune, aggregate (MindMap, I and II)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kgp_neo4j.types.settings import MiningSettings
 
 __all__ = ["mine", "mine_from"]
 
-#: How much a relation that is near the question weighs over one that is far; tuned on dev.
+#: How steeply a relation's weight grows with its similarity to the question; tuned on dev.
 _STEEP = 4.0
 
 
@@ -52,7 +52,7 @@ def mine_from(
     *,
     began: float | None = None,
 ) -> ReasoningGraph:
-    """Return the reasoning graph of entities that are linked already."""
+    """Return the reasoning graph of a question whose entities are linked already."""
     chosen = settings or MiningSettings()
     began = time.perf_counter() if began is None else began
     entities = [entity for entity in linked if entity.id]
@@ -100,7 +100,7 @@ def _explored(
         graph,
         entities,
         exploration,
-        # More than is kept, so that pruning has a choice.
+        # Twice as many as are kept, so that pruning has a choice.
         2 * settings.size,
         vector=vector.tolist() if vector is not None else None,
         relations=_weights(known.encoder, known.relations, vector),
@@ -115,12 +115,12 @@ def _explored(
 def _weights(
     encoder: Encoder | None, relations: Sequence[str], vector: NDArray[np.float32] | None
 ) -> dict[str, float]:
-    """Return what each relation weighs for a question: more, the nearer its name is to it."""
+    """Return the weight of each relation: the nearer its name to the question, the higher."""
     if encoder is None or vector is None or not relations:
         return {}
     return {
-        relation: exp(_STEEP * float(np.dot(made, vector)))
-        for relation, made in zip(relations, _vectors(encoder, tuple(relations)), strict=True)
+        relation: exp(_STEEP * float(np.dot(embedding, vector)))
+        for relation, embedding in zip(relations, _vectors(encoder, tuple(relations)), strict=True)
     }
 
 

@@ -1,9 +1,9 @@
-"""Pruning: what exploration found, brought down to a size (MindMap, section 3.1)."""
+"""Prunes the evidence that exploration found to a size (MindMap, section 3.1)."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from kgp_neo4j.types.mindmap import EvidenceGraph, Triple
@@ -20,19 +20,18 @@ def prune(
     sampling: str = "ranked",
     seed: int = 0,
 ) -> tuple[list[EvidenceGraph], list[EvidenceGraph], int]:
-    """Return the paths and neighbourhoods that are kept, `size` triples at most, and how many
-    triples are left out.
+    """Keep `size` triples at most; return paths, neighbourhoods and the number left out.
 
-    Two facts about the same pair of entities count once. Whole paths take `path_share` of the size,
-    the rest goes to the single triples of `neighbours`, by rank; or, with `sampling` "random" as in
-    the paper, to a random sample of equal size for each entity that they begin at, drawn with
-    `seed`. The neighbours that are kept come back as one sub-graph for each such entity.
+    Triples of the same pair of entities count once. Whole paths take `path_share` of the size, the
+    rest goes to the single triples of `neighbours`: by rank, or with `sampling` "random" as in the
+    paper, to a random sample of equal size for each entity that they begin at, drawn with `seed`.
+    The neighbours kept are joined to one sub-graph for each such entity.
     """
     pairs: set[frozenset[str]] = set()
     kept_paths: list[EvidenceGraph] = []
     for path in paths:
         new = {_pair(triple) for triple in path.triples} - pairs
-        # The first path is kept whatever it takes; one that only repeats the others is not.
+        # The first path may use the whole size; a path that adds no pair is left out.
         if new and len(pairs | new) <= (size * path_share if kept_paths else size):
             pairs |= new
             kept_paths.append(path)
@@ -47,8 +46,8 @@ def prune(
                 between.setdefault(single.nodes[-1], []).append(single)
             else:
                 kept.setdefault(single.entity, []).append(single)
-    for some in between.values():
-        kept_paths += _paths(some)
+    for singles in between.values():
+        kept_paths += _paths(singles)
     everything = {_pair(triple) for each in (*paths, *neighbours) for triple in each.triples}
     return kept_paths, [_joined(each) for each in kept.values()], len(everything) - len(pairs)
 
@@ -57,21 +56,21 @@ def _sampled(neighbours: Sequence[EvidenceGraph], size: int, seed: int) -> list[
     clusters: dict[str, list[EvidenceGraph]] = {}
     for each in neighbours:
         clusters.setdefault(each.entity, []).append(each)
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     most = max(1, size // max(1, len(clusters)))
     sampled: list[EvidenceGraph] = []
     for _, cluster in sorted(clusters.items()):
-        ways = {single.nodes[-1]: single for single in reversed(cluster)}
-        for each in chance.sample(cluster, min(most, len(cluster))):
-            # What stands a hop further comes with what leads there.
-            if each.nodes[0] != each.entity and each.nodes[0] in ways:
-                sampled.append(ways[each.nodes[0]])
+        leading = {single.nodes[-1]: single for single in reversed(cluster)}
+        for each in generator.sample(cluster, min(most, len(cluster))):
+            # A triple two hops away is taken with the triple that leads to it.
+            if each.nodes[0] != each.entity and each.nodes[0] in leading:
+                sampled.append(leading[each.nodes[0]])
             sampled.append(each)
     return sampled
 
 
 def _paths(singles: Sequence[EvidenceGraph]) -> list[EvidenceGraph]:
-    """Return the ways between question entities over the neighbour that all of these lead to."""
+    """Join triples that lead to one neighbour into paths between question entities."""
     if len(singles) == 1:
         return list(singles)
     return [
@@ -90,15 +89,10 @@ def _joined(singles: Sequence[EvidenceGraph]) -> EvidenceGraph:
     return EvidenceGraph(
         kind="neighbour",
         entity=singles[0].entity,
-        triples=tuple(_each(single.triples for single in singles)),
+        triples=tuple(triple for single in singles for triple in single.triples),
         nodes=tuple(dict.fromkeys(name for single in singles for name in single.nodes)),
         score=max(single.score for single in singles),
     )
-
-
-def _each(triples: Iterable[Sequence[Triple]]) -> Iterator[Triple]:
-    for some in triples:
-        yield from some
 
 
 def _pair(triple: Triple) -> frozenset[str]:

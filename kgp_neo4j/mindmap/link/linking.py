@@ -1,4 +1,4 @@
-"""Entity linking: from a question to the entities of a knowledge graph that it is about."""
+"""Links a question to the entities of a knowledge graph that it names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from kgp_neo4j.mindmap.link.extraction import extract
 from kgp_neo4j.mindmap.link.matching import Match, Names, begin_alike, compound, inflected
 from kgp_neo4j.mindmap.link.name_forms import (
     Phrase,
-    alike,
-    content,
+    content_stems,
+    content_words,
     is_han,
-    meant,
     name_words,
     negated,
     phrases,
+    rough_stem,
     spans,
 )
 from kgp_neo4j.mindmap.load.graph_names import key_of
@@ -33,18 +33,18 @@ __all__ = ["KnownGraph", "graph_and_encoder", "link"]
 #: Phrases that are embedded for one question.
 _EMBEDDED = 24
 _LONGEST_EMBEDDED = 5
-#: Terms of the full-text query, far below Lucene's limit of clauses.
+#: Most terms of the full-text query, far below Lucene's limit of clauses.
 _TERMS = 200
-#: Letters that a stem must have, to be looked up as the beginning of words.
+#: Least letters of a stem that is searched as a prefix.
 _PREFIX = 4
 _ALTERNATIVES = 3
-#: A name that adds words to those of the question is a narrower thing: only all but the same links.
+#: Least similarity of a name with more words than the phrase: it may name a narrower thing.
 _NARROWER = 0.93
-#: Names that look alike but share no word ("osteochondroma", "osteochondrosis") are near in meaning
-#: for the encoder's word pieces' sake.
+#: Least similarity of words that only begin alike ("osteochondroma", "osteochondrosis"): they share
+#: word pieces, so that their embeddings are near.
 _LOOK_ALIKE = 0.87
 _FAR_AHEAD = 0.11
-#: A name further away than this is no alternative.
+#: Least similarity of a name that is listed as an alternative.
 _WORTH_SHOWING = 0.5
 
 
@@ -57,11 +57,11 @@ def link(
 ) -> list[LinkedEntity]:
     """Return the entities of a graph that a question names, in the question's order.
 
-    With a model to `write`, it extracts them by in-context examples, and each is linked to its
-    nearest entity (MindMap, section 3.1); what is too far from all has no id. Without one, or when
-    its reply cannot be used, the graph's names and aliases are matched with the question's phrases,
-    longest first, in any word form, and then what is left by embeddings; where nothing is linked,
-    the phrases that came nearest are returned without an id, with their alternatives.
+    With a model to `write`, it extracts the mentions by in-context examples, and each is linked to
+    its nearest entity (MindMap, section 3.1); a mention too far from all entities has no id.
+    Without a model, or when its reply is unusable, the question's phrases are matched with the
+    graph's names and aliases in any word form, longest first, and the remaining ones by embeddings.
+    Where nothing is linked, the nearest phrases are returned without an id, with alternatives.
     Raises GraphError without the graph, ConfigurationError for text that is not Unicode.
     """
     if not is_storable(question):
@@ -77,14 +77,14 @@ def link(
 
 @dataclass(frozen=True, slots=True)
 class KnownGraph:
-    """What a knowledge graph was embedded with, if it was, and the relationship types there are."""
+    """The encoder of a knowledge graph's embeddings, if it has any, and its relationship types."""
 
     encoder: Encoder | None
     relations: tuple[str, ...]
 
 
 def graph_and_encoder(database: Database, graph: str) -> KnownGraph:
-    """Look a knowledge graph up; raises GraphError when there is no such one."""
+    """Return a knowledge graph's encoder and relations; raises GraphError without the graph."""
     found = database.read("explore/graph", graph=graph)
     if not found:
         raise GraphError(
@@ -105,34 +105,33 @@ class _Linker:
         self.encoder = encoder
 
     def matched(self, question: str) -> list[LinkedEntity]:
-        """Return what the phrases of a question name."""
-        told = phrases(question)
-        names = Names(self._candidates(told, question))
-        taken = names.match(told)
-        found = [(match.place, match.linked()) for match in taken]
-        accepted, refused = self._by_embedding(told, taken, question)
+        """Link the phrases of a question by name, and the remaining ones by embedding."""
+        mentions = phrases(question)
+        names = Names(self._candidates(mentions, question))
+        matches = names.match(mentions)
+        found = [(match.place, match.linked()) for match in matches]
+        accepted, refused = self._by_embedding(mentions, matches, question)
         found += accepted
         if not found:
-            # Nobody is told that nothing was meant without what came nearest.
-            return refused
+            return refused  # with the nearest names as alternatives
         found.sort(key=lambda pair: pair[0])
         best: dict[str, LinkedEntity] = {}
         for _, entity in found:
             known = best.get(entity.id)
             if known is None or entity.score > known.score:
-                # The place of the first stays.
+                # Assignment keeps the key's position, that of the first mention.
                 best[entity.id] = entity
         return list(best.values())[: self.settings.entities]
 
     def extracted(self, named: Sequence[str]) -> list[LinkedEntity]:
-        """Return what a model's names are linked to."""
-        told = [Phrase(name, name_words(name), ((0, len(name)),)) for name in named]
-        told = [phrase for phrase in told if phrase.words]
-        names = Names(self._candidates(told, " . ".join(named)))
-        whole = {p.text: found[0] for p in told if (found := names.match([p]))}
-        near = self._nearest([phrase for phrase in told if phrase.text not in whole])
+        """Link the names that a model extracted."""
+        mentions = [Phrase(name, name_words(name), ((0, len(name)),)) for name in named]
+        mentions = [phrase for phrase in mentions if phrase.words]
+        names = Names(self._candidates(mentions, " . ".join(named)))
+        whole = {p.text: found[0] for p in mentions if (found := names.match([p]))}
+        near = self._nearest([phrase for phrase in mentions if phrase.text not in whole])
         linked: dict[str, LinkedEntity] = {}
-        for phrase in told:
+        for phrase in mentions:
             if phrase.text in whole:
                 entity = whole[phrase.text].linked("model")
             else:
@@ -146,103 +145,112 @@ class _Linker:
             return LinkedEntity(phrase.text, by="model", alternatives=others[:_ALTERNATIVES])
         return _linked(phrase, rows, "model")
 
-    def _candidates(self, told: Sequence[Phrase], text: str) -> list[Row]:
+    def _candidates(self, mentions: Sequence[Phrase], text: str) -> list[Row]:
         return self.database.read(
             "explore/named_entities",
             graph=self.graph,
-            keys=sorted({key_of(phrase.text) for phrase in told}),
+            keys=sorted({key_of(phrase.text) for phrase in mentions}),
             terms=" ".join(_terms(text)),
         )
 
     def _by_embedding(
-        self, told: Sequence[Phrase], taken: Sequence[Match], question: str
+        self, mentions: Sequence[Phrase], matches: Sequence[Match], question: str
     ) -> tuple[list[tuple[int, LinkedEntity]], list[LinkedEntity]]:
-        """Return what is linked, with its place; and the phrases that came near, not linked."""
-        used = {word for match in taken for word in meant(match.phrase.words)}
+        """Return the linked entities with their places, and the nearest phrases not linked."""
+        used = {word for match in matches for word in content_words(match.phrase.words)}
         rest = [
-            p for p in told if p.plain and p.places and self._embeds(p) and not used & {*p.words}
+            p
+            for p in mentions
+            if p.plain and p.places and self._can_embed(p) and not used & {*p.words}
         ]
         near = self._nearest(rest[:_EMBEDDED])
-        said = {alike(word) for run in spans(question) for word, _, _ in run}
+        question_stems = {rough_stem(word) for run in spans(question) for word, _, _ in run}
         ranked = [(phrase, near[phrase.text]) for phrase in rest if near.get(phrase.text)]
         ranked.sort(key=lambda each: (-each[1][0]["score"], each[0].text))
         found = []
         refused: list[tuple[Phrase, Sequence[Row]]] = []
         for phrase, rows in ranked:
-            if not self._accepts(phrase, rows, said):
+            if not self._accepts(phrase, rows, question_stems):
                 refused.append((phrase, rows))
-            elif not used & (words := meant(phrase.words)):
+            elif not used & (words := content_words(phrase.words)):
                 used |= words
                 found.append((phrase.places[0][0], _linked(phrase, rows, "embedding")))
-        return found, _apart(refused)
+        return found, _suggestions(refused)
 
-    def _embeds(self, phrase: Phrase) -> bool:
+    def _can_embed(self, phrase: Phrase) -> bool:
         if is_han(phrase.text):
-            # The default encoder knows Chinese characters by sight only.
+            # The default encoder was not trained on Chinese.
             known = self.encoder is not None and self.encoder.name != DEFAULT_ENCODER
             return known and 2 <= len(phrase.words) <= 8
         return len(phrase.words) <= _LONGEST_EMBEDDED and len(phrase.text) > 2
 
-    def _accepts(self, phrase: Phrase, rows: Sequence[Row], said: set[str]) -> bool:
+    def _accepts(self, phrase: Phrase, rows: Sequence[Row], question_stems: set[str]) -> bool:
         score = float(rows[0]["score"])
         ahead = score - (float(rows[1]["score"]) if len(rows) > 1 else 0.0)
-        mine, theirs = {*content(phrase.words)}, {*content(name_words(rows[0]["name"]))}
+        phrase_stems = {*content_stems(phrase.words)}
+        name_stems = {*content_stems(name_words(rows[0]["name"]))}
         needed = self.settings.threshold
-        if mine & theirs:
-            if theirs - mine - said or (len(mine) == 1 and theirs != mine):
-                return score >= (_NARROWER if len(theirs) > len(mine) else _LOOK_ALIKE)
-            needed += 0.05 if len(mine) > 1 else 0.0
-        elif compound(mine, theirs):
+        if phrase_stems & name_stems:
+            if name_stems - phrase_stems - question_stems or (
+                len(phrase_stems) == 1 and name_stems != phrase_stems
+            ):
+                return score >= (_NARROWER if len(name_stems) > len(phrase_stems) else _LOOK_ALIKE)
+            needed += 0.05 if len(phrase_stems) > 1 else 0.0
+        elif compound(phrase_stems, name_stems):
             return score >= _NARROWER
-        elif begin_alike(mine, theirs) and not inflected(mine, theirs):
+        elif begin_alike(phrase_stems, name_stems) and not inflected(phrase_stems, name_stems):
             return score >= _LOOK_ALIKE
-        elif len(mine) == 1 < len(theirs):
+        elif len(phrase_stems) == 1 < len(name_stems):
             needed += 0.05
         if score >= needed:
             return ahead >= self.settings.margin or score >= _LOOK_ALIKE
-        # One that is far ahead of all others may be further away: nobody says "insomnia".
-        return ahead >= _FAR_AHEAD and score >= needed - (0.17 if len(mine) > 1 else 0.05)
+        # A name far ahead of all others may score lower: few write "insomnia" for bad sleep.
+        return ahead >= _FAR_AHEAD and score >= needed - (0.17 if len(phrase_stems) > 1 else 0.05)
 
-    def _nearest(self, told: Sequence[Phrase]) -> dict[str, list[Row]]:
-        if not told or self.encoder is None:
+    def _nearest(self, mentions: Sequence[Phrase]) -> dict[str, list[Row]]:
+        if not mentions or self.encoder is None:
             return {}
-        vectors = self.encoder.encode([phrase.text for phrase in told])
+        vectors = self.encoder.encode([phrase.text for phrase in mentions])
         rows = self.database.read(
             "explore/nearest_entities",
             graph=self.graph,
             phrases=[
                 {"text": phrase.text, "vector": vector.tolist()}
-                for phrase, vector in zip(told, vectors, strict=True)
+                for phrase, vector in zip(mentions, vectors, strict=True)
             ],
             limit=_ALTERNATIVES + 1,
         )
         near: dict[str, list[Row]] = {}
         for row in rows:
             near.setdefault(row["phrase"], []).append(row)
-        for phrase in told:
+        for phrase in mentions:
             if negated(phrase.words) and phrase.text in near:
-                mine = {*content(phrase.words)}
-                # "Can't sleep" is anything but "sleepiness".
+                phrase_stems = {*content_stems(phrase.words)}
+                # "Can't sleep" does not mean "sleepiness", however near the two are.
                 near[phrase.text] = [
                     row
                     for row in near[phrase.text]
-                    if not mine & (theirs := {*content(name_words(row["name"]))})
-                    and not begin_alike(mine, theirs)
+                    if not phrase_stems & (name_stems := {*content_stems(name_words(row["name"]))})
+                    and not begin_alike(phrase_stems, name_stems)
                 ]
         return near
 
 
-def _apart(refused: Sequence[tuple[Phrase, Sequence[Row]]]) -> list[LinkedEntity]:
-    """Return the first few phrases that share no word, without an entity but with the nearest."""
+def _suggestions(refused: Sequence[tuple[Phrase, Sequence[Row]]]) -> list[LinkedEntity]:
+    """Return the first phrases that share no word, without an entity but with alternatives."""
     used: set[str] = set()
-    made: list[LinkedEntity] = []
+    distinct: list[LinkedEntity] = []
     for phrase, rows in refused:
-        words = {*meant(phrase.words)}
-        if rows[0]["score"] >= _WORTH_SHOWING and len(made) < _ALTERNATIVES and not used & words:
+        words = {*content_words(phrase.words)}
+        if (
+            rows[0]["score"] >= _WORTH_SHOWING
+            and len(distinct) < _ALTERNATIVES
+            and not used & words
+        ):
             used |= words
             others = tuple((row["name"], round(row["score"], 3)) for row in rows[:_ALTERNATIVES])
-            made.append(LinkedEntity(phrase.text, by="embedding", alternatives=others))
-    return made
+            distinct.append(LinkedEntity(phrase.text, by="embedding", alternatives=others))
+    return distinct
 
 
 def _linked(phrase: Phrase, rows: Sequence[Row], by: str) -> LinkedEntity:
@@ -259,8 +267,7 @@ def _linked(phrase: Phrase, rows: Sequence[Row], by: str) -> LinkedEntity:
 
 
 def _terms(text: str) -> list[str]:
-    """Return what the full-text index is asked for: words, what begins as they do, and pairs of
-    Chinese characters."""
+    """Return the terms of a full-text query: words, prefixes, and pairs of Chinese characters."""
     terms: dict[str, None] = {}
     for run in spans(text):
         words = [word for word, _, _ in run]
@@ -270,9 +277,9 @@ def _terms(text: str) -> list[str]:
                     terms[word + words[at + 1]] = None
                 continue
             for part in word.split("'"):
-                if meant([part]):
+                if content_words([part]):
                     terms[part] = None
-                    # The index knows no word forms: "weak" is to find "weakness".
-                    if _PREFIX <= len(stem := alike(part)) <= MAX_WORD:
+                    # The index does not stem: a prefix makes "weak" find "weakness".
+                    if _PREFIX <= len(stem := rough_stem(part)) <= MAX_WORD:
                         terms[f"{stem}*^0.2"] = None
     return list(terms)[:_TERMS]

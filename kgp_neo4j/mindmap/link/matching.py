@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgp_neo4j.graphdb.database import Row
-from kgp_neo4j.mindmap.link.name_forms import Phrase, content, forms, is_han, name_words
+from kgp_neo4j.mindmap.link.name_forms import Phrase, content_stems, forms, is_han, name_words
 from kgp_neo4j.types.mindmap import LinkedEntity
 
 __all__ = ["Match", "Names", "begin_alike", "compound", "inflected"]
 
-#: How sure a link is, by what it rests on.
-_SURE = {"name": 1.0, "alias": 1.0, "words": 0.95}
-#: Part of a Chinese name that must stand in the question, and its characters at least.
+#: The score of a match, by its kind.
+_SCORE = {"name": 1.0, "alias": 1.0, "words": 0.95}
+#: Least share of a Chinese name, and least characters of it, that the question must have.
 _HAN_PART = 0.75
 _HAN_LEAST = 3
 _ALTERNATIVES = 3
@@ -21,7 +21,7 @@ _ALTERNATIVES = 3
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A phrase and the entities that it names, best first; `by` and `score` tell how surely."""
+    """A phrase and the entities that it names, best first, with the kind and score of the match."""
 
     phrase: Phrase
     entities: tuple[Row, ...]
@@ -30,7 +30,7 @@ class Match:
 
     @property
     def place(self) -> int:
-        """Where the phrase begins; one put together comes last."""
+        """Where the phrase begins; a phrase that was put together comes last."""
         return self.phrase.places[0][0] if self.phrase.places else 1_000_000
 
     def linked(self, by: str = "") -> LinkedEntity:
@@ -48,24 +48,24 @@ class Match:
 
 
 class Names:
-    """The names of some entities, to be looked up by words, word forms and parts."""
+    """Looks up entities by the words, word forms and parts of their names."""
 
     def __init__(self, entities: Sequence[Row]) -> None:
         self._exact: dict[tuple[str, ...], list[tuple[int, str, Row]]] = {}
         self._stems: dict[tuple[str, ...], list[tuple[int, str, Row]]] = {}
         self._parts: dict[tuple[str, ...], list[tuple[float, Row]]] = {}
-        # The better known of two entities first, where nothing else tells them apart.
+        # Of entities with the same name, the one with more relationships comes first.
         for entity in sorted(entities, key=lambda e: (-e["degree"], e["key"])):
             for name in (entity["name"], *entity["aliases"]):
                 self._add(entity, name, name == entity["name"])
 
     def _add(self, entity: Row, name: str, own: bool) -> None:
         whole = name_words(name)
-        for way in forms(name):
-            by = ("name" if own else "alias") if way == whole else "words"
+        for form in forms(name):
+            by = ("name" if own else "alias") if form == whole else "words"
             rank = 0 if by == "name" else 1 if by == "alias" else 2
-            self._exact.setdefault(way, []).append((rank, by, entity))
-            if not is_han("".join(way)) and (stems := content(way)):
+            self._exact.setdefault(form, []).append((rank, by, entity))
+            if not is_han("".join(form)) and (stems := content_stems(form)):
                 self._stems.setdefault(stems, []).append((rank, "words", entity))
         if is_han(name) and len(whole) > _HAN_LEAST:
             least = max(_HAN_LEAST, -int(-_HAN_PART * len(whole) // 1))
@@ -76,29 +76,29 @@ class Names:
                         share = len(part) / len(whole)
                         self._parts.setdefault(part, []).append((share, entity))
 
-    def match(self, told: Sequence[Phrase]) -> list[Match]:
+    def match(self, phrases: Sequence[Phrase]) -> list[Match]:
         """Return the phrases that name an entity, the longest ones where they overlap."""
-        found = [match for phrase in told if (match := self._one(phrase))]
-        # What is put together out of two comes after what stands there.
+        found = [match for phrase in phrases if (match := self._match_phrase(phrase))]
+        # Phrases of the question come before those put together from two parts of it.
         found.sort(
             key=lambda m: (-m.score if m.score < 0.9 else -1.0, -len(m.phrase.words),
                            not m.phrase.places, -m.score, m.phrase.words)
         )  # fmt: skip
-        taken: list[Match] = []
+        matches: list[Match] = []
         for match in found:
-            if not any(_covers(taken, match.phrase)):
-                taken.append(match)
-        return taken
+            if not any(_covers(matches, match.phrase)):
+                matches.append(match)
+        return matches
 
-    def _one(self, phrase: Phrase) -> Match | None:
-        stems = content(phrase.words)
+    def _match_phrase(self, phrase: Phrase) -> Match | None:
+        stems = content_stems(phrase.words)
         if phrase.places and {"and", "or"} & {*phrase.words}:
             stems = ()  # two things, as in "back pain and low back pain"
         for rows in (self._exact.get(phrase.words), self._stems.get(stems) if stems else None):
             if rows:
                 rows = sorted(rows, key=lambda row: row[0])
                 entities = list({row[2]["id"]: row[2] for row in rows}.values())
-                return Match(phrase, tuple(entities), rows[0][1], _SURE[rows[0][1]])
+                return Match(phrase, tuple(entities), rows[0][1], _SCORE[rows[0][1]])
         if parts := self._parts.get(phrase.words):
             parts = sorted(parts, key=lambda part: -part[0])
             entities = list({entity["id"]: entity for _, entity in parts}.values())
@@ -106,14 +106,17 @@ class Names:
         return None
 
 
-def _covers(taken: Sequence[Match], phrase: Phrase) -> list[bool]:
-    """Say for each phrase that is taken whether it leaves nothing of another one."""
+def _covers(matches: Sequence[Match], phrase: Phrase) -> list[bool]:
+    """Return for each match whether it and those before it cover a phrase completely."""
     if not phrase.places:
-        return [{*content(phrase.words)} <= {*content(match.phrase.words)} for match in taken]
+        return [
+            {*content_stems(phrase.words)} <= {*content_stems(match.phrase.words)}
+            for match in matches
+        ]
     left = list(phrase.places)
     han = is_han(phrase.text)
     covered = []
-    for match in taken:
+    for match in matches:
         for begin, end in match.phrase.places:
             left = [
                 (a, b)
@@ -125,26 +128,26 @@ def _covers(taken: Sequence[Match], phrase: Phrase) -> list[bool]:
     return covered
 
 
-# --- How words of two names are alike: in how they begin, by an ending, as parts of one another ---
+# --- Similar words ---
 
 
-def begin_alike(some: set[str], others: set[str]) -> bool:
-    """Say whether words of two names begin alike, but are not the same."""
-    return any(a[:5] == b[:5] for a in some for b in others if min(len(a), len(b)) >= 5)
+def begin_alike(words: set[str], other_words: set[str]) -> bool:
+    """Return whether a word of one name begins with the same five letters as one of the other."""
+    return any(a[:5] == b[:5] for a in words for b in other_words if min(len(a), len(b)) >= 5)
 
 
-def compound(some: set[str], others: set[str]) -> bool:
-    """Say whether a word is made of one of the others and a word more: "toothache" of "tooth"."""
+def compound(words: set[str], other_words: set[str]) -> bool:
+    """Return whether a word of one name is the start of a longer one: "tooth" of "toothache"."""
     return any(
         len(a) >= 3 and abs(len(a) - len(b)) >= 3 and (b.startswith(a) or a.startswith(b))
-        for a in some
-        for b in others
+        for a in words
+        for b in other_words
     )
 
 
-def inflected(some: set[str], others: set[str]) -> bool:
-    """Say whether one word is another with an ending ("nauseous", "nausea"): nothing but words."""
-    if len(some) != 1 or len(others) != 1:
+def inflected(words: set[str], other_words: set[str]) -> bool:
+    """Return whether two single words differ in their endings only ("nauseous", "nausea")."""
+    if len(words) != 1 or len(other_words) != 1:
         return False
-    (a,), (b,) = some, others
+    (a,), (b,) = words, other_words
     return a[: min(len(a), len(b)) - 1] == b[: min(len(a), len(b)) - 1]

@@ -1,4 +1,4 @@
-"""Phrases of a question that an entity's name may stand behind, and the forms a name takes."""
+"""Splits a question into phrases that may name entities, and a name into its forms."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import regex
 
 __all__ = [
     "Phrase",
-    "alike",
-    "content",
+    "content_stems",
+    "content_words",
     "forms",
     "is_han",
-    "meant",
     "name_words",
     "negated",
     "phrases",
+    "rough_stem",
     "spans",
 ]
 
@@ -25,15 +25,15 @@ __all__ = [
 _HAN = "々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿"
 _TOKEN = regex.compile(rf"[{_HAN}]|(?:(?![{_HAN}])[\p{{L}}\p{{N}}\p{{M}}])+(?:['’][\p{{L}}]+)*")
 _PARENTHESIS = regex.compile(r"\s*[(（]([^()（）]*)[)）]\s*")
-#: What ends a phrase; a hyphen or slash does not.
-_END = regex.compile(r"[^\p{L}\p{N}\p{M}\s'’/_-]+")
-_LONGEST = 7
+#: Ends a phrase; a hyphen or slash does not.
+_PHRASE_END = regex.compile(r"[^\p{L}\p{N}\p{M}\s'’/_-]+")
+_LONGEST_PHRASE = 7
 #: Chinese names are long in characters.
-_LONGEST_HAN = 14
-#: A question is cut here; more is a document.
-_MOST = 4_000
+_LONGEST_HAN_PHRASE = 14
+#: Characters of a question that are read.
+_MOST_CHARACTERS = 4_000
 
-_FUNCTION = frozenset(
+_FUNCTION_WORDS = frozenset(
     "a an the of in on at by for with to from and or is are was were be been being am it its "
     "it's this that that's these those as who whom whose what what's which when where why how "
     "did does do has have had he she they his her their him them also but if than then there "
@@ -41,8 +41,8 @@ _FUNCTION = frozenset(
     "you're we we've me my our your can could will would should may might must just really very "
     "some any s t so too".split()
 )
-#: Words of telling, which are no part of what is told of.
-_TELLING = frozenset(
+#: Words of telling and asking ("feel", "lately", "please"), which name nothing.
+_FILLER_WORDS = frozenset(
     "experiencing experience experienced having feeling feel feels felt noticed notice noticing "
     "lately recently suffering suffer think thinking seem seems diagnosed doctor hi hello "
     "please tell wrong problem reason cause causing caused need know going much lot always "
@@ -55,10 +55,10 @@ _NEGATIONS = frozenset(("no", "not", "never", "cannot", "unable", "without"))
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A run of words of a question: its text, its words in lower case, and where it stands.
+    """A run of words of a question: its text, its words in lower case, and its places.
 
-    `places` are its first and last characters in the question. There are none where the words do
-    not stand next to one another, as "swelling leg" in "pain and swelling in my leg".
+    `places` are its first and last characters in the question. There are none where the words are
+    not adjacent, as "swelling leg" in "pain and swelling in my leg".
     """
 
     text: str
@@ -67,21 +67,24 @@ class Phrase:
 
     @property
     def plain(self) -> bool:
-        """Whether it begins and ends with words that mean something by themselves."""
+        """Whether it begins and ends with words that can be part of a name."""
         ends = (self.words[0], self.words[-1])
-        return not any(word in _FUNCTION or word in _TELLING for word in ends)
+        return not any(word in _FUNCTION_WORDS or word in _FILLER_WORDS for word in ends)
 
 
 def is_han(text: str) -> bool:
-    """Say whether a text is written in Chinese or Japanese characters, at least in part."""
+    """Return whether a text has Chinese or Japanese characters."""
     return regex.search(f"[{_HAN}]", text) is not None
 
 
 def spans(text: str) -> Iterator[list[tuple[str, int, int]]]:
     """Yield the runs of words between punctuation: each word in lower case, with its place."""
-    text = text[:_MOST]
+    text = text[:_MOST_CHARACTERS]
     start = 0
-    for end in [*((m.start(), m.end()) for m in _END.finditer(text)), (len(text), len(text))]:
+    for end in [
+        *((m.start(), m.end()) for m in _PHRASE_END.finditer(text)),
+        (len(text), len(text)),
+    ]:
         run = [
             (
                 unicodedata.normalize("NFKC", m.group()).casefold().replace("’", "'"),
@@ -96,20 +99,20 @@ def spans(text: str) -> Iterator[list[tuple[str, int, int]]]:
 
 
 def phrases(question: str) -> list[Phrase]:
-    """Return all runs of words that may name an entity, and those of two things told in one.
+    """Return all runs of words that may name an entity, and the parts of coordinated phrases.
 
-    "Pain and swelling in my legs" has "pain in my legs", "elbow and wrist weakness" has "elbow
-    weakness".
+    "Pain and swelling in my legs" also gives "pain in my legs", "elbow and wrist weakness" also
+    "elbow weakness".
     """
     found: dict[tuple[str, ...], Phrase] = {}
     for run in spans(question):
         for first, (word, begin, _) in enumerate(run):
-            if word in _FUNCTION:
+            if word in _FUNCTION_WORDS:
                 continue
-            longest = _LONGEST_HAN if is_han(word) else _LONGEST
+            longest = _LONGEST_HAN_PHRASE if is_han(word) else _LONGEST_PHRASE
             for after in range(first + 1, min(first + longest, len(run)) + 1):
                 last, _, end = run[after - 1]
-                if last not in _FUNCTION:
+                if last not in _FUNCTION_WORDS:
                     words = tuple(w for w, _, _ in run[first:after])
                     known = found.get(words)
                     places = (*(known.places if known else ()), (begin, end))
@@ -125,31 +128,31 @@ def _coordinated(run: list[str]) -> Iterator[tuple[str, ...]]:
         if word not in ("and", "or") or not 0 < at < len(run) - 1:
             continue
         before, after = run[max(0, at - 5) : at], run[at + 1 : at + 6]
-        told = [(*before[-1:], *after[1:n]) for n in range(2, 5)]
-        told += [(*before[-n:-1], *after[:m]) for n in range(2, 6) for m in (1, 2)]
-        for words in told:
+        combined = [(*before[-1:], *after[1:n]) for n in range(2, 5)]
+        combined += [(*before[-n:-1], *after[:m]) for n in range(2, 6) for m in (1, 2)]
+        for words in combined:
             ends = (words[0], words[-1])
-            if len(words) > 1 and not any(w in _FUNCTION or w in _TELLING for w in ends):
+            if len(words) > 1 and not any(w in _FUNCTION_WORDS or w in _FILLER_WORDS for w in ends):
                 yield words
 
 
 def negated(words: Iterable[str]) -> bool:
-    """Say whether a phrase denies something: "can't sleep", "unable to walk"."""
+    """Return whether a phrase has a negation: "can't sleep", "unable to walk"."""
     return any(word in _NEGATIONS or word.endswith("n't") for word in words)
 
 
-def meant(words: Iterable[str]) -> set[str]:
-    """Return the words that are neither function words nor words of telling."""
-    return {word for word in words if word not in _FUNCTION and word not in _TELLING}
+def content_words(words: Iterable[str]) -> set[str]:
+    """Return the words that are neither function words nor fillers."""
+    return {word for word in words if word not in _FUNCTION_WORDS and word not in _FILLER_WORDS}
 
 
-def content(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the stems of words that are not function words, sorted: what word forms share."""
-    return tuple(sorted({alike(word) for word in words if word not in _FUNCTION}))
+def content_stems(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the sorted stems of words that are not function words."""
+    return tuple(sorted({rough_stem(word) for word in words if word not in _FUNCTION_WORDS}))
 
 
-def alike(word: str) -> str:
-    """Return a rough stem: plural, -ing, -ed, -ness and -ful are taken off (English)."""
+def rough_stem(word: str) -> str:
+    """Return a rough English stem, without plural, -ing, -ed, -ness and -ful."""
     for ending, instead in (
         ("sses", "ss"),
         ("ies", "y"),
@@ -175,22 +178,22 @@ def alike(word: str) -> str:
 
 
 def forms(name: str) -> list[tuple[str, ...]]:
-    """Return the ways to say a name, as words: whole first, then without a parenthesis, then the
-    parenthesis, then each of two things joined by "or".
+    """Return the forms of a name as words: whole, without its parenthesis, the parenthesis alone,
+    and each part of an "or".
 
-    "Blood test (CBC)" is also "blood test" and "CBC", "cramps or spasms" also "cramps". Ways that
+    "Blood test (CBC)" is also "blood test" and "CBC", "cramps or spasms" also "cramps". Forms that
     begin or end with a function word are left out: they are broken names.
     """
     bare = _PARENTHESIS.sub(" ", name).strip()
-    # "Coagulation (bleeding) disorder" is not "bleeding": only what stands last is another name.
+    # Only a parenthesis at the end is another name: "Coagulation (bleeding) disorder" is not.
     last = [found.group(1) for found in _PARENTHESIS.finditer(name) if found.end() == len(name)]
-    ways = [name_words(text) for text in (name, bare, *last)]
-    for words in list(ways):
-        ways += list(_alternatives(words, 3))
+    word_lists = [name_words(text) for text in (name, bare, *last)]
+    for words in list(word_lists):
+        word_lists += list(_alternatives(words, 3))
     return [
-        way
-        for way in dict.fromkeys(ways)
-        if way and way[0] not in _FUNCTION and way[-1] not in _FUNCTION
+        words
+        for words in dict.fromkeys(word_lists)
+        if words and words[0] not in _FUNCTION_WORDS and words[-1] not in _FUNCTION_WORDS
     ]
 
 
@@ -203,6 +206,6 @@ def name_words(text: str) -> tuple[str, ...]:
 def _alternatives(words: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
     if depth and "or" in words[1:-1]:
         at = words.index("or", 1)
-        for way in ((*words[:at], *words[at + 2 :]), (*words[: at - 1], *words[at + 1 :])):
-            yield way
-            yield from _alternatives(way, depth - 1)
+        for shorter in ((*words[:at], *words[at + 2 :]), (*words[: at - 1], *words[at + 1 :])):
+            yield shorter
+            yield from _alternatives(shorter, depth - 1)

@@ -1,4 +1,4 @@
-"""Reads a graph that is in the database already; its nodes and relationships stay as they are."""
+"""Reads triples from nodes and relationships that are in the database already."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def read_stored(
     """Yield the nodes of these labels, and the relationships between them as triples.
 
     A node's type is the first of `labels` that it has. Nodes without the property, and their
-    relationships, come without a name and are skipped. Raises ConfigurationError where the
-    database knows no such label or property.
+    relationships, have an empty name, so that they are skipped. Raises ConfigurationError where
+    the database has no such label or property.
     """
     (known,) = database.read("load_kg/known_names")
     _check("label", labels, known["labels"])
@@ -36,10 +36,10 @@ def read_stored(
         yield Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
 
 
-def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+def _check(kind: str, given: Sequence[str], known: Sequence[str]) -> None:
     if unknown := [name for name in given if name not in known]:
         listed = ", ".join(sorted(known)[:_LISTED]) or "none"
         more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
         raise ConfigurationError(
-            f"the database has no {what} {unknown[0]!r}", hint=f"It has {listed}{more}."
+            f"the database has no {kind} {unknown[0]!r}", hint=f"It has {listed}{more}."
         )

@@ -1,4 +1,4 @@
-"""Embeds the names of entities, while the database is busy with what was there to write before."""
+"""Embeds the names of entities while the database writes the relationships."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["write_and_embed"]
 
 #: Embeddings of a transaction, and how many such batches may wait for the database.
 _BATCH = 4_096
-_WAITING = 16
+_MOST_PENDING = 16
 
 
 def write_and_embed(
@@ -39,16 +39,16 @@ def write_and_embed(
         ThreadPoolExecutor(1) as thread,
     ):
         try:
-            made = thread.submit(writer.relationships, gathered, progress, stop.is_set)
-            waiting: list[Future[int]] = []
+            relationships = thread.submit(writer.relationships, gathered, progress, stop.is_set)
+            pending: list[Future[int]] = []
             for batch in _encoded(encoder, rows) if encoder and rows else ():
-                if made.done():
-                    made.result()  # an error of the database ends the embedding too
-                waiting.append(thread.submit(_write, database, batch))
-                if len(waiting) > _WAITING:
-                    progress.update(waiting.pop(0).result())
-            new = made.result()
-            for each in waiting:
+                if relationships.done():
+                    relationships.result()  # an error of the database ends the embedding too
+                pending.append(thread.submit(_write, database, batch))
+                if len(pending) > _MOST_PENDING:
+                    progress.update(pending.pop(0).result())
+            new = relationships.result()
+            for each in pending:
                 progress.update(each.result())
         except BaseException:
             stop.set()
@@ -69,10 +69,10 @@ def _encoded(encoder: Encoder, rows: Sequence[dict[str, Any]]) -> Iterator[list[
 
 
 def _unembedded(database: Database, graph: str, encoder: Encoder) -> list[dict[str, Any]]:
-    """Return the entities to be embedded, those with the longest names first.
+    """Return the entities to embed, those with the longest names first.
 
-    A name with a character that the encoder does not know is left out: it would get the embedding
-    of every other name that differs only there.
+    Names with a character outside the encoder's vocabulary are left out: two such names that
+    differ only there would get the same embedding.
     """
     (stored,) = database.write(
         "load_kg/encoder", graph=graph, encoder=encoder.name, dimension=encoder.dimension
@@ -84,15 +84,15 @@ def _unembedded(database: Database, graph: str, encoder: Encoder) -> list[dict[s
             hint="Use that encoder, or delete the graph and load it again.",
         )
     rows = database.read("load_kg/unembedded", graph=graph)
-    known = _are_known(encoder, [row["name"] for row in rows])
+    known = _in_vocabulary(encoder, [row["name"] for row in rows])
     rows = [row for row, all_known in zip(rows, known, strict=True) if all_known]
-    # Longest first over everything, so that a batch holds names of one length.
+    # Sorted by length over all batches, so that a batch has names of similar length.
     rows.sort(key=lambda row: -len(row["name"]))
     return rows
 
 
-def _are_known(encoder: Encoder, names: Sequence[str]) -> list[bool]:
-    """Say of each name whether the encoder's vocabulary has all of it."""
+def _in_vocabulary(encoder: Encoder, names: Sequence[str]) -> list[bool]:
+    """Return for each name whether the encoder's vocabulary covers it."""
     unknown = token_id(encoder.tokenizer, "[UNK]", "<unk>")
     read = encoder.tokenizer.encode_batch(list(names), add_special_tokens=False)
     return [unknown is None or unknown not in one.ids for one in read]

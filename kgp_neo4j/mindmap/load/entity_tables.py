@@ -1,4 +1,4 @@
-"""Reads tables with one entity a row, as a mapping says."""
+"""Reads tables with one entity a row by a mapping file."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["read_table", "values_of_list"]
 
 _KINDS = (".csv", ".tsv", ".txt")
 _STRING = r"[uUrRbB]{0,2}'(?:\\.|[^'\\\n])*+'|[uUrRbB]{0,2}\"(?:\\.|[^\"\\\n])*+\""
-#: One item of a list that is written as Python or JSON writes it, up to its comma.
+#: One item of a Python or JSON list, up to its comma.
 _ITEM = re.compile(rf"\s*+(?:(?P<text>{_STRING})|(?P<word>[^\s,'\"\[\]()]++))\s*+(?:,|\Z)")
 
 
 def read_table(
     path: Path, mapping: TableMapping, progress: Progress, *, encoding: str = ""
 ) -> Iterator[Reading]:
-    """Yield the entities and triples of a table's rows, and an InputError for what is malformed.
+    """Yield the entities and triples of a table's rows, and an InputError for each malformed row.
 
-    `encoding` comes before the mapping's own. Ends with the first error where a column of the
-    mapping is not in the header.
+    `encoding` overrides the mapping's own. Stops at the first error where a column of the mapping
+    is not in the header.
     """
     if extension(path) not in _KINDS:
         hint = f"A mapping is for {', '.join(_KINDS)}, each also with .gz."
@@ -80,28 +80,30 @@ def _of_row(
     if is_missing(entity) or any(pattern.search(entity) for pattern in mapping.drop):
         yield Fact("", "", "", where)
         return
-    # A row is taken as a whole or not at all.
-    made: list[Reading] = []
+    # A row with one bad value yields nothing.
+    readings: list[Reading] = []
     try:
         aliases: Sequence[str] = ()
         if mapping.aliases:
             aliases = _values(row.fields[columns[mapping.aliases.column]], mapping.aliases)
-        made.append(Named(entity, where, mapping.type, tuple(filter(None, aliases))))
+        readings.append(Named(entity, where, mapping.type, tuple(filter(None, aliases))))
         for column in mapping.columns:
             for value in _values(row.fields[columns[column.column]], column):
-                made.append(Fact(entity, column.relation, value, where, mapping.type, column.type))
+                readings.append(
+                    Fact(entity, column.relation, value, where, mapping.type, column.type)
+                )
                 if column.inverse:
-                    made.append(
+                    readings.append(
                         Fact(value, column.inverse, entity, where, column.type, mapping.type)
                     )
     except ValueError as error:
         yield InputError(str(error), where=where)
         return
-    yield from made
+    yield from readings
 
 
 def _values(cell: str, column: ColumnMapping) -> list[str]:
-    """Return the values of a cell; those to be left out are empty. Raises ValueError."""
+    """Return the values of a cell; dropped ones are empty. Raises ValueError for a bad list."""
     for pattern in column.noise:
         cell = pattern.sub("", cell)
     if not cell.strip():
@@ -120,24 +122,24 @@ def _values(cell: str, column: ColumnMapping) -> list[str]:
 
 
 def values_of_list(text: str, column: str) -> list[str]:
-    """Return the texts of a flat list written as Python or JSON writes it; nothing is run.
+    """Return the texts of a flat list in Python or JSON notation, without evaluating it.
 
-    Words without quotes (`nan`, `None`, numbers) are taken as they stand. Raises ValueError for
-    anything else: no list, a list within the list, a quote that is not closed.
+    Words without quotes (`nan`, `None`, numbers) are returned as they are. Raises ValueError for
+    anything else: no list, a nested list, a quote that is not closed.
     """
     inner = text.strip()
     if inner[:1] + inner[-1:] not in ("[]", "()"):
         raise ValueError(f"the column {column!r} holds no list: {inner[:60]!r}")
     inner = inner[1:-1].strip()
-    made: list[str] = []
+    values: list[str] = []
     at = 0
     while at < len(inner):
         found = _ITEM.match(inner, at)
         if not found:
             raise ValueError(f"the list in the column {column!r} is malformed: {inner[at:][:60]!r}")
         at = found.end()
-        made.append(found["word"] if found["text"] is None else _literal(found["text"], column))
-    return made
+        values.append(found["word"] if found["text"] is None else _literal(found["text"], column))
+    return values
 
 
 def _literal(text: str, column: str) -> str:

@@ -1,4 +1,4 @@
-"""Gathers what was read into the entities and triples of a graph, each once."""
+"""Collects what was read into the entities and triples of a graph, each once."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from kgp_neo4j.mindmap.load.graph_names import (
 from kgp_neo4j.mindmap.load.triple_files import rows_of
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-__all__ = ["Gathered", "checked_types", "inferred", "parse_type", "read_entity_types"]
+__all__ = ["Gathered", "checked_types", "inferred_types", "parse_type", "read_entity_types"]
 
 #: Types of head and tail; empty where nothing is known.
 Ends = tuple[str, str]
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-#: Nouns that end the name of a relation to say what its tail is, and the type they stand for.
+#: Nouns that say the type of the tail at the end of a relation's name, and that type.
 _NOUNS = {
     noun: noun.capitalize()
     for noun in (
@@ -43,11 +43,11 @@ _NOUNS = {
 } | {"organisation": "Organization"}
 
 
-def inferred(relation: str) -> Ends:
-    """Return the types that a relation's name suggests for head and tail, empty for no idea.
+def inferred_types(relation: str) -> Ends:
+    """Return the types of head and tail that a relation's name suggests, empty where it does not.
 
-    `has_symptom` and `possible_disease` end with what the tail is, `symptom_of` begins with what
-    the head is.
+    `has_symptom` and `possible_disease` end with the type of the tail, `symptom_of` begins with
+    the type of the head.
     """
     words = [word.lower() for word in _WORD.findall(relation)]
     if len(words) > 1 and words[-1] == "of":
@@ -72,7 +72,7 @@ def parse_type(text: str) -> tuple[str, Ends]:
 
 
 def checked_types(types: Mapping[str, Ends] | None) -> dict[str, Ends]:
-    """Return types by relation if they can be labels, else raise ConfigurationError."""
+    """Return the types by relation; raises ConfigurationError for one that cannot be a label."""
     for relation, ends in (types or {}).items():
         for name in filter(None, ends):
             if problem := problem_of_type(name):
@@ -85,7 +85,7 @@ def read_entity_types(path: Path, progress: Progress, *, encoding: str = "") -> 
 
     Raises InputError for the first line that is not one name and one type.
     """
-    made: dict[str, str] = {}
+    types: dict[str, str] = {}
     with opened(path, progress) as file:
         for row in rows_of(file, path, encoding=encoding):
             if isinstance(row, InputError):
@@ -100,21 +100,21 @@ def read_entity_types(path: Path, progress: Progress, *, encoding: str = "") -> 
                 continue
             if problem := problem_of_type(type_):
                 raise InputError(problem, where=where)
-            made[key_of(name)] = type_
-    return made
+            types[key_of(name)] = type_
+    return types
 
 
-# --- Gathers what was read into the entities and triples of a graph, each once --------------------
+# --- Entities and triples ---
 
-#: More relations or types than this stand in a file whose columns mean something else. Each one
-#: would stay in the database's list of names for good.
+#: A file with more relations or types than this has them in the wrong column. The database keeps
+#: every name of a relationship type and a label for good.
 _MOST_RELATIONS = 5_000
 _MOST_TYPES = 1_000
 
 
 @dataclass(slots=True)
 class _Entity:
-    """An entity in the making; `types` counts what sources say, `votes` what relations suggest."""
+    """An entity; `types` counts types that sources give, `votes` types that relations suggest."""
 
     id: str
     key: str
@@ -125,7 +125,7 @@ class _Entity:
 
 
 class Gathered:
-    """The entities and triples of all sources of one load, in the order they were met."""
+    """The entities and triples of all sources of one load, in the order they were read."""
 
     def __init__(self, graph: str) -> None:
         self._graph = graph
@@ -144,20 +144,20 @@ class Gathered:
         """How many entities there are."""
         return len(self._entities)
 
-    def add(self, made: Fact | Named) -> None:
+    def add(self, item: Fact | Named) -> None:
         """Add a triple or an entity; raises InputError for names that cannot be used."""
-        if isinstance(made, Named):
-            self._add_named(made)
+        if isinstance(item, Named):
+            self._add_named(item)
             return
-        if is_missing(made.head) or is_missing(made.relation) or is_missing(made.tail):
+        if is_missing(item.head) or is_missing(item.relation) or is_missing(item.tail):
             self.skipped += 1
             return
-        relation = self._relation(made.relation, made.where)
-        head_type = self._type(made.head_type, made.where)
-        tail_type = self._type(made.tail_type, made.where)
-        for text in (made.head, made.tail):
-            self._check(text, made.where)
-        head, tail = self._entity(made.head), self._entity(made.tail)
+        relation = self._relation(item.relation, item.where)
+        head_type = self._type(item.head_type, item.where)
+        tail_type = self._type(item.tail_type, item.where)
+        for text in (item.head, item.tail):
+            self._check(text, item.where)
+        head, tail = self._entity(item.head), self._entity(item.tail)
         if head_type:
             head.types[head_type] += 1
         if tail_type:
@@ -169,17 +169,17 @@ class Gathered:
         else:
             self._triples[triple] = None
 
-    def _add_named(self, made: Named) -> None:
-        if is_missing(made.name):
+    def _add_named(self, entity_item: Named) -> None:
+        if is_missing(entity_item.name):
             self.skipped += 1
             return
-        type_ = self._type(made.type, made.where)
-        for text in (made.name, *made.aliases):
-            self._check(text, made.where)
-        entity = self._entity(made.name)
+        type_ = self._type(entity_item.type, entity_item.where)
+        for text in (entity_item.name, *entity_item.aliases):
+            self._check(text, entity_item.where)
+        entity = self._entity(entity_item.name)
         if type_:
             entity.types[type_] += 1
-        for alias in map(clean, made.aliases):
+        for alias in map(clean, entity_item.aliases):
             if key_of(alias) not in ("", entity.key):
                 entity.aliases[alias] = None
 
@@ -201,7 +201,7 @@ class Gathered:
         if entity is None:
             entity = self._entities[key] = _Entity(entity_id(self._graph, key), key, name)
         elif name != entity.name:
-            # Another spelling is kept, so that nothing is lost where the two are one.
+            # Another spelling of the same key becomes an alias.
             entity.aliases[name] = None
         self._by_text[text] = entity
         return entity
@@ -216,8 +216,8 @@ class Gathered:
             raise InputError(
                 f"more than {_MOST_RELATIONS:,} different relations",
                 where=where,
-                hint="Look whether the relation stands in the second column; a header line can "
-                "name the columns.",
+                hint="Check that the relation is in the second column; a header line can name the "
+                "columns.",
             )
         self._relations[text] = relation
         return relation
@@ -237,13 +237,13 @@ class Gathered:
         by_relation: Mapping[str, tuple[str, str]],
         by_key: Mapping[str, str],
     ) -> None:
-        """Let relations vote on the types of entities of which no source says one.
+        """Let relations vote on the types of entities for which no source gives one.
 
-        `by_relation` is what the user says of head and tail of a relation; of the others their
-        names say what they can. `by_key` is a type file, which comes before all else.
+        `by_relation` has the user's types for head and tail; those of other relations are inferred
+        from their names. `by_key` has the types of a type file, which override all others.
         """
         ends = {
-            relation: by_relation.get(relation) or inferred(relation)
+            relation: by_relation.get(relation) or inferred_types(relation)
             for relation in set(self._relations.values())
         }
         for head, relation, tail in self._triples:
@@ -257,7 +257,7 @@ class Gathered:
     def entity_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the entities as `load_kg/entities` takes them."""
         for entity in self._entities.values():
-            # The type that is said most often, the first of them where several are.
+            # Most frequent first, the first one read where several are as frequent.
             types = [name for name, _ in (entity.types or entity.votes).most_common()]
             yield {
                 "id": entity.id,

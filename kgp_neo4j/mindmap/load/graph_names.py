@@ -1,4 +1,4 @@
-"""What names entities, relations and types may have, and the keys and ids that are made of them."""
+"""Checks the names of entities, relations and types, and makes keys and ids of them."""
 
 from __future__ import annotations
 
@@ -28,52 +28,52 @@ __all__ = [
     "triple_id",
 ]
 
-#: What stands in a file where a value is missing, in lower case.
+#: Texts for a missing value, in lower case.
 MISSING = frozenset({"", "nan", "none", "null", "n/a", "<na>"})
 #: Labels of kgp-neo4j's own nodes: a type of such a name is kept as a property only.
 RESERVED_LABELS = frozenset(
     "Cell Column Corpus Document Entity Keyword KgpInstallation KnowledgeGraph NamedEntity Page "
-    "Passage Question Row Table".split()
+    "Passage Question Row Section Table".split()
 )
 _LONGEST_GRAPH = 200
-#: Longer names are texts that stand in the wrong column.
+#: Longer names are texts in the wrong column.
 _LONGEST_NAME = 1_000
-#: Of a relation or type; each one stays in the database's own list of names for good.
+#: Of a relation or type; the database keeps each name for good.
 _LONGEST_TOKEN = 200
 _SPACE = re.compile(r"[\s_]+")
 
 
 def clean(text: str) -> str:
-    """Return a name as it is shown: underscores as spaces, none of them doubled or at an end."""
+    """Return a name for display: underscores as spaces, no repeated, leading or trailing spaces."""
     return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
 
 
 def key_of(name: str) -> str:
-    """Return what two spellings of one name have in common: case, width and spaces do not count."""
+    """Return the key of a name, the same for all its spellings: no case, width or extra spaces."""
     return clean(unicodedata.normalize("NFKC", name)).casefold()
 
 
 def is_missing(text: str) -> bool:
-    """Say whether a text only says that there is no value: empty, `nan`, `None`, `null`."""
+    """Return whether a text stands for a missing value: empty, `nan`, `None`, `null`."""
     return text.strip().lower() in MISSING
 
 
 def problem_of_name(name: str) -> str:
-    """Return what keeps a text from being an entity's name, or nothing."""
+    """Return why a text cannot be an entity's name, or an empty string."""
     if len(name) > _LONGEST_NAME:
         return f"a name of {len(name):,} characters, which is a text rather than a name"
     return _unprintable(name)
 
 
 def problem_of_relation(relation: str) -> str:
-    """Return what keeps a text from being a relationship type, or nothing."""
+    """Return why a text cannot be a relationship type, or an empty string."""
     if len(relation) > _LONGEST_TOKEN:
         return f"a relation of {len(relation):,} characters"
     return _unprintable(relation)
 
 
 def problem_of_type(name: str) -> str:
-    """Return what keeps a text from being an entity type and label, or nothing."""
+    """Return why a text cannot be an entity type and label, or an empty string."""
     if not name.strip():
         return "an empty type"
     if len(name) > _LONGEST_TOKEN:
@@ -84,13 +84,13 @@ def problem_of_type(name: str) -> str:
 def _unprintable(text: str) -> str:
     if not is_storable(text):
         return "half a character (a lone surrogate)"
-    # Other controls are white space, which `clean` has taken out.
+    # `clean` has removed the control characters that are white space.
     found = next((c for c in text if unicodedata.category(c) == "Cc"), "")
     return f"a control character (U+{ord(found):04X})" if found else ""
 
 
 def checked_graph(name: str) -> str:
-    """Return the name of a knowledge graph if it can be one, else raise ConfigurationError."""
+    """Return a knowledge graph's name; raises ConfigurationError where it cannot be one."""
     if not name.strip():
         raise ConfigurationError("the graph name is empty", hint="Give it a name: --graph NAME.")
     if len(name) > _LONGEST_GRAPH:
@@ -103,7 +103,7 @@ def checked_graph(name: str) -> str:
 
 
 def graph_scope(graph: str) -> str:
-    """Return the one token that stands for a knowledge graph in full-text search."""
+    """Return the token that restricts a full-text search to one knowledge graph."""
     return "g" + hashlib.sha256(graph.encode()).hexdigest()[:16]
 
 
@@ -118,16 +118,16 @@ def triple_id(head: str, relation: str, tail: str) -> str:
 
 
 def _hash(*parts: str) -> str:
-    # Each part is preceded by its length, so that no two lists of parts read the same.
+    # Each part is preceded by its length, so that no two lists of parts give the same text.
     text = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-# --- What the readers of triple files, tables and databases have in common ------------------------
+# --- Results of the readers ---
 
 
 class Fact(NamedTuple):
-    """A triple as a source gives it; an empty or missing part makes it one that is skipped."""
+    """A triple of a source; it is skipped where a part is empty or missing."""
 
     head: str
     relation: str
@@ -138,7 +138,7 @@ class Fact(NamedTuple):
 
 
 class Named(NamedTuple):
-    """An entity with its type and other names; it need not be in any triple."""
+    """An entity with its type and aliases; it need not be in any triple."""
 
     name: str
     where: str
@@ -146,5 +146,5 @@ class Named(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
-#: What a reader yields; an InputError stands for what could not be read.
+#: What a reader yields; an InputError for a record that it could not read.
 Reading: TypeAlias = Fact | Named | InputError

@@ -30,8 +30,8 @@ def require_graph(database: Database, graph: str) -> GraphSummary:
 def delete_graph(database: Database, graph: str) -> GraphSummary:
     """Delete a knowledge graph with its entities and relationships; return what was in it.
 
-    Nothing else goes: neither corpora and other graphs, nor the nodes that a graph was copied from.
-    Cut short, it is finished by deleting again. Raises GraphError when there is no such graph.
+    Corpora, other graphs and the nodes that a graph was copied from stay. Deleting again finishes
+    a deletion that was interrupted. Raises GraphError when there is no such graph.
     """
     found = require_graph(database, graph)
     database.write_in_batches("load_kg/delete_relationships", graph=graph)

@@ -1,4 +1,4 @@
-"""The load itself: files or a stored graph, gathered, written and embedded."""
+"""Loads files or a stored graph into a knowledge graph: reads, writes and embeds."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def load_graph(
     keep_going: bool = False,
     embed: bool = True,
 ) -> GraphLoadReport:
-    """Load files of triples, or tables with a mapping, into a knowledge graph and account for it.
+    """Load files of triples, or tables with a mapping, into a knowledge graph.
 
     `mapping` is a TOML file or the name of one that comes with the package; `types` maps relations
-    to the types of head and tail, `entity_types` is a file of names and types. Everything is read
-    before anything is written: the first bad line raises InputError and leaves the graph as it was,
-    unless `keep_going` leaves that line out and the account lists it. Loading again changes
-    nothing, and finishes a load that was cut short. `embed` gives each entity the embedding of its
-    name, by `encoder` (default: the graph's own, else the offline one).
+    to the types of head and tail, `entity_types` is a file of names and types. All files are read
+    before anything is written: the first bad line raises InputError and leaves the graph as it
+    was; with `keep_going` bad lines are skipped and listed in the report. Loading again changes
+    nothing, and finishes a load that was interrupted. `embed` gives each entity the embedding of
+    its name, by `encoder` (default: the graph's own, else the offline one).
     """
     began = time.monotonic()
     checked_graph(graph)
@@ -82,8 +82,8 @@ def adopt_graph(
     """Copy nodes of these labels, with the relationships between them, into a knowledge graph.
 
     `name_property` holds their names; the first of `labels` that a node has becomes its type. The
-    nodes themselves are neither changed nor deleted, now or later. Raises ConfigurationError where
-    the database knows no such label or property, else works as `load_graph` does.
+    nodes themselves are never changed or deleted. Raises ConfigurationError where the database has
+    no such label or property; otherwise works as `load_graph` does.
     """
     began = time.monotonic()
     checked_graph(graph)
@@ -105,7 +105,7 @@ def _read(
 
 
 class _Source:
-    """What was gathered, with an account of what could not be."""
+    """The entities and triples read so far, and the errors of lines that were skipped."""
 
     def __init__(self, gathered: Gathered, keep_going: bool, errors: list[str]) -> None:
         self.gathered = gathered
@@ -113,7 +113,7 @@ class _Source:
         self._keep_going = keep_going
 
     def read(self, readings: Iterator[Reading]) -> bool:
-        """Add what a reader yields and say whether all of it could be used."""
+        """Add what a reader yields; return whether there was no error."""
         faultless = True
         for reading in readings:
             try:
@@ -144,7 +144,7 @@ def _write(
     writer = GraphWriter(database, graph)
     model = None
     if embed:
-        # torch and its kin only where something is embedded.
+        # Imported here: these are slow, and needed only where names are embedded.
         from kgp_neo4j.models.encoder import load_encoder
         from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 
@@ -174,7 +174,7 @@ def _write(
 
 
 def _stopped(error: InputError) -> InputError:
-    """Return the error with how to go on."""
+    """Return the error with a hint on how to go on."""
     hint = "Nothing was written; --keep-going loads the rest without this."
     return InputError(
         error.what, where=error.where, hint=f"{error.hint} {hint}" if error.hint else hint

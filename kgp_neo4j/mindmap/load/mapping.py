@@ -1,4 +1,4 @@
-"""The mapping file: how a table with one entity a row becomes triples."""
+"""Reads the mapping file, which says how a table with one entity a row becomes triples."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["ColumnMapping", "TableMapping", "built_in", "read_mapping"]
 
 _FORMS = ("one", "list", "separated")
 _BUILT_IN = "mappings"
-_TOP = {"encoding", "separator", "name", "type", "noise", "drop", "aliases", "columns"}
-_COLUMN = {"column", "relation", "inverse", "type", "form", "separators", "noise", "drop"}
-_HINT = "docs/knowledge-graphs.md tells what a mapping holds."
+_TABLE_KEYS = {"encoding", "separator", "name", "type", "noise", "drop", "aliases", "columns"}
+_COLUMN_KEYS = {"column", "relation", "inverse", "type", "form", "separators", "noise", "drop"}
+_HINT = "docs/knowledge-graphs.md describes mapping files."
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """What the values of one column are: how to cut a cell, and which triples they make.
+    """How one column becomes triples: how to split a cell, and the relation of its values.
 
-    `noise` is taken out of a cell, values that `drop` finds are left out. A column of aliases has
-    no relation.
+    `noise` is removed from a cell, values that `drop` matches are left out. A column of aliases
+    has no relation.
     """
 
     column: str
@@ -43,7 +43,7 @@ class ColumnMapping:
 
 @dataclass(frozen=True, slots=True)
 class TableMapping:
-    """A mapping as it is read from a TOML file: the entity's column, its aliases, the rest."""
+    """A mapping from a TOML file: the column of the entity, of its aliases, and the others."""
 
     name: str
     columns: tuple[ColumnMapping, ...]
@@ -66,7 +66,7 @@ def built_in() -> tuple[str, ...]:
 def read_mapping(given: str | Path) -> TableMapping:
     """Return the mapping of a TOML file, or one of the package's own by its name.
 
-    Raises ConfigurationError for a file that cannot be read, with the key that is wrong.
+    Raises ConfigurationError for a file that cannot be read, naming the wrong key.
     """
     where = str(given)
     try:
@@ -94,7 +94,7 @@ class _Reader:
         self._where = where
 
     def table(self, values: AbstractMapping[str, Any]) -> TableMapping:
-        self._known(values, _TOP, "")
+        self._known(values, _TABLE_KEYS, "")
         noise = self._patterns(values, "noise", "noise")
         drop = self._patterns(values, "drop", "drop")
         columns, aliases = values.get("columns", []), values.get("aliases")
@@ -112,8 +112,8 @@ class _Reader:
             noise=noise,
             drop=drop,
             columns=tuple(
-                self._column(made, f"columns[{at}]", noise, drop)
-                for at, made in enumerate(columns, 1)
+                self._column(column, f"columns[{at}]", noise, drop)
+                for at, column in enumerate(columns, 1)
             ),
             aliases=None if aliases is None else self._column(aliases, "aliases", noise, drop),
             encoding=encoding,
@@ -125,7 +125,7 @@ class _Reader:
     ) -> ColumnMapping:
         if not isinstance(values, dict):
             raise self._error(key, "not a table")
-        self._known(values, _COLUMN, f"{key}.")
+        self._known(values, _COLUMN_KEYS, f"{key}.")
         separators = self._text(values, "separators", f"{key}.separators", strip=False)
         form = self._text(values, "form", f"{key}.form") or ("separated" if separators else "one")
         if form not in _FORMS:
@@ -182,13 +182,13 @@ class _Reader:
         found = values.get(name, [])
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
             raise self._error(key, "not a list of texts")
-        made = []
+        patterns = []
         for each in found:
             try:
-                made.append(re.compile(each))
+                patterns.append(re.compile(each))
             except re.error as error:
                 raise self._error(key, f"{each!r} is no regular expression ({error})") from None
-        return tuple(made)
+        return tuple(patterns)
 
-    def _error(self, key: str, what: str) -> ConfigurationError:
-        return ConfigurationError(f"{key}: {what}", where=self._where, hint=_HINT)
+    def _error(self, key: str, reason: str) -> ConfigurationError:
+        return ConfigurationError(f"{key}: {reason}", where=self._where, hint=_HINT)

@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -33,7 +34,7 @@ class Row(NamedTuple):
 def is_encoding(name: str) -> bool:
     """Say whether a name is that of a text encoding."""
     try:
-        b"a".decode(name)  # of nothing at all, no name is looked up
+        b"a".decode(name)  # decoding an empty string would not look the name up
     except LookupError:
         return False
     except UnicodeDecodeError:
@@ -46,10 +47,9 @@ def rows_of(
 ) -> Iterator[Row | InputError]:
     """Yield the records of a file that are not empty; an InputError for one that cannot be read.
 
-    The encoding is UTF-8, or UTF-16 where the file's mark says so, unless one is given. Fields are
-    separated by tabs where the first line has one, else by what cuts it into most fields of comma,
-    semicolon and bar. Quotes count where the separator is no tab: names in tab files have
-    quotes of their own.
+    The default encoding is UTF-8, or UTF-16 where the file has its byte order mark. Fields are
+    separated by tabs where the first line has one, else by the mark of comma, semicolon and bar
+    that gives the most fields. Quotes have no meaning in tab files, where names may contain them.
     """
     lines = _lines(file, path, encoding)
     first = next((line for line in lines if line[1].strip()), None)
@@ -57,17 +57,12 @@ def rows_of(
         return
     separator = separator or _separator_of(first[1])
     if separator == "\t":
-        for number, line in _again(first, lines):
+        for number, line in chain([first], lines):
             if line.strip():
                 yield Row(number, line.rstrip("\r\n").split("\t"))
         return
     with _long_fields():
-        yield from _quoted(_again(first, lines), path, separator)
-
-
-def _again(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    yield first
-    yield from rest
+        yield from _quoted(chain([first], lines), path, separator)
 
 
 def _separator_of(line: str) -> str:
@@ -89,7 +84,7 @@ def _long_fields() -> Iterator[None]:
 def _quoted(
     lines: Iterator[tuple[int, str]], path: Path, separator: str
 ) -> Iterator[Row | InputError]:
-    """Yield records in which quotes may hold separators and line ends."""
+    """Yield records whose quoted fields may contain separators and line ends."""
     began = last = 0
 
     def texts() -> Iterator[str]:
@@ -115,7 +110,7 @@ def _quoted(
 
 
 def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file with their numbers; raises InputError for what is no text."""
+    """Yield the lines of a file with their numbers; raises InputError where it is not text."""
     start = file.peek(4)[:4]  # type: ignore[attr-defined]
     name = encoding or ("utf-16" if start[:2] in _UTF16 else "utf-8")
     if codecs.lookup(name).name.startswith(("utf-16", "utf-32")):
@@ -150,11 +145,11 @@ def _undecodable(path: Path, line: int, encoding: str, error: UnicodeDecodeError
     )
 
 
-# --- Reads head/relation/tail files: tab- or comma-separated, or JSON lines -----------------------
+# --- Triples ---
 
-#: What is read, each also with `.gz`.
+#: Endings of the files that are read, each also with `.gz`.
 KINDS = (".tsv", ".txt", ".csv", ".jsonl", ".json")
-#: What the columns of a header line and the keys of a JSON record may be called, in lower case.
+#: Accepted names of columns in a header line and of keys in a JSON record, in lower case.
 _COLUMNS = {
     "head": "head h subject subj source src from head_name x_name start entity1 node1 :start_id",
     "relation": "relation rel r predicate pred relationship type edge label :type property",
@@ -171,11 +166,11 @@ _HINT = (
 
 
 def read_triples(path: Path, progress: Progress, *, encoding: str = "") -> Iterator[Reading]:
-    """Yield the triples of a file, and an InputError for each line that is none.
+    """Yield the triples of a file, and an InputError for each line that is not one.
 
     Without a header line the three columns are head, relation and tail. A header line, or a JSON
     record's keys, may name them in any order (subject, predicate, object; source, target; x_name,
-    y_name...), with `head_type` and `tail_type` beside them; other columns are left alone.
+    y_name...), with `head_type` and `tail_type` beside them; other columns are ignored.
     """
     kind = extension(path)
     if kind not in KINDS:
@@ -186,7 +181,7 @@ def read_triples(path: Path, progress: Progress, *, encoding: str = "") -> Itera
         with opened(path, progress) as file:
             if kind in (".json", ".jsonl"):
                 start = file.peek(4096)[:4096]  # type: ignore[attr-defined]
-                # A file of JSON lines may begin with a bracket too, that of a list of three.
+                # A file of JSON lines may begin with a bracket too: that of a list of three.
                 begins = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
                 is_array = kind == ".json" and begins == b"["
                 for value in (read_array if is_array else read_lines)(file, shown(path)):
@@ -228,9 +223,9 @@ def _of_rows(path: Path, rows: Iterator[Any]) -> Iterator[Reading]:
 
 
 def _header(fields: Sequence[str]) -> dict[str, int]:
-    """Return where the columns are if this is a line that names them, else nothing.
+    """Return the positions of the columns that a header line names; empty for another line.
 
-    Where two columns have names of one meaning, the first counts.
+    Where two columns have the same meaning, the first counts.
     """
     places: dict[str, int] = {}
     for at, field in enumerate(fields):

@@ -1,4 +1,4 @@
-"""Writes entities and relationships into the database, in batches that commit on their own."""
+"""Writes entities and relationships into the database, a transaction for each batch."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ BATCH = 10_000
 
 
 class GraphWriter:
-    """One load's right to write to a knowledge graph, until another load begins.
+    """Writes one load into a knowledge graph, until another load of it begins.
 
-    What is written is committed a batch at a time. A load that was cut short is finished by
-    loading again: what is there already is found by its ids.
+    Each batch is committed on its own. Loading again finishes a load that was interrupted: rows
+    that are stored already are found by their ids.
     """
 
     def __init__(self, database: Database, graph: str) -> None:
@@ -37,15 +37,15 @@ class GraphWriter:
         self.encoder: str | None = row["encoder"]
 
     def entities(self, gathered: Gathered, progress: Progress) -> None:
-        """Write the entities; those that are there get the aliases and labels they lack."""
+        """Write the entities; stored ones get the aliases and labels that they lack."""
         self._write("load_kg/entities", gathered.entity_rows(), progress)
 
     def relationships(
         self, gathered: Gathered, progress: Progress, stopped: Callable[[], bool]
     ) -> int:
-        """Write the relationships that are not there yet and return how many those were.
+        """Write the relationships that are not stored yet and return how many there were.
 
-        `stopped` is asked before each batch; the rest is left out once it says so.
+        Nothing more is written once `stopped` returns true.
         """
         stored: set[str] = set()
         for row in self._database.read("load_kg/stored_relationships", graph=self._graph):
@@ -75,8 +75,8 @@ class GraphWriter:
                 yield {"graph": self._graph, "load": self._load, "rows": batch}
 
         total = 0
-        for done in self._database.write_all(path, values()):
-            written = done[0]["written"] if done else 0
+        for rows_written in self._database.write_all(path, values()):
+            written = rows_written[0]["written"] if rows_written else 0
             if written != sizes[-1]:
                 raise GraphError(
                     "another load or deletion of this graph began meanwhile",
