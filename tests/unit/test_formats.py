@@ -5,16 +5,20 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.sections import outline, placed_passages
 from kgp_neo4j.environment.files import find
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.tables import SourcePage, SourceSection
 
 _SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 _EXPLAINED = 'Expected are {"title", "text"} records'
@@ -89,11 +93,32 @@ def test_sections_begin_at_their_headings(tmp_path: Path) -> None:
     (found,) = _read(_write(tmp_path / "a.md", text))
     places = [(s.title, s.level, text[s.start :][:6]) for s in found.sections]
     assert places == [("T", 1, "# T\n\n>"), ("The first", 2, "The *f"), ("Deep", 3, "### De")]
+    (found,) = _read(_write(tmp_path / "b.html", "<pre>\n</pre><pre> </pre><h1>T</h1>x"))
+    assert (found.text, [s.start for s in found.sections]) == ("T\n\nx", [0])
     page = " <p>One<h2> The\nfirst </h2>Two<pre>\n x</pre><div><h3>D<i>ee</i>p</h3></div><h4></h4>"
     (found,) = _read(_write(tmp_path / "a.html", page))
     assert found.text == "One\n\nThe first\n\nTwo\n\n\n x\n\nDeep"
     places = [(s.title, s.level, found.text[s.start :][:6]) for s in found.sections]
     assert places == [("The first", 2, "The fi"), ("Deep", 3, "Deep")]
+
+
+def test_passages_are_the_text_whatever_its_sections_and_pages() -> None:
+    draw = random.Random(7)
+    for _ in range(300):
+        pieces = ["word ", "\n\n", "# h\n", "A. ", "x" * 40]
+        text = "x" + "".join(draw.choices(pieces, k=draw.randint(0, 60)))
+        starts = sorted(draw.choices(range(len(text)), k=draw.randint(0, 8)))
+        cuts = sorted({0, len(text), *draw.choices(range(len(text)), k=draw.randint(0, 4))})
+        document = SourceDocument(
+            "a", text, "s",
+            pages=tuple(SourcePage(at, *both) for at, both in enumerate(pairwise(cuts), 1)),
+            sections=tuple(SourceSection("abc"[at % 3], draw.randint(1, 4), at) for at in starts),
+        )  # fmt: skip
+        for size in (None, 1, 20, 200):
+            found = [p.passage for p in placed_passages(document, outline(document), size)]
+            assert "".join(p.text for p in found) == text
+            assert all(text[p.start : p.end] == p.text for p in found)
+            assert [p.position for p in found] == list(range(len(found)))
 
 
 def test_encodings(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ class _Lines:
 
     def stripped(self) -> int:
         """Return how many characters `text` leaves out at the start."""
-        start = "".join(self._parts[:1])
+        start = "".join(self._parts)
         return len(start) - len(start.lstrip())
 
 
