@@ -2,96 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from random import Random
 
 from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows, shown
 from kgp_neo4j.corpus.tables.questions.table_grid import Column, Grid
 
-__all__ = [
-    "ABOVE",
-    "BOTH",
-    "COMPARED",
-    "DIFFERENCE",
-    "ENDS",
-    "FIGURE",
-    "HOW_MANY",
-    "LARGER",
-    "LOOK_UP",
-    "MOST",
-    "NEXT",
-    "PLACE",
-    "ROWS",
-    "WHERE",
-    "WHICH",
-    "made_up",
-]
+__all__ = ["made_up"]
 
-LOOK_UP = (
-    "What is the {column} of {row}?",
-    "What is the value of {column} for {row}?",
-    "What is the {column} for {row}?",
-    "In the row '{row}', what is the {column}?",
-    "What {column} does {row} have?",
-    'For {row}, what is the value in column "{column}"?',
-    "{column} of {row}",
-    "which {column} is given for {row}?",
-    "What is {row}'s {column}?",
-    "What does the column {column} say in the row {row}?",
-)
-PLACE = (
-    "What is in row {at}, column {to}?",
-    "What is the {column} in row {at}?",
-    "What is the value in the row {at} of the column {column}?",
-)
-WHERE = (
-    "Which {key} has {column} {text}?",
-    "What {key} has a {column} of {text}?",
-    "Which {key} has the {column} '{text}'?",
-    "List the {key} where {column} is {text}.",
-    "For which {key} is the {column} {text}?",
-)
-HOW_MANY = (
-    "How many rows have {column} = {text}?",
-    "How many rows have {text} as {column}?",
-    "How many {key} have the {column} {text}?",
-    "In how many rows is the {column} {text}?",
-    "What is the number of rows where {column} is {text}?",
-)
-ABOVE = {
-    ">": ("more than", "above", "over", "greater than", "higher than"),
-    "<": ("less than", "below", "under", "fewer than", "lower than"),
-    ">=": ("at least", "no less than"),
-    "<=": ("at most", "no more than"),
-}
-COMPARED = (
-    "How many rows have a {column} {than} {number}?",
-    "How many {key} have {column} {than} {number}?",
-    "In how many rows is the {column} {than} {number}?",
-)
-WHICH = (
-    "Which {key} have a {column} {than} {number}?",
-    "List {key} with {column} {than} {number}.",
-)
-MOST = {
-    True: (
+#: How each kind of question is worded; `key` is the column that names the rows.
+_WORDINGS = {
+    "look up": (
+        "What is the {column} of {row}?",
+        "What is the value of {column} for {row}?",
+        "What is the {column} for {row}?",
+        "In the row '{row}', what is the {column}?",
+        "What {column} does {row} have?",
+        'For {row}, what is the value in column "{column}"?',
+        "{column} of {row}",
+        "What is {row}'s {column}?",
+    ),
+    "place": (
+        "What is in row {at}, column {to}?",
+        "What is the {column} in row {at}?",
+        "What is the value in the row {at} of the column {column}?",
+    ),
+    "where": (
+        "Which {key} has {column} {text}?",
+        "What {key} has a {column} of {text}?",
+        "Which {key} has the {column} '{text}'?",
+        "List the {key} where {column} is {text}.",
+    ),
+    "how many where": (
+        "How many rows have {column} = {text}?",
+        "How many rows have {text} as {column}?",
+        "How many {key} have the {column} {text}?",
+        "In how many rows is the {column} {text}?",
+        "What is the number of rows where {column} is {text}?",
+    ),
+    "how many compared": (
+        "How many rows have a {column} {than} {number}?",
+        "How many {key} have {column} {than} {number}?",
+        "In how many rows is the {column} {than} {number}?",
+    ),
+    "which compared": (
+        "Which {key} have a {column} {than} {number}?",
+        "List {key} with {column} {than} {number}.",
+    ),
+    "which most": (
         "Which {key} has the highest {column}?",
         "What {key} has the largest {column}?",
         "Which {key} had the most {column}?",
-        "Which {key} has the maximum {column}?",
         "{key} with the greatest {column}",
         "Which row has the highest {column}?",
     ),
-    False: (
+    "which least": (
         "Which {key} has the lowest {column}?",
         "What {key} has the smallest {column}?",
         "Which {key} had the least {column}?",
-        "Which {key} has the minimum {column}?",
         "{key} with the fewest {column}",
         "Which row has the lowest {column}?",
     ),
-}
-FIGURE = {
     "sum": (
         "What is the total {column}?",
         "What is the sum of {column}?",
@@ -103,19 +75,16 @@ FIGURE = {
         "What is the average {column}?",
         "What is the mean of {column}?",
         "What is the average of the column {column}?",
-        "What is the average value of {column}?",
     ),
     "max": (
         "What is the highest {column}?",
         "What is the maximum {column}?",
         "What is the largest value in {column}?",
-        "What is the maximum of the column {column}?",
     ),
     "min": (
         "What is the lowest {column}?",
         "What is the minimum {column}?",
         "What is the smallest value in {column}?",
-        "What is the minimum of the column {column}?",
     ),
     "distinct": (
         "How many different {column} are there?",
@@ -128,253 +97,210 @@ FIGURE = {
         "List all {column}.",
         "What are the values of {column}?",
         "Which values does the column {column} list?",
-        "Give every {column}.",
     ),
     "common": (
         "What is the most common {column}?",
         "Which {column} appears most often?",
         "What is the most frequent {column}?",
-        "Which {column} occurs the most?",
     ),
-}
-DIFFERENCE = (
-    "What is the difference in {column} between {row} and {other}?",
-    "By how much does the {column} of {row} differ from that of {other}?",
-    "What is the difference between the {column} of {row} and {other}?",
-    "How much higher is the {column} of {row} than that of {other}?",
-)
-LARGER = {
-    True: (
+    "difference": (
+        "What is the difference in {column} between {row} and {other}?",
+        "By how much does the {column} of {row} differ from that of {other}?",
+        "What is the difference between the {column} of {row} and {other}?",
+        "How much higher is the {column} of {row} than that of {other}?",
+    ),
+    "higher": (
         "Which has the higher {column}, {row} or {other}?",
         "Which is larger in {column}, {row} or {other}?",
         "Who has more {column}, {row} or {other}?",
     ),
-    False: (
+    "lower": (
         "Which has the lower {column}, {row} or {other}?",
         "Which is smaller in {column}, {row} or {other}?",
         "Who has less {column}, {row} or {other}?",
     ),
-}
-NEXT = {
-    1: (
+    "both": (
+        "What is the total {column} of {row} and {other}?",
+        "{column} of {row} and {other} combined?",
+    ),
+    "next": (
         "Which {key} comes after {row}?",
         "Which {key} is listed after {row}?",
         "What is the next {key} after {row}?",
     ),
-    -1: (
+    "previous": (
         "Which {key} comes before {row}?",
         "Which {key} is listed before {row}?",
         "What is the {key} right before {row}?",
     ),
-}
-ENDS = {
-    False: (
+    "first": (
         "What is the first {column}?",
         "Which {column} is listed first?",
         "What is the {column} in the first row?",
     ),
-    True: (
+    "last": (
         "What is the last {column}?",
         "Which {column} is listed last?",
         "What is the {column} in the last row?",
     ),
+    "rows": (
+        "How many rows are there?",
+        "How many rows does the table have?",
+        "How many rows are listed?",
+    ),
 }
-ROWS = (
-    "How many rows are there?",
-    "How many rows does the table have?",
-    "How many rows are listed?",
-)
-BOTH = (
-    "What is the total {column} of {row} and {other}?",
-    "{column} of {row} and {other} combined?",
-)
+_THAN = {
+    ">": ("more than", "above", "over", "greater than", "higher than"),
+    "<": ("less than", "below", "under", "fewer than", "lower than"),
+    ">=": ("at least", "no less than"),
+    "<=": ("at most", "no more than"),
+}
 
-
-# --- Plain questions made of a table's own names, with the plan that each means -------------------
+_Made = tuple[str, Plan] | None
 
 
 def made_up(grid: Grid, random: Random, count: int) -> Iterator[tuple[str, Plan]]:
     """Yield up to `count` questions over a table, each with the plan that it means."""
     named = [c for c in grid.columns if c.header and any(x.isalpha() for x in c.header)]
-    keys = [
-        c
-        for c in named
-        if c.type == "text" and grid.distinct[c.order - 1] >= 0.8 * len(grid.rows) > 2
-    ]
+    rows = len(grid.rows)
+    keys = [c for c in named if c.type == "text" and grid.distinct[c.order - 1] >= 0.8 * rows > 2]
     if not keys or len(named) < 2:
         return
-    makers = [
-        _look_up,
-        _look_up,
-        _look_up,
-        _where,
-        _where,
-        _counted,
-        _counted,
-        _compared,
-        _compared,
-        _most,
-        _most,
-        _figure,
-        _figure,
-        _figure,
-        _difference,
-        _larger,
-        _next,
-        _ends,
-        _all,
-        _both,
-    ]
     for _ in range(count):
-        made = random.choice(makers)(grid, random, keys[0], random.choice(named))
-        if made is not None:
+        draw = _Draw(grid, random, keys[0], random.choice(named))
+        if (made := random.choice(_MAKERS)(draw)) is not None:
             question, plan = made
             yield (question.lower() if random.random() < 0.3 else question), plan
 
 
-def _texts(grid: Grid, column: Column) -> list[str]:
-    """Return texts of a column that a question can name."""
-    found = dict.fromkeys(row[column.order - 1].text for row in grid.rows)
-    return [t for t in found if t.strip() and len(t) <= 60 and "\n" not in t and t.strip("-–— ?")]
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """A table, the column that names its rows, and the column that is asked about."""
+
+    grid: Grid
+    random: Random
+    key: Column
+    column: Column
+
+    def say(self, kind: str, **slots: object) -> str:
+        """Return a wording of a kind of question, filled in."""
+        key, column = (" ".join(c.header.split()) for c in (self.key, self.column))
+        wording = self.random.choice(_WORDINGS[kind])
+        return wording.format(key=key, column=column, to=self.column.order, **slots)
+
+    def texts(self, column: Column, count: int) -> list[str]:
+        """Return some texts of a column that a question can name; none where it has not so many."""
+        found = dict.fromkeys(row[column.order - 1].text for row in self.grid.rows)
+        fit = [t for t in found if len(t) <= 60 and "\n" not in t and t.strip("-–— ?")]
+        return self.random.sample(fit, count) if len(fit) >= count else []
+
+    def numbers(self) -> list[float]:
+        """Return the numbers of the column that is asked about, if it is one of numbers."""
+        at = self.column.order - 1
+        if self.column == self.key or self.grid.valued[at] < 0.8 or self.grid.dated[at] > 0.5:
+            return []
+        return [v for row in self.grid.rows if (v := row[at].value) is not None]
+
+    def rows(self, column: Column, *texts: str, pick: Pick | None = None, shift: int = 0) -> Rows:
+        """Return the rows that have one of the texts in a column."""
+        cells = [row[column.order - 1] for row in self.grid.rows]
+        norms = tuple(next(cell.norm for cell in cells if cell.text == text) for text in texts)
+        named = Condition(column.order, "=", texts=norms, said=" ".join(norms))
+        return Rows((named,), pick=pick, shift=shift)
 
 
-def _is(grid: Grid, column: Column, text: str) -> Condition:
-    norm = next(r[column.order - 1].norm for r in grid.rows if r[column.order - 1].text == text)
-    return Condition(column.order, "=", texts=(norm,), said=norm)
-
-
-def _name(column: Column) -> str:
-    return " ".join(column.header.split())
-
-
-_Made = tuple[str, Plan] | None
-
-
-def _look_up(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    if column == key:
+def _look_up(draw: _Draw) -> _Made:
+    if draw.random.random() < 0.15:
+        at = draw.random.randrange(len(draw.grid.rows)) + 1
+        rows = Rows((Condition(0, "=", "value", (), float(at)),))
+        return draw.say("place", at=at), Plan("select", rows, draw.column.order)
+    texts = draw.texts(draw.key, 1)
+    if not texts or draw.column == draw.key:
         return None
-    if random.random() < 0.15:
-        at = random.randrange(len(grid.rows))
-        text = random.choice(PLACE).format(at=at + 1, column=_name(column), to=column.order)
-        condition = Condition(0, "=", "value", (), float(at + 1))
-        return text, Plan("select", Rows((condition,)), column.order)
-    row = random.choice(_texts(grid, key) or [""])
-    if not row:
+    plan = Plan("select", draw.rows(draw.key, *texts), draw.column.order)
+    return draw.say("look up", row=texts[0]), plan
+
+
+def _where(draw: _Draw) -> _Made:
+    texts = draw.texts(draw.column, 1)
+    if not texts or draw.column == draw.key:
         return None
-    text = random.choice(LOOK_UP).format(column=_name(column), row=row)
-    return text, Plan("select", Rows((_is(grid, key, row),)), column.order)
+    rows = draw.rows(draw.column, *texts)
+    if draw.random.random() < 0.5:
+        return draw.say("how many where", text=texts[0]), Plan("count", rows)
+    return draw.say("where", text=texts[0]), Plan("select", rows, draw.key.order)
 
 
-def _where(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    texts = _texts(grid, column)
-    if column == key or not texts:
+def _compared(draw: _Draw) -> _Made:
+    numbers = [number for number in draw.numbers() if number >= 0]
+    if len(numbers) < 3:
         return None
-    text = random.choice(texts)
-    question = random.choice(WHERE).format(column=_name(column), key=_name(key), text=text)
-    return question, Plan("select", Rows((_is(grid, column, text),)), key.order)
+    op, number = draw.random.choice(list(_THAN)), draw.random.choice(numbers)
+    slots = {"than": draw.random.choice(_THAN[op]), "number": shown(number)}
+    rows = Rows((Condition(draw.column.order, op, "value", (), number),))
+    if draw.random.random() < 0.3:
+        return draw.say("which compared", **slots), Plan("select", rows, draw.key.order)
+    return draw.say("how many compared", **slots), Plan("count", rows)
 
 
-def _counted(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    texts = _texts(grid, column)
-    if column == key or not texts:
+def _most(draw: _Draw) -> _Made:
+    if not draw.numbers():
         return None
-    text = random.choice(texts)
-    question = random.choice(HOW_MANY).format(column=_name(column), key=_name(key), text=text)
-    return question, Plan("count", Rows((_is(grid, column, text),)))
+    high = draw.random.random() < 0.5
+    rows = Rows(pick=Pick(draw.column.order, "value", high))
+    return draw.say("which most" if high else "which least"), Plan("select", rows, draw.key.order)
 
 
-def _numbers(grid: Grid, column: Column) -> list[float]:
-    if grid.valued[column.order - 1] < 0.8 or grid.dated[column.order - 1] > 0.5:
-        return []
-    return [v for row in grid.rows if (v := row[column.order - 1].value) is not None]
+def _figure(draw: _Draw) -> _Made:
+    kinds = ["distinct", "select"]
+    if 1 < draw.grid.distinct[draw.column.order - 1] < len(draw.grid.rows):
+        kinds.append("common")
+    if draw.numbers():
+        kinds += ["sum", "average", "max", "min"]
+    kind = draw.random.choice(kinds)
+    return draw.say(kind), Plan(kind, Rows(), draw.column.order)
 
 
-def _compared(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    values = _numbers(grid, column)
-    if len(values) < 3:
+def _of_two(draw: _Draw) -> _Made:
+    two, at = draw.texts(draw.key, 2), draw.column.order
+    if not two or not draw.numbers():
         return None
-    op = random.choice(list(ABOVE))
-    number = random.choice(values)
-    if number < 0:
+    kind = draw.random.choice(("difference", "difference", "higher", "lower", "both"))
+    question = draw.say(kind, row=two[0], other=two[1])
+    if kind == "difference":
+        one, other = (draw.rows(draw.key, text) for text in two)
+        return question, Plan("difference", one, at, other)
+    if kind == "both":
+        return question, Plan("sum", draw.rows(draw.key, *two), at)
+    rows = draw.rows(draw.key, *two, pick=Pick(at, "value", kind == "higher"))
+    return question, Plan("select", rows, draw.key.order)
+
+
+def _beside(draw: _Draw) -> _Made:
+    texts, after = draw.texts(draw.key, 1), draw.random.random() < 0.5
+    if not texts:
         return None
-    which = random.random() < 0.3
-    question = random.choice(WHICH if which else COMPARED).format(
-        column=_name(column), key=_name(key), than=random.choice(ABOVE[op]), number=shown(number)
-    )
-    rows = Rows((Condition(column.order, op, "value", (), number),))
-    return question, Plan("select", rows, key.order) if which else Plan("count", rows)
+    rows = draw.rows(draw.key, *texts, shift=1 if after else -1)
+    question = draw.say("next" if after else "previous", row=texts[0])
+    return question, Plan("select", rows, draw.key.order)
 
 
-def _most(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    if not _numbers(grid, column) or column == key:
-        return None
-    highest = random.random() < 0.5
-    question = random.choice(MOST[highest]).format(column=_name(column), key=_name(key))
-    return question, Plan("select", Rows(pick=Pick(column.order, "value", highest)), key.order)
+def _ends(draw: _Draw) -> _Made:
+    last = draw.random.random() < 0.5
+    rows = Rows(pick=Pick(0, "order", last))
+    return draw.say("last" if last else "first"), Plan("select", rows, draw.column.order)
 
 
-def _figure(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    kind = random.choice(list(FIGURE))
-    if kind in ("sum", "average", "max", "min") and not _numbers(grid, column):
-        return None
-    if kind == "common" and not 1 < grid.distinct[column.order - 1] < len(grid.rows):
-        return None
-    question = random.choice(FIGURE[kind]).format(column=_name(column))
-    return question, Plan(kind, Rows(), column.order)
+def _all(draw: _Draw) -> _Made:
+    return draw.say("rows"), Plan("count")
 
 
-def _two(grid: Grid, random: Random, key: Column) -> list[str]:
-    texts = _texts(grid, key)
-    return random.sample(texts, 2) if len(texts) > 2 else []
-
-
-def _difference(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    two = _two(grid, random, key)
-    if not two or not _numbers(grid, column) or column == key:
-        return None
-    question = random.choice(DIFFERENCE).format(column=_name(column), row=two[0], other=two[1])
-    one, other = (Rows((_is(grid, key, text),)) for text in two)
-    return question, Plan("difference", one, column.order, other)
-
-
-def _either(grid: Grid, key: Column, two: list[str]) -> Condition:
-    return Condition(
-        key.order, "=", texts=tuple(_is(grid, key, text).texts[0] for text in two), said="both"
-    )
-
-
-def _larger(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    two = _two(grid, random, key)
-    if not two or not _numbers(grid, column) or column == key:
-        return None
-    highest = random.random() < 0.5
-    question = random.choice(LARGER[highest]).format(column=_name(column), row=two[0], other=two[1])
-    rows = Rows((_either(grid, key, two),), pick=Pick(column.order, "value", highest))
-    return question, Plan("select", rows, key.order)
-
-
-def _both(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    two = _two(grid, random, key)
-    if not two or not _numbers(grid, column) or column == key:
-        return None
-    question = random.choice(BOTH).format(column=_name(column), row=two[0], other=two[1])
-    return question, Plan("sum", Rows((_either(grid, key, two),)), column.order)
-
-
-def _next(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    row = random.choice(_texts(grid, key) or [""])
-    if not row:
-        return None
-    step = random.choice((1, -1))
-    question = random.choice(NEXT[step]).format(key=_name(key), row=row)
-    return question, Plan("select", Rows((_is(grid, key, row),), shift=step), key.order)
-
-
-def _ends(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    last = random.random() < 0.5
-    question = random.choice(ENDS[last]).format(column=_name(column))
-    return question, Plan("select", Rows(pick=Pick(0, "order", last)), column.order)
-
-
-def _all(grid: Grid, random: Random, key: Column, column: Column) -> _Made:
-    return random.choice(ROWS), Plan("count")
+#: What makes questions; one that stands more often is drawn more often.
+_MAKERS: tuple[Callable[[_Draw], _Made], ...] = (
+    *[_look_up, _where] * 4,
+    *[_compared, _most] * 2,
+    *[_figure, _of_two] * 3,
+    _beside,
+    _ends,
+    _all,
+)

@@ -143,7 +143,6 @@ _PLANS: list[tuple[Plan, tuple[str, ...]]] = [
     (Plan("min", _NORWAY, 5), ("8250",)),
     (Plan("sum", _MOYLE, 5), ()),
     (Plan("common", Rows(), 2), ("Norway",)),
-    (Plan("rare", Rows(), 2), ("Iceland",)),
     (Plan("common", Rows(), 4), ("18",)),
     (Plan("select", Rows(pick=Pick(4, "value", True)), 1), ("Elsinore",)),
     (Plan("select", Rows(pick=Pick(4, "value", False)), 1), ("Black Gannet", "Dover Queen")),
@@ -163,7 +162,6 @@ _PLANS: list[tuple[Plan, tuple[str, ...]]] = [
     (Plan("difference", _MOYLE, 3, _GANNET, unit="years"), ("3 years",)),
     (Plan("difference", _MOYLE, 5, _GANNET), ()),
     (Plan("difference", _NORWAY, 4, _GANNET), ()),
-    (Plan("count_difference", _NORWAY, 0, Rows((_is(2, "iceland"),))), ("2",)),
     (Plan("span", _QUEEN, 4, to=3), ("1886",)),
 ]  # fmt: skip
 

@@ -16,7 +16,12 @@ import regex
 
 from kgp_neo4j.corpus.answer.reply import Claim
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.corpus.tables.questions.question_words import DEMONYMS, NUMBERS, ORDINALS, stem
+from kgp_neo4j.corpus.tables.questions.question_words import (
+    DEMONYMS,
+    NUMBERS,
+    ORDINALS,
+    header_stem,
+)
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.words import content_words, words
 from kgp_neo4j.types.corpus import Passage, Statement
@@ -310,10 +315,10 @@ def _with_places(held: frozenset[str]) -> frozenset[str]:
 
 
 def _key(word: str) -> str:
-    return stem(word)[:_LETTERS]
+    return header_stem(word)[:_LETTERS]
 
 
-# --- Checks each claim of a reply: whether what it cites is there, and carries it -----------------
+# --- Checks each claim of a reply: whether what it cites is there, and carries it ---
 
 #: What stands behind a claim that the evidence does not carry.
 MARK = "[not in the evidence]"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -50,22 +49,13 @@ def bases_of(links: Links, grid: Grid) -> Iterator[Base]:
     single = single[: _SINGLE + 10]
     for each, count in single:
         yield Base(Rows((each.condition,)), (each,), count)
-    if set(links.words) & {
-        "not",
-        "except",
-        "besides",
-        "never",
-        "other",
-        "without",
-        "excluding",
-        "aside",
-    } or re.search(r"n['’]t\b", links.text):
+    if set(links.words) & CUES["not"]:
         for each, count in single[:6]:
             if each.condition.by == "text" and each.condition.op == "=":
                 without = replace(each, condition=replace(each.condition, op="!="))
                 yield Base(Rows((without.condition,)), (without,), len(grid.rows) - count)
     pairs = 0
-    asking = bool(links.words) and links.words[0] in _ASKING
+    asking = bool(links.words) and links.words[0] in CUES["exists"]
     for (a, _), (b, _) in combinations(single[:_SINGLE], 2):
         if not _apart((a, b)):
             continue
@@ -91,7 +81,6 @@ def bases_of(links: Links, grid: Grid) -> Iterator[Base]:
         yield Base(rows, (replace(a, condition=condition), b), len(rows_of(grid, rows)))
 
 
-_ASKING = frozenset("is are was were did does do has have can had".split())
 _SIDES = {
     ">": CUES["next"]
     | {"more", "higher", "greater", "larger", "longer", "than", "better", "older"},
@@ -194,17 +183,17 @@ class Candidate:
 
 def candidates(links: Links, grid: Grid) -> list[Candidate]:
     """Return the plans that a question may mean, each with its result; at most some hundreds."""
-    made: dict[tuple[Plan, tuple[str, ...]], Candidate] = {}
+    made: dict[Plan, Candidate] = {}
     counts: dict[str, int] = {}
     for plan, used in _plans(links, grid):
         limit = 320 if plan.kind == "select" else 120
-        if counts.get(plan.kind, 0) >= limit or (plan, ()) in made:
+        if counts.get(plan.kind, 0) >= limit or plan in made:
             continue
         result = denotation(grid, plan)
         if not result.values or len(result.values) > 120:
             continue
         counts[plan.kind] = counts.get(plan.kind, 0) + 1
-        made[plan, ()] = Candidate(plan, used, result)
+        made[plan] = Candidate(plan, used, result)
         if len(made) >= _MOST:
             break
     return list(made.values())
@@ -216,9 +205,6 @@ def _plans(links: Links, grid: Grid) -> Iterator[tuple[Plan, tuple[Link, ...]]]:
     numeric = [c.order for c in grid.columns if grid.valued[c.order - 1] >= 0.5]
     every = [c.order for c in grid.columns]
     superlative = bool(words & _SUPERLATIVE) or any(len(w) > 4 and w.endswith("est") for w in words)
-    counting = bool(
-        words & {"many", "number", "amount", "total", "count", "times", "much", "often"}
-    )
     filled = [b for b in bases if b.links]
     whole = [b for b in bases if not b.links]
     bases = [*whole, *filled]
@@ -228,7 +214,7 @@ def _plans(links: Links, grid: Grid) -> Iterator[tuple[Plan, tuple[Link, ...]]]:
             yield from ((Plan("select", base.rows, c), base.links) for c in every)
         if base.count:
             yield Plan("count", base.rows), base.links
-        if words & {"is", "are", "was", "were", "did", "does", "do", "has", "have", "can"}:
+        if words & CUES["exists"]:
             yield Plan("exists", base.rows), base.links
     filled = [base for base in filled if base.count]
     bases = [base for base in bases if base.count]
@@ -239,7 +225,7 @@ def _plans(links: Links, grid: Grid) -> Iterator[tuple[Plan, tuple[Link, ...]]]:
             yield from ((Plan("select", base.rows, c), base.links) for c in every)
     if words & {"each", "all", "list", "every", "name"} or not filled:
         yield from ((Plan("select", Rows(), c), ()) for c in every)
-    if counting or words & CUES["distinct"]:
+    if words & CUES["count"] or words & CUES["distinct"]:
         for base in bases[:8]:
             for c in every:
                 if grid.distinct[c - 1] > 1 and base.count > 1:
@@ -254,8 +240,6 @@ def _plans(links: Links, grid: Grid) -> Iterator[tuple[Plan, tuple[Link, ...]]]:
                 for c in every:
                     if grid.distinct[c - 1] < len(grid.rows):
                         yield Plan("common", base.rows, c), base.links
-                        if words & CUES["low"]:
-                            yield Plan("rare", base.rows, c), base.links
     # Neighbouring rows.
     steps = [s for s, cue in ((1, "next"), (-1, "previous")) if words & CUES[cue]]
     for base in filled[:8]:
@@ -344,7 +328,6 @@ def _compared(
             rows = replace(base.rows, pick=Pick(0, "order", highest))
             yield Plan("select", rows, key), base.links
         yield Plan("common", base.rows, key), base.links
-        yield Plan("rare", base.rows, key), base.links
     if not words & CUES["difference"]:
         return
     unit = "years" if "long" in words else ""
@@ -364,4 +347,3 @@ def _compared(
         if a.count == 1 == b.count:
             for c in numeric:
                 yield Plan("difference", a.rows, c, b.rows, unit=unit), used
-        yield Plan("count_difference", a.rows, 0, b.rows), used

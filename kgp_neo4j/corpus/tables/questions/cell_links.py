@@ -10,17 +10,17 @@ from itertools import pairwise
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
 from kgp_neo4j.corpus.tables.questions.question_words import (
-    COMPARING,
     DEMONYMS,
     NUMBERS,
     ORDINALS,
     STOP,
-    stem,
+    header_stem,
 )
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid, folded
-from kgp_neo4j.text.values import MONTHS
+from kgp_neo4j.text.values import MONTHS, typed
+from kgp_neo4j.text.words import stem
 
-__all__ = ["ColumnLink", "Link", "Links", "link", "link_dates", "link_numbers"]
+__all__ = ["ColumnLink", "Link", "Links", "link"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,129 +64,114 @@ class Links:
     columns: list[ColumnLink] = field(default_factory=list)
     #: Where numbers stand (as one number word each).
     number_places: dict[int, float] = field(default_factory=dict)
-    ordinals: set[int] = field(default_factory=set)
 
 
 # --- Links the numbers and dates of a question to the columns that have such ----------------------
 
 
-def link_numbers(made: Links, grid: Grid) -> None:
+def _link_numbers(made: Links, grid: Grid) -> None:
     """Link numbers to columns of numbers and years, with each comparison that may be meant."""
     for at, word in enumerate(made.words):
-        if word[0].isdigit() and word not in ORDINALS:
-            try:
-                value = float(word.replace(",", ""))
-            except ValueError:
-                continue
-        elif word in NUMBERS:
-            value = float(NUMBERS[word])
-        elif word in ORDINALS:
-            value = float(ORDINALS[word])
-            if not (
-                at and made.words[at - 1] in ("in", "ranked", "placed", "place", "the", "number")
-            ):
-                continue
-            made.ordinals.add(at)
-        else:
-            continue
-        made.number_places[at] = value
+        value = _number(made.words, at)
+        if value is not None:
+            made.number_places[at] = value
+        if made.words[at - 1 : at] in (["row"], ["line"], ["entry"]) and word.isdigit():
+            wanted = Condition(0, "=", "value", (), float(word), None, f"row {word}")
+            made.cells.insert(0, Link(wanted, at - 1, at + 1))
     for at, value in list(made.number_places.items())[:4]:
-        ops = list(_ops(made, at)) if at not in made.ordinals else [("=", 0.0)]
+        word = made.words[at]
+        comparisons = [("=", 0.0)] if word in ORDINALS else _comparisons(made, at)
         year = value == int(value) and 1000 <= value <= 2100
         for column in grid.columns:
             order = column.order
-            if grid.valued[order - 1] < 0.5 or (grid.dated[order - 1] > 0.5 and not year):
+            dated = grid.dated[order - 1] > 0.5
+            if grid.valued[order - 1] < 0.5 or (dated and not year):
                 continue
-            for op, agrees in ops:
-                by, date = "value", None
-                if year and grid.dated[order - 1] > 0.5:
-                    by, date = "date", made.words[at]
-                condition = Condition(order, op, by, (), value, date, made.words[at])
-                header = made.columns[order - 1].score > 0
+            header = made.columns[order - 1].score > 0
+            for op, agrees in comparisons:
+                by, date = ("date", word) if dated else ("value", None)
+                condition = Condition(order, op, by, (), value, date, word)
                 made.numbers.append(Link(condition, at, at + 1, True, 1.0, agrees, header))
-    for at, word in enumerate(made.words[1:], 1):  # "in row 3"
-        if made.words[at - 1] in ("row", "line", "entry") and word.isdigit():
-            wanted = Condition(0, "=", "value", (), float(word), None, f"row {word}")
-            made.cells.insert(0, Link(wanted, at - 1, at + 1))
 
 
-def _ops(made: Links, at: int) -> Iterator[tuple[str, float]]:
+def _number(words: list[str], at: int) -> float | None:
+    """Return the number that a word says; an ordinal only where it is a rank: "in third"."""
+    word = words[at]
+    if word in ORDINALS:
+        before = words[at - 1] if at else ""
+        ranked = before in ("in", "ranked", "placed", "place", "the", "number")
+        return float(ORDINALS[word]) if ranked else None
+    if word in NUMBERS:
+        return float(NUMBERS[word])
+    digits = word.replace(",", "")
+    return float(digits) if digits.replace(".", "", 1).isdecimal() else None
+
+
+_MORE = r"(?:more|higher|greater|larger|longer|later|bigger|older|over|above|after)"
+_LESS = r"(?:less|fewer|lower|smaller|shorter|earlier|younger|under|below|before)"
+#: What is said before a number, or after it, for each comparison.
+_COMPARING = {
+    ">=": (
+        rf"at least|no {_LESS}|minimum|since|from|starting|between",
+        rf"(?:or|and) {_MORE}|(?:or|and) up",
+    ),
+    "<=": (
+        rf"at most|no {_MORE}|maximum|up to|until|through|by|between|to",
+        rf"(?:or|and) {_LESS}",
+    ),
+    ">": (rf"(?<!no ){_MORE}|exceed(?:s|ed|ing)?|beyond|past|heavier|taller|farther|between", ""),
+    "<": (rf"(?<!no ){_LESS}|prior|within|faster|lighter|between", ""),
+}
+_COMPARED = {
+    op: (re.compile(rf"\b(?:{before})\b"), re.compile(rf"(?:{after or '(?!)'})\b"))
+    for op, (before, after) in _COMPARING.items()
+}
+
+
+def _comparisons(made: Links, at: int) -> list[tuple[str, float]]:
     """Return the comparisons worth trying for the number at a place, and how well each fits."""
-    before = made.words[max(0, at - 4) : at]
-    after = made.words[at + 1 : at + 4]
-    near = set(before) | ({after[1]} if len(after) > 1 and after[0] in ("or", "and") else set())
-    made_ops = [("=", 0.0)]
-    anywhere = set(made.words)
-    least = ("at" in before and "least" in before) or (
-        "no" in before and (near & {"less", "fewer"})
-    )
-    most = ("at" in before and "most" in before) or ("no" in before and (near & {"more", "than"}))
-    ors = len(after) > 1 and after[0] in ("or", "and")
-    for op, words in COMPARING.items():
-        forced = (least and op == ">=") or (most and op == "<=")
-        if not words & anywhere and not forced:
-            continue
-        agrees = 1.0 if words & near or forced else 0.0
-        if agrees and (least or most):
-            agrees = float(op == (">=" if least else "<="))
-        elif agrees and ors and op in (">=", "<=") and after[1] in words:
-            agrees = 1.5
-        elif (
-            op in (">=", "<=")
-            and agrees
-            and not (
-                words & near - {"more", "less", "lower", "higher", "fewer", "greater", "exceed"}
-            )
-        ):
-            agrees = 0.3
-        made_ops.append((op, agrees))
-    return iter(made_ops)
+    before = " ".join(made.words[max(0, at - 4) : at])
+    after = " ".join(made.words[at + 1 : at + 3])
+    everywhere = " ".join(made.words)
+    found = [("=", 0.0)]
+    for op, (ahead, behind) in _COMPARED.items():
+        if ahead.search(before) or behind.match(after):
+            found.append((op, 1.0))
+        elif ahead.search(everywhere):
+            found.append((op, 0.0))
+    return found
 
 
-def link_dates(made: Links, grid: Grid) -> None:
+def _link_dates(made: Links, grid: Grid) -> None:
     """Link dates, as far as they are said, to columns of dates."""
     dated = [c.order for c in grid.columns if grid.dated[c.order - 1] > 0.5]
-    if not dated:
-        return
     at = 0
-    words = made.words
-    for place, word in enumerate(words):  # "the 1990s", "the 1990's"
-        following = words[place + 1 : place + 2]
-        if re.fullmatch(r"1\d\d0s?|20\d0s?", word) and (word[-1] == "s" or following == ["s"]):
-            begin = word[:2] if word[2:4] == "00" else word[:3]
-            for order in dated:
-                condition = Condition(order, "=", "date", (), None, begin, f"the {word[:4]}s")
-                made.dates.append(Link(condition, place, place + 1, True, 1.0, 0.5))
-    while at < len(words):
-        month = MONTHS.get(words[at])
-        if month is None or (words[at] == "may" and not _beside_number(words, at)):
-            at += 1
-            continue
-        start, end = at, at + 1
-        day = year = 0
-        if at and _day(words[at - 1]):
-            start, day = at - 1, _day(words[at - 1])
-        elif end < len(words) and _day(words[end]):
-            day, end = _day(words[end]), end + 1
-        if end < len(words) and words[end].isdigit() and 1000 <= int(words[end]) <= 2100:
-            year, end = int(words[end]), end + 1
-        iso = (f"{year:04}" if year else "-") + f"-{month:02}" + (f"-{day:02}" if day else "")
+    while dated and at < len(made.words):
+        size, date, said = _date(made.words, at)
+        decade = said.startswith("the ")
+        comparisons = [("=", 0.5)] if decade else _comparisons(made, at) if size else []
         for order in dated:
-            for op, agrees in _ops(made, start):
-                condition = Condition(order, op, "date", (), None, iso, " ".join(words[start:end]))
-                header = made.columns[order - 1].score > 0
-                made.dates.append(Link(condition, start, end, True, 1.0, agrees, header))
-        at = end
+            header = made.columns[order - 1].score > 0
+            for op, agrees in comparisons:
+                condition = Condition(order, op, "date", (), None, date, said)
+                made.dates.append(Link(condition, at, at + size, True, 1.0, agrees, header))
+        at += size or 1
 
 
-def _beside_number(words: list[str], at: int) -> bool:
-    near = words[max(0, at - 1) : at] + words[at + 1 : at + 2]
-    return any(word[0].isdigit() for word in near)
-
-
-def _day(word: str) -> int:
-    digits = word[:-2] if word in ORDINALS and word[0].isdigit() else word
-    return int(digits) if digits.isdigit() and 1 <= int(digits) <= 31 else 0
+def _date(words: list[str], at: int) -> tuple[int, str, str]:
+    """Return the date that begins at a word: its words, as ISO text, and as it is said."""
+    word = words[at]
+    for size in (3, 2) if word in MONTHS or word[0].isdigit() else ():
+        said = " ".join(words[at : at + size])
+        date = typed(said)
+        if at + size <= len(words) and date.type == "date" and date.date:
+            return size, date.date, said
+    if word in MONTHS and word != "may":
+        return 1, f"--{MONTHS[word]:02}", word
+    plural = word[-1] == "s" or words[at + 1 : at + 2] == ["s"]
+    if plural and re.fullmatch(r"(?:1\d|20)\d0s?", word):
+        return 1, word[:2] if word[2:4] == "00" else word[:3], f"the {word[:4]}s"
+    return 0, "", ""
 
 
 # --- Links a question's words to a table: cells that they name, columns, numbers and dates --------
@@ -200,14 +185,14 @@ def link(question: str, grid: Grid) -> Links:
     """Link a question to a table."""
     words = [folded(w.casefold()) for w in _TOKEN.findall(question.replace("_", " "))]
     # As `normal` cuts text: a decimal point or a thousands' comma parts a number in two.
-    made = Links(question, words, [stem(word) for word in words])
+    made = Links(question, words, [header_stem(word) for word in words])
     made.columns = [_column(made, header) for header in grid.stems]
     for at, (word, number) in enumerate(pairwise(words)):
         if word == "column" and number.isdecimal() and 0 < int(number) <= len(made.columns):
             made.columns[int(number) - 1] = ColumnLink(1.0, 2, (at, at + 1), True, True)
     made.cells = _cells(made, grid)
-    link_numbers(made, grid)
-    link_dates(made, grid)
+    _link_numbers(made, grid)
+    _link_dates(made, grid)
     return made
 
 
@@ -231,8 +216,7 @@ def _cells(made: Links, grid: Grid) -> list[Link]:
                 if word == part:
                     length += 1
                     continue
-                short = stem(word)
-                if len(short) >= 4 and part.startswith(short) and abs(len(part) - len(word)) <= 4:
+                if stem(word) == stem(part):
                     length += 1
                     loose = True
                 break
@@ -249,7 +233,7 @@ def _cells(made: Links, grid: Grid) -> list[Link]:
             found[key] = (exact, share) if was is None else (was[0] or exact, max(was[1], share))
             said = " ".join(flat[start : start + length - loose])
             if loose:
-                said = f"{said} {stem(flat[start + length - 1])}".strip()
+                said = f"{said} {_shared(flat[start + length - 1], parts[at + length - 1])}".strip()
             texts.setdefault(key, set()).add(f" {said}" if loose else f" {said} ")
     links = []
     for (column, start, end), (exact, share) in found.items():
@@ -276,6 +260,12 @@ def _cells(made: Links, grid: Grid) -> list[Link]:
     links += _missing(made, grid)
     links.sort(key=lambda each: (each.start - each.end, not each.exact, each.condition.column))
     return links
+
+
+def _shared(one: str, other: str) -> str:
+    """Return the letters that two forms of a word begin with."""
+    size = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    return min(one, other, key=len) if size is None else one[:size]
 
 
 def _peoples(made: Links, grid: Grid) -> Iterator[Link]:
@@ -340,18 +330,11 @@ def _column(made: Links, header: tuple[str, ...]) -> ColumnLink:
     score = 0.0
     for word in wanted:
         best, where = 0.0, -1
-        for at, (stem_, raw) in enumerate(zip(made.stems, made.words, strict=True)):
-            if stem_ == word:
+        for at, (said, raw) in enumerate(zip(made.stems, made.words, strict=True)):
+            alike = min(5, len(word), len(said))
+            if said == word:
                 fit = 1.0
-            elif (
-                len(word) >= 4
-                and len(stem_) >= 4
-                and (
-                    (stem_.startswith(word[:5]) and word.startswith(stem_[:5]))
-                    or word.startswith(stem_)
-                    or stem_.startswith(word)
-                )
-            ):
+            elif alike >= 4 and said[:alike] == word[:alike]:
                 fit = 0.7
             else:
                 continue

@@ -6,24 +6,22 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.cell_links import Links
-from kgp_neo4j.corpus.tables.questions.plans import cues_of
+from kgp_neo4j.corpus.tables.questions.plans import Plan, columns_of, cues_of
 from kgp_neo4j.corpus.tables.questions.question_words import (
     CUES,
-    EARLY,
-    LATE,
-    NEGATIVE,
+    DOWN,
     PEOPLE,
     PLACES,
-    POSITIVE,
     STOP,
     TIMES,
+    UP,
 )
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
+from kgp_neo4j.text.values import typed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,285 +29,210 @@ if TYPE_CHECKING:
 
 __all__ = ["FEATURES", "Example", "example", "feature_rows"]
 
-FEATURES = (
-    "conditions", "text conditions", "exact", "number", "compares", "date",
-    "agrees", "agrees least", "share", "span", "ambiguous", "condition header", "both",
-    "covered", "uncovered", "uncovered names", "uncovered numbers", "cue", "cue count",
-    "order", "key", "highest", "nth", "nth said", "shift", "like",
-    "direction agrees", "direction against", "early agrees", "early against",
-    "pick header", "pick best", "pick near", "pick counted", "pick dated", "pick last",
-    "pick is asked", "pick rank",
-    "select header", "select whole", "select after what", "select best", "select first",
-    "select leftmost text", "select used", "select number", "select date", "select text",
-    "select distinct", "select place", "select rank", "select is pick", "select counted",
-    "who text", "who person", "when time", "where place", "many number", "what year",
-    "values", "one value", "values number", "value small", "value zero", "value one",
-    "value in question", "value long", "value is row count", "value log",
-    "rows", "all rows", "one row", "rows log", "table rows", "table columns",
-    "select", "count", "distinct", "common", "rare", "sum", "average", "max", "min", "difference",
-    "count_difference", "span between", "exists", "yes no question", "how many", "plural asked",
-    "one asked", "shift agrees", "kind column header", "entity links left", "total row",
+_KINDS = (
+    "select", "count", "distinct", "common", "sum", "average", "max", "min", "difference", "span",
+    "exists",
 )  # fmt: skip
-_AT = {name: at for at, name in enumerate(FEATURES)}
+FEATURES = (
+    *_KINDS,
+    "exact", "share", "agrees", "words linked", "numbers", "like",
+    "covered", "uncovered", "uncovered names", "uncovered numbers", "cues",
+    "direction", "shift agrees", "nth",
+    "picked header", "picked best", "picked rank", "picked near", "picked last", "picked asked",
+    "header", "given whole", "given best", "given rank", "given place", "given leftmost text",
+    "given used", "given picked", "given counted", "given number", "given date", "given distinct",
+    "who text", "when time", "where place", "many number",
+    "values", "one value", "value number", "value zero", "value one", "value log", "value long",
+    "value in question", "value is row count",
+    "rows", "all rows", "one row", "rows log", "total row", "table rows", "table columns",
+    "yes no question", "how many", "plural asked", "one asked",
+)  # fmt: skip
 
 
 def feature_rows(links: Links, grid: Grid, found: Sequence[Candidate]) -> NDArray[np.float32]:
     """Return one row of numbers for each candidate, in the order of `FEATURES`."""
     import numpy as np
 
-    context = _Context(links, grid)
-    rows = [context.row(candidate) for candidate in found]
+    question = _Question(links, grid)
+    made = [question.features(candidate) for candidate in found]
+    rows = [[row.get(name, 0.0) for name in FEATURES] for row in made]
     return np.array(rows, dtype=np.float32).reshape(len(found), len(FEATURES))
 
 
-class _Context:
+class _Question:
     """What is the same for all candidates of a question."""
 
     def __init__(self, links: Links, grid: Grid) -> None:
         self.links, self.grid = links, grid
         words = links.words
         self.words = set(words)
-        self.content = {at for at, w in enumerate(words) if w not in STOP}
-        self.best = max((c.score for c in links.columns), default=0.0)
-        ranked = sorted(range(len(grid.columns)), key=lambda c: -links.columns[c].score)
-        self.rank = {c + 1: at for at, c in enumerate(ranked)}
+        self.content = {at for at, word in enumerate(words) if word not in STOP}
+        self.best = max((column.score for column in links.columns), default=0.0)
+        ranked = sorted(grid.columns, key=lambda c: -links.columns[c.order - 1].score)
+        self.rank = {column.order: min(at, 6) for at, column in enumerate(ranked)}
         self.text = next((c.order for c in grid.columns if c.type == "text"), 1)
-        joined = " ".join(words[:4])
-        self.who = "who" in words or "whose" in words or "whom" in words
-        self.when = "when" in words or bool(
-            {"what year", "which year", "what date", "what day"}
-            & {" ".join(p) for p in pairwise(words)}
-        )
+        said = " ".join(words)
+        self.who = bool(self.words & {"who", "whose", "whom"})
+        self.when = bool(re.search(r"\bwhen\b|\b(?:what|which) (?:year|date|day)\b", said))
         self.where = "where" in words
-        self.many = joined.startswith(
-            (
-                "how many",
-                "what is the number",
-                "what is the total number",
-                "number of",
-                "what was the total number",
-            )
-        ) or "how many" in " ".join(words)
-        self.verb = bool(words) and words[0] in (
-            "is",
-            "are",
-            "was",
-            "were",
-            "did",
-            "does",
-            "do",
-            "has",
-            "have",
-            "can",
-            "had",
-        )
+        self.many = bool(re.search(r"\bhow many\b|^(?:what (?:is|was) the )?.{0,6}number of", said))
+        self.verb = bool(words) and words[0] in CUES["exists"]
         self.names: dict[int, float] = {}
-        for each in links.cells:
-            for at in range(each.start, each.end):
-                if at in self.content:
-                    self.names[at] = max(self.names.get(at, 0.0), each.share * (1 + each.exact) / 2)
-        self.cue = {k: {at for at, w in enumerate(words) if w in v} for k, v in CUES.items()}
-        self.est = {
-            at
-            for at, w in enumerate(words)
-            if w in CUES["high"] | CUES["low"] or (len(w) > 4 and w.endswith("est"))
-        }
-        asked = [
-            at for at, w in enumerate(words) if w in ("what", "which", "many", "whose", "name")
-        ]
-        self.asked = asked[0] if asked else -1
-        after = words[self.asked + 1 : self.asked + 4] if asked else []
-        self.plural = any(
-            w.endswith("s") and len(w) > 3 and not w.endswith("ss") for w in after[:2]
-        )
-        self.lower = " " + re.sub(r"[\W_]+", " ", links.text.casefold()) + " "
-        self.last = " ".join(words[-2:])
-        self.total = [
-            bool(row and row[0].norm.startswith(("total", "average", "sum"))) for row in grid.rows
+        for link in links.cells:
+            for at in self.content & set(range(link.start, link.end)):
+                named = link.share * (1 + link.exact) / 2
+                self.names[at] = max(self.names.get(at, 0.0), named)
+        self.cues = {k: {at for at, w in enumerate(words) if w in v} for k, v in CUES.items()}
+        superlatives = [at for at, word in enumerate(words) if len(word) > 4 and word[-3:] == "est"]
+        self.ends = {*superlatives, *self.cues["high"], *self.cues["low"]}
+        asking = ("what", "which", "many", "whose", "name")
+        self.asked = next((at for at, word in enumerate(words) if word in asking), -1)
+        after = words[self.asked + 1 : self.asked + 3] if self.asked >= 0 else []
+        self.plural = any(len(w) > 3 and w[-1] == "s" and w[-2] != "s" for w in after)
+        self.padded = f" {_bare(links.text)} "
+        self.totals = [
+            bool(row) and row[0].norm.startswith(("total", "average", "sum")) for row in grid.rows
         ]
 
-    def row(self, candidate: Candidate) -> list[float]:
-        made = [0.0] * len(FEATURES)
-        self._conditions(made, candidate)
-        self._picks(made, candidate)
-        self._columns(made, candidate)
-        self._result(made, candidate)
-        self._coverage(made, candidate)
+    def features(self, candidate: Candidate) -> dict[str, float]:
+        """Return what speaks for or against a candidate, by the names in `FEATURES`."""
+        made = {
+            candidate.plan.kind: 1.0,
+            "table rows": math.log1p(len(self.grid.rows)),
+            "table columns": len(self.grid.columns),
+            "yes no question": self.verb,
+            "how many": self.many,
+            "like": bool(candidate.plan.rows.like),
+        }
+        made |= self._linked(candidate)
+        made |= self._covered(candidate)
+        made |= self._picked(candidate.plan)
+        made |= self._given(candidate.plan)
+        made |= self._result(candidate)
         return made
 
-    def _conditions(self, made: list[float], candidate: Candidate) -> None:
-        conditions = candidate.plan.rows.conditions
+    def _linked(self, candidate: Candidate) -> dict[str, float]:
+        """How well the conditions fit the words that they are linked to."""
         links = candidate.links
-        made[_AT["conditions"]] = len(conditions)
-        made[_AT["text conditions"]] = sum(c.by == "text" for c in conditions)
-        made[_AT["number"]] = sum(c.by == "value" for c in conditions)
-        made[_AT["date"]] = sum(c.by == "date" for c in conditions)
-        made[_AT["compares"]] = sum(c.op in (">", ">=", "<", "<=") for c in conditions)
         if not links:
-            made[_AT["exact"]] = made[_AT["share"]] = 1.0
-            return
-        made[_AT["exact"]] = min(float(each.exact) for each in links)
-        compared = [e for e in links if e.condition.by != "text"]
-        if compared:
-            made[_AT["agrees"]] = max(e.agrees for e in compared)
-            made[_AT["agrees least"]] = min(e.agrees for e in compared)
-        made[_AT["share"]] = min(e.share for e in links)
-        made[_AT["span"]] = sum(e.end - e.start for e in links)
-        made[_AT["ambiguous"]] = max(
-            sum(
-                o.start == e.start and o.end == e.end and o.condition.column != e.condition.column
-                for o in (*self.links.cells, *self.links.numbers)
-            )
-            for e in links
-        )
-        scores = [
-            self.links.columns[e.condition.column - 1].score for e in links if e.condition.column
-        ]
-        made[_AT["condition header"]] = min(scores, default=0.0)
-        made[_AT["both"]] = float(candidate.plan.second is not None)
+            return {"exact": 1.0, "share": 1.0}
+        return {
+            "exact": min(link.exact for link in links),
+            "share": min(link.share for link in links),
+            "agrees": max((x.agrees for x in links if x.condition.by != "text"), default=0.0),
+            "words linked": sum(link.end - link.start for link in links),
+            "numbers": sum(link.condition.by == "value" for link in links),
+        }
 
-    def _picks(self, made: list[float], candidate: Candidate) -> None:
-        rows = candidate.plan.rows
-        pick = rows.pick
-        made[_AT["shift"]] = rows.shift
-        made[_AT["like"]] = float(bool(rows.like))
+    def _covered(self, candidate: Candidate) -> dict[str, float]:
+        """How much of the question a candidate accounts for."""
+        plan = candidate.plan
+        cues: set[int] = set().union(*(self.cues[name] for name in cues_of(plan)))
+        covered = {at for link in candidate.links for at in range(link.start, link.end)} | cues
+        for column in columns_of(plan):
+            covered.update(self.links.columns[column - 1].places)
+        left = self.content - covered
+        return {
+            "cues": min(len(cues), 6),
+            "covered": len(covered & self.content) / max(len(self.content), 1),
+            "uncovered": len(left),
+            "uncovered names": sum(self.names.get(at, 0.0) for at in left),
+            "uncovered numbers": sum(at in self.links.number_places for at in left),
+        }
+
+    def _picked(self, plan: Plan) -> dict[str, float]:
+        """How well the end that is picked, and the column that it is picked by, fit."""
+        rows, pick = plan.rows, plan.rows.pick
+        made: dict[str, float] = {}
         if rows.shift:
-            one, other = ("next", "previous") if rows.shift > 0 else ("previous", "next")
-            made[_AT["shift agrees"]] = float(bool(self.cue[one])) - float(bool(self.cue[other]))
-        high: bool | None = None
+            toward, against = ("next", "previous")[:: 1 if rows.shift > 0 else -1]
+            made["shift agrees"] = bool(self.cues[toward]) - bool(self.cues[against])
+        column, high = plan.column, None
         if pick is not None:
-            high = pick.highest
-            made[_AT["order"]] = float(pick.by == "order")
-            made[_AT["key"]] = float(pick.by != "order")
-            made[_AT["highest"]] = 1.0 if high else -1.0
-            made[_AT["nth"]] = pick.nth
-            made[_AT["nth said"]] = float(pick.nth > 1)
-            column = pick.column
-        else:
-            kind = candidate.plan.kind
-            if kind in ("max", "min", "common", "rare"):
-                high = kind in ("max", "common")
-            column = (
-                candidate.plan.column
-                if high is not None or kind in ("sum", "average", "difference")
-                else 0
-            )
-        words = self.words
+            column, high = pick.column, pick.highest
+            made["nth"] = pick.nth
+        elif plan.kind in ("max", "min", "common"):
+            high = plan.kind != "min"
+        elif plan.kind not in ("sum", "average", "difference"):
+            return made
         if high is not None:
-            good, bad = (POSITIVE, NEGATIVE) if high else (NEGATIVE, POSITIVE)
-            made[_AT["direction agrees"]] = float(bool(words & good))
-            made[_AT["direction against"]] = float(bool(words & bad))
-            good, bad = (LATE, EARLY) if high else (EARLY, LATE)
-            made[_AT["early agrees"]] = float(bool(words & good))
-            made[_AT["early against"]] = float(bool(words & bad))
+            toward_, against_ = (UP, DOWN) if high else (DOWN, UP)
+            made["direction"] = bool(self.words & toward_) - bool(self.words & against_)
         if column:
             linked = self.links.columns[column - 1]
-            made[_AT["pick header"]] = linked.score
-            made[_AT["pick best"]] = float(linked.score == self.best and self.best > 0)
-            near = [p - at for at in self.est for p in linked.places if p >= at]
-            made[_AT["pick near"]] = 1.0 / (1 + min(near)) if near else 0.0
-            made[_AT["pick counted"]] = float(self.grid.counted[column - 1])
-            made[_AT["pick dated"]] = self.grid.dated[column - 1]
-            made[_AT["pick last"]] = float(column == len(self.grid.columns))
-            made[_AT["pick is asked"]] = float(linked.after_what)
-            made[_AT["pick rank"]] = min(self.rank[column], 6)
+            near = [p - at for at in self.ends for p in linked.places if p >= at]
+            made["picked header"] = linked.score
+            made["picked best"] = linked.score == self.best > 0
+            made["picked near"] = 1.0 / (1 + min(near)) if near else 0.0
+            made["picked rank"] = self.rank[column]
+            made["picked last"] = column == len(self.grid.columns)
+            made["picked asked"] = linked.after_what
+        return made
 
-    def _columns(self, made: list[float], candidate: Candidate) -> None:
-        plan = candidate.plan
-        grid = self.grid
+    def _given(self, plan: Plan) -> dict[str, float]:
+        """How well the column whose cells are given fits what is asked for."""
         if not plan.column:
-            return
-        linked = self.links.columns[plan.column - 1]
-        at = plan.column - 1
-        made[_AT["kind column header"]] = linked.score
-        stems = set(grid.stems[at])
-        if plan.kind in ("select", "common", "rare", "distinct"):
-            made[_AT["select header"]] = linked.score
-            made[_AT["select whole"]] = float(linked.whole) * min(linked.words, 3)
-            made[_AT["select after what"]] = float(linked.after_what)
-            made[_AT["select best"]] = float(linked.score == self.best and self.best > 0)
-            made[_AT["select first"]] = float(plan.column == 1)
-            made[_AT["select leftmost text"]] = float(plan.column == self.text)
-            made[_AT["select used"]] = float(
-                any(c.column == plan.column for c in plan.rows.conditions)
-            )
-            made[_AT["select rank"]] = min(self.rank[plan.column], 6)
-            made[_AT["select is pick"]] = float(
-                plan.rows.pick is not None and plan.rows.pick.column == plan.column
-            )
-        made[_AT["select number"]] = grid.valued[at]
-        made[_AT["select date"]] = grid.dated[at]
-        made[_AT["select text"]] = float(grid.columns[at].type == "text")
-        made[_AT["select distinct"]] = grid.distinct[at] / max(len(grid.rows), 1)
-        made[_AT["select counted"]] = float(grid.counted[at])
-        if linked.places and self.asked >= 0:
-            ahead = [p - self.asked for p in linked.places if p > self.asked]
-            made[_AT["select place"]] = 1.0 / min(ahead) if ahead else 0.0
+            return {}
+        grid, at = self.grid, plan.column - 1
+        linked, stems = self.links.columns[at], set(grid.stems[at])
         text = grid.columns[at].type == "text"
-        if self.who:
-            made[_AT["who text"]] = 1.0 if text else -1.0
-            made[_AT["who person"]] = float(bool(stems & PEOPLE))
-        if self.when:
-            made[_AT["when time"]] = 1.0 if stems & TIMES or grid.dated[at] > 0.5 else -1.0
-        if self.where:
-            made[_AT["where place"]] = 1.0 if stems & PLACES else -1.0
-        if self.many:
-            made[_AT["many number"]] = 1.0 if grid.valued[at] > 0.5 else -1.0
+        made: dict[str, float] = {
+            "header": linked.score,
+            "given number": grid.valued[at],
+            "given date": grid.dated[at],
+            "given distinct": grid.distinct[at] / max(len(grid.rows), 1),
+            "given counted": grid.counted[at],
+        }
+        if plan.kind in ("select", "common", "distinct"):
+            made |= {
+                "given whole": linked.whole * min(linked.words, 3),
+                "given best": linked.score == self.best > 0,
+                "given rank": self.rank[plan.column],
+                "given leftmost text": plan.column == self.text,
+                "given used": any(c.column == plan.column for c in plan.rows.conditions),
+                "given picked": plan.rows.pick is not None and plan.rows.pick.column == plan.column,
+            }
+        if self.asked >= 0 and (ahead := [p for p in linked.places if p > self.asked]):
+            made["given place"] = 1.0 / (min(ahead) - self.asked)
+        for name, asked, fits in (
+            ("who text", self.who, text or bool(stems & PEOPLE)),
+            ("when time", self.when, bool(stems & TIMES) or grid.dated[at] > 0.5),
+            ("where place", self.where, bool(stems & PLACES)),
+            ("many number", self.many, grid.valued[at] > 0.5),
+        ):
+            made[name] = asked * (1.0 if fits else -1.0)
+        return made
 
-    def _result(self, made: list[float], candidate: Candidate) -> None:
-        values = candidate.result.values
-        rows = len(candidate.result.rows)
-        plan = candidate.plan
-        made[_AT["values"]] = min(len(values), 20)
-        made[_AT["one value"]] = float(len(values) == 1)
-        made[_AT["value in question"]] = sum(
-            f" {re.sub(r'[^a-z0-9]+', ' ', v.casefold()).strip()} " in self.lower for v in values
-        ) / len(values)
-        made[_AT["value long"]] = min(max(len(v) for v in values), 100) / 20
-        try:
-            number = float(values[0].replace(",", ""))
-            made[_AT["values number"]] = 1.0
-            made[_AT["value small"]] = float(abs(number) <= 20)
-            made[_AT["value zero"]] = float(number == 0)
-            made[_AT["value one"]] = float(number == 1)
-            made[_AT["value is row count"]] = float(number == len(self.grid.rows))
-            made[_AT["value log"]] = math.log1p(min(abs(number), 1e12))
-        except ValueError:
-            pass
-        made[_AT["rows"]] = min(rows, 30)
-        made[_AT["all rows"]] = float(rows == len(self.grid.rows))
-        made[_AT["one row"]] = float(rows == 1)
-        made[_AT["rows log"]] = math.log1p(rows)
-        made[_AT["table rows"]] = math.log1p(len(self.grid.rows))
-        made[_AT["table columns"]] = len(self.grid.columns)
-        made[_AT["span between" if plan.kind == "span" else plan.kind]] = 1.0
-        made[_AT["yes no question"]] = float(self.verb)
-        made[_AT["how many"]] = float(self.many)
-        made[_AT["plural asked"]] = float(self.plural) * (1.0 if len(values) > 1 else -1.0)
-        made[_AT["one asked"]] = float("only" in self.words) * (1.0 if rows == 1 else -1.0)
-        made[_AT["total row"]] = float(any(self.total[r] for r in candidate.result.rows))
+    def _result(self, candidate: Candidate) -> dict[str, float]:
+        """How likely such values are meant."""
+        values, rows = candidate.result.values, candidate.result.rows
+        said = [f" {_bare(value)} " in self.padded for value in values]
+        made: dict[str, float] = {
+            "values": min(len(values), 20),
+            "one value": len(values) == 1,
+            "value in question": sum(said) / len(values),
+            "value long": min(max(map(len, values)), 100) / 20,
+            "rows": min(len(rows), 30),
+            "all rows": len(rows) == len(self.grid.rows),
+            "one row": len(rows) == 1,
+            "rows log": math.log1p(len(rows)),
+            "total row": any(self.totals[row] for row in rows),
+            "plural asked": self.plural * (1.0 if len(values) > 1 else -1.0),
+            "one asked": ("only" in self.words) * (1.0 if len(rows) == 1 else -1.0),
+        }
+        if (number := typed(values[0]).number) is not None:
+            made |= {
+                "value number": 1.0,
+                "value zero": number == 0,
+                "value one": number == 1,
+                "value is row count": number == len(self.grid.rows),
+                "value log": math.log1p(min(abs(number), 1e12)),
+            }
+        return made
 
-    def _coverage(self, made: list[float], candidate: Candidate) -> None:
-        plan = candidate.plan
-        covered = {at for e in candidate.links for at in range(e.start, e.end)}
-        columns = {plan.column, plan.to, plan.rows.like, *(c.column for c in plan.rows.conditions)}
-        if plan.rows.pick is not None:
-            columns.add(plan.rows.pick.column)
-        for column in columns - {0}:
-            covered.update(self.links.columns[column - 1].places)
-        cues = set()
-        for name in cues_of(plan):
-            cues |= self.cue[name]
-        covered |= cues
-        content = self.content
-        made[_AT["cue"]] = float(bool(cues))
-        made[_AT["cue count"]] = min(len(cues), 6)
-        made[_AT["covered"]] = len(covered & content) / max(len(content), 1)
-        left = content - covered
-        made[_AT["uncovered"]] = len(left)
-        made[_AT["uncovered names"]] = sum(self.names.get(at, 0.0) for at in left)
-        made[_AT["uncovered numbers"]] = sum(at in self.links.number_places for at in left)
-        made[_AT["entity links left"]] = sum(at in self.names for at in left)
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]+", " ", text.casefold()).strip()
 
 
 # --- A question's readings as the ranker sees them ------------------------------------------------

@@ -67,8 +67,8 @@ class Plan:
     """One reading of a question: `kind` says what is made of the rows.
 
     `select` gives the cells of `column`; `count`, `exists`; `distinct`, `sum`, `average`, `max`,
-    `min` over `column`; `common`/`rare` the text that most/fewest rows have there; `difference` of
-    two sets' numbers in `column`; `count_difference` of two sets; `span` between two columns.
+    `min` over `column`; `common`, the text that most rows have there; `difference` of two sets'
+    numbers in `column`; `span` between two columns.
     """
 
     kind: str
@@ -96,11 +96,9 @@ def denotation(grid: Grid, plan: Plan) -> Denotation:
         return Denotation((str(len(rows)),), tuple(rows))
     if kind == "exists":
         return Denotation(("yes" if rows else "no",), tuple(rows))
-    if kind in ("difference", "count_difference"):
+    if kind == "difference":
         assert plan.second is not None
         others = rows_of(grid, plan.second)
-        if kind == "count_difference":
-            return Denotation((str(abs(len(rows) - len(others))),), (*rows, *others))
         pair = [_single(grid, which, at) for which in (rows, others)]
         if pair[0] is None or pair[1] is None:
             return Denotation(())
@@ -115,13 +113,18 @@ def denotation(grid: Grid, plan: Plan) -> Denotation:
         return Denotation(tuple(_once(c.text for c in cells if c.norm)), tuple(rows))
     if kind == "distinct":
         return Denotation((str(len({c.norm for c in cells if c.norm})),), tuple(rows))
-    if kind in ("common", "rare"):
-        return _common(cells, rows, kind == "common")
+    if kind == "common":
+        return _common(cells, rows)
     values = [c.value for c in cells if c.value is not None]
     if not values:
         return Denotation(())
     total = math.fsum(values)
-    figures = {"sum": total, "average": total / len(values), "max": max(values), "min": min(values)}
+    figures = {
+        "sum": total,
+        "average": total / len(values),
+        "max": max(values),
+        "min": min(values),
+    }
     result = figures[kind]
     return Denotation((shown(result),), tuple(rows))
 
@@ -182,7 +185,12 @@ def _compared(left: float, op: str, right: float) -> bool:
         return left == right
     if op == "!=":
         return left != right
-    return {">": left > right, ">=": left >= right, "<": left < right, "<=": left <= right}[op]
+    return {
+        ">": left > right,
+        ">=": left >= right,
+        "<": left < right,
+        "<=": left <= right,
+    }[op]
 
 
 def _compared_text(left: str, op: str, right: str) -> bool:
@@ -211,18 +219,15 @@ def _single(grid: Grid, rows: Sequence[int], at: int) -> float | None:
     return values.pop() if len(values) == 1 else None
 
 
-def _common(cells: Sequence[Cell], rows: Sequence[int], most: bool) -> Denotation:
+def _common(cells: Sequence[Cell], rows: Sequence[int]) -> Denotation:
     counts = Counter(c.norm for c in cells if c.norm)
-    if not counts:
-        return Denotation(())
-    best = max(counts.values()) if most else min(counts.values())
-    kept = {norm for norm, count in counts.items() if count == best}
-    found = [(c.text, row) for c, row in zip(cells, rows, strict=True) if c.norm in kept]
-    texts: dict[str, str] = {}
-    for cell in cells:
-        if cell.norm in kept:
-            texts.setdefault(cell.norm, cell.text)
-    return Denotation(tuple(texts.values()), tuple(row for _, row in found))
+    best = max(counts.values(), default=0)
+    found = [(c, row) for c, row in zip(cells, rows, strict=True) if counts[c.norm] == best > 0]
+    texts = {c.norm: c.text for c, _ in reversed(found)}
+    return Denotation(
+        tuple(texts[c] for c in dict.fromkeys(c.norm for c, _ in found)),
+        tuple(row for _, row in found),
+    )
 
 
 def _once(texts: Iterable[str]) -> list[str]:
@@ -242,12 +247,8 @@ def shown(value: float) -> str:
 def cues_of(plan: Plan) -> list[str]:
     """Return which words (by their name in `CUES`) speak for a plan."""
     found = {
-        "common": ["common"],
-        "rare": ["common"],
-        "span": ["span"],
         "max": ["high"],
         "min": ["low"],
-        "count_difference": ["difference"],
     }.get(plan.kind, [plan.kind])
     pick = plan.rows.pick
     if pick is not None:
@@ -282,7 +283,6 @@ _FIGURES = {
     "max": "the highest",
     "min": "the lowest",
     "common": "the most common",
-    "rare": "the least common",
 }
 
 
@@ -294,8 +294,6 @@ def in_words(plan: Plan, grid: Grid) -> str:
         return f"count the rows{of}"
     if kind == "exists":
         return f"whether there are rows{of}"
-    if kind == "count_difference" and plan.second is not None:
-        return f"how many more rows there are{of} than{_rows(plan.second, grid)}"
     column = _name(grid, plan.column)
     if kind == "difference" and plan.second is not None:
         return f"the difference of {column}{of} and{_rows(plan.second, grid)}"

@@ -1,100 +1,56 @@
-"""The words of questions over tables: stems, number words, and the words that name operations."""
+"""The words of questions over tables: numbers, what headers say, and what names operations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from kgp_neo4j.text.words import STOP_WORDS, stem
 
 __all__ = [
-    "COMPARING",
     "CUES",
     "DEMONYMS",
-    "EARLY",
-    "LATE",
-    "NEGATIVE",
+    "DOWN",
     "NUMBERS",
     "ORDINALS",
     "PEOPLE",
     "PLACES",
-    "POSITIVE",
     "STOP",
     "TIMES",
-    "stem",
-    "stems",
+    "UP",
+    "header_stem",
 ]
 
-STOP = frozenset(
-    (
-        "a an the of in on at to for from by with and or is are was were be been being do "
-        "does did has have had it its this that these those there their his her he she they "
-        "what which who whom whose when where how many much long name list give tell me all "
-        "any each every other than then as not no s t total number amount most least more "
-        "less first last next previous after before between listed table chart only out "
-        "during into over under above below same also if i you we up"
-    ).split()
+#: Words that name nothing in a table: those of every text, and those that ask.
+STOP = STOP_WORDS | frozenset(
+    "name list listed give tell total number amount previous long table chart".split()
 )
-_IRREGULAR = {
-    "won": "win",
-    "winner": "win",
-    "winning": "win",
-    "winners": "win",
-    "lost": "los",
-    "lose": "los",
-    "loss": "los",
-    "losses": "los",
-    "born": "birth",
-    "died": "death",
-    "die": "death",
-    "dead": "death",
-    "built": "build",
-    "wrote": "writ",
-    "written": "writ",
-    "held": "hold",
-    "people": "person",
-    "men": "man",
-    "women": "woman",
-    "children": "child",
-    "cities": "city",
-    "began": "start",
-    "begin": "start",
-    "started": "start",
-    "ended": "end",
-    "aired": "air",
-    "tall": "height",
-    "tallest": "height",
-    "high": "height",
-    "long": "length",
-    "longest": "length",
-    "wide": "width",
-    "heavy": "weight",
-    "heaviest": "weight",
-    "old": "age",
-    "oldest": "age",
-    "youngest": "age",
-    "countries": "countr",
-    "country": "countr",
-    "counties": "count",
-    "county": "count",
+#: Words of questions with the word that headers have instead.
+_HEADERS_SAY = {
+    said: header
+    for header, words in {
+        "win": "won winner winners",
+        "loss": "lost lose losses",
+        "birth": "born",
+        "death": "died die dead",
+        "build": "built",
+        "write": "wrote written writer",
+        "hold": "held",
+        "person": "people",
+        "man": "men",
+        "woman": "women",
+        "child": "children",
+        "start": "began begin",
+        "height": "tall tallest high",
+        "length": "long longest",
+        "width": "wide",
+        "weight": "heavy heaviest",
+        "age": "old oldest youngest",
+    }.items()
+    for said in words.split()
 }
-_ENDINGS = ("ings", "ing", "ies", "edly", "ed", "es", "s", "e", "y")
 
 
-def stem(word: str) -> str:
-    """Return a word without its ending, so that `scored`, `scores` and `score` are one."""
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if len(word) <= 3 or word[0].isdigit():
-        return word[:-1] if len(word) == 3 and word.endswith("s") and word != "was" else word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            if ending == "s" and word.endswith("ss"):
-                return word
-            return word[: -len(ending)]
-    return word
-
-
-def stems(text: str) -> Iterator[str]:
-    """Yield the stems of a text's words."""
-    return (stem(word) for word in text.split())
+def header_stem(word: str) -> str:
+    """Return the stem of a word, or of the word that headers have instead of it."""
+    return stem(_HEADERS_SAY.get(word, word))
 
 
 NUMBERS = {
@@ -122,24 +78,6 @@ ORDINALS = {
 } | {
     f"{n}{'th' if n % 100 in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}": n
     for n in range(1, 101)
-}
-
-#: Phrases before (or after) a number that say which side of it is meant.
-COMPARING: dict[str, frozenset[str]] = {
-    ">": frozenset(
-        (
-            "more over above greater higher larger longer later after exceed exceeding exceeded "
-            "beyond past bigger older than heavier taller farther between"
-        ).split()
-    ),
-    ">=": frozenset("least since minimum from starting more higher greater between".split()),
-    "<": frozenset(
-        (
-            "less under below fewer lower shorter smaller before prior earlier younger than "
-            "within faster lighter between"
-        ).split()
-    ),
-    "<=": frozenset("most up until maximum less fewer lower by through exceed between to".split()),
 }
 
 #: Words that speak for an operation; a plan that uses one has these words of the question covered.
@@ -201,8 +139,7 @@ CUES: dict[str, frozenset[str]] = {
     "span": frozenset("long years time last many difference between duration".split()),
     "not": frozenset(
         (
-            "not except besides never other than without excluding aside didn doesn weren wasn "
-            "isn aren"
+            "not except besides never other without excluding aside didn doesn weren wasn isn aren"
         ).split()
     ),
 }
@@ -245,30 +182,37 @@ DEMONYMS: dict[str, tuple[str, ...]] = {
 
 # Words of headers (stems), and of questions, that speak for a column or a direction.
 PLACES = frozenset(
-    (
-        "location venue city country countr town place stadium state region site district "
-        "nation nationalit count hometown arena circuit track"
-    ).split()
+    map(
+        header_stem,
+        (
+            "location venue city country town place stadium state region site district nation "
+            "nationality county hometown arena circuit track"
+        ).split(),
+    )
 )
 PEOPLE = frozenset(
-    (
-        "name player driver person director artist author writ actor winner win candidate "
-        "coach rider athlet swimmer team nation countr runner skater manager president "
-        "incumbent leader"
-    ).split()
+    map(
+        header_stem,
+        (
+            "name player driver person director artist author writer actor win candidate coach "
+            "rider athlete swimmer team nation country runner skater manager president incumbent "
+            "leader"
+        ).split(),
+    )
 )
-TIMES = frozenset("year date month day season time period releas".split())
-NEGATIVE = frozenset(
-    (
-        "least lowest smallest fewest shortest minimum min worst less lower smaller fewer "
-        "shorter youngest lightest bottom sooner younger narrowest"
-    ).split()
-)
-POSITIVE = frozenset(
+TIMES = frozenset(map(header_stem, "year date month day season time period released".split()))
+#: Words that ask for the most or the latest, and for the least or the earliest.
+UP = frozenset(
     (
         "most highest largest biggest greatest longest tallest maximum max best more higher "
-        "larger longer greater bigger taller heaviest better leading widest deepest top"
+        "larger longer greater bigger taller heaviest better leading widest deepest top "
+        "last latest newest recent final later end ended"
     ).split()
 )
-EARLY = frozenset("first earliest oldest initial earlier start began".split())
-LATE = frozenset("last latest newest recent final later end ended".split())
+DOWN = frozenset(
+    (
+        "least lowest smallest fewest shortest minimum min worst less lower smaller fewer "
+        "shorter youngest lightest bottom sooner younger narrowest "
+        "first earliest oldest initial earlier start began"
+    ).split()
+)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kgp_neo4j.corpus.load.grid import normal
-from kgp_neo4j.corpus.tables.questions.question_words import stems
+from kgp_neo4j.corpus.tables.questions.question_words import header_stem
 from kgp_neo4j.text.values import column_type, typed
 
 __all__ = ["Cell", "Column", "Grid", "folded", "grid_of"]
@@ -49,7 +49,9 @@ class Grid:
     @cached_property
     def stems(self) -> tuple[tuple[str, ...], ...]:
         """The stems of each column's header."""
-        return tuple(tuple(stems(folded(normal(c.header)))) for c in self.columns)
+        return tuple(
+            tuple(map(header_stem, folded(normal(c.header)).split())) for c in self.columns
+        )
 
     @cached_property
     def valued(self) -> tuple[float, ...]:
