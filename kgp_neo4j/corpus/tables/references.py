@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, named_documents
+from kgp_neo4j.text.words import FUNCTION_WORDS
 
 __all__ = [
     "COUNT",
@@ -81,17 +82,15 @@ def _ordinal_of(text: str) -> int:
 
 
 #: Words that say nothing of what is asked for once pages and tables are taken out.
-_STOP = frozenset(
-    "a about according all also altogether an and any appear appears are as at be been being by "
-    "can complete contain contained containing contains content contents could count counting "
-    "data did display displayed displays do does each entire every everything exactly excluding "
-    "find for found from full get give given had has have header headers how i if in include "
-    "included includes including inside into is it it's its just know let like list listed "
-    "lists located look looks made make many me much name not number of on one ones only or out "
-    "overall please present print printed provide quote read reads return s said say says see "
-    "show shown shows so some stand stands state tell text that the there these this those to "
-    "total up us use used using value values want was we were what whats where which who whole "
-    "with within without would write written you ".split()
+_STOP = FUNCTION_WORDS.union(
+    "according all altogether any appear appears can complete contain contained containing "
+    "contains content contents could count counting data display displayed displays each entire "
+    "every everything exactly excluding find found full get give given header headers include "
+    "included includes including inside it's just know let like list listed lists located look "
+    "looks made make many much name number one ones only overall please present print printed "
+    "provide quote read reads return said say says see show shown shows so some stand stands "
+    "state tell text total us use used using value values want whats whole within without would "
+    "write written".split()
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
 
