@@ -89,7 +89,7 @@ def measure(
     reader: OfflineReader, records: list[common.Record], found: dict[str, Found], scorer: Any
 ) -> dict[str, Any]:
     """Return EM and F1, the seconds of reading and of all, how sure it was and what was right."""
-    exact, shared, reading, whole, sure, right, none = [], [], [], [], [], [], 0
+    exact, shared, reading, whole, sure, right, stated, none = [], [], [], [], [], [], [], 0
     for record in records:
         passages, paths, before = found[common.asked(record).id]
         began = time.perf_counter()
@@ -101,6 +101,8 @@ def measure(
         reading.append(took)
         whole.append(took + before)
         none += got.kind == "none"
+        if got.stated:
+            stated.append(is_right(got.text, answers))
         if got.kind != "none":
             sure.append(got.confidence)
             right.append(is_right(got.text, answers))
@@ -108,6 +110,7 @@ def measure(
         "EM": 100 * common.mean(exact),
         "F1": 100 * common.mean(shared),
         "none": none,
+        "stated": f"{len(stated)} | {100 * common.mean(stated):.0f} %",
         "reading": reading,
         "whole": whole,
         "sure": sure,
@@ -138,8 +141,9 @@ def main() -> None:
         reader = load_reader(given.reader)
         database = open_database(echo=common.say)
     print(f"{common.described()}\n")
-    print("| set | questions | passages | EM | F1 | not stated | reading p50 s | p95 s |", end="")
-    print(" question to answer p50 s | p95 s |\n|---|---|---|---|---|---|---|---|---|---|")
+    print("| set | questions | passages | EM | F1 | no answer | stated | of these right |", end="")
+    print(" reading p50 s | p95 s | question to answer p50 s | p95 s |")
+    print("|---" * 12 + "|")
     with database, common.explained():
         for name, shown in ((name, NAMES[name]) for name in given.sets):
             path = given.folder / name / f"{given.split}.jsonl.gz"
@@ -150,7 +154,7 @@ def main() -> None:
             reader.read(records[0]["question"], golden(records[0]))  # what is loaded on first use
             for kind, found in (("retrieved", lists), ("golden", gold)):
                 got = measure(reader, records, found, scorer)
-                cells = [f"{got['EM']:.1f}", f"{got['F1']:.1f}", str(got["none"])]
+                cells = [f"{got['EM']:.1f}", f"{got['F1']:.1f}", str(got["none"]), got["stated"]]
                 cells += [f"{common.quantile(got['reading'], q):.3f}" for q in (0.5, 0.95)]
                 cells += (
                     [f"{common.quantile(got['whole'], q):.3f}" for q in (0.5, 0.95)]

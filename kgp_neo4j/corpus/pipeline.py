@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, get_args
 
 from kgp_neo4j.corpus.answer.shown_queries import queries_of, shown_passages
-from kgp_neo4j.corpus.read.account import asks_for_an_account
+from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
 from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
 from kgp_neo4j.corpus.tables.decide import StructuralReading, read_question
 from kgp_neo4j.corpus.traverse.agents.base import Agent
@@ -99,8 +99,8 @@ class Answerer(Protocol):
 class ReaderAnswerer:
     """Answers with the offline reader: `reader` is one, or the folder of one (default: shipped).
 
-    A question for why or how is answered with the sentence that speaks most to it. The text is
-    empty where the reader finds nothing.
+    A question for why or how is answered with the sentence that speaks most to it, as is one in
+    another script than the shipped reader's. The text is empty where the reader finds nothing.
     """
 
     reader: Reader | str | None = None
@@ -114,9 +114,13 @@ class ReaderAnswerer:
         given = self.reader
         reader = load_reader(given) if given is None or isinstance(given, str) else given
         reading = reader.read(found.question, found.passages, found.paths)
-        if asks_for_an_account(found.question):
+        notes = found.notes
+        unknown = given is None and not is_in_latin_script(found.question)
+        if unknown:
+            notes = (*notes, "The offline reader knows English; these sentences come nearest.")
+        if unknown or asks_for_an_account(found.question):
             text = reading.sentences[0].text if reading.sentences else ""
-            return replace(found, text=text, sentences=reading.sentences)
+            return replace(found, text=text, sentences=reading.sentences, notes=notes)
         return replace(
             found,
             text=reading.text,

@@ -1,10 +1,10 @@
-"""Which questions a sentence answers rather than a few words."""
+"""Which questions a few words answer, and which only sentences."""
 
 from __future__ import annotations
 
 import regex
 
-__all__ = ["asks_for_an_account"]
+__all__ = ["asks_for_an_account", "is_in_latin_script"]
 
 #: "How many" and "how old" ask for a few words.
 _ACCOUNT = regex.compile(
@@ -18,3 +18,10 @@ _ACCOUNT = regex.compile(
 def asks_for_an_account(question: str) -> bool:
     """Return whether a question asks why or how: a sentence answers it, and a few words do not."""
     return _ACCOUNT.search(question) is not None
+
+
+def is_in_latin_script(question: str) -> bool:
+    """Return whether most letters of a question are Latin."""
+    letters = regex.findall(r"\p{L}", question)
+    latin = regex.findall(r"\p{Latin}", question)
+    return not letters or 2 * len(latin) >= len(letters)
