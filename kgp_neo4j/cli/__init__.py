@@ -114,13 +114,12 @@ def cli(ctx: click.Context, debug: bool) -> None:
 
 
 def _configured(names: tuple[str, ...]) -> dict[str, object]:
-    """Return what the files and the environment say on options of a command."""
+    """Return the configured values of a command's options."""
     from kgp_neo4j.environment.configuration import read_configuration
 
-    held = read_configuration().held
-    return {
-        name: held[f"ask.{name}"].value for name in names if held[f"ask.{name}"].source != "default"
-    }
+    values = read_configuration().values
+    chosen = {name: values[f"ask.{name}"] for name in names}
+    return {name: found.value for name, found in chosen.items() if found.source != "default"}
 
 
 def main() -> None:

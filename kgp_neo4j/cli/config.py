@@ -11,7 +11,7 @@ from kgp_neo4j.cli._output import echo_json, json_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kgp_neo4j.environment.configuration import Shown
+    from kgp_neo4j.environment.configuration import SettingLine
 
 _EPILOG = """
 \b
@@ -38,7 +38,7 @@ def command(clear_cache: bool, as_json: bool) -> None:
         language_settings,
         read_configuration,
         replies_folder,
-        shown,
+        setting_lines,
         user_file,
     )
 
@@ -47,7 +47,7 @@ def command(clear_cache: bool, as_json: bool) -> None:
         # Where the cache is off, what was kept before.
         _clear(language_settings(configuration).cache or replies_folder(), as_json)
         return
-    rows = shown(configuration)
+    rows = setting_lines(configuration)
     if as_json:
         files = [str(path) for path in configuration.files]
         echo_json({"files": files, "user_file": str(user_file()), "settings": rows})
@@ -58,7 +58,7 @@ def command(clear_cache: bool, as_json: bool) -> None:
     click.echo(f"A project's file is {FILE}, your own {user_file()}.")
 
 
-def _print(rows: list[Shown]) -> None:
+def _print(rows: list[SettingLine]) -> None:
     name = max(len(row.name) for row in rows)
     value = min(40, max(len(_text(row.value)) for row in rows))
     for row in rows:

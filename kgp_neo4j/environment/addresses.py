@@ -1,4 +1,4 @@
-"""Addresses of servers: those that can be used, and how they are shown."""
+"""Checks the addresses of chat servers, hides secrets in them, and reads the key."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["VARIABLE", "checked_url", "read_key", "shown_url"]
+__all__ = ["KEY_VARIABLE", "checked_url", "read_key", "shown_url"]
 
 
 def checked_url(url: str, where: str | None = None) -> str:
-    """Return the address if it is one that can be shown; raise ConfigurationError otherwise."""
+    """Return a valid address without secrets; raises ConfigurationError for any other."""
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in ("http", "https") and bool(parts.hostname)
-        # A port that is none is a ValueError.
+        # An invalid port raises ValueError.
         usable = usable and parts.port != 0 and not set(url.strip()) & {" ", "\\"}
         usable = usable and url.strip().isprintable()
     except ValueError:
@@ -39,7 +39,7 @@ def checked_url(url: str, where: str | None = None) -> str:
 
 
 def shown_url(text: str) -> str:
-    """Return an address without the user, password and query that it should not hold."""
+    """Return an address for display, without user, password and query."""
     try:
         parts = urlsplit(text)
         if not (parts.username or parts.password or parts.query or parts.fragment):
@@ -49,23 +49,23 @@ def shown_url(text: str) -> str:
     return f"{parts.scheme}://***@{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-# --- The key of a chat server: from the environment, or from a file that nobody else may read -----
+# --- The key ---
 
-VARIABLE = "OPENAI_API_KEY"
+KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 def read_key(key_file: Path | None, environ: Mapping[str, str] = os.environ) -> str:
-    """Return the key of OPENAI_API_KEY, else of the file that is named; empty for none.
+    """Return the key in OPENAI_API_KEY, else the one in the file; empty where there is none.
 
-    Raises ConfigurationError for a file that others may read, and for a key that no server takes;
-    neither shows it.
+    Raises ConfigurationError for a file that others may read and for a malformed key; the message
+    does not contain the key.
     """
-    where = VARIABLE
-    key = environ.get(VARIABLE, "").strip()
+    where = KEY_VARIABLE
+    key = environ.get(KEY_VARIABLE, "").strip()
     if not key and key_file is not None:
         where = str(key_file)
-        key = _key_of(key_file)
-    # Headers with other characters are refused with a message that holds the key.
+        key = _key_in(key_file)
+    # httpx refuses headers with other characters, in a message that contains the key.
     if not (key.isascii() and key.isprintable()):
         raise ConfigurationError(
             f"{where} holds characters that no key has", hint="Copy the key once more."
@@ -73,13 +73,13 @@ def read_key(key_file: Path | None, environ: Mapping[str, str] = os.environ) -> 
     return key
 
 
-def _key_of(path: Path) -> str:
+def _key_in(path: Path) -> str:
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 raise OSError(0, "not a regular file")
-            # Windows keeps no such bits.
+            # Windows has no such permission bits.
             if os.name == "posix" and found.st_mode & 0o077:
                 raise ConfigurationError(
                     "others may read this file, which holds a key",

@@ -1,4 +1,4 @@
-"""The settings there are, and the values that they take."""
+"""Defines the settings, and reads their values from the environment and from files."""
 
 from __future__ import annotations
 
@@ -24,18 +24,16 @@ __all__ = [
     "FILE",
     "SETTINGS",
     "Configuration",
-    "Held",
     "LanguageSettings",
     "Setting",
-    "Shown",
+    "SettingLine",
+    "SettingValue",
     "Source",
-    "from_text",
     "language_settings",
     "read_configuration",
     "replies_folder",
-    "shown",
+    "setting_lines",
     "user_file",
-    "valued",
 ]
 
 Kind = Literal["text", "count", "number", "cache", "file"]
@@ -44,7 +42,7 @@ Source = Literal["option", "environment", "project", "named", "user", "default"]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: its name in a file, its variable, what it takes, and its default."""
+    """One setting: its name in a file, its variable, the kind of its value, and its default."""
 
     name: str
     variable: str
@@ -57,8 +55,8 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The value that a setting has, and where from: a variable, or a file and line."""
+class SettingValue:
+    """The value of a setting and its source: a variable, or a file and line."""
 
     value: Any
     source: Source = "default"
@@ -165,10 +163,10 @@ BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 @dataclass(frozen=True, slots=True)
 class LanguageSettings:
-    """Which language model, and how it is asked.
+    """Which language model to use, and the options of its requests.
 
-    `timeout` is in seconds, prices are for a million tokens, `cache` is the folder that replies are
-    kept in (None: they are not). `with_key` is False where the address comes from a project's file,
+    `timeout` is in seconds, prices are for a million tokens, `cache` is the folder of cached
+    replies (None: no cache). `with_key` is False where the address comes from a project's file,
     which may be a stranger's: the user's key is not sent there.
     """
 
@@ -189,41 +187,38 @@ class LanguageSettings:
     with_key: bool = True
 
 
-def from_text(setting: Setting, said: str) -> Any:
-    """Return a variable's text as the value that a file would have; itself where it is none."""
+def _from_text(setting: Setting, text: str) -> Any:
+    """Parse a variable's text where the setting is a number; return any other text as it is."""
+    kind = {"count": int, "number": float}.get(setting.kind, str)
     try:
-        if setting.kind == "count":
-            return int(said)
-        if setting.kind == "number":
-            return float(said)
+        return kind(text)
     except ValueError:
-        return said
-    return said
+        return text
 
 
-def valued(setting: Setting, value: Any, where: str, folder: Path) -> Any:
-    """Return a value as its setting takes it; paths are seen from `folder`.
+def _checked_value(setting: Setting, value: Any, where: str, folder: Path) -> Any:
+    """Return a setting's value in its type; paths are relative to `folder`.
 
-    Raises ConfigurationError for one that it does not take.
+    Raises ConfigurationError for a value that the setting does not accept.
     """
     if setting.kind in ("count", "number"):
         return _number(setting, value, where)
     if setting.kind == "cache" and isinstance(value, bool):
         return value
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        what = "on, off or the name of a folder" if setting.kind == "cache" else "a text"
-        raise _wrong(setting, what, where)
-    said = value.strip()
-    if setting.choices and said not in setting.choices:
-        raise _wrong(setting, f"one of {', '.join(setting.choices)}", where)
-    if setting.kind == "cache" and said.lower() in ("on", "off"):
-        return said.lower() == "on"
+        expected = "on, off or the name of a folder" if setting.kind == "cache" else "a text"
+        raise _wrong_value(setting, expected, where)
+    text = value.strip()
+    if setting.choices and text not in setting.choices:
+        raise _wrong_value(setting, f"one of {', '.join(setting.choices)}", where)
+    if setting.kind == "cache" and text.lower() in ("on", "off"):
+        return text.lower() == "on"
     if setting.kind in ("cache", "file"):
         try:
-            return folder / Path(said).expanduser()
-        except RuntimeError:  # ~nobody
-            raise _wrong(setting, "a path", where) from None
-    return said
+            return folder / Path(text).expanduser()
+        except RuntimeError:  # the home folder of an unknown user
+            raise _wrong_value(setting, "a path", where) from None
+    return text
 
 
 def _number(setting: Setting, value: Any, where: str) -> int | float:
@@ -231,54 +226,56 @@ def _number(setting: Setting, value: Any, where: str) -> int | float:
     least, most = setting.least, setting.most
     if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
         bounds = f" from {least:g} to {most:,.0f}"
-        raise _wrong(setting, f"a {'whole ' if whole else ''}number{bounds}", where)
+        raise _wrong_value(setting, f"a {'whole ' if whole else ''}number{bounds}", where)
     return int(value) if whole else float(value)
 
 
-def _wrong(setting: Setting, what: str, where: str) -> ConfigurationError:
+def _wrong_value(setting: Setting, expected: str, where: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{setting.name} has to be {what}", where=where, hint=f"It is: {setting.help}."
+        f"{setting.name} has to be {expected}", where=where, hint=f"It is: {setting.help}."
     )
 
 
-# --- Reads the environment and the files of settings, and keeps where each value comes from -------
+# --- Reading the environment and the files ---
 
-#: The name of a project's file; the user's own is `config.toml` in the folder of the program.
+#: The name of a project's file; the user's own is `config.toml` in the user's configuration folder.
 FILE = "kgp-neo4j.toml"
 _APP = "kgp-neo4j"
-_NAMED = "KGP_NEO4J_CONFIG"
-#: More than any file of settings has; a device or a data file named by mistake is not read whole.
+_FILE_VARIABLE = "KGP_NEO4J_CONFIG"
+#: Most bytes of a file of settings, so that a device or a data file is not read by mistake.
 _LARGEST = 1 << 20
-_SECRETS = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
+_SECRET_KEY = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """All settings with where they come from, and the files that were read."""
+    """The values of all settings with their sources, and the files that were read."""
 
-    held: Mapping[str, Held]
+    values: Mapping[str, SettingValue]
     files: tuple[Path, ...] = ()
 
     def value(self, name: str) -> Any:
         """Return the value of a setting such as `llm.model`."""
-        return self.held[name].value
+        return self.values[name].value
 
 
 def language_settings(configuration: Configuration | None = None, **given: Any) -> LanguageSettings:
-    """Return what is configured for language models; `given` (not None) comes before all of it.
+    """Return the settings of language models; values `given` (not None) override them.
 
-    Raises ConfigurationError for an address that cannot be, where a model needs one.
+    Raises ConfigurationError for an invalid address, where the model needs one.
 
     >>> language_settings(model="none").model
     'none'
     """
     configuration = configuration or read_configuration()
     chosen = {
-        name.removeprefix("llm."): held.value
-        for name, held in configuration.held.items()
+        name.removeprefix("llm."): setting.value
+        for name, setting in configuration.values.items()
         if name.startswith("llm.")
     }
-    url = configuration.held["llm.url"] if given.get("url") is None else Held(given["url"])
+    url = (
+        configuration.values["llm.url"] if given.get("url") is None else SettingValue(given["url"])
+    )
     chosen |= {name: value for name, value in given.items() if value is not None}
     if isinstance(chosen["cache"], bool):
         chosen["cache"] = replies_folder() if chosen["cache"] else None
@@ -288,33 +285,33 @@ def language_settings(configuration: Configuration | None = None, **given: Any) 
 
 
 def replies_folder() -> Path:
-    """Return the folder that replies are kept in, where the settings name none."""
+    """Return the default folder of cached replies."""
     return Folders.from_environment().cache / "replies"
 
 
 def read_configuration(
     environ: Mapping[str, str] = os.environ, folder: Path | None = None
 ) -> Configuration:
-    """Read the environment and the files; raises ConfigurationError for what is wrong in them.
+    """Read the environment and the files; raises ConfigurationError for an error in them.
 
-    `folder` stands for the working folder.
+    `folder` replaces the working folder.
     """
-    held = {setting.name: Held(setting.default) for setting in SETTINGS}
+    values = {setting.name: SettingValue(setting.default) for setting in SETTINGS}
     files: list[Path] = []
-    folder = folder or _here()
+    folder = folder or _working_folder()
     for path, source in _files(environ, folder):
         files.insert(0, path)
-        held |= _read(path, source)
+        values |= _read(path, source)
     for setting in SETTINGS:
-        said = environ.get(setting.variable, "").strip()
-        if said:
-            value = valued(setting, from_text(setting, said), setting.variable, folder)
-            held[setting.name] = Held(value, "environment", setting.variable)
-    return Configuration(held, tuple(files))
+        text = environ.get(setting.variable, "").strip()
+        if text:
+            value = _checked_value(setting, _from_text(setting, text), setting.variable, folder)
+            values[setting.name] = SettingValue(value, "environment", setting.variable)
+    return Configuration(values, tuple(files))
 
 
-def _here() -> Path:
-    """Return the working folder; the home folder where it has been deleted."""
+def _working_folder() -> Path:
+    """Return the working folder, or the home folder where it has been deleted."""
     try:
         return Path.cwd()
     except OSError:
@@ -322,25 +319,25 @@ def _here() -> Path:
 
 
 def user_file() -> Path:
-    """Return where the user's own file of settings is, or would be."""
+    """Return the path of the user's own file of settings, which may not exist."""
     return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / "config.toml"
 
 
 def _files(environ: Mapping[str, str], folder: Path) -> Iterator[tuple[Path, Source]]:
-    """Yield the files that count, those that are overruled first."""
+    """Yield the files of settings, those that are overridden first."""
     user = user_file()
     if user.is_file():
         yield user, "user"
-    named = environ.get(_NAMED)
+    named = environ.get(_FILE_VARIABLE)
     if named is not None:
-        # Empty, or the null device: no file of a project's.
+        # Empty, or the null device: no project file is read.
         path = Path(named).expanduser()
         if named.strip() and path != Path(os.devnull):
             if not path.is_file():
                 raise ConfigurationError(
-                    f"{_NAMED} names no file",
+                    f"{_FILE_VARIABLE} names no file",
                     where=str(path),
-                    hint=f"Change {_NAMED}, or unset it.",
+                    hint=f"Change {_FILE_VARIABLE}, or unset it.",
                 )
             yield path.absolute(), "named"
         return
@@ -355,7 +352,7 @@ def _files(environ: Mapping[str, str], folder: Path) -> Iterator[tuple[Path, Sou
 
 
 def _check_owner(path: Path) -> None:
-    """Raise ConfigurationError for a file that others may have put there, in /tmp for one."""
+    """Raise ConfigurationError for a file that others may have written, such as one in /tmp."""
     if not hasattr(os, "getuid"):
         return
     found = path.stat()
@@ -363,19 +360,19 @@ def _check_owner(path: Path) -> None:
         raise ConfigurationError(
             "this file of settings belongs to someone else, or everybody may write to it",
             where=str(path),
-            hint=f"Delete it, make it yours, or name it in {_NAMED} if you trust it.",
+            hint=f"Delete it, make it yours, or name it in {_FILE_VARIABLE} if you trust it.",
         )
 
 
-def _read(path: Path, source: Source) -> dict[str, Held]:
-    """Return the settings of a file with their lines."""
+def _read(path: Path, source: Source) -> dict[str, SettingValue]:
+    """Return the settings of a file, each with its line."""
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)
         text = data.decode("utf-8-sig")
         if len(data) > _LARGEST:
             raise ValueError("it is too large")
-        made = tomllib.loads(text)
+        sections = tomllib.loads(text)
     except OSError as error:
         raise ConfigurationError(
             f"the settings cannot be read ({error.strerror})",
@@ -383,14 +380,14 @@ def _read(path: Path, source: Source) -> dict[str, Held]:
             hint="Change its permissions, or delete it.",
         ) from error
     except (ValueError, RecursionError) as error:
-        what, line = _said(error)
+        reason, line = _toml_problem(error)
         raise ConfigurationError(
-            f"this is no TOML ({what})",
+            f"this is no TOML ({reason})",
             where=f"{path}:{line}" if line else str(path),
             hint='A line reads like: model = "gpt-4o-mini".',
         ) from None
-    held = {}
-    for section, values in made.items():
+    found = {}
+    for section, values in sections.items():
         if not isinstance(values, dict):
             raise _unknown(section, f"{path}:{_line(text, '', section)}")
         for key, value in values.items():
@@ -404,12 +401,14 @@ def _read(path: Path, source: Source) -> dict[str, Held]:
                     where=where,
                     hint=f"Set OPENAI_API_KEY_FILE, or write it into {user_file()}.",
                 )
-            held[setting.name] = Held(valued(setting, value, where, path.parent), source, where)
-    return held
+            found[setting.name] = SettingValue(
+                _checked_value(setting, value, where, path.parent), source, where
+            )
+    return found
 
 
-def _said(error: Exception) -> tuple[str, str]:
-    """Return what is wrong with a TOML text, and the line."""
+def _toml_problem(error: Exception) -> tuple[str, str]:
+    """Return the reason and the line of an error in a TOML text."""
     if isinstance(error, UnicodeDecodeError):
         return "its text is not UTF-8", ""
     found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
@@ -419,7 +418,7 @@ def _said(error: Exception) -> tuple[str, str]:
 
 
 def _line(text: str, section: str, key: str) -> int:
-    """Return the line that a key stands in, as far as a look at the lines tells; else 1."""
+    """Return the line of a key, found by matching the text line by line; 1 if not found."""
     here, best = "", 1
     for number, line in enumerate(text.splitlines(), 1):
         header = re.match(r"\s*\[\s*\"?([\w-]+)", line)
@@ -437,10 +436,10 @@ def _line(text: str, section: str, key: str) -> int:
 
 
 def _unknown(name: str, where: str) -> ConfigurationError:
-    """Return the error of a name that is no setting; its value, maybe a key, is not shown."""
-    if _SECRETS.fullmatch(name.rpartition(".")[2].lower()):
+    """Return the error for an unknown setting; its value may be a key and is not shown."""
+    if _SECRET_KEY.fullmatch(name.rpartition(".")[2].lower()):
         return ConfigurationError(
-            f"{name}: keys and passwords do not belong into a file of settings",
+            f"{name}: keys and passwords do not belong in a file of settings",
             where=where,
             hint="Delete the line, and set OPENAI_API_KEY, or OPENAI_API_KEY_FILE to a file of "
             "mode 0600.",
@@ -448,7 +447,7 @@ def _unknown(name: str, where: str) -> ConfigurationError:
     section, _, key = name.rpartition(".")
     keys = {known.partition(".")[2]: known for known in BY_NAME if known.startswith(f"{section}.")}
     near = [keys[found] for found in difflib.get_close_matches(key, keys, 1, 0.7)]
-    # The section may be the wrong one, or missing.
+    # The section may be wrong or missing.
     near = near or difflib.get_close_matches(name, BY_NAME, 1, 0.8)
     near = near or [known for known in BY_NAME if known.endswith(f".{key}")]
     listed = ", ".join(keys.values() or BY_NAME)
@@ -456,17 +455,17 @@ def _unknown(name: str, where: str) -> ConfigurationError:
     return ConfigurationError(f"there is no setting {name}", where=where, hint=hint)
 
 
-# --- What is configured, as a table: with where it comes from, and without keys and passwords -----
+# --- The lines of `config`, without keys and passwords ---
 
-#: Variables that hold a secret: only whether they are set is said.
-_SECRET_NAMES = {
+#: Variables that hold a secret: only whether they are set is shown.
+_SECRET_VARIABLES = {
     "llm.key": "OPENAI_API_KEY",
     "neo4j.password": "NEO4J_PASSWORD",
     "load.pdf_password": "KGP_NEO4J_PDF_PASSWORD",
     "connect.linker_token": "GCUBE_TOKEN",
 }
 #: Variables of the database and the folders, with their defaults.
-_VARIABLES = {
+_OTHER_VARIABLES = {
     "neo4j.uri": ("NEO4J_URI", "the embedded database"),
     "neo4j.username": ("NEO4J_USERNAME", "neo4j"),
     "neo4j.database": ("NEO4J_DATABASE", "neo4j"),
@@ -475,7 +474,7 @@ _VARIABLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SettingLine:
     """One line: a setting, its value, and its source, with the variable or the file and line."""
 
     name: str
@@ -484,25 +483,31 @@ class Shown:
     where: str
 
 
-def shown(configuration: Configuration, environ: Mapping[str, str] = os.environ) -> list[Shown]:
+def setting_lines(
+    configuration: Configuration, environ: Mapping[str, str] = os.environ
+) -> list[SettingLine]:
     """Return a line for every setting, in the order of the documentation."""
     folders = Folders.from_environment(environ=environ)
     lines = [
-        Shown(name, _readable(name, held.value), held.source, held.where)
-        for name, held in configuration.held.items()
+        SettingLine(name, _readable(name, setting.value), setting.source, setting.where)
+        for name, setting in configuration.values.items()
     ]
-    for name, (variable, default) in _VARIABLES.items():
-        said = environ.get(variable, "").strip()
-        lines.append(_row(name, shown_url(said) if said else default, variable, bool(said)))
+    for name, (variable, default) in _OTHER_VARIABLES.items():
+        text = environ.get(variable, "").strip()
+        lines.append(
+            _variable_line(name, shown_url(text) if text else default, variable, bool(text))
+        )
     for name, variable, folder in (
         ("folders.home", "KGP_NEO4J_HOME", folders.home),
         ("folders.cache", "KGP_NEO4J_CACHE", folders.cache),
     ):
-        lines.append(_row(name, str(folder), variable, bool(environ.get(variable))))
-    for name, variable in _SECRET_NAMES.items():
-        said = environ.get(variable, "")
-        lines.append(_row(name, f"set in {variable}" if said else None, variable, bool(said)))
-    file = configuration.held["llm.key_file"]
+        lines.append(_variable_line(name, str(folder), variable, bool(environ.get(variable))))
+    for name, variable in _SECRET_VARIABLES.items():
+        text = environ.get(variable, "")
+        lines.append(
+            _variable_line(name, f"set in {variable}" if text else None, variable, bool(text))
+        )
+    file = configuration.values["llm.key_file"]
     if file.value is not None:
         lines = [
             replace(line, value=f"in {file.value}", source=file.source, where=file.where)
@@ -513,8 +518,10 @@ def shown(configuration: Configuration, environ: Mapping[str, str] = os.environ)
     return lines
 
 
-def _row(name: str, value: str | None, variable: str, is_set: bool) -> Shown:
-    return Shown(name, value, "environment" if is_set else "default", variable if is_set else "")
+def _variable_line(name: str, value: str | None, variable: str, is_set: bool) -> SettingLine:
+    return SettingLine(
+        name, value, "environment" if is_set else "default", variable if is_set else ""
+    )
 
 
 def _readable(name: str, value: str | int | float | bool | None) -> str | int | float | bool | None:

@@ -1,4 +1,4 @@
-"""Packages that only some uses need, and what brings them."""
+"""The optional packages, and the extras that install them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kgp_neo4j.types.errors import ConfigurationError, KgpError
 
 __all__ = ["installed_extras", "is_installed", "needs"]
 
-#: The extras of the package, each with a module that only it brings.
+#: The extras of the package, each with a module that only it installs.
 _EXTRAS = {
     "torch": "sentence_transformers",
     "train": "lightgbm",
@@ -35,24 +35,28 @@ def installed_extras() -> list[str]:
 
 
 def is_installed(module: str) -> bool:
-    """Say whether a module can be imported, without importing it."""
+    """Return whether a module can be imported, without importing it."""
     try:
         return find_spec(module) is not None
-    except (ImportError, ValueError):  # something forbids it, or it is half there
+    except (ImportError, ValueError):  # import is blocked, or the package is incomplete
         return False
 
 
 @contextmanager
 def needs(
-    extra: str, what: str, error: type[KgpError] = ConfigurationError, *, where: str | None = None
+    extra: str,
+    feature: str,
+    error: type[KgpError] = ConfigurationError,
+    *,
+    where: str | None = None,
 ) -> Iterator[None]:
-    """Turn the failure of an import within into an error that names the extra to install."""
+    """Turn an ImportError in the block into an `error` that names the extra to install."""
     try:
         yield
-    except ImportError as missing:
-        package = (missing.name or str(missing)).partition(".")[0]
+    except ImportError as failure:
+        package = (failure.name or str(failure)).partition(".")[0]
         raise error(
-            f"{what} needs the package {package}",
+            f"{feature} needs the package {package}",
             where=where,
             hint=f'Install it: pip install "kgp-neo4j[{extra}]".',
-        ) from missing
+        ) from failure

@@ -1,4 +1,4 @@
-"""Finds the files that paths, folders and globs stand for, and opens them."""
+"""Finds the files named by paths, folders and globs, opens them, and reads JSON from them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
     "stem",
 ]
 
-#: What `load` reads; each also with `.gz` after it.
+#: Endings of the files that `load` reads, each also with `.gz`.
 EXTENSIONS = (
     *(".txt", ".md", ".html", ".htm"),
     *(".pdf", ".csv", ".tsv", ".docx", ".xlsx", ".xls", ".pptx"),
@@ -46,7 +46,7 @@ EXTENSIONS = (
 
 @dataclass(slots=True)
 class Found:
-    """The files to load, in order; what a folder held besides; and paths that lead nowhere."""
+    """The files to load, in order, the files of other kinds, and the paths that do not exist."""
 
     files: list[Path] = field(default_factory=list)
     ignored: dict[Path, None] = field(default_factory=dict)
@@ -54,11 +54,11 @@ class Found:
 
 
 def find(paths: Iterable[str | Path]) -> Found:
-    """Return the files that `paths` stand for, each once, in an order that never changes.
+    """Return the files that `paths` name, each once, in a reproducible order.
 
-    Folders are searched to the bottom, hidden files and folders left out. Globs (`*`, `?`, `[...]`,
-    `**`) are expanded unless a file of that very name exists. Files of an unknown kind are ignored
-    in folders and globs, and an error where they are named.
+    Folders are searched recursively, without hidden files and folders. Globs (`*`, `?`, `[...]`,
+    `**`) are expanded unless a file of exactly that name exists. Files of an unknown kind are
+    ignored in folders and globs, and an error where they are named.
     """
     found = Found()
     seen: set[str] = set()
@@ -67,24 +67,28 @@ def find(paths: Iterable[str | Path]) -> Found:
             _add(found, seen, given)
         except InputError as error:
             found.errors.append(error)
-        except (OSError, RuntimeError, ValueError) as error:  # too long, no such user, no right
+        except (
+            OSError,
+            RuntimeError,
+            ValueError,
+        ) as error:  # too long, unknown user, no permission
             reason = f"cannot be looked up ({error})"
             found.errors.append(InputError(reason, where=shown(Path(given))))
     return found
 
 
 def _add(found: Found, seen: set[str], given: str | Path) -> None:
-    """Add what one path stands for; `seen` holds the files met already, links followed."""
+    """Add the files of one path; `seen` has the real paths of those added already."""
     path = Path(given).expanduser()
     if path.is_dir():
         members = _members(path)
         if not any(extension(member) for member in members):
-            what = "the folder holds no file that can be loaded"
-            raise InputError(what, where=shown(path), hint=_known())
+            reason = "the folder has no file that can be loaded"
+            raise InputError(reason, where=shown(path), hint=_known_endings())
     elif path.exists():
         members = [path]
         if not extension(path):
-            raise InputError("an unknown kind of file", where=shown(path), hint=_known())
+            raise InputError("an unknown kind of file", where=shown(path), hint=_known_endings())
     elif glob.has_magic(str(given)):
         members = _matches(path)
         if not members:
@@ -100,19 +104,19 @@ def _add(found: Found, seen: set[str], given: str | Path) -> None:
             continue
         seen.add(real)
         if not is_storable(str(member)):
-            what = "the file's name is not valid Unicode"
-            found.errors.append(InputError(what, where=shown(member)))
+            reason = "the file's name is not valid Unicode"
+            found.errors.append(InputError(reason, where=shown(member)))
         else:
             found.files.append(absolute(member))
 
 
 def absolute(path: Path) -> Path:
-    """Return a path from the root, `..` taken out, links kept: a document's source."""
+    """Return the absolute path without `..`, links not resolved: a document's source."""
     return Path(os.path.abspath(path))  # noqa: PTH100 - Path.resolve would follow links
 
 
 def size_on_disk(path: Path) -> int:
-    """Return the bytes of a file, 0 where it cannot be asked; reading it will say why."""
+    """Return the size of a file, 0 where that fails; reading it will raise the error."""
     try:
         return path.stat().st_size
     except OSError:
@@ -120,7 +124,7 @@ def size_on_disk(path: Path) -> int:
 
 
 def extension(path: Path) -> str:
-    """Return the kind of a file, `.gz` taken off; empty for a kind that is not loaded."""
+    """Return a file's ending without `.gz`; empty for a kind that is not loaded."""
     name = path.name.lower().removesuffix(".gz")
     kind = os.path.splitext(name)[1]  # noqa: PTH122 - a name, not a path
     return kind if kind in EXTENSIONS else ""
@@ -133,15 +137,15 @@ def stem(path: Path) -> str:
 
 
 def shown(path: Path) -> str:
-    """Return a path as it can be printed, whatever bytes its name is made of."""
+    """Return a path that can be printed, with escapes for bytes that are not UTF-8."""
     return str(path).encode(errors="backslashreplace").decode()
 
 
 @contextmanager
 def opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
-    """Open a file for reading its bytes, uncompressed; progress counts bytes as they lie on disk.
+    """Open a file to read its bytes, uncompressed; `progress` counts the bytes on disk.
 
-    Raises InputError for a file that cannot be read or is damaged, while it is being read too.
+    Raises InputError for a file that is unreadable or damaged, also while it is read.
     """
     try:
         with io.BufferedReader(_Counted(path, progress), 1 << 18) as raw:
@@ -161,7 +165,7 @@ def opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
 
 
 class _Counted(io.RawIOBase):
-    """A file that tells the progress bar how far it has been read."""
+    """A file that updates the progress bar as it is read."""
 
     def __init__(self, path: Path, progress: Progress) -> None:
         self._file = path.open("rb", buffering=0)
@@ -182,32 +186,32 @@ class _Counted(io.RawIOBase):
 
 def _members(folder: Path) -> list[Path]:
     """Return all files under a folder that are not hidden, sorted by their path."""
-    made: list[Path] = []
+    paths: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        made += [Path(place, name) for name in names if not name.startswith(".")]
-    return sorted(made, key=lambda path: path.as_posix())
+        paths += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted(paths, key=lambda path: path.as_posix())
 
 
 def _refuse(error: OSError) -> None:
-    # A folder that cannot be read must not pass for an empty one.
+    # os.walk ignores errors by default: an unreadable folder would look empty.
     raise error
 
 
 def _matches(path: Path) -> list[Path]:
-    """Return what a glob stands for; a folder that matches stands for its files."""
-    made: list[Path] = []
+    """Return the files that match a glob; of a folder that matches, all its files."""
+    paths: list[Path] = []
     for name in sorted(glob.glob(str(path), recursive=True)):  # noqa: PTH207 - absolute globs
         match = Path(name)
-        made += _members(match) if match.is_dir() else [match]
-    return made
+        paths += _members(match) if match.is_dir() else [match]
+    return paths
 
 
-def _known() -> str:
+def _known_endings() -> str:
     return f"Known are {', '.join(EXTENSIONS)}, each also with .gz."
 
 
-# --- Streams the values of JSON files: one a line, or the members of one array --------------------
+# --- JSON ---
 
 _CHUNK = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*+")
@@ -216,14 +220,14 @@ _MARGIN = 32
 
 
 class Value(NamedTuple):
-    """A value and where it begins (`file:line`); an InputError stands in for a broken one."""
+    """A value and where it begins (`file:line`); an InputError in the place of a malformed one."""
 
     value: Any
     where: str
 
 
 def read_lines(file: IO[bytes], name: str) -> Iterator[Value]:
-    """Yield the value of each line that is not blank; broken lines as InputError."""
+    """Yield the value of each line that is not blank; an InputError for a malformed line."""
     for number, line in enumerate(_lines(file, name), 1):
         where = f"{name}:{number}"
         try:
@@ -237,7 +241,7 @@ def read_lines(file: IO[bytes], name: str) -> Iterator[Value]:
 
 
 def read_object(file: IO[bytes], name: str) -> Iterator[Value]:
-    """Yield the one object that a file holds over several lines; InputError where it is broken."""
+    """Yield the one object of a file, over several lines; an InputError where it is malformed."""
     text = "".join(_text(file, name))
     try:
         yield Value(json.loads(text), f"{name}:1")
@@ -248,9 +252,9 @@ def read_object(file: IO[bytes], name: str) -> Iterator[Value]:
 
 
 def read_array(file: IO[bytes], name: str) -> Iterator[Value]:
-    """Yield the members of the one array that a file holds, a chunk in memory at a time.
+    """Yield the members of the one array of a file, with one chunk in memory at a time.
 
-    A broken member ends it with an InputError, since what follows cannot be told apart.
+    A malformed member ends it with an InputError: the members after it cannot be separated.
     """
     decoder = json.JSONDecoder()
     chunks = _text(file, name)
@@ -320,7 +324,7 @@ def _parsed(text: str, where: str) -> Any:
 
 
 def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
-    """Return the lines of a file as UTF-8; UTF-16, told by its mark, is re-encoded as a whole."""
+    """Return the lines of a file as UTF-8; a file with UTF-16's byte order mark is re-encoded."""
     start = file.peek(2)[:2]  # type: ignore[attr-defined]
     if start not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return iter(file)
@@ -336,11 +340,11 @@ def _text(file: IO[bytes], name: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     line, read = 1, 0
     while data := file.read(_CHUNK):
-        held = len(decoder.getstate()[0])
+        pending = len(decoder.getstate()[0])
         try:
             yield (text := decoder.decode(data))
         except UnicodeDecodeError as error:
-            at = error.start - held
+            at = error.start - pending
             line += data.count(b"\n", 0, max(at, 0))
             raise InputError(
                 f"byte {read + at} is not utf-8 text",

@@ -1,4 +1,4 @@
-"""Where things are kept, and what the environment says."""
+"""The folders of kgp-neo4j and the connection to the database, from environment variables."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to reach a database; the password never shows in `repr`, a log or an error."""
+    """How to reach a database; the password is never in a `repr`, a log or an error."""
 
     uri: str
     username: str
     password: str = field(repr=False)
     database: str = "neo4j"
-    #: Address of Neo4j Browser (`http://host:port`), where it is known.
+    #: Address of Neo4j Browser (`http://host:port`), if known.
     browser: str | None = None
     #: True for the server that kgp-neo4j starts and stops itself.
     embedded: bool = False
 
     @property
     def browser_address(self) -> str | None:
-        """Browser's page with server, user and database filled in, but no password.
+        """The address of Browser with server, user and database, without the password.
 
         None where the address of Browser is not known.
         """
@@ -51,8 +51,8 @@ class Connection:
 class Folders:
     """The two folders kgp-neo4j writes to.
 
-    `cache` holds what can be fetched again (`KGP_NEO4J_CACHE`); `home` holds the embedded
-    database with its data, logs and password (`KGP_NEO4J_HOME`).
+    `cache` (`KGP_NEO4J_CACHE`) has files that can be downloaded again; `home` (`KGP_NEO4J_HOME`)
+    has the embedded database with its data, logs and password.
     """
 
     cache: Path
@@ -62,7 +62,7 @@ class Folders:
     def from_environment(
         cls, home: Path | None = None, environ: Mapping[str, str] = os.environ
     ) -> Folders:
-        """Take `home` or the environment's folders, else the user's usual ones."""
+        """Return `home` or the environment's folders, else the platform's default ones."""
         cache = environ.get("KGP_NEO4J_CACHE") or platformdirs.user_cache_dir(_APP, appauthor=False)
         chosen = home or environ.get("KGP_NEO4J_HOME")
         chosen = chosen or platformdirs.user_data_dir(_APP, appauthor=False)

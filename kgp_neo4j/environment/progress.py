@@ -10,10 +10,10 @@ __all__ = ["Progress", "bar", "is_shown"]
 
 
 class Progress(Protocol):
-    """What the long loops of kgp-neo4j tell about themselves."""
+    """A progress bar, as long loops use it."""
 
     def update(self, n: int = 1) -> object:
-        """Say that `n` more units are done."""
+        """Count `n` more units as done."""
 
     def __enter__(self) -> Self: ...
 
@@ -37,7 +37,7 @@ class _Silent:
 
 
 def is_shown() -> bool:
-    """Say whether bars are drawn: only where stderr is a terminal."""
+    """Return whether bars are drawn, which is where stderr is a terminal."""
     return sys.stderr.isatty()
 
 
@@ -48,9 +48,9 @@ def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) 
     """
     if not is_shown():
         return _Silent()
-    from tqdm import tqdm  # only where a bar is really drawn
+    from tqdm import tqdm  # a slow import, needed only where a bar is drawn
 
-    made: Progress = tqdm(
+    progress: Progress = tqdm(
         desc=title,
         total=total,
         unit="B" if bytes_ else (f" {unit}" if unit else "it"),
@@ -59,4 +59,4 @@ def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) 
         leave=False,
         dynamic_ncols=True,
     )
-    return made
+    return progress

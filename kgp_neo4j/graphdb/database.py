@@ -1,4 +1,4 @@
-"""The one door to Neo4j: runs the files of `cypher/` with parameters, reads routed as reads."""
+"""Runs the statements of `cypher/` in Neo4j; the only module that uses the driver."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ __all__ = ["Database", "Row", "record"]
 
 Row: TypeAlias = dict[str, Any]
 
-#: How the server words what a statement of ours refuses by `apoc.util.validate`.
-_REFUSED = (
+#: How an error raised by `apoc.util.validate` in one of our statements begins.
+_VALIDATION_FAILED = (
     "Failed to invoke procedure `apoc.util.validate`: Caused by: java.lang.RuntimeException: "
 )
 _MISSING = ("There is no procedure", "Unknown function")
-# Warnings on our own statements and on retries are for us, not for the user's terminal.
+# The driver's warnings about statements and retries should not reach the user's terminal.
 for _name in ("neo4j", "neo4j.notifications"):
     logging.getLogger(_name).setLevel(logging.ERROR)
 
@@ -42,7 +42,7 @@ for _name in ("neo4j", "neo4j.notifications"):
 class Database:
     """A connection to one database of a Neo4j server; close it, or use it with `with`.
 
-    One that is `read_only` raises DatabaseError for every statement that would write.
+    With `read_only` it raises DatabaseError for every statement that writes.
     """
 
     def __init__(self, connection: Connection, *, read_only: bool = False) -> None:
@@ -69,7 +69,7 @@ class Database:
 
     @property
     def driver(self) -> Driver:
-        """The driver underneath, for other packages that take one; closed with the database."""
+        """The driver, for other packages that need one; closed with the database."""
         return self._driver
 
     def close(self) -> None:
@@ -79,56 +79,56 @@ class Database:
     def verify(self) -> None:
         """Raise DatabaseError at once when the server does not answer or refuses the login.
 
-        Every later statement is retried for half a minute, in case the server comes back.
+        Later statements are retried for half a minute, in case the server comes back.
         """
-        with _explained(statement("install/state")):
+        with _translated_errors(statement("install/state")):
             self._driver.verify_connectivity()
 
     def read(self, path: str, **values: Any) -> list[Row]:
         """Run the statement `cypher/<path>.cypher` in read access mode."""
-        return self._managed(statement(path), values, READ_ACCESS)
+        return self._run(statement(path), values, READ_ACCESS)
 
     def read_packed(self, path: str, **values: Any) -> list[Row]:
-        """Run the statement as `read` does, for its many small rows: they come in one record.
+        """Run the statement as `read` does, with all rows packed into one record.
 
-        The driver takes about as long over a record as over a hundred values in it.
+        This is for many small rows: the driver takes as long for a record as for 100 values in it.
         """
-        made = packed(path)
-        names = [column.name for column in made.outputs]
-        (found,) = self._managed(made, values, READ_ACCESS)
+        query = packed(path)
+        names = [column.name for column in query.outputs]
+        (found,) = self._run(query, values, READ_ACCESS)
         return [dict(zip(names, row, strict=True)) for row in found["rows"]]
 
     def write(self, path: str, **values: Any) -> list[Row]:
-        """Run the statement in one write transaction, retried on passing failures."""
-        return self._managed(statement(path), values, WRITE_ACCESS)
+        """Run the statement in one write transaction, retried on transient errors."""
+        return self._run(statement(path), values, WRITE_ACCESS)
 
     def write_in_batches(self, path: str, **values: Any) -> Row:
-        """Run a statement that commits as it goes (`CALL { } IN TRANSACTIONS`)."""
-        made = statement(path)
-        with _explained(made), self._session(WRITE_ACCESS) as session:
-            rows = _rows(session.run(_text(made), made.bind(values)))
+        """Run a statement that commits in batches (`CALL { } IN TRANSACTIONS`)."""
+        query = statement(path)
+        with _translated_errors(query), self._session(WRITE_ACCESS) as session:
+            rows = _rows(session.run(_text(query), query.bind(values)))
         return rows[0] if rows else {}
 
     def write_all(self, path: str, batches: Iterable[Mapping[str, Any]]) -> Iterator[list[Row]]:
         """Run a write statement once for each batch of parameters, each in its own transaction."""
-        made = statement(path)
-        with _explained(made), self._session(WRITE_ACCESS) as session:
+        query = statement(path)
+        with _translated_errors(query), self._session(WRITE_ACCESS) as session:
             for values in batches:
-                yield session.execute_write(_work(made, made.bind(values)))
+                yield session.execute_write(_transaction_function(query, query.bind(values)))
 
-    def define(self, made: Statement, values: Mapping[str, Any], *, system: bool = False) -> None:
+    def define(self, query: Statement, values: Mapping[str, Any], *, system: bool = False) -> None:
         """Run a schema statement, or an administrative one on the database `system`.
 
-        Several processes may do so at once.
+        Several processes may run the same one at once.
         """
         with (
-            _explained(made),
+            _translated_errors(query),
             self._session(WRITE_ACCESS, "system" if system else None) as session,
         ):
             try:
-                session.execute_write(_work(made, made.bind(values)))
+                session.execute_write(_transaction_function(query, query.bind(values)))
             except ClientError as error:
-                # Of two at once, Neo4j refuses one at times, in spite of IF NOT EXISTS.
+                # Neo4j may refuse one of two concurrent statements in spite of IF NOT EXISTS.
                 if "EquivalentSchemaRuleAlreadyExists" not in (error.code or ""):
                     raise
 
@@ -144,13 +144,13 @@ class Database:
             apoc_extended="apoc.custom.installProcedure" in plugins,
         )
 
-    def _managed(self, made: Statement, values: Mapping[str, Any], mode: str) -> list[Row]:
+    def _run(self, query: Statement, values: Mapping[str, Any], mode: str) -> list[Row]:
         self._check(mode)
-        with _explained(made):
-            # Sends the beginning with the statement: a round trip less than a session's function.
+        with _translated_errors(query):
+            # execute_query sends BEGIN with the statement: one round trip less than a session.
             return self._driver.execute_query(
-                _text(made),
-                made.bind(values),
+                _text(query),
+                query.bind(values),
                 routing_=RoutingControl.READ if mode == READ_ACCESS else RoutingControl.WRITE,
                 database_=self.connection.database,
                 bookmark_manager_=None,
@@ -166,12 +166,14 @@ class Database:
     def _check(self, mode: str) -> None:
         if self.read_only and mode == WRITE_ACCESS:
             raise DatabaseError(
-                "this connection only reads", hint="Use one that may write for what changes data."
+                "this connection is read-only", hint="Use a connection that may write."
             )
 
 
-def _work(made: Statement, bound: Mapping[str, Any]) -> Callable[[ManagedTransaction], list[Row]]:
-    return lambda transaction: _rows(transaction.run(_text(made), dict(bound)))
+def _transaction_function(
+    query: Statement, bound: Mapping[str, Any]
+) -> Callable[[ManagedTransaction], list[Row]]:
+    return lambda transaction: _rows(transaction.run(_text(query), dict(bound)))
 
 
 def _rows(result: Result) -> list[Row]:
@@ -179,24 +181,24 @@ def _rows(result: Result) -> list[Row]:
 
 
 def record(values: Row) -> Record:
-    """Return values as a record of the driver, for other packages that take records."""
+    """Return values as a record of the driver, for other packages that need records."""
     return Record(values)  # type: ignore[no-untyped-call]
 
 
-def _text(made: Statement) -> LiteralString:
+def _text(query: Statement) -> LiteralString:
     # The text comes from a file of this package, never from a user.
-    return made.text
+    return query.text
 
 
 @contextmanager
-def _explained(made: Statement) -> Iterator[None]:
-    """Turn the driver's errors into ours, with the file that was running."""
+def _translated_errors(query: Statement) -> Iterator[None]:
+    """Turn errors of the driver into KgpErrors that name the statement's file."""
     try:
         yield
     except UnicodeEncodeError as error:
         raise DatabaseError(
-            "a text holds half a character (a lone surrogate), which no database can hold",
-            where=made.path,
+            "a text has half a character (a lone surrogate), which no database can store",
+            where=query.path,
             hint="Use UTF-8.",
         ) from error
     except AuthError as error:
@@ -213,19 +215,21 @@ def _explained(made: Statement) -> Iterator[None]:
         if (error.message or "").startswith(_MISSING):
             raise CapabilityError(
                 f"the server lacks a plugin: {error.message}",
-                where=made.path,
+                where=query.path,
                 hint="Install GDS and APOC on it, or unset NEO4J_URI to use the embedded server.",
             ) from error
-        if (error.message or "").startswith(_REFUSED):
+        if (error.message or "").startswith(_VALIDATION_FAILED):
             raise DatabaseError(
-                str(error.message).removeprefix(_REFUSED), where=made.path
+                str(error.message).removeprefix(_VALIDATION_FAILED), where=query.path
             ) from error
         if "TransactionTimedOut" in (error.code or ""):
             raise DatabaseError(
-                "it took longer than it may, and was ended",
-                where=made.path,
+                "the statement took too long and was ended",
+                where=query.path,
                 hint="Ask about less at once.",
             ) from error
-        raise DatabaseError(f"the database refused it: {error.message}", where=made.path) from error
+        raise DatabaseError(
+            f"the database refused the statement: {error.message}", where=query.path
+        ) from error
     except (Neo4jError, DriverError) as error:
-        raise DatabaseError(f"the database failed: {error}", where=made.path) from error
+        raise DatabaseError(f"the database failed: {error}", where=query.path) from error

@@ -1,4 +1,4 @@
-"""Opens a database ready to use: the right server, the schema, and the stored procedures."""
+"""Opens a database: finds or starts the server, and installs the schema and the procedures."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["install", "missing", "open_database", "open_to_read", "uninstall"]
 _PROCEDURES = "procedures"
 _SCHEMA = "schema"
 _UPGRADES = "schema/upgrades"
-#: What stands for the fingerprint once the user has removed the procedures: they stay away.
+#: Stored in the place of the fingerprint after `uninstall`, so that procedures stay removed.
 _REMOVED = "removed"
-#: Seconds to wait until the server lists what was installed; APOC refreshes once a second.
-_PATIENCE = 30.0
-_POLL = 0.1
-#: Within this many seconds APOC runs a changed statement (apoc.custom.procedures.refresh is 1 s).
-_REFRESH = 1.2
+#: Seconds to wait until the server lists the installed procedures; APOC refreshes every second.
+_MOST_SECONDS = 30.0
+_POLL_SECONDS = 0.1
+#: Seconds after which APOC runs a changed statement (apoc.custom.procedures.refresh is 1 s).
+_REFRESH_SECONDS = 1.2
 
 
 def open_database(
@@ -32,16 +32,16 @@ def open_database(
 ) -> Database:
     """Open the server that `NEO4J_URI` names, or the embedded one, which is started when needed.
 
-    The schema is made on first use. Procedures are installed into the embedded server; into a
-    server of the user's own only `install` puts them. `echo` is told what takes time.
+    The schema is created on first use. Procedures are installed into the embedded server; into a
+    user's own server only by `install`. `echo` gets messages about steps that take long.
     """
-    return _ready(_connection(folders, echo))
+    return _open_ready(_connection(folders, echo))
 
 
 def open_to_read(
     folders: Folders | None = None, *, echo: Callable[[str], object] | None = None
 ) -> Database:
-    """Open the same server as `open_database` for reading alone: nothing is made or installed.
+    """Open the same server as `open_database` for reading only, without installing anything.
 
     Raises DatabaseError for a database of an earlier release.
     """
@@ -63,23 +63,23 @@ def open_to_read(
 def _connection(folders: Folders | None, echo: Callable[[str], object] | None) -> Connection:
     connection = connection_from_environment()
     if connection is None:
-        # Not at the top: a user's own server needs neither jgo nor a JVM.
+        # Imported here: a user's own server needs neither jgo nor a JVM.
         from kgp_neo4j.graphdb.server.supervise import ensure
 
         connection = ensure(folders or Folders.from_environment(), echo=echo)
     return connection
 
 
-def _ready(connection: Connection) -> Database:
+def _open_ready(connection: Connection) -> Database:
     database = Database(connection)
     try:
         database.verify()
         state = _state(database) or {}
         procedures = state.get("procedures")
-        made = (state.get("layout"), state.get("schema"))
-        if made != (len(folder(_UPGRADES)), fingerprint(_SCHEMA)):
+        installed = (state.get("layout"), state.get("schema"))
+        if installed != (len(folder(_UPGRADES)), fingerprint(_SCHEMA)):
             _make_schema(database)
-            _remember(database, procedures or "")
+            _store_state(database, procedures or "")
         if connection.embedded and procedures not in (fingerprint(_PROCEDURES), _REMOVED):
             install(database)
     except BaseException:
@@ -89,10 +89,10 @@ def _ready(connection: Connection) -> Database:
 
 
 def install(database: Database) -> Installed:
-    """Make the schema and install `custom.kgp.*`; again, it upgrades and removes what is old.
+    """Create the schema and install, upgrade or remove procedures `custom.kgp.*` as needed.
 
-    A graph of an earlier release is brought over first. Raises CapabilityError when the server has
-    no APOC Extended, DatabaseError when a newer release was here.
+    A graph of an earlier release is upgraded first. Raises CapabilityError when the server has no
+    APOC Extended, DatabaseError when a newer release has used the database.
     """
     _make_schema(database)
     if not database.capabilities().apoc_extended:
@@ -101,28 +101,34 @@ def install(database: Database) -> Installed:
             hint="Add apoc-extended to the server's plugins (docker/compose.yaml shows how); "
             "load, connect, ask and retrieve work without it.",
         )
-    wanted = {made.name: made for made in folder(_PROCEDURES)}
+    wanted = {procedure.name: procedure for procedure in folder(_PROCEDURES)}
     before = {row["name"]: row["statement"] for row in database.read("install/stored")}
-    other = {made.name for made in wanted.values() if before.get(made.name) != made.text}
+    other = {
+        procedure.name
+        for procedure in wanted.values()
+        if before.get(procedure.name) != procedure.text
+    }
     stale = _listed(database) & other
     name = database.connection.database
-    for made in wanted.values():
+    for procedure in wanted.values():
         database.define(
             statement("install/procedure"),
             {
-                "signature": made.signature,
-                "statement": made.text,
+                "signature": procedure.signature,
+                "statement": procedure.text,
                 "database": name,
-                "mode": made.mode,
-                "description": made.documentation,
+                "mode": procedure.mode,
+                "description": procedure.documentation,
             },
             system=True,
         )
     old = sorted(before.keys() - wanted.keys())
-    for gone in old:
-        database.define(statement("install/drop"), {"name": gone, "database": name}, system=True)
-    _await(database, wanted, changed=bool(stale or old))
-    _remember(database, fingerprint(_PROCEDURES))
+    for outdated in old:
+        database.define(
+            statement("install/drop"), {"name": outdated, "database": name}, system=True
+        )
+    _wait_until_listed(database, wanted, changed=bool(stale or old))
+    _store_state(database, fingerprint(_PROCEDURES))
     return Installed(
         procedures=tuple(f"custom.{n}" for n in sorted(wanted)),
         added=tuple(f"custom.{n}" for n in sorted(wanted.keys() - before.keys())),
@@ -139,39 +145,43 @@ def uninstall(database: Database) -> Installed:
         return Installed(procedures=())
     name = database.connection.database
     names = [row["name"] for row in database.read("install/stored")]
-    for gone in names:
-        database.define(statement("install/drop"), {"name": gone, "database": name}, system=True)
-    _await(database, {}, changed=bool(names))
-    _remember(database, _REMOVED)
+    for outdated in names:
+        database.define(
+            statement("install/drop"), {"name": outdated, "database": name}, system=True
+        )
+    _wait_until_listed(database, {}, changed=bool(names))
+    _store_state(database, _REMOVED)
     return Installed(procedures=(), removed=tuple(f"custom.{n}" for n in names))
 
 
 def missing(found: Capabilities) -> list[str]:
-    """Say, a sentence each, what a server cannot do for lack of a plugin."""
-    said: list[str] = []
+    """Return a sentence for each missing plugin, with what does not work without it."""
+    sentences: list[str] = []
     if not found.gds:
-        said.append(
+        sentences.append(
             "No Graph Data Science: `connect` cannot make the KNN graph; the keyword graph works."
         )
     if not found.apoc:
-        said.append("No APOC Core: questions cannot be cut into words in the database, so `ask` "
-                    "and `retrieve` do not work.")  # fmt: skip
+        sentences.append(
+            "No APOC Core: questions cannot be cut into words in the database, so `ask` and "
+            "`retrieve` do not work."
+        )
     if not found.apoc_extended:
-        said.append(
+        sentences.append(
             "No APOC Extended: `install` cannot make the procedures custom.kgp.*, so Browser users "
             "have none; the driver works."
         )
-    return said
+    return sentences
 
 
 def _state(database: Database) -> Row | None:
-    """Return what an earlier run installed here, if any did."""
+    """Return the stored state of an earlier installation, if there is one."""
     found = database.read("install/state")
     return found[0] if found else None
 
 
 def _make_schema(database: Database) -> None:
-    """Bring the graph of an earlier release over, then make what constraints and indexes lack."""
+    """Upgrade the graph of an earlier release, then create missing constraints and indexes."""
     state = _state(database) or {"layout": 0}
     upgrades = folder(_UPGRADES)
     if state["layout"] > len(upgrades):
@@ -179,17 +189,17 @@ def _make_schema(database: Database) -> None:
             f"a newer kgp-neo4j ({state['version']}) made the database",
             hint="Upgrade kgp-neo4j.",
         )
-    for made in upgrades[state["layout"] :]:
-        if made.mode == "SCHEMA":
-            database.define(made, {})
+    for upgrade in upgrades[state["layout"] :]:
+        if upgrade.mode == "SCHEMA":
+            database.define(upgrade, {})
         else:
-            database.write_in_batches(made.path.removeprefix("cypher/").removesuffix(".cypher"))
-    for made in folder(_SCHEMA):
-        database.define(made, {})
+            database.write_in_batches(upgrade.path.removeprefix("cypher/").removesuffix(".cypher"))
+    for upgrade in folder(_SCHEMA):
+        database.define(upgrade, {})
     database.read("install/await_indexes")
 
 
-def _remember(database: Database, procedures: str) -> None:
+def _store_state(database: Database, procedures: str) -> None:
     database.write(
         "install/remember",
         layout=len(folder(_UPGRADES)),
@@ -200,29 +210,29 @@ def _remember(database: Database, procedures: str) -> None:
 
 
 def _listed(database: Database) -> set[str]:
-    """Return the names that the server offers; one that was dropped stays until it restarts."""
+    """Return the procedures that the server lists; dropped ones stay listed until a restart."""
     return {row["name"].removeprefix("custom.") for row in database.read("install/listed")}
 
 
-def _await(database: Database, wanted: dict[str, Statement], *, changed: bool) -> None:
-    """Wait until the server offers exactly the wanted procedures, with their present texts.
+def _wait_until_listed(database: Database, wanted: dict[str, Statement], *, changed: bool) -> None:
+    """Wait until the server has exactly the wanted procedures, with their current texts.
 
-    `changed` says that one of them was listed before with another text, or that one was dropped.
+    `changed` is True where one of them was listed before with another text, or one was dropped.
     """
-    texts = {name: made.text for name, made in wanted.items()}
-    deadline = time.monotonic() + _PATIENCE
+    texts = {name: procedure.text for name, procedure in wanted.items()}
+    deadline = time.monotonic() + _MOST_SECONDS
     while True:
         listed = _listed(database)
         stored = {row["name"]: row["statement"] for row in database.read("install/stored")}
         if stored == texts and wanted.keys() <= listed:
-            # What is stored runs from the next refresh on, which nothing announces.
-            time.sleep(_REFRESH if changed else 0.0)
+            # Changed statements run after APOC's next refresh, which it does not announce.
+            time.sleep(_REFRESH_SECONDS if changed else 0.0)
             return
         if time.monotonic() > deadline:
-            odd = (wanted.keys() - listed) | (stored.keys() ^ wanted.keys())
+            different = (wanted.keys() - listed) | (stored.keys() ^ wanted.keys())
             raise DatabaseError(
-                f"the server did not take over the procedures in {_PATIENCE:.0f} s: "
-                f"{', '.join(sorted(odd)) or 'their statements'}",
+                f"the server did not take over the procedures in {_MOST_SECONDS:.0f} s: "
+                f"{', '.join(sorted(different)) or 'their statements'}",
                 hint="Run `kgp-neo4j install` again; see the server's log if it stays so.",
             )
-        time.sleep(_POLL)
+        time.sleep(_POLL_SECONDS)

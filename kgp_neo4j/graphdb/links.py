@@ -16,7 +16,7 @@ __all__ = ["browser_link"]
 def browser_link(connection: Connection, nodes: Iterable[str]) -> str | None:
     """Return a link that fills Browser's editor with the query that shows these nodes, by id.
 
-    None where the address of Browser is not known, or there is nothing to show. The link holds no
+    None where the address of Browser is not known, or there is nothing to show. The link has no
     password and runs nothing by itself; Browser asks for the password once.
     """
     ids = list(nodes)

@@ -1,4 +1,4 @@
-"""Reads the Cypher statements under `cypher/`: the only place where Cypher lives.
+"""Reads the Cypher statements under `cypher/`; there is no Cypher elsewhere.
 
 A file begins with its signature, then its description, then the statement:
 
@@ -12,12 +12,13 @@ A file begins with its signature, then its description, then the statement:
 
 The signature's parameters are compared with the `$parameters` of the statement when the file is
 read, so that a misspelt one is found before any query runs. Files under `procedures/` are installed
-as `custom.<name>`; the driver runs the very same text.
+as `custom.<name>`; the driver runs the same text.
 
-Two things are put in when a file is read, so that each of them is written once:
+Two things are expanded when a file is read:
 
-- A line `// include: words` becomes the text of `cypher/include/words.cypher` without its head,
-  which says what it needs and leaves. `// include: options` becomes the options as a map literal.
+- A line `// include: words` becomes the text of `cypher/include/words.cypher` without its header,
+  which documents the variables it uses and defines. `// include: options` becomes the options as a
+  map literal.
 - `$configuration.limit` becomes `coalesce($configuration.limit, 10)`, with the option's default.
 """
 
@@ -43,9 +44,9 @@ _OPTION = re.compile(
     r"(?: \((?P<low>[\d.]+) to (?P<high>[\d.]+)\))?, (?P<description>.+)$"
 )
 _INCLUDE = re.compile(r"^(?P<indent>\s*)// include: (?P<name>\w+)\s*$")
-_CHOSEN = re.compile(r"\$configuration\.(\w+)")
-#: What `valueType` says of a value that an option of this type takes.
-_VALUES = {
+_OPTION_USE = re.compile(r"\$configuration\.(\w+)")
+#: The `valueType` of values that an option of this type accepts.
+_VALUE_TYPES = {
     "BOOLEAN": "BOOLEAN",
     "FLOAT": "(FLOAT|INTEGER)",
     "INT": "INTEGER",
@@ -56,7 +57,9 @@ _VALUES = {
 }
 _FIELD = re.compile(r"^(?P<name>\w+)(?:\s*=\s*(?P<default>.+?))?\s*::\s*(?P<type>[A-Z][A-Z ?]*)$")
 _USED = re.compile(r"\$(\w+)")
-_NOISE = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_COMMENTS_AND_TEXTS = re.compile(
+    r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL
+)
 _LITERALS = {"true": True, "false": False, "null": None}
 _MODES = ("READ", "WRITE", "SCHEMA")
 
@@ -68,7 +71,7 @@ class Parameter:
     name: str
     type: str
     default: str | None = None
-    #: The least and the greatest value that an option takes, where it is a number.
+    #: The least and the greatest value of an option that is a number.
     low: str | None = None
     high: str | None = None
     description: str = ""
@@ -83,13 +86,13 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """The values that an option takes, as "0 to 10"; empty where any will do."""
+        """The range of an option's values, as "0 to 10"; empty where there is none."""
         return "" if self.low is None else f"{self.low} to {self.high}"
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of `cypher/`: its file, signature, description and text with its includes."""
+    """One statement of `cypher/`: its file, signature, description and expanded text."""
 
     path: str
     name: str
@@ -105,14 +108,14 @@ class Statement:
     @property
     def documentation(self) -> str:
         """The description, with the options of its configuration."""
-        said = [
+        options = [
             f"{o.name} ({o.default}{f'; {o.range}' if o.range else ''}), {o.description}"
             for o in self.options
         ]
-        return self.description + (f" Configuration: {'; '.join(said)}." if said else "")
+        return self.description + (f" Configuration: {'; '.join(options)}." if options else "")
 
     def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters to run with: those given, and the defaults of the rest.
+        """Return the parameters given, with the defaults of all others.
 
         An option may be given by its own name instead of within `configuration`.
         """
@@ -145,13 +148,13 @@ def statement(path: str) -> Statement:
 
 @cache
 def packed(path: str) -> Statement:
-    """Return the statement of a file as one that gives all its rows in one record."""
-    made, around = statement(path), statement("inspect/packed")
-    before, _, rest = around.text.partition("{\n")
+    """Return the statement of a file, changed to return all its rows in one record."""
+    query, wrapper = statement(path), statement("inspect/packed")
+    before, _, rest = wrapper.text.partition("{\n")
     _, _, after = rest.partition("\n}")
-    columns = ", ".join(column.name for column in made.outputs)
+    columns = ", ".join(column.name for column in query.outputs)
     after = after.replace("[column]", f"[{columns}]")
-    return replace(made, text=f"{before}{{\n{made.text}\n}}{after}")
+    return replace(query, text=f"{before}{{\n{query.text}\n}}{after}")
 
 
 def folder(name: str) -> list[Statement]:
@@ -162,15 +165,17 @@ def folder(name: str) -> list[Statement]:
 
 
 def fingerprint(name: str) -> str:
-    """Return a hash of one folder's statements: it changes when an upgrade is due."""
-    seen = hashlib.sha256()
-    for made in folder(name):
-        seen.update(f"{made.path}\0{made.signature}\0{made.documentation}\0{made.text}\0".encode())
-    return seen.hexdigest()[:16]
+    """Return a hash of one folder's statements, which changes when an upgrade is needed."""
+    digest = hashlib.sha256()
+    for query in folder(name):
+        digest.update(
+            f"{query.path}\0{query.signature}\0{query.documentation}\0{query.text}\0".encode()
+        )
+    return digest.hexdigest()[:16]
 
 
 def _lines(path: str, within: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield each line of a file after the place it comes from, with includes put in."""
+    """Yield the place (file and line) and the text of each line, with includes expanded."""
     file = resources.files("kgp_neo4j.cypher").joinpath(*f"{path}.cypher".split("/"))
     if not file.is_file():
         raise QueryFileError(
@@ -230,10 +235,10 @@ def _parse(path: str, lines: list[tuple[str, str]]) -> Statement:
         )
     inputs = _fields(found["inputs"], where)
     text = "\n".join(_with_options(lines, options))
-    bare = _NOISE.sub(" ", text)
-    _same(set(_USED.findall(bare)), {p.name for p in inputs}, "$", "the signature", lines)
-    chosen = {name for _, line in lines for name in _CHOSEN.findall(line)}
-    _same(chosen, {o.name for o in options}, "$configuration.", "the options", lines)
+    bare = _COMMENTS_AND_TEXTS.sub(" ", text)
+    _check_same(set(_USED.findall(bare)), {p.name for p in inputs}, "$", "the signature", lines)
+    chosen = {name for _, line in lines for name in _OPTION_USE.findall(line)}
+    _check_same(chosen, {o.name for o in options}, "$configuration.", "the options", lines)
     return Statement(
         path=where,
         name=found["name"],
@@ -248,26 +253,28 @@ def _parse(path: str, lines: list[tuple[str, str]]) -> Statement:
     )
 
 
-def _same(
-    used: set[str], declared: set[str], sign: str, what: str, lines: list[tuple[str, str]]
+def _check_same(
+    used: set[str], declared: set[str], sign: str, origin: str, lines: list[tuple[str, str]]
 ) -> None:
-    """Raise QueryFileError unless what a statement uses is what its header declares."""
-    odd = used ^ declared
-    if odd:
-        names = ", ".join(f"{sign}{name}" for name in sorted(odd))
-        at = next((p for p, line in lines if any(f"{sign}{n}" in line for n in odd)), lines[0][0])
+    """Raise QueryFileError unless the names used in a statement are those its header declares."""
+    different = used ^ declared
+    if different:
+        names = ", ".join(f"{sign}{name}" for name in sorted(different))
+        at = next(
+            (p for p, line in lines if any(f"{sign}{n}" in line for n in different)), lines[0][0]
+        )
         raise QueryFileError(
             f"declared and used parameters differ: {names}",
             where=at,
-            hint=f"Bring {what} in the header and the statement together.",
+            hint=f"Bring {origin} in the header and the statement together.",
         )
 
 
 def _with_options(lines: list[tuple[str, str]], options: list[Parameter]) -> Iterator[str]:
-    """Yield the lines with the options' defaults, and the options where they are included."""
+    """Yield the lines with the options' defaults filled in and `include: options` expanded."""
     defaults = {option.name: option.default for option in options}
     maps = ", ".join(
-        f"{o.name}: {{type: '{_VALUES[o.type]}', said: '{o.type}'"
+        f"{o.name}: {{type: '{_VALUE_TYPES[o.type]}', said: '{o.type}'"
         + (f", low: {o.low}, high: {o.high}}}" if o.range else "}")
         for o in options
     )
@@ -276,12 +283,12 @@ def _with_options(lines: list[tuple[str, str]], options: list[Parameter]) -> Ite
         if found:
             yield f"{found['indent']}{{{maps}}}"
         else:
-            yield _CHOSEN.sub(lambda m: f"coalesce({m[0]}, {defaults.get(m[1])})", line)
+            yield _OPTION_USE.sub(lambda m: f"coalesce({m[0]}, {defaults.get(m[1])})", line)
 
 
 def _option(text: str, place: str) -> Parameter:
     found = _OPTION.match(text)
-    if not found or found["type"] not in _VALUES:
+    if not found or found["type"] not in _VALUE_TYPES:
         raise QueryFileError(
             f"cannot read the option {text!r}",
             where=place,
@@ -291,8 +298,8 @@ def _option(text: str, place: str) -> Parameter:
 
 
 def _fields(text: str, where: str) -> tuple[Parameter, ...]:
-    made: list[Parameter] = []
-    # Defaults hold no commas by convention, so that a signature splits on them.
+    parameters: list[Parameter] = []
+    # Defaults have no commas by convention, so that a signature can be split at them.
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         found = _FIELD.match(part)
         if not found:
@@ -301,5 +308,5 @@ def _fields(text: str, where: str) -> tuple[Parameter, ...]:
                 where=f"{where}:1",
                 hint="Write name :: TYPE or name = default :: TYPE, with spaces round the colons.",
             )
-        made.append(Parameter(found["name"], found["type"].strip(), found["default"]))
-    return tuple(made)
+        parameters.append(Parameter(found["name"], found["type"].strip(), found["default"]))
+    return tuple(parameters)

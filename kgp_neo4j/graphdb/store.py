@@ -1,4 +1,4 @@
-"""A store: something named in a database, which is opened when it is first used."""
+"""The base class of Corpus and KnowledgeGraph: a name in a database that is opened on first use."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Store"]
 
 
 class Store:
-    """Something named in a database: nothing is fetched, started or opened before it is needed.
+    """A named corpus or graph in a database, which is started and opened on first use.
 
-    Without `database`, the one of `open_database` is opened at the first use and closed by `close`.
+    Without `database`, that of `open_database` is opened on first use and closed by `close`.
     """
 
     def __init__(self, name: str, *, database: Database | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Replies of language models on disk, so that asking the same again costs nothing."""
+"""Caches the replies of language models on disk."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply
 __all__ = ["CachedModel", "ReplyCache"]
 
 _FILES = ("cache.db", "cache.db-journal")
-#: What version 0.1.0 kept replies in.
-_FORMER = "replies.sqlite"
-#: Bytes on disk at most; the oldest replies go first. Some hundred thousand answers.
+#: The cache file of version 0.1.0.
+_OLD_FILE = "replies.sqlite"
+#: Most bytes on disk, some hundred thousand replies; the oldest are dropped first.
 _LARGEST = 256 << 20
 _BUSY_SECONDS = 10.0
 _log = logging.getLogger("kgp_neo4j")
@@ -32,9 +32,9 @@ T = TypeVar("T")
 
 
 class _JsonDisk(JSONDisk):  # type: ignore[misc]
-    """Values are JSON in the database alone.
+    """Stores values as JSON in the database only.
 
-    A cache that came with a stranger's project cannot name a pickle to load, nor a file to remove.
+    A cache from a stranger cannot make it load a pickle or delete a file.
     """
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
@@ -45,11 +45,10 @@ class _JsonDisk(JSONDisk):  # type: ignore[misc]
 
 
 class ReplyCache:
-    """Texts by the hash of what was asked, in a folder that processes may share.
+    """Texts by the hash of their request, in a folder that processes may share.
 
-    The folder is made where it is missing, for its owner alone; `largest` is in bytes. What was
-    asked is not kept. A damaged cache is begun afresh with a warning; where none can be written,
-    nothing is kept.
+    The folder is created for its owner alone; `largest` is in bytes. Requests are not stored. A
+    damaged cache is deleted with a warning; where the folder is not writable, nothing is cached.
     """
 
     def __init__(self, folder: Path, *, largest: int = _LARGEST) -> None:
@@ -60,25 +59,25 @@ class ReplyCache:
         self._warned = False
 
     def get(self, key: str) -> str | None:
-        """Return what is kept under a key, None where nothing is."""
+        """Return the text of a key, None where there is none."""
         text = self._run(lambda cache: cache.get(key), None)
         return text if isinstance(text, str) else None
 
     def put(self, key: str, text: str) -> None:
-        """Keep a text; the oldest ones are dropped where there is no room for it."""
+        """Store a text; the oldest ones are dropped where there is no room."""
         self._run(lambda cache: cache.set(key, text), False)
 
     def count(self) -> int:
-        """Return how many replies are kept."""
+        """Return the number of cached replies."""
         return self._run(len, 0) if self.path.exists() else 0
 
     def clear(self) -> int:
-        """Delete everything that is kept; return how many replies that were."""
-        self._delete(_FORMER)
+        """Delete all cached replies and return their number."""
+        self._delete(_OLD_FILE)
         return self._run(lambda cache: int(cache.clear()), 0) if self.path.exists() else 0
 
     def _run(self, use: Callable[[Any], T], missing: T) -> T:
-        """Do something with the cache; return `missing` where it is damaged or out of reach."""
+        """Call `use` with the cache; return `missing` where it is damaged or not accessible."""
         try:
             with self._lock:
                 if self._cache is None:
@@ -88,7 +87,7 @@ class ReplyCache:
             if not self._warned:
                 _log.warning("Warning: replies are not kept in %s (%s).", self.path, error)
             self._warned = True
-        except Exception as error:  # what is raised differs by what is damaged
+        except Exception as error:  # a damaged cache can raise anything
             _log.warning(
                 "Warning: the kept replies are damaged (%s) and begun afresh: %s.", error, self.path
             )
@@ -107,11 +106,11 @@ class ReplyCache:
             disk_min_file_size=sys.maxsize,
             size_limit=self._largest,
             eviction_policy="least-recently-stored",
-            # No memory is shared with the file: it may lie on a network's disk, and where another
-            # program cuts it short, that would end this one.
+            # No memory map: if another program truncates the file, as may happen on a network
+            # disk, access to the map would crash this process.
             sqlite_mmap_size=0,
             sqlite_journal_mode="delete",
-            # No waiting for the disk: a file that a power cut damages is begun afresh.
+            # No fsync: a cache damaged by a power cut is deleted and filled again.
             sqlite_synchronous=0,
         )
 
@@ -124,11 +123,11 @@ class ReplyCache:
 
 
 class CachedModel(ModelWrapper):
-    """A language model that keeps its replies: what was asked before costs nothing.
+    """A language model with a cache: a repeated request costs nothing.
 
-    `identity` says which model it is, besides its name: a server's address, a checkpoint's state.
-    Only replies that came to their end are kept, and as all of them are drawn with a fixed seed,
-    one stands for the next.
+    `identity` distinguishes models of the same name: a server's address, a checkpoint's state.
+    Only complete replies are cached. They are sampled with a fixed seed, so that a new reply would
+    be the same.
     """
 
     def __init__(
@@ -153,9 +152,9 @@ class CachedModel(ModelWrapper):
         tokens: int = 1024,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        """Return the kept reply, which took nothing, or the model's."""
-        asked = json.dumps([*self._identity, tokens, task, prompt])
-        key = hashlib.sha256(asked.encode()).hexdigest()
+        """Return the cached reply, which has no tokens and no cost, or the model's."""
+        request = json.dumps([*self._identity, tokens, task, prompt])
+        key = hashlib.sha256(request.encode()).hexdigest()
         text = self._cache.get(key)
         if text is not None:
             if on_text is not None:

@@ -1,4 +1,4 @@
-"""Opens a language model by its name, asks it with what fits into its context, and counts the cost.
+"""Opens language models by name, fits prompts into their context, and counts tokens and cost.
 
 A name is `openai:NAME` or a bare NAME (a chat server's model), `local:FOLDER` (a checkpoint that
 transformers runs, or its hub name), or `none`.
@@ -32,20 +32,20 @@ __all__ = [
     "writer",
 ]
 
-_AT_ONCE = 4
+_THREADS = 4
 
-#: What a chat's form takes besides its texts, and what joins a passage to the one before it.
-_FORM = 16
-_JOIN = 2
+#: Tokens of the chat format besides its texts, and of the separator between two passages.
+_CHAT_TOKENS = 16
+_SEPARATOR_TOKENS = 2
 
 
 def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
     """Return the model that the settings name, None for `none` or no name.
 
-    Replies are kept on disk where `settings.cache` names a folder. Raises ConfigurationError for
-    settings that cannot be, and ModelError for a model that cannot be loaded.
+    Replies are cached where `settings.cache` names a folder. Raises ConfigurationError for invalid
+    settings, and ModelError for a model that cannot be loaded.
     """
-    kind, name = _kind(settings.model or "none")
+    kind, name = _kind_and_name(settings.model or "none")
     if kind == "none":
         return None
     model: ChatModel | LocalModel
@@ -65,80 +65,80 @@ def open_language_model(settings: LanguageSettings) -> LanguageModel | None:
 
 
 @lru_cache(maxsize=8)
-def _named(settings: LanguageSettings) -> LanguageModel | None:
+def _open_named(settings: LanguageSettings) -> LanguageModel | None:
     return open_language_model(settings)
 
 
 def find_model(model: LanguageModel | str | None) -> LanguageModel | None:
-    """Return a model, opened once where it is named; what else it needs is as configured."""
-    return _named(language_settings(model=model)) if isinstance(model, str) else model
+    """Return a model; one given by name is opened once, with the configured settings."""
+    return _open_named(language_settings(model=model)) if isinstance(model, str) else model
 
 
-def _kind(model: str) -> tuple[str, str]:
-    """Return `openai`, `local` or `none`, and the name without it."""
-    said = model.strip()
-    if said.lower() in ("none", ""):
+def _kind_and_name(model: str) -> tuple[str, str]:
+    """Split a model's name into its kind (`openai`, `local` or `none`) and the rest."""
+    text = model.strip()
+    if text.lower() in ("none", ""):
         return "none", ""
-    kind, sign, name = said.partition(":")
-    # A server's own names have colons too (llama3.2:3b).
+    kind, sign, name = text.partition(":")
+    # Names on a server may have colons too (llama3.2:3b).
     if not sign or kind.lower() not in ("openai", "local"):
-        return "openai", said
+        return "openai", text
     if not name.strip():
         raise ConfigurationError(
-            f"the language model {said!r} has no name",
+            f"the language model {text!r} has no name",
             hint="Give openai:NAME, local:FOLDER, or none.",
         )
     return kind.lower(), name.strip()
 
 
 def writer(model: LanguageModel, task: str = "", *, tokens: int = 1024) -> Callable[[str], str]:
-    """Return the model as a function of a prompt that gives its reply's text."""
+    """Return a function from a prompt to the text of the model's reply."""
     return lambda prompt: model.reply(task, prompt, tokens=tokens).text
 
 
 def replies(model: LanguageModel, task: str, prompts: Sequence[str]) -> list[Reply]:
-    """Return the reply to each prompt, a few asked for at once; raises the first error."""
-    todo: SimpleQueue[int] = SimpleQueue()
-    done: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
+    """Return the reply to each prompt, a few requested at once; raises the first error."""
+    waiting: SimpleQueue[int] = SimpleQueue()
+    results: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
     for number in range(len(prompts)):
-        todo.put(number)
+        waiting.put(number)
 
     def work() -> None:
         with suppress(Empty):
             while True:
-                number = todo.get_nowait()
+                number = waiting.get_nowait()
                 try:
-                    done.put((number, model.reply(task, prompts[number])))
+                    results.put((number, model.reply(task, prompts[number])))
                 except BaseException as error:
-                    done.put((number, error))
+                    results.put((number, error))
 
-    # An interrupt waits for no server, as the threads of a pool would at the end of the process.
-    for _ in range(min(_AT_ONCE, len(prompts))):
+    # Daemon threads, so that an interrupt ends the process at once; a pool's would be joined first.
+    for _ in range(min(_THREADS, len(prompts))):
         threading.Thread(target=work, daemon=True).start()
-    made: dict[int, Reply] = {}
+    replies_by_number: dict[int, Reply] = {}
     try:
-        while len(made) < len(prompts):
-            number, said = done.get()
-            if isinstance(said, BaseException):
-                raise said
-            made[number] = said
+        while len(replies_by_number) < len(prompts):
+            number, result = results.get()
+            if isinstance(result, BaseException):
+                raise result
+            replies_by_number[number] = result
     finally:
         with suppress(Empty):
             while True:
-                todo.get_nowait()
-    return [made[number] for number in range(len(prompts))]
+                waiting.get_nowait()
+    return [replies_by_number[number] for number in range(len(prompts))]
 
 
 def fit(model: LanguageModel, fixed: str, passages: Sequence[str], tokens: int) -> int:
     """Return how many of the passages, best first, fit into the model's context.
 
-    `fixed` is all else of the prompt (task, question, instructions) and `tokens` the room of the
-    reply, of which half the context at most is kept free. Passages are taken whole, in their order,
-    up to the first that has no room.
+    `fixed` is the rest of the prompt (task, question, instructions). `tokens`, but at most half of
+    the context, are left free for the reply. Passages are taken whole, in their order, up to the
+    first that does not fit.
     """
-    left = model.context - min(tokens, model.context // 2) - model.count(fixed) - _FORM
+    left = model.context - min(tokens, model.context // 2) - model.count(fixed) - _CHAT_TOKENS
     for number, passage in enumerate(passages):
-        left -= model.count(passage) + _JOIN
+        left -= model.count(passage) + _SEPARATOR_TOKENS
         if left < 0:
             return number
     return len(passages)
@@ -153,10 +153,10 @@ def reply_with_passages(
     tokens: int = 1024,
     on_text: Callable[[str], None] | None = None,
 ) -> tuple[Reply, int]:
-    """Ask with as many passages, best first, as the model reads; return the reply and their number.
+    """Ask with as many passages, best first, as fit; return the reply and their number.
 
-    `make` writes the prompt of the passages that it is given. Where the model finds it too long all
-    the same (ContextError), it is asked again with fewer; raises that error where none is left.
+    `make` writes the prompt of the passages that it gets. Where the model refuses the prompt as too
+    long (ContextError), it is asked again with fewer; raises that error where none is left.
     """
     kept = fit(model, f"{task}\n{make([])}", passages, tokens)
     while True:
@@ -171,9 +171,9 @@ def reply_with_passages(
 
 
 class MeteredModel(ModelWrapper):
-    """A language model that counts calls, tokens and cost; for any number of threads.
+    """A language model that counts calls, tokens and cost; safe to share between threads.
 
-    `usage` is what all replies took since it was made, or since `take_usage`.
+    `usage` is the sum over all replies since the start, or since the last `take_usage`.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -196,7 +196,7 @@ class MeteredModel(ModelWrapper):
         return reply
 
     def take_usage(self) -> Usage:
-        """Return what the replies took since the last call, and begin anew."""
+        """Return the usage since the last call, and reset it."""
         with self._lock:
             usage, self.usage = self.usage, Usage(self.name)
         return usage

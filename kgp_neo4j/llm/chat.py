@@ -12,7 +12,7 @@ from typing import Any
 from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, context_of, explain, refused_option
+from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, context_from, explain, refused_option
 from kgp_neo4j.llm.limits import limiter
 from kgp_neo4j.llm.reply_text import ReplyStream, cost_of, estimate_tokens, without_reasoning
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
@@ -21,38 +21,38 @@ from kgp_neo4j.types.language import Reply
 __all__ = ["DEFAULT_URL", "ChatModel"]
 
 DEFAULT_URL = "https://api.openai.com/v1"
-#: What a server reads at least, where neither it nor the settings say more.
-_CONTEXT = 8192
-#: Tokens that a chat's form takes besides its texts.
-_FORM = 16
-#: Room that is worth asking for, where the context leaves less than was wanted.
+#: Assumed context where neither the settings nor the server give one.
+_DEFAULT_CONTEXT = 8192
+#: Tokens of the chat format besides its texts.
+_CHAT_TOKENS = 16
+#: Least tokens for a reply, where the context leaves fewer than were wanted.
 _LEAST_ROOM = 128
-#: The first wait after a connection that was lost within a reply; each further one is twice that.
+#: Seconds to wait after the connection was lost within a reply; doubled for each further retry.
 _WAIT = 0.5
 _LONGEST_WAIT = 8.0
 #: How long a reply may take as a whole, in multiples of `llm.timeout`.
-_WHOLE = 10
-#: More than any reply has: bytes as they are sent, and characters of its text.
+_WHOLE_REPLY = 10
+#: Limits of one reply: bytes received, and characters of its text.
 _MOST_BYTES = 64 << 20
-_LONGEST = 1 << 20
+_MOST_CHARACTERS = 1 << 20
 _FINISH = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
-#: What the package openai sends to any server, keys of other kinds included.
+#: Headers that the package openai sends to any server; they may contain keys.
 _HEADERS = "OPENAI_CUSTOM_HEADERS"
 
 
 class ChatModel:
     """A model of a chat server: that of `settings.url`, else OpenAI's own.
 
-    The key comes from OPENAI_API_KEY, or from a file of mode 0600, and is shown nowhere. A busy or
-    failing server is asked again with growing waits (as Retry-After says, where it does), and so is
-    one that lost the connection within a reply. A setting that the model does not take is left out.
+    The key comes from OPENAI_API_KEY, or from a file of mode 0600, and is never shown. Requests to
+    a busy or failing server are retried with growing waits (or as Retry-After says), as are those
+    whose connection was lost within a reply. Options that the model refuses are left out.
     """
 
     def __init__(self, name: str, settings: LanguageSettings | None = None) -> None:
         settings = settings or LanguageSettings()
         self.name = name
-        self.context = settings.context or _CONTEXT
-        #: True where the settings or the server itself said how much the model reads.
+        self.context = settings.context or _DEFAULT_CONTEXT
+        #: True where the settings or the server gave the context.
         self._context_known = settings.context is not None
         self._settings = settings
         self._url = checked_url(settings.url or DEFAULT_URL)
@@ -61,7 +61,7 @@ class ChatModel:
         self._limiter = limiter(
             f"{self._url} {name}", settings.requests_per_minute, settings.tokens_per_minute
         )
-        #: Options that the model turned out not to take.
+        #: Options that the server has refused.
         self._refused: set[str] = set()
 
     def __repr__(self) -> str:
@@ -69,11 +69,11 @@ class ChatModel:
 
     @property
     def identity(self) -> str:
-        """What tells this model from one of the same name: its server."""
+        """The server, which distinguishes models of the same name."""
         return f"chat {self._url}"
 
     def count(self, text: str) -> int:
-        """Return how many tokens a text will hardly exceed; the server's tokenizer is unknown."""
+        """Return a high estimate of a text's tokens; the server's tokenizer is unknown."""
         return estimate_tokens(text)
 
     def reply(
@@ -84,24 +84,24 @@ class ChatModel:
         tokens: int = 1024,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        """Return the reply to one prompt, handed to `on_text` while it is written.
+        """Return the reply to one prompt, passed to `on_text` while it is written.
 
-        Raises ModelError where the server cannot be used at all, and ContextError for a prompt that
-        is too long for its model; `context` then says how much it reads, as far as the server told.
+        Raises ModelError where the server cannot be used, and ContextError for a prompt that is
+        too long for its model; `context` is then updated from the server's message.
         """
         import openai
 
         messages = [{"role": "system", "content": task}] if task else []
         messages.append({"role": "user", "content": prompt})
-        length = self.count(task) + self.count(prompt) + _FORM
+        length = self.count(task) + self.count(prompt) + _CHAT_TOKENS
         wanted = self._settings.max_tokens or tokens
         stream = ReplyStream(on_text) if on_text is not None else None
         while True:
-            options = self._options(self._room(length, wanted))
+            options = self._request_options(self._room(length, wanted))
             try:
                 received = self._receive(messages, options, stream, length + wanted)
             except openai.OpenAIError as error:
-                # Without the chain, whose request carries the key.
+                # `_learn` raises without the chain: the original error has the key in its request.
                 self._learn(error, options, length, wanted)
             else:
                 reply = received.reply()
@@ -110,7 +110,7 @@ class ChatModel:
                 return replace(reply, prompt_tokens=read, cost=cost)
 
     def _room(self, length: int, wanted: int) -> int:
-        """Return the tokens that a reply may have; ContextError where the prompt leaves none."""
+        """Return the tokens left for a reply; raises ContextError where there are too few."""
         if not self._context_known:
             return wanted
         room = min(wanted, self.context - length)
@@ -123,7 +123,7 @@ class ChatModel:
             )
         return room
 
-    def _options(self, room: int) -> dict[str, Any]:
+    def _request_options(self, room: int) -> dict[str, Any]:
         """Return the options of a request, without those that the model refused."""
         options: dict[str, Any] = {
             "temperature": self._settings.temperature,
@@ -137,11 +137,11 @@ class ChatModel:
         return {name: value for name, value in options.items() if name not in self._refused}
 
     def _learn(self, error: Exception, options: dict[str, Any], length: int, wanted: int) -> None:
-        """Take from a refusal what may make the request pass; raise ModelError where nothing."""
-        context = context_of(error)
+        """Adapt the context or the options to a refusal; raise ModelError for any other error."""
+        context = context_from(error)
         if context is not None:
             known = self.context if self._context_known else max(self.context, length + wanted)
-            # Where the server does not say how much, or says what was kept to: less than before.
+            # The server gave no limit, or one that was kept: try with less than before.
             self.context = context if 0 < context < known else known * 3 // 4
             self._context_known = True
             self._room(length, wanted)  # a shorter reply may have room
@@ -158,7 +158,7 @@ class ChatModel:
         stream: ReplyStream | None,
         tokens: int,
     ) -> _Received:
-        """Ask for a reply, anew where the connection is lost within it."""
+        """Request a reply, again where the connection is lost within it."""
         received = _Received()
         for attempt in range(self._settings.retries + 1):
             if attempt:
@@ -169,18 +169,18 @@ class ChatModel:
                 for text in received.read(pieces):
                     if stream is not None:
                         stream.show(text)
-            # What is lost after the end was not needed.
+            # An error after the end of the reply does not matter.
             if received.finish is not None:
                 if stream is not None:
                     stream.show(received.text, done=True)
                 return received
             error = received.error
-            if error is not None and context_of(error) is not None:
+            if error is not None and context_from(error) is not None:
                 raise error
             if not received.begun and (error is None or isinstance(error, ValueError)):
                 if "stream" not in options:
                     raise self._explain(None)
-                # Some servers know no streams, and reply in one piece.
+                # Some servers do not stream.
                 self._refused.add("stream")
                 whole = {name: options[name] for name in options if "stream" not in name}
                 return self._receive(messages, whole, stream, tokens)
@@ -189,7 +189,7 @@ class ChatModel:
     def _send(
         self, messages: list[dict[str, str]], options: dict[str, Any]
     ) -> AbstractContextManager[Iterable[Any]]:
-        """Send a request; the pieces of its reply are read, and closed, within the context."""
+        """Send a request; the returned context manager yields the pieces of its reply."""
         import openai
 
         try:
@@ -199,7 +199,7 @@ class ChatModel:
         except (openai.OpenAIError, ModelError):
             raise
         except Exception as error:
-            # The package lets through what breaks while it writes a request or reads a refusal.
+            # The package lets other errors through while it writes a request or reads a refusal.
             raise self._explain(error) from None
         return answer if "stream" in options else nullcontext([answer])
 
@@ -208,10 +208,10 @@ class ChatModel:
 
 
 class _Received:
-    """What came of a reply: the text so far, why it ended, and what went wrong.
+    """A reply as it is received.
 
-    `finish` is None until the server says why it ended, `error` what broke it off, and `begun`
-    False as long as nothing of the protocol came.
+    `finish` is the server's reason for the end, None until then, `error` the exception that
+    interrupted the reply, and `begun` is False until the first valid piece.
     """
 
     def __init__(self) -> None:
@@ -223,29 +223,29 @@ class _Received:
         self._usage: Any = None
 
     def read(self, pieces: Iterable[Any]) -> Iterator[str]:
-        """Yield the text so far, each time that there is more of it."""
+        """Yield the text so far, after each piece that adds to it."""
         try:
             for piece in pieces:
-                if self._take(piece):
+                if self._add_piece(piece):
                     yield self.text
-                if len(self.text) > _LONGEST:
+                if len(self.text) > _MOST_CHARACTERS:
                     self.finish = "length"
                     return
         except ModelError:
             raise
         except Exception as error:
-            # The connection, a piece that is no JSON: what is raised differs by the package's
-            # version.
+            # A lost connection, a piece that is not JSON: the exception depends on the version of
+            # the package.
             self.error = error
 
-    def _take(self, piece: Any) -> bool:
-        """Take in a piece of a stream, or a whole reply; return whether there is more text."""
+    def _add_piece(self, piece: Any) -> bool:
+        """Add a piece of a stream, or a whole reply; return whether it added text."""
         import openai
 
-        # As the package does it for streams: some servers send an error with the status 200.
+        # Some servers send an error with the status 200; the package checks this in streams only.
         if fault := getattr(piece, "error", None):
-            said = fault.get("message") if isinstance(fault, dict) else fault
-            raise openai.APIError(str(said), request=None, body=fault)  # type: ignore[arg-type]
+            message_text = fault.get("message") if isinstance(fault, dict) else fault
+            raise openai.APIError(str(message_text), request=None, body=fault)  # type: ignore[arg-type]
         self._usage = getattr(piece, "usage", None) or self._usage
         choice = next(iter(getattr(piece, "choices", None) or ()), None)
         whole = getattr(choice, "message", None)
@@ -253,37 +253,37 @@ class _Received:
         if message is None:
             return False
         self.begun = True
-        # Some that reply in one piece do not say why it ended.
+        # Some servers give no reason for the end of a whole reply.
         self.finish = getattr(choice, "finish_reason", None) or self.finish or (whole and "stop")
         self._declined |= bool(getattr(message, "refusal", None))
         content = getattr(message, "content", None) or ""
-        if not isinstance(content, str):  # in parts, of which some are reasoning
+        if not isinstance(content, str):  # in parts, some of them reasoning
             content = "".join(part.get("text") or "" for part in content)
         self.text += content
         return bool(content)
 
     def reply(self) -> Reply:
-        """Return the reply; its text is empty where it was refused or filtered."""
+        """Return the complete reply; its text is empty where it was refused or filtered."""
         finish = "refused" if self._declined else _FINISH.get(str(self.finish), "stop")
-        # A reply that was cut off is still evidence to compare with.
+        # The text of a reply that was cut off is kept.
         text = "" if finish == "refused" else without_reasoning(self.text)
         if not text and finish == "stop":
             finish = "empty"
         read = _tokens(getattr(self._usage, "prompt_tokens", 0))
         written = _tokens(getattr(self._usage, "completion_tokens", 0))
         estimated = not read or (bool(self.text) and not written)
-        # What was left out of the text was written too.
+        # Reasoning that was removed from the text was generated too.
         written = written or estimate_tokens(self.text)
         return Reply(text, finish, read, written, estimated=estimated)
 
 
 def _tokens(count: Any) -> int:
-    """Return a server's count of tokens, 0 for none and for what cannot be one."""
+    """Return a server's count of tokens, 0 where it is missing or implausible."""
     return count if type(count) is int and 0 < count < 1 << 40 else 0
 
 
 def _key(url: str, settings: LanguageSettings) -> str:
-    """Return the key for a server; servers of one's own often need none."""
+    """Return the key for a server, empty where it has none; OpenAI's own needs one."""
     if not settings.with_key and os.environ.get(_HEADERS):
         raise ConfigurationError(
             f"the headers in {_HEADERS} would be sent to an address that a project's file names",
@@ -301,10 +301,10 @@ def _key(url: str, settings: LanguageSettings) -> str:
 
 
 def _client(url: str, key: str, settings: LanguageSettings) -> Any:
-    """Return a client of the package openai that follows no redirection and reads no endless reply.
+    """Return a client of the package openai without redirects and with a limit on replies.
 
-    Raises ModelError without the package, and ConfigurationError where what the environment says of
-    proxies and certificates cannot be used.
+    Raises ModelError without the package, and ConfigurationError where the environment's proxies
+    or certificates cannot be used.
     """
     with needs("chat", "a chat server", ModelError):
         from openai import DefaultHttpxClient, OpenAI, Timeout
@@ -316,7 +316,7 @@ def _client(url: str, key: str, settings: LanguageSettings) -> Any:
     try:
         http = DefaultHttpxClient(
             timeout=timeout,
-            # Prompt and headers are for the address that was given, and for no other.
+            # Prompt and headers must not be sent to another address.
             follow_redirects=False,
             event_hooks={"response": [bound]},
         )
@@ -328,7 +328,7 @@ def _client(url: str, key: str, settings: LanguageSettings) -> Any:
             http_client=http,
         )
     except Exception as error:
-        # What is raised differs by what is wrong. Its text may hold a proxy's password.
+        # The exception depends on the cause. Its text may contain a proxy's password.
         raise ConfigurationError(
             f"no connection can be made ({type(error).__name__})",
             where=url,
@@ -340,9 +340,9 @@ def _client(url: str, key: str, settings: LanguageSettings) -> Any:
 def _bounded(
     read: Callable[..., Iterator[bytes]], timeout: float, url: str
 ) -> Callable[..., Iterator[bytes]]:
-    """Return a reader of an answer's bytes that ends with ModelError where there is no end to them.
+    """Return a reader that raises ModelError for a reply of too many bytes or seconds.
 
-    The time that passes between two reads is that of the reader, and is not counted.
+    Only the time spent waiting for the server counts.
     """
 
     def chunks(size: int | None = None) -> Iterator[bytes]:
@@ -354,12 +354,12 @@ def _bounded(
             if chunk is None:
                 return
             total += len(chunk)
-            if total > _MOST_BYTES or waited > _WHOLE * timeout:
-                what = f"did not end its reply within {_WHOLE * timeout:g} s"
+            if total > _MOST_BYTES or waited > _WHOLE_REPLY * timeout:
+                problem = f"did not end its reply within {_WHOLE_REPLY * timeout:g} s"
                 if total > _MOST_BYTES:
-                    what = f"sent more than {_MOST_BYTES >> 20} MB for one reply"
+                    problem = f"sent more than {_MOST_BYTES >> 20} MB for one reply"
                 raise ModelError(
-                    f"the chat server {what}", where=url, hint="See its log, or try again later."
+                    f"the chat server {problem}", where=url, hint="See its log, or try again later."
                 )
             yield chunk
 

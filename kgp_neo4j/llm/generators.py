@@ -1,6 +1,6 @@
-"""Language models that write: seq2seq and causal checkpoints, with LoRA adapters.
+"""Generates text with seq2seq and causal checkpoints, with LoRA adapters.
 
-Only safetensors weights are read and no code of a checkpoint's own is run.
+Only safetensors weights are read, and no code of a checkpoint is run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = [
     "Generator",
     "Kind",
     "first_line",
-    "kind_of",
+    "kind_of_checkpoint",
     "load_checkpoint",
     "load_generator",
     "placed",
@@ -30,12 +30,12 @@ __all__ = [
 
 Kind = Literal["seq2seq", "causal"]
 
-#: Tokens of a prompt at most, as in KGP's fine-tuning.
+#: Most tokens of a prompt, as in KGP's fine-tuning.
 INPUT_TOKENS = 512
-#: Tokens written at most: more than a supporting fact has, and no more than encoders read.
+#: Most tokens generated: more than a supporting fact has, and no more than encoders read.
 OUTPUT_TOKENS = 160
 #: KGP's T5 agent: two beams, repetition penalty 2.5. A causal model's penalty would count the
-#: words of the prompt too, which are those that the next evidence speaks of.
+#: words of the prompt too, which the next evidence is likely to repeat.
 _SEQ2SEQ = {"num_beams": 2, "repetition_penalty": 2.5}
 _CAUSAL: dict[str, Any] = {"num_beams": 1}
 _BATCH = 16
@@ -43,7 +43,7 @@ _ADAPTER = "adapter_config.json"
 
 
 class Generator:
-    """A language model that continues prompts, a batch at a time.
+    """A language model that continues prompts in batches.
 
     `limit` is the number of tokens that a prompt may have.
     """
@@ -54,25 +54,25 @@ class Generator:
         self._model = model.eval()
         self._tokenizer = tokenizer
         self._device = device
-        # Causal models continue from the right end, so the padding goes to the left.
+        # Causal models continue from the right end, so padding goes to the left.
         tokenizer.padding_side = "left" if kind == "causal" else "right"
         self.limit = input_limit(model, kind)
 
     def length(self, prompt: str) -> int:
-        """Return the tokens of a prompt, those that the tokenizer adds included."""
+        """Return the number of tokens of a prompt, with those that the tokenizer adds."""
         return len(self._tokenizer(prompt)["input_ids"])
 
     def generate(
         self, prompts: Sequence[str], *, temperature: float = 0.0, seed: int = 0
     ) -> list[str]:
-        """Return what the model writes after each prompt.
+        """Return the text generated for each prompt.
 
         At temperature 0 the likeliest text (by beam search for seq2seq); above it a sample, which
-        the seed makes repeat for the same prompts.
+        is the same for the same seed and prompts.
         """
         import torch
 
-        # Each prompt once, the longest first, so that a batch holds prompts of one length.
+        # Each prompt once, sorted by length, so that a batch has prompts of similar length.
         order = sorted(dict.fromkeys(prompts), key=lambda prompt: (-len(prompt), prompt))
         written: dict[str, str] = {}
         devices = [torch.cuda.current_device()] if self._device == "cuda" else []
@@ -80,31 +80,31 @@ class Generator:
             torch.manual_seed(seed)
             for start in range(0, len(order), _BATCH):
                 batch = order[start : start + _BATCH]
-                written |= zip(batch, self._batch(batch, temperature), strict=True)
+                written |= zip(batch, self._generate_batch(batch, temperature), strict=True)
         return [written[prompt] for prompt in prompts]
 
-    def _batch(self, prompts: Sequence[str], temperature: float) -> list[str]:
+    def _generate_batch(self, prompts: Sequence[str], temperature: float) -> list[str]:
         inputs = self._tokenizer(
             list(prompts), return_tensors="pt", padding=True, return_token_type_ids=False
         ).to(self._device)
-        how = dict(_SEQ2SEQ if self._kind == "seq2seq" else _CAUSAL)
+        options = dict(_SEQ2SEQ if self._kind == "seq2seq" else _CAUSAL)
         if temperature > 0:
-            how |= {"num_beams": 1, "temperature": temperature, "top_k": 0, "top_p": 1.0}
-        made = self._model.generate(
+            options |= {"num_beams": 1, "temperature": temperature, "top_k": 0, "top_p": 1.0}
+        outputs = self._model.generate(
             **inputs,
-            **how,
+            **options,
             do_sample=temperature > 0,
             max_new_tokens=OUTPUT_TOKENS,
             pad_token_id=self._tokenizer.pad_token_id,
         )
         if self._kind == "causal":
-            made = made[:, inputs["input_ids"].shape[1] :]
-        texts: list[str] = self._tokenizer.batch_decode(made, skip_special_tokens=True)
+            outputs = outputs[:, inputs["input_ids"].shape[1] :]
+        texts: list[str] = self._tokenizer.batch_decode(outputs, skip_special_tokens=True)
         return texts
 
 
 def input_limit(model: Any, kind: Kind) -> int:
-    """Return how many tokens a prompt may have, so that what is written still finds room."""
+    """Return how many tokens a prompt may have, so that the output still fits."""
     places = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(places, int):
         return INPUT_TOKENS
@@ -114,11 +114,11 @@ def input_limit(model: Any, kind: Kind) -> int:
 
 @lru_cache(maxsize=2)
 def load_generator(kind: Kind, name: str | None, adapter: str | None = None) -> Generator:
-    """Load a checkpoint (folder or hub name) to write with, and a LoRA adapter's folder on it.
+    """Load a checkpoint (folder or hub name), with a LoRA adapter if its folder is given.
 
-    The folder of an adapter may stand for both: it names its base model. Runs in bfloat16 on a GPU
-    and where the CPU multiplies it natively, in float32 elsewhere. Raises ModelError when it can't
-    be found, holds no safetensors weights, or is of the other kind.
+    An adapter's folder alone is enough: it names its base model. Runs in bfloat16 on a GPU and on
+    CPUs with native bfloat16, in float32 elsewhere. Raises ModelError when the checkpoint is not
+    found, has no safetensors weights, or is of the other kind.
     """
     device, dtype = placed()
     model, tokenizer = load_checkpoint(kind, name, adapter, dtype)
@@ -126,7 +126,7 @@ def load_generator(kind: Kind, name: str | None, adapter: str | None = None) -> 
 
 
 def placed() -> tuple[str, Any]:
-    """Return the device that models run on, and the torch dtype that it multiplies natively."""
+    """Return the device that models run on, and the torch dtype to use there."""
     with needs("torch", "a local language model", ModelError):
         import torch
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -134,8 +134,8 @@ def placed() -> tuple[str, Any]:
     return device, torch.bfloat16 if native else torch.float32
 
 
-def kind_of(name: str) -> Kind:
-    """Return which kind of language model a checkpoint is, or an adapter's base model.
+def kind_of_checkpoint(name: str) -> Kind:
+    """Return the kind of a checkpoint, or of an adapter's base model.
 
     Raises ModelError where it cannot be found.
     """
@@ -155,9 +155,9 @@ def kind_of(name: str) -> Kind:
 
 
 def _source(name: str) -> tuple[str, dict[str, bool]]:
-    """Return a folder or hub name as transformers takes it, and how it may be loaded."""
+    """Return a folder or hub name and the options to load it with, for transformers."""
     local = Path(name).expanduser().is_dir()
-    # From the root, because an adapter keeps the name of its base model.
+    # An absolute path, because an adapter stores the name of its base model.
     source = str(Path(name).expanduser().absolute()) if local else name
     return source, {"trust_remote_code": False, "local_files_only": local}
 
@@ -165,7 +165,7 @@ def _source(name: str) -> tuple[str, dict[str, bool]]:
 def load_checkpoint(
     kind: Kind, name: str | None, adapter: str | None, dtype: Any
 ) -> tuple[Any, Any]:
-    """Return a checkpoint's model in a torch `dtype`, and its tokenizer; errors as above."""
+    """Return the model in a torch `dtype` and the tokenizer; raises as `load_generator` does."""
     if name and adapter is None and _is_adapter(name):
         name, adapter = None, name
     if name is None:
@@ -179,7 +179,7 @@ def load_checkpoint(
         config = AutoConfig.from_pretrained(source, **options)
         _check_kind(kind, name, config)
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
-        model = _auto(kind).from_pretrained(
+        model = _auto_class(kind).from_pretrained(
             source, config=config, dtype=dtype, use_safetensors=True, **options
         )
     except Exception as error:  # damaged files raise what their libraries like
@@ -201,15 +201,15 @@ def load_checkpoint(
     return model, tokenizer
 
 
-def _auto(kind: Kind) -> Any:
+def _auto_class(kind: Kind) -> Any:
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
     return AutoModelForSeq2SeqLM if kind == "seq2seq" else AutoModelForCausalLM
 
 
 def _check_kind(kind: Kind, name: str, config: Any) -> None:
-    """Raise ModelError for a checkpoint of another kind; its configuration tells."""
-    mapping = _auto(kind)._model_mapping
+    """Raise ModelError for a checkpoint whose configuration is of another kind."""
+    mapping = _auto_class(kind)._model_mapping
     if type(config) not in mapping or (kind == "causal" and config.is_encoder_decoder):
         agent, example = ("t5", "T5") if kind == "seq2seq" else ("llama", "LLaMA")
         raise ModelError(
@@ -253,7 +253,7 @@ def _with_adapter(model: Any, adapter: str) -> Any:
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # the libraries' own, about one another
+            warnings.simplefilter("ignore", FutureWarning)  # about the libraries' own calls
             return PeftModel.from_pretrained(model, str(folder))
     except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
         raise ModelError(
@@ -264,6 +264,6 @@ def _with_adapter(model: Any, adapter: str) -> Any:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says."""
+    """Return the first line of an error's message."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else repr(error)

@@ -1,4 +1,4 @@
-"""Keeps to a server's limits: so many requests and tokens in any minute."""
+"""Limits the requests and tokens sent to a server in any minute."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MINUTE = 60.0
 
 
 class Limiter:
-    """Lets a request pass once the last minute has room for it; for any number of threads.
+    """Delays requests to keep to a limit per minute; safe to share between threads.
 
-    `clock` and `sleep` are in seconds. A request of more tokens than a minute has passes alone.
+    `clock` and `sleep` are in seconds. A request of more tokens than the limit is sent alone.
     """
 
     def __init__(
@@ -32,27 +32,27 @@ class Limiter:
         self._clock = clock
         self._sleep = sleep
         self._lock = threading.Lock()
-        #: When each request of the last minute passed, and its tokens.
+        #: The time and the tokens of each request of the last minute.
         self._passed: deque[tuple[float, int]] = deque()
 
     def wait(self, tokens: int) -> None:
-        """Wait until a request of that many tokens, prompt and reply, keeps to the limits."""
+        """Wait until a request of that many tokens, prompt and reply, is within the limits."""
         if self._requests is None and self._tokens is None:
             return
         while True:
             with self._lock:
-                rest = self._rest(tokens)
-                if rest <= 0:
+                seconds = self._seconds_to_wait(tokens)
+                if seconds <= 0:
                     self._passed.append((self._clock(), tokens))
                     return
-            self._sleep(rest)
+            self._sleep(seconds)
 
-    def _rest(self, tokens: int) -> float:
-        """Return the seconds until the oldest request that is in the way is a minute old."""
+    def _seconds_to_wait(self, tokens: int) -> float:
+        """Return the seconds until the oldest request is a minute old, 0 where there is room."""
         now = self._clock()
         while self._passed and self._passed[0][0] <= now - _MINUTE:
             self._passed.popleft()
-        spent = sum(each for _, each in self._passed)
+        spent = sum(spent for _, spent in self._passed)
         over = self._tokens is not None and spent + tokens > self._tokens
         full = self._requests is not None and len(self._passed) >= self._requests
         if not self._passed or not (over or full):
@@ -62,5 +62,5 @@ class Limiter:
 
 @lru_cache(maxsize=64)
 def limiter(where: str, requests: int | None, tokens: int | None) -> Limiter:
-    """Return the one limiter of a server and model in this process; `where` names them."""
+    """Return the limiter that this process shares for a server and model, named by `where`."""
     return Limiter(requests, tokens)

@@ -1,4 +1,4 @@
-"""A language model on this machine: a checkpoint that transformers runs, as a chat where it can."""
+"""Runs a checkpoint on this machine with transformers, as a chat where it has a chat template."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.llm.generators import first_line, kind_of, load_checkpoint, placed
+from kgp_neo4j.llm.generators import first_line, kind_of_checkpoint, load_checkpoint, placed
 from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, cost_of, without_reasoning
 from kgp_neo4j.types.errors import ContextError, ModelError
 from kgp_neo4j.types.language import Reply
 
 __all__ = ["LocalModel"]
 
-#: T5 and its like see places by distance: they read more than the 512 tokens of their training.
+#: Context of models with relative positions, as T5: more than the 512 tokens of their training.
 _CONTEXT = 2048
-#: What a checkpoint's own settings may say of draws; transformers warns of it where none is made.
-_UNSAID = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
-#: Tokens that the mark of reasoning has at most.
+#: Resets the sampling options of a checkpoint: transformers warns of them without sampling.
+_NO_SAMPLING = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
+#: Most tokens of the mark that begins reasoning.
 _LONGEST_MARK = 8
-#: Places that some configurations give where there is no limit.
+#: Some configurations give a number of positions like this where there is no limit.
 _NO_LIMIT = 1 << 24
 
 
 class LocalModel:
     """A causal or seq2seq checkpoint: a folder, a LoRA adapter's folder, or a hub name.
 
-    Prompts take the form of the tokenizer's chat template where it has one. Words of the texts that
-    read like the template's own marks are taken apart, so that no document speaks as the system.
-    One reply is written at a time. `settings.timeout` ends a reply, which is then cut off.
+    Prompts are formatted with the tokenizer's chat template where it has one. Special tokens within
+    the texts are broken up, so that no document can pose as the system. One reply is generated at a
+    time. A reply is cut off after `settings.timeout`.
     """
 
     def __init__(self, name: str, settings: LanguageSettings | None = None) -> None:
         self._settings = settings or LanguageSettings()
         self.name = name
-        self._kind = kind_of(name)
+        self._kind = kind_of_checkpoint(name)
         self._device, dtype = placed()
         model, self._tokenizer = load_checkpoint(self._kind, name, None, dtype)
         self._model = model.to(self._device).eval()
         self._model.generation_config.max_length = None  # every call says how long
         self._lock = threading.Lock()
         self._marks = _marks(self._tokenizer)
-        limit = _places(self._model.config)
-        asked = self._settings.context
-        self.context = min(asked or limit or _CONTEXT, limit or _NO_LIMIT)
+        limit = _position_limit(self._model.config)
+        wanted = self._settings.context
+        self.context = min(wanted or limit or _CONTEXT, limit or _NO_LIMIT)
 
     @property
     def identity(self) -> str:
-        """What tells this checkpoint from one that stood in the same folder before."""
+        """A hash of the files' states, which changes when the folder gets another checkpoint."""
         found = hashlib.sha256()
         for path in sorted(Path(self.name).expanduser().glob("*")):
             if path.suffix in (".safetensors", ".json", ".jinja"):
@@ -70,8 +70,8 @@ class LocalModel:
         tokens: int = 1024,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        """Return the reply to one prompt; ContextError where it leaves no room for one."""
-        ids = self._ids(task, prompt)
+        """Return the reply to one prompt; raises ContextError where there is no room for one."""
+        ids = self._token_ids(task, prompt)
         room = min(self._settings.max_tokens or tokens, self.context - len(ids))
         if room < 1:
             raise ContextError(
@@ -85,57 +85,57 @@ class LocalModel:
             try:
                 written = self._generate(ids, room, stream)
             except (RuntimeError, ValueError, TypeError) as error:
-                # Memory that ran out, or settings of the checkpoint's own that cannot be.
+                # Out of memory, or invalid settings in the checkpoint.
                 raise ModelError(
                     f"the checkpoint could not write ({first_line(error)})",
                     where=self.name,
                     hint="Set llm.context to less, or take another checkpoint.",
                 ) from error
-        ended = bool(written) and written[-1] in self._ends()
-        text = without_reasoning(self._read(ids, written[:-1] if ended else written))
+        ended = bool(written) and written[-1] in self._end_tokens()
+        text = without_reasoning(self._decode(ids, written[:-1] if ended else written))
         if stream is not None:
             stream.show(text, done=True)
         finish = "length" if not ended else "stop" if text else "empty"
         cost = cost_of(self._settings, len(ids), len(written))
         return Reply(text, finish, len(ids), len(written), cost)
 
-    def _ids(self, task: str, prompt: str) -> list[int]:
-        """Return the tokens of a prompt, in the form of a chat where the tokenizer knows one."""
-        task, prompt = self._plain(task), self._plain(prompt)
+    def _token_ids(self, task: str, prompt: str) -> list[int]:
+        """Return the tokens of a prompt, as a chat where the tokenizer has a template."""
+        task, prompt = self._without_marks(task), self._without_marks(prompt)
         both = f"{task}\n\n{prompt}" if task else prompt
         if not self._tokenizer.chat_template:
             return list(self._tokenizer(both, verbose=False)["input_ids"])
         system = [{"role": "system", "content": task}] if task else []
         try:
-            form = self._form([*system, {"role": "user", "content": prompt}])
-        except Exception:  # of jinja2, and of what a template does with Python's own values
-            try:  # some templates know no system
-                form = self._form([{"role": "user", "content": both}])
+            form = self._chat_prompt([*system, {"role": "user", "content": prompt}])
+        except Exception:  # from jinja2, or from Python values used in a template
+            try:  # some templates have no system role
+                form = self._chat_prompt([{"role": "user", "content": both}])
             except Exception as error:
                 raise ModelError(
                     f"the tokenizer's chat template cannot be used ({first_line(error)})",
                     where=self.name,
                     hint="Choose another checkpoint.",
                 ) from error
-        made = self._tokenizer(form, add_special_tokens=False, verbose=False)["input_ids"]
-        return list(made)
+        token_ids = self._tokenizer(form, add_special_tokens=False, verbose=False)["input_ids"]
+        return list(token_ids)
 
-    def _form(self, messages: list[dict[str, str]]) -> str:
+    def _chat_prompt(self, messages: list[dict[str, str]]) -> str:
         form = self._tokenizer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=True
         )
         return str(form)
 
-    def _read(self, ids: list[int], written: list[int]) -> str:
-        """Return what is written as a text, with the mark of reasoning that its prompt ends in."""
+    def _decode(self, ids: list[int], written: list[int]) -> str:
+        """Decode the reply, preceded by the mark of reasoning if the prompt ends with one."""
         begun = ""
         if self._tokenizer.chat_template:
             end = self._tokenizer.decode(ids[-_LONGEST_MARK:]).rstrip()
             begun = next((mark for mark in REASONING_MARKS if end.endswith(mark)), "")
         return begun + str(self._tokenizer.decode(written, skip_special_tokens=True))
 
-    def _plain(self, text: str) -> str:
-        """Return a text in which nothing reads as one of the tokenizer's marks."""
+    def _without_marks(self, text: str) -> str:
+        """Insert a space into each special token of the tokenizer that a text contains."""
         for mark in self._marks:
             text = text.replace(mark, f"{mark[0]} {mark[1:]}")
         return text
@@ -144,17 +144,17 @@ class LocalModel:
         import torch
         from transformers.generation.streamers import BaseStreamer
 
-        read, ends = self._read, self._ends()
+        read, ends = self._decode, self._end_tokens()
 
         class Watch(BaseStreamer):
-            """Keeps the tokens that are written, and shows what they read like so far."""
+            """Collects the generated tokens and shows their text so far."""
 
             def __init__(self) -> None:
                 self.written: list[int] = []
                 self._begun = False
 
             def put(self, value: Any) -> None:
-                if not self._begun:  # the prompt, or what a decoder begins with
+                if not self._begun:  # the prompt, or the decoder's start token
                     self._begun = True
                     return
                 self.written += value.reshape(-1).tolist()
@@ -166,10 +166,10 @@ class LocalModel:
                 return None
 
         watch = Watch()
-        how: dict[str, Any] = {"do_sample": False, "num_beams": 1} | _UNSAID
+        options: dict[str, Any] = {"do_sample": False, "num_beams": 1} | _NO_SAMPLING
         if self._settings.temperature > 0:
             warmth = self._settings.temperature
-            how = {"do_sample": True, "temperature": warmth, "top_k": 0, "top_p": 1.0}
+            options = {"do_sample": True, "temperature": warmth, "top_k": 0, "top_p": 1.0}
         devices = [torch.cuda.current_device()] if self._device == "cuda" else []
         inputs = torch.tensor([ids], device=self._device)
         with torch.inference_mode(), torch.random.fork_rng(devices):
@@ -177,7 +177,7 @@ class LocalModel:
             self._model.generate(
                 input_ids=inputs,
                 attention_mask=torch.ones_like(inputs),
-                **how,
+                **options,
                 max_new_tokens=room,
                 max_time=self._settings.timeout,
                 pad_token_id=self._tokenizer.pad_token_id,
@@ -185,18 +185,18 @@ class LocalModel:
             )
         return watch.written
 
-    def _ends(self) -> set[int]:
-        """Return the tokens that end a reply; a checkpoint may have several."""
-        said = self._model.generation_config.eos_token_id
-        several = said if isinstance(said, list) else [said]
-        return {*several, self._tokenizer.eos_token_id}
+    def _end_tokens(self) -> set[int]:
+        """Return the tokens that end a reply; a checkpoint may have several of them."""
+        tokens = self._model.generation_config.eos_token_id
+        all_tokens = tokens if isinstance(tokens, list) else [tokens]
+        return {*all_tokens, self._tokenizer.eos_token_id}
 
 
 def _marks(tokenizer: Any) -> list[str]:
-    """Return the texts that the tokenizer reads as one mark of its own, the longest first.
+    """Return the texts of the tokenizer's special tokens, the longest first.
 
-    Of those that it does not call special, only what looks like a mark: <think> for one. Others are
-    words or spaces that were added for their own sake.
+    Of added tokens that are not declared special, only those that look like marks (<think>); the
+    others are words or spaces.
     """
     added = tokenizer.added_tokens_decoder.values()
     marks = {each.content for each in added if each.special or each.content[:1] in ("<", "[")}
@@ -204,8 +204,8 @@ def _marks(tokenizer: Any) -> list[str]:
     return sorted((mark for mark in marks if len(mark) > 1), key=len, reverse=True)
 
 
-def _places(config: Any) -> int | None:
-    """Return how many tokens a model has places for; None where its places have no end."""
+def _position_limit(config: Any) -> int | None:
+    """Return the number of positions of a model; None where there is no limit."""
     if config.model_type in ("t5", "mt5", "umt5", "longt5", "switch_transformers"):
         return None
     for name in ("max_position_embeddings", "n_positions", "max_seq_len"):

@@ -1,4 +1,4 @@
-"""The text of a reply without a model's reasoning, and what a text takes: tokens and money."""
+"""Removes a model's reasoning from its reply, and estimates tokens and cost."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from kgp_neo4j.environment.configuration import LanguageSettings
 
 __all__ = ["REASONING_MARKS", "ReplyStream", "cost_of", "estimate_tokens", "without_reasoning"]
 
-#: What begins a model's own reasoning.
+#: Marks that begin a model's reasoning.
 REASONING_MARKS = ("<think>", "<thinking>", "<reasoning>")
-#: What some models write before their reply: their own reasoning.
+#: The reasoning that some models write before their reply.
 _REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-#: The same where the prompt already began it, so that its own mark only ends it.
-_BEGUN_BEFORE = re.compile(r"\A.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
-#: The end of a text that may become the mark of such reasoning.
-_HALF_MARK = re.compile(r"<[a-z]{0,9}\Z", re.IGNORECASE)
+#: The same where the opening mark is in the prompt.
+_REASONING_END = re.compile(r"\A.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+#: The end of a text that may become such a mark.
+_PARTIAL_MARK = re.compile(r"<[a-z]{0,9}\Z", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]+")
 _SIGN = re.compile(r"[!-/:-@\[-`{-~0-9\n]|[ \t]{2,}")
 _OTHER = re.compile(r"[^\x00-\x7f]")
-#: From here on (Chinese, Japanese, Korean and rarer signs) a character is mostly a token or two.
+#: From here on (Chinese, Japanese, Korean, rare signs) a character mostly takes one or two tokens.
 _WIDE = "\u2e80"
 
 
 def without_reasoning(text: str) -> str:
-    """Return what a model wrote without the reasoning that some put before their reply."""
+    """Return a reply's text without the reasoning before it."""
     bare = _REASONING.sub(" ", text)
     if "</" in bare:
-        bare = _BEGUN_BEFORE.sub(" ", bare)
-    # Half a surrogate pair, from bytes cut in two, is no text for a database.
+        bare = _REASONING_END.sub(" ", bare)
+    # A lone surrogate, from bytes cut in two, cannot be stored in a database.
     return bare.encode(errors="ignore").decode().strip()
 
 
 def estimate_tokens(text: str) -> int:
-    """Return how many tokens a text will hardly exceed, whatever the model's tokenizer.
+    """Return a high estimate of a text's tokens for any tokenizer.
 
-    A token for each four letters of a word, each digit and each sign, and up to four for a
-    character outside of ASCII: more than tokenizers of byte pairs make of prose.
+    Counts a token for each four letters of a word, each digit and each sign, and up to four for a
+    character outside of ASCII: more than byte-pair tokenizers produce for prose.
     """
     words = sum(1 + (len(word) - 1) // 4 for word in _WORD.findall(text))
     others = "".join(_OTHER.findall(text))
@@ -55,10 +55,10 @@ def cost_of(settings: LanguageSettings, read: int, written: int) -> float | None
 
 
 class ReplyStream:
-    """Hands a reply on while it is written: without reasoning, and no part of it twice.
+    """Passes a reply on while it is written, without reasoning, each part once.
 
-    A reply that is begun anew, after a lost connection, goes on where it was; one that reads
-    differently begins on a new line.
+    When a reply is requested again after a lost connection, only new text is passed on; a reply
+    with a different text begins on a new line.
     """
 
     def __init__(self, on_text: Callable[[str], None]) -> None:
@@ -66,10 +66,10 @@ class ReplyStream:
         self._sent = ""
 
     def show(self, raw: str, *, done: bool = False) -> None:
-        """Show what is new in a reply of which `raw` is all so far."""
+        """Pass on the new part of a reply; `raw` is the whole reply so far."""
         text = without_reasoning(raw)
         if not done:
-            text = _HALF_MARK.sub("", text).rstrip()
+            text = _PARTIAL_MARK.sub("", text).rstrip()
         if self._sent.startswith(text):
             if done and text != self._sent:  # it ends earlier than what was shown before
                 self._on_text(f"\n{text}")

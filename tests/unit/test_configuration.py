@@ -92,7 +92,7 @@ def test_what_counts_first(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """The command line, the environment, the project's file, the user's, the default."""
 
     def held() -> tuple[Any, ...]:
-        found = read_configuration().held["llm.model"]
+        found = read_configuration().values["llm.model"]
         return found.value, found.source, found.where
 
     assert held() == (None, "default", "")
@@ -114,7 +114,7 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
     path = _project(place, _WHOLE)
     found = read_configuration()
     lines = _WHOLE.splitlines()
-    for name, held in found.held.items():
+    for name, held in found.values.items():
         if name == "llm.key_file":
             continue
         line = int(held.where.rpartition(":")[2])
@@ -126,10 +126,10 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
             value = found.value(setting.name)
             monkeypatch.setenv(setting.variable, str(value))
     again = read_configuration()
-    assert {n: h.value for n, h in again.held.items()} == {
-        n: h.value for n, h in found.held.items()
+    assert {n: h.value for n, h in again.values.items()} == {
+        n: h.value for n, h in found.values.items()
     }
-    assert {h.source for n, h in again.held.items() if n != "llm.key_file"} == {"environment"}
+    assert {h.source for n, h in again.values.items() if n != "llm.key_file"} == {"environment"}
     made = language_settings()
     assert made == LanguageSettings(
         model="openai:gpt-4o-mini",
@@ -195,7 +195,7 @@ def test_a_file_can_be_named_instead_of_the_projects(
     named.write_text('[llm]\nmodel = "named"\n')
     monkeypatch.setenv("KGP_NEO4J_CONFIG", str(named))
     found = read_configuration()
-    assert found.held["llm.model"].source == "named"
+    assert found.values["llm.model"].source == "named"
     assert (found.value("llm.model"), found.value("llm.seed")) == ("named", 9)
     for nothing in ("", os.devnull):
         monkeypatch.setenv("KGP_NEO4J_CONFIG", nothing)
@@ -286,7 +286,7 @@ def test_a_key_in_a_file_of_settings_is_refused_and_not_shown(place: Path, name:
     path = _project(place, f'{name} = "{_KEY}"\n')
     done = _run("config")
     assert isinstance(done.exception, ConfigurationError)
-    assert "do not belong into a file of settings" in str(done.exception)
+    assert "do not belong in a file of settings" in str(done.exception)
     assert done.exception.where == f"{path}:1"
     assert _KEY not in str(done.exception) + done.output
 
@@ -488,6 +488,6 @@ def test_the_page_lists_every_setting_with_its_variable(place: Path) -> None:
     assert listed == [(setting.name, setting.variable) for setting in SETTINGS]
     (example,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     path = _project(place, example)
-    held = read_configuration().held
-    from_file = [name for name, each in held.items() if each.where.startswith(str(path))]
+    values = read_configuration().values
+    from_file = [name for name, each in values.items() if each.where.startswith(str(path))]
     assert from_file == ["llm.model", "llm.url", "llm.context", "ask.corpus", "ask.budget"]

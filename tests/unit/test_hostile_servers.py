@@ -130,7 +130,7 @@ def test_what_is_no_reply_is_said(serve: Serve, answer: Sequence[bytes]) -> None
 def test_a_reply_as_a_whole_ends_in_time(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, sent: bytes, status: str
 ) -> None:
-    monkeypatch.setattr(chat, "_WHOLE", 1)
+    monkeypatch.setattr(chat, "_WHOLE_REPLY", 1)
     pieces = [piece for _ in range(100) for piece in (sent, 0.05)]
     server = serve([head("text/event-stream", status), *pieces])
     begun = time.monotonic()
@@ -143,7 +143,7 @@ def test_a_reply_as_a_whole_ends_in_time(
 def test_time_that_the_reader_takes_is_not_the_servers(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat, "_WHOLE", 1)
+    monkeypatch.setattr(chat, "_WHOLE_REPLY", 1)
     server = serve([_STREAM, *(event(_piece(f"{n} ")) for n in range(4)), _END])
     model = ChatModel("m", LanguageSettings(url=server.url, retries=0, timeout=1.0))
     made = model.reply("", "Count.", on_text=lambda text: time.sleep(0.4))
@@ -151,7 +151,7 @@ def test_time_that_the_reader_takes_is_not_the_servers(
 
 
 def test_a_reply_without_end_is_cut_off(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "_LONGEST", 1000)
+    monkeypatch.setattr(chat, "_MOST_CHARACTERS", 1000)
     made, _ = _asked(serve([_STREAM, *[event(_piece("word " * 50))] * 100, 30.0]))
     assert made.finish == "length"
     assert 1000 <= len(made.text) < 2000

@@ -1,7 +1,7 @@
 """The embedded database: a real Neo4j 5.26 with Browser, Graph Data Science and APOC.
 
-`ensure` returns a connection to it, fetching and starting it when needed; the other functions are
-what `kgp-neo4j server` offers.
+`ensure` returns a connection to it, and fetches and starts it when needed; the other functions are
+those of `kgp-neo4j server`.
 """
 
 from __future__ import annotations

@@ -17,14 +17,14 @@ class Artifact:
     """One jar: `group:name:version` or `group:name:version:classifier`."""
 
     coordinate: str
-    #: `plugin` for jars that hold procedures, `lib` for all others.
+    #: `plugin` for jars with procedures, `lib` for all others.
     role: str
     size: int
     sha256: str
 
     @property
     def path(self) -> PurePosixPath:
-        """Where the jar lies in a Maven repository, and below our cache folder."""
+        """The path of the jar in a Maven repository, and below our cache folder."""
         group, name, version, *classifier = self.coordinate.split(":")
         file = "-".join([name, version, *classifier])
         return PurePosixPath(*group.split("."), name, version, f"{file}.jar")
@@ -37,7 +37,7 @@ class Lock:
     #: `neo4j`, `browser`, `gds`, `apoc`, `apoc-extended` -> version.
     versions: dict[str, str]
     artifacts: tuple[Artifact, ...]
-    #: Names this very list of jars; changes with any of them.
+    #: Identifies this list of jars; changes with any of them.
     id: str
 
     @property

@@ -1,11 +1,10 @@
 """Neo4j Browser with our style and guide, served by the embedded server itself.
 
-Neo4j serves the Browser of its class path, where a jar of ours stands in place of Browser's own: it
-is made from that, with `cypher/browser/style.grass` and `guide.html` added, so that both come from
-the address that Browser itself comes from. (Neo4j would take a zip in the home as well, and unpack
-its 46 MB at each start.) A command opens the guide after
-the login; a style that comes by such a command is shown as a listing of it, so that Browser's page
-lays ours where Browser keeps the user's before Browser begins.
+Neo4j serves the Browser of its class path, where our jar replaces Browser's own: a copy of it, with
+`cypher/browser/style.grass` and `guide.html` added, so that all are served from the same address.
+(Neo4j would also use a zip in the home, but unpack its 46 MB at each start.) A command opens the
+guide after the login. A style loaded by such a command would be shown as a listing, so a script in
+Browser's page stores ours in the browser's local storage before Browser starts.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from kgp_neo4j.graphdb.server.jars import Installation
 
 __all__ = ["browser_jar", "browser_settings", "prepare_browser"]
 
-#: Files of cypher/browser/, and where they stand in the jar, below `browser/`.
-_OURS = ("style.grass", "guide.html")
+#: Files of cypher/browser/, and their folder in the jar.
+_OUR_FILES = ("style.grass", "guide.html")
 _ROOT = "browser/"
-_PLACE = "browser/kgp/"
+_FOLDER = "browser/kgp/"
 _JAR = "neo4j-browser-"
 _PAGE, _BODY = "browser/index.html", b"<body>"
 _SCRIPT = "style.js"
@@ -38,9 +37,9 @@ _SETTINGS = """\
 browser.post_connect_cmd=guide {address}/guide.html
 browser.remote_content_hostname_whitelist=127.0.0.1,localhost
 """
-#: Lays the style where Browser keeps it: once, and again after `:style reset`, so that what a user
-#: changes of it stays.
-_LAY = """\
+#: Stores the style where Browser keeps it: once for each version, and after `:style reset`, so that
+#: a user's changes stay.
+_STYLE_SCRIPT = """\
 (function (style, version) {
   try {
     var kept = localStorage.getItem("neo4j.grass");
@@ -49,7 +48,7 @@ _LAY = """\
       localStorage.setItem("kgp.style", version);
     }
   } catch (error) {
-    // A browser that keeps nothing: the plain style.
+    // Without local storage Browser has its default style.
   }
 })(%s, %s);
 """
@@ -66,29 +65,29 @@ def prepare_browser(
     """Return the jar of Browser with our style and guide, or None where it can't be made.
 
     It is made once for each Browser jar and each version of our files, in the cache. Where that
-    fails the plain Browser is served, and `echo` is told why: no reason not to start the server.
+    fails, `echo` gets the reason and the server starts with the plain Browser.
     """
-    with contextlib.suppress(OSError):  # laid by earlier releases, and preferred by Neo4j
+    with contextlib.suppress(OSError):  # written by earlier releases; Neo4j would prefer it
         (home / "web" / "neo4j-browser.zip").unlink(missing_ok=True)
     jar = browser_jar(installed)
     try:
         sums = {a.path.name: a.sha256 for a in installed.lock.artifacts}
-        ours = {name: _text(name) for name in _OURS}
+        ours = {name: _text(name) for name in _OUR_FILES}
         ours[_SCRIPT] = _script(ours["style.grass"])
-        made = hashlib.sha256("\0".join([sums[jar.name], *ours.values()]).encode())
-        kept = cache / "browser" / f"{made.hexdigest()[:16]}.jar"
-        if not _whole(kept):
-            _make(kept, jar, ours)
+        digest = hashlib.sha256("\0".join([sums[jar.name], *ours.values()]).encode())
+        path = cache / "browser" / f"{digest.hexdigest()[:16]}.jar"
+        if not _is_complete(path):
+            _write_jar(path, jar, ours)
     except (OSError, BadZipFile) as error:
-        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        echo(f"Neo4j Browser comes without the guide and the style of kgp-neo4j: {why}.")
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        echo(f"Neo4j Browser comes without the guide and the style of kgp-neo4j: {reason}.")
         return None
-    return kept
+    return path
 
 
 def browser_settings(address: str) -> str:
-    """Return the lines of neo4j.conf that make Browser show them; `address` is that of HTTP."""
-    return _SETTINGS.format(address=f"{address}/{_PLACE.rstrip('/')}")
+    """Return the lines of neo4j.conf that open the guide in Browser; `address` is that of HTTP."""
+    return _SETTINGS.format(address=f"{address}/{_FOLDER.rstrip('/')}")
 
 
 def _text(name: str) -> str:
@@ -96,36 +95,36 @@ def _text(name: str) -> str:
 
 
 def _script(grass: str) -> str:
-    """Return the script that lays a style, as Browser keeps it: JSON, without the quotes."""
+    """Return the script that stores a style in Browser's format: JSON."""
     style = {
         name: dict(re.findall(r'([\w-]+):\s*"?([^";\n]*)"?;', body))
         for name, body in re.findall(r"([\w.]+)\s*\{(.*?)\n\}", grass, re.DOTALL)
     }
-    kept = json.dumps(style, separators=(",", ":"))
-    version = hashlib.sha256(kept.encode()).hexdigest()[:16]
-    return _LAY % (json.dumps(kept), json.dumps(version))
+    text = json.dumps(style, separators=(",", ":"))
+    version = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return _STYLE_SCRIPT % (json.dumps(text), json.dumps(version))
 
 
 def _with_script(page: bytes) -> bytes:
     """Return Browser's page with our script before its own."""
     if page.count(_BODY) != 1:
         raise BadZipFile("its page is not as expected")
-    script = f'<script src="{_PLACE.removeprefix(_ROOT)}{_SCRIPT}"></script>'
+    script = f'<script src="{_FOLDER.removeprefix(_ROOT)}{_SCRIPT}"></script>'
     return page.replace(_BODY, _BODY + script.encode())
 
 
-def _whole(path: Path) -> bool:
-    """Say whether our jar can be read to its end, without reading all of it."""
+def _is_complete(path: Path) -> bool:
+    """Return whether our jar has all our files, by its directory at the end of the file."""
     try:
         with ZipFile(path) as archive:
             names = set(archive.namelist())
-            return all(f"{_PLACE}{name}" in names for name in (*_OURS, _SCRIPT))
+            return all(f"{_FOLDER}{name}" in names for name in (*_OUR_FILES, _SCRIPT))
     except (OSError, BadZipFile):
         return False
 
 
-def _make(path: Path, jar: Path, ours: dict[str, str]) -> None:
-    """Write our jar, all of it or nothing, and remove those of other versions."""
+def _write_jar(path: Path, jar: Path, ours: dict[str, str]) -> None:
+    """Write our jar atomically, and remove those of other versions."""
     path.parent.mkdir(parents=True, exist_ok=True)
     number, name = tempfile.mkstemp(dir=path.parent, prefix=".making-")
     fresh = Path(name)
@@ -143,7 +142,7 @@ def _make(path: Path, jar: Path, ours: dict[str, str]) -> None:
                         read = _with_script(read)
                     out.writestr(entry, read, compresslevel=1)
             for each, text in ours.items():
-                out.writestr(f"{_PLACE}{each}", text)
+                out.writestr(f"{_FOLDER}{each}", text)
         fresh.replace(path)
     finally:
         fresh.unlink(missing_ok=True)

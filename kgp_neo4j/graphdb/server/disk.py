@@ -1,4 +1,4 @@
-"""Files and folders of the embedded database, and clear words when a disk says no."""
+"""Writes files and folders of the embedded database, with clear errors for a full disk."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kgp_neo4j.types.errors import ServerError
 __all__ = ["disk_error", "private_folder", "require_free", "write_private"]
 
 
-def disk_error(error: OSError, path: Path, what: str) -> ServerError:
-    """Turn an OSError into a ServerError that says what to do about it."""
+def disk_error(error: OSError, path: Path, message: str) -> ServerError:
+    """Return a ServerError for an OSError, with a hint on what to do."""
     where = str(error.filename or path)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return ServerError(
-            f"{what}: the disk is full",
+            f"{message}: the disk is full",
             where=where,
             hint="Free some space, or choose folders on another disk with KGP_NEO4J_HOME and "
             "KGP_NEO4J_CACHE.",
@@ -31,7 +31,7 @@ def disk_error(error: OSError, path: Path, what: str) -> ServerError:
     else:
         reason = error.strerror or str(error)
     return ServerError(
-        f"{what}: {reason}",
+        f"{message}: {reason}",
         where=where,
         hint="Choose a folder you can write to with KGP_NEO4J_HOME or --home (data) and "
         "KGP_NEO4J_CACHE (jars).",
@@ -39,7 +39,7 @@ def disk_error(error: OSError, path: Path, what: str) -> ServerError:
 
 
 def private_folder(path: Path) -> None:
-    """Make a folder that only its owner can read, if it is not there."""
+    """Create a folder that only its owner can read, if it does not exist."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -47,9 +47,9 @@ def private_folder(path: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, all of it or nothing."""
+    """Write a file that only its owner can read, atomically."""
     try:
-        # mkstemp makes the file with mode 0600, so it is never open to others, even for a moment.
+        # mkstemp creates the file with mode 0600, so that others can never read it.
         number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(number, "w", encoding="utf-8") as file:
@@ -63,18 +63,18 @@ def write_private(path: Path, text: str) -> None:
         raise disk_error(error, path, "The file could not be written") from error
 
 
-def require_free(folder: Path, size: int, what: str) -> None:
+def require_free(folder: Path, size: int, subject: str) -> None:
     """Raise ServerError when the disk of `folder` has fewer than `size` bytes free."""
-    there = folder
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
     try:
-        free = shutil.disk_usage(there).free
+        free = shutil.disk_usage(existing).free
     except OSError:
-        return  # no answer is no reason to stop: writing will tell
+        return  # unknown: writing will raise the error
     if free < size:
         raise ServerError(
-            f"{what} need {size / 1e6:.0f} MB, but the disk has {free / 1e6:.0f} MB free",
+            f"{subject} need {size / 1e6:.0f} MB, but the disk has {free / 1e6:.0f} MB free",
             where=str(folder),
             hint="Free some space, or choose folders on another disk with KGP_NEO4J_HOME and "
             "KGP_NEO4J_CACHE.",

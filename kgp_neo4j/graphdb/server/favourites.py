@@ -1,4 +1,4 @@
-"""Favourites for Neo4j Browser: the procedures' examples as a zip that Browser takes by drag."""
+"""Writes the procedures' examples as favourites: a zip to drag into Neo4j Browser."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ _LONGEST = 60  # characters of a name that the panel shows
 def write_favourites(path: Path) -> list[str]:
     """Write the examples of all procedures as Browser's favourites; return their names.
 
-    Each is a file `kgp-neo4j/<procedure>.cypher` whose first line names it, as Browser wants it.
-    The file appears whole or not at all. Raises ServerError where it cannot be written.
+    Each is a file `kgp-neo4j/<procedure>.cypher` whose first line is its name, as Browser expects.
+    The zip is written atomically. Raises ServerError where it cannot be written.
     """
-    made = {_name(each): each for each in folder("procedures") if each.example}
+    procedures = {
+        _name(procedure): procedure for procedure in folder("procedures") if procedure.example
+    }
     fresh: Path | None = None
     try:
         number, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         fresh = Path(temporary)
         with os.fdopen(number, "wb") as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
-            for name, each in made.items():
+            for name, procedure in procedures.items():
                 entry = ZipInfo(
-                    f"{_FOLDER}/{each.name.split('.')[-1]}.cypher", (1980, 1, 1, 0, 0, 0)
+                    f"{_FOLDER}/{procedure.name.split('.')[-1]}.cypher", (1980, 1, 1, 0, 0, 0)
                 )
-                archive.writestr(entry, f"// {name}\n{each.example}\n")
+                archive.writestr(entry, f"// {name}\n{procedure.example}\n")
         fresh.chmod(0o644)
         fresh.replace(path)
     except OSError as error:
@@ -40,11 +42,11 @@ def write_favourites(path: Path) -> list[str]:
     finally:
         if fresh is not None:
             fresh.unlink(missing_ok=True)
-    return list(made)
+    return list(procedures)
 
 
-def _name(made: Statement) -> str:
-    """Return the procedure's short name with the beginning of what it does."""
-    said = made.description.split(". ")[0].rstrip(".")
-    text = f"{made.name.split('.')[-1]}: {said}"
+def _name(procedure: Statement) -> str:
+    """Return the procedure's short name with the beginning of its description."""
+    summary = procedure.description.split(". ")[0].rstrip(".")
+    text = f"{procedure.name.split('.')[-1]}: {summary}"
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 2].rsplit(' ', 1)[0]} …"

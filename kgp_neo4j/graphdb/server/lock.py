@@ -34,9 +34,9 @@ def _try_lock(number: int) -> bool:
 
 @contextmanager
 def locked(path: Path, busy: str, echo: Callable[[str], object]) -> Iterator[None]:
-    """Hold the lock file `path`; say `busy` once when another process holds it.
+    """Hold the lock file `path`; echo `busy` once when another process holds it.
 
-    The system frees the lock when its holder ends, however it ends, so no lock is ever stale.
+    The system frees the lock when its holder ends in any way, so that no lock is ever stale.
     """
     private_folder(path.parent)
     try:
@@ -45,11 +45,11 @@ def locked(path: Path, busy: str, echo: Callable[[str], object]) -> Iterator[Non
     except OSError as error:
         raise disk_error(error, path, "The lock file could not be made") from error
     try:
-        began, said = time.monotonic(), False
+        began, echoed = time.monotonic(), False
         while not _try_lock(number):
-            if not said:
+            if not echoed:
                 echo(busy)
-                said = True
+                echoed = True
             if time.monotonic() - began > _PATIENCE:
                 raise ServerError(
                     "Another kgp-neo4j process has been busy here for 15 minutes",

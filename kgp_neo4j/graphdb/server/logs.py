@@ -1,4 +1,4 @@
-"""The server's logs, and what they say about a start that failed."""
+"""Reads the server's logs, and finds the reason of a failed start in them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from kgp_neo4j.types.errors import ServerError
 
 __all__ = ["disk_is_full", "failure", "log_files", "tail"]
 
-_LAST = 64 * 1024  # bytes read from a log's end, more than any wanted number of lines needs
+_TAIL_BYTES = 64 * 1024  # bytes read from a log's end, more than any wanted number of lines needs
 
 _BAD = re.compile(r"Exception\b|\bERROR\b|^Error")
 
-#: What a log says -> what happened, and what to do. The first that fits is told.
+#: Pattern of a log line, reason and hint; the first that matches is reported.
 _REASONS = (
     (
         r"No space left on device|Disk quota exceeded|not enough space|DISK_SPACE",
@@ -54,17 +54,17 @@ _REASONS = (
 
 
 def log_files(home: Path) -> tuple[Path, ...]:
-    """Return the server's logs that are there: its console, its messages, its details."""
+    """Return the server's existing logs: console, messages, details."""
     names = ("console.log", "neo4j.log", "debug.log")
     return tuple(path for name in names if (path := home / "logs" / name).is_file())
 
 
 def tail(path: Path, lines: int) -> list[str]:
-    """Return the last lines of a log, without reading more than its end."""
+    """Return the last lines of a log, reading only its end."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)
-            wanted = max(_LAST, lines * 512)
+            wanted = max(_TAIL_BYTES, lines * 512)
             file.seek(max(0, size - wanted))
             text = file.read().decode("utf-8", "replace")
     except OSError:
@@ -73,37 +73,37 @@ def tail(path: Path, lines: int) -> list[str]:
     return found[-lines:] if lines > 0 else []
 
 
-def _said(home: Path, since: float) -> list[str]:
-    """Return what the logs say of the start at `since` (seconds since 1970)."""
-    said = []
+def _lines_since(home: Path, since: float) -> list[str]:
+    """Return the lines that the logs have of the start at `since` (seconds since 1970)."""
+    found = []
     for path in log_files(home):
         if path.stat().st_mtime < since - 1:
             continue
         lines = tail(path, 200)
-        if path.name == "debug.log":  # it holds many starts: only what was said in this one counts
+        if path.name == "debug.log":  # it has many starts: keep the lines of the last one
             begin = [i for i, line in enumerate(lines) if "Starting..." in line]
             lines = lines[begin[-1] :] if begin else lines[-40:]
-        said += [line.strip() for line in lines if line.strip()]
-    return said
+        found += [line.strip() for line in lines if line.strip()]
+    return found
 
 
 def disk_is_full(home: Path, since: float) -> bool:
-    """Say whether the logs of this start tell of a full disk: such a server may hang for ever."""
-    return any(re.search(_REASONS[0][0], line) for line in _said(home, since))
+    """Return whether the logs of this start report a full disk: the server may hang then."""
+    return any(re.search(_REASONS[0][0], line) for line in _lines_since(home, since))
 
 
-def failure(home: Path, since: float, what: str) -> ServerError:
-    """Return the error of a start that failed, with the reason the logs of this start give."""
-    said = _said(home, since)
+def failure(home: Path, since: float, message: str) -> ServerError:
+    """Return the error of a failed start, with the reason found in its logs."""
+    lines = _lines_since(home, since)
     where = str(home / "logs")
     for pattern, reason, hint in _REASONS:
-        if any(re.search(pattern, line) for line in said):
-            return ServerError(f"{what}: {reason}", where=where, hint=hint)
-    # The line that names the exception says more than the last frames of its trace.
-    shown = [line for line in said if _BAD.search(line)][:2] or said[-3:]
+        if any(re.search(pattern, line) for line in lines):
+            return ServerError(f"{message}: {reason}", where=where, hint=hint)
+    # A line that names an exception is more useful than the end of its stack trace.
+    shown = [line for line in lines if _BAD.search(line)][:2] or lines[-3:]
     text = "".join(f"\n  {line[:300]}" for line in shown)
     return ServerError(
-        f"{what}. Its logs say:{text}\n" if text else what,
+        f"{message}. Its logs say:{text}\n" if text else message,
         where=where,
         hint="See `kgp-neo4j server logs`.",
     )

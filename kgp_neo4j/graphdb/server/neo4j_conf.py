@@ -1,4 +1,4 @@
-"""neo4j.conf, apoc.conf, the JVM's arguments, and memory by the size of the machine."""
+"""Writes neo4j.conf, apoc.conf and the JVM's arguments, and chooses the memory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ apoc.export.file.enabled=false
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the server may use, in MiB."""
+    """The server's memory, in MiB."""
 
     heap: int
     page_cache: int
@@ -82,7 +82,7 @@ def machine_memory() -> int:
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes that `2g`, `1500m` or a number of bytes stands for."""
+    """Return the number of bytes in `2g`, `1500m` or a plain number."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", text.strip().lower())
     if not found:
         raise ConfigurationError(
@@ -113,7 +113,7 @@ def choose_memory(total: int, wanted: str | None = None) -> Memory:
 
 
 def _quoted(argument: str) -> str:
-    """Write one argument for a file of Java arguments."""
+    """Return an argument quoted for a file of Java arguments."""
     return '"' + argument.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -1,4 +1,4 @@
-"""The password of the embedded database: random, in a file only its owner can read."""
+"""Makes and reads the password of the embedded database: random, in a private file."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _PATIENCE = 120.0  # seconds
 
 
 def password_file(home: Path) -> Path:
-    """Return where the password of this home is kept."""
+    """Return the path of this home's password file."""
     return home / "password"
 
 
 def read_password(home: Path) -> str:
-    """Return the password of a home that has been started before."""
+    """Return the password of a home that was started before."""
     path = password_file(home)
     try:
         return path.read_text(encoding="utf-8").strip()
@@ -41,13 +41,13 @@ def read_password(home: Path) -> str:
 
 
 def prepare_password(home: Path, installed: Installation, java: Java) -> str:
-    """Return the password, made and set on the first start of this home."""
+    """Return the password; on the first start of this home, make and set it."""
     path = password_file(home)
-    # Neo4j keeps users in its system database; before the first start, the password to begin
-    # with waits in auth.ini.
-    known = home / "data" / "databases" / "system"
-    waiting = home / "data" / "dbms" / "auth.ini"
-    if known.exists() or (waiting.exists() and path.exists()):
+    # Neo4j stores users in its system database; before the first start, the initial password is
+    # in auth.ini.
+    system_database = home / "data" / "databases" / "system"
+    initial = home / "data" / "dbms" / "auth.ini"
+    if system_database.exists() or (initial.exists() and path.exists()):
         return read_password(home)
     if not path.exists():
         # Hex digits: a password that began with "-" would be an option to the admin tool.
@@ -58,10 +58,10 @@ def prepare_password(home: Path, installed: Installation, java: Java) -> str:
 
 
 def _set_initial(home: Path, installed: Installation, java: Java, password: str) -> None:
-    """Let Neo4j's admin tool keep the password (hashed) for the first start."""
+    """Set the initial password with Neo4j's admin tool, which stores its hash."""
     arguments = home / "run" / "admin.args"
     # The tool takes the password as an argument only. Java reads its own arguments and the
-    # program's from a file, so the password shows in no list of processes.
+    # program's from a file, so the password is in no list of processes.
     argument_file(
         arguments,
         [
@@ -76,7 +76,7 @@ def _set_initial(home: Path, installed: Installation, java: Java, password: str)
         ],
     )
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [str(java.command), f"@{arguments}"],
             env={**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")},
             stdin=subprocess.DEVNULL,
@@ -93,10 +93,10 @@ def _set_initial(home: Path, installed: Installation, java: Java, password: str)
         ) from error
     finally:
         arguments.unlink(missing_ok=True)
-    if done.returncode:
-        said = (done.stderr or done.stdout).replace(password, "***").strip().splitlines()
+    if result.returncode:
+        output = (result.stderr or result.stdout).replace(password, "***").strip().splitlines()
         raise ServerError(
-            f"Neo4j's admin tool failed: {' '.join(said[-3:])}",
+            f"Neo4j's admin tool failed: {' '.join(output[-3:])}",
             where=str(home),
             hint="Check that the folder can be written to and the disk is not full.",
         )

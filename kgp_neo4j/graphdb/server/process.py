@@ -1,4 +1,4 @@
-"""The server's process: its state file, its ports, and whether it runs and answers."""
+"""Starts, checks and stops the server's process; keeps its state file and chooses its ports."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _USUAL = (7687, 7474)
 # Bolt's handshake: the magic number, then four versions the client speaks (5.x and 4.4).
 _HANDSHAKE = bytes.fromhex("6060b017") + bytes.fromhex("00080805") + bytes.fromhex("00000404") * 3
 
-#: Servers this very process has started: their exit status is ours to collect.
+#: Servers started by this process, which has to collect their exit status.
 _STARTED: dict[int, subprocess.Popen[bytes]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is known of the server that was last started in a home."""
+    """The server that was last started in a home."""
 
     pid: int
     #: When it was started, in seconds since 1970.
@@ -45,12 +45,12 @@ class State:
 
 
 def state_file(home: Path) -> Path:
-    """Return where the state of this home's server is kept."""
+    """Return the path of this home's state file."""
     return home / "run" / "server.json"
 
 
 def read_state(home: Path) -> State | None:
-    """Return the state file's content, or None when there is none that can be read."""
+    """Return the content of the state file, or None when it is missing or unreadable."""
     try:
         return State(**json.loads(state_file(home).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -58,7 +58,7 @@ def read_state(home: Path) -> State | None:
 
 
 def write_state(home: Path, state: State) -> None:
-    """Keep the state of this home's server."""
+    """Store the state of this home's server."""
     write_private(state_file(home), json.dumps(asdict(state), indent=1) + "\n")
 
 
@@ -88,15 +88,15 @@ def _command_line(pid: int) -> str | None:
 
 
 def is_ours(home: Path, state: State | None) -> bool:
-    """Say whether the process of the state file runs and is really this home's server.
+    """Return whether the process of the state file runs and is this home's server.
 
-    Its number alone proves nothing, since the system gives it to another process one day; the
-    argument file on its command line names the home.
+    The system may have given its id to another process, so the argument file on the command line,
+    which is in the home, is compared too.
     """
     if state is None:
         return False
     if (child := _STARTED.get(state.pid)) is not None:
-        # Our own child can't have lost its number, and collecting its status ends the zombie.
+        # The id of our own child can't have been reused, and polling it ends the zombie.
         # (Its command line is empty for a moment while it becomes Java.)
         if child.poll() is None:
             return True
@@ -122,7 +122,7 @@ def _free(port: int) -> bool:
 
 
 def choose_ports(home: Path, usual: tuple[int, int] = _USUAL) -> tuple[int, int]:
-    """Return free ports for Bolt and HTTP: those of last time, the usual ones, or any."""
+    """Return free ports for Bolt and HTTP: those of the last start, the usual ones, or any."""
     with contextlib.suppress(OSError, ValueError, TypeError):
         bolt, http = json.loads((home / "run" / "ports.json").read_text(encoding="utf-8"))
         if _free(bolt) and _free(http):
@@ -163,7 +163,7 @@ def launch(home: Path, java: Java, arguments: Path) -> int:
 
 
 def answers(state: State, patience: float = 1.0) -> bool:
-    """Say whether the server answers on Bolt and on HTTP."""
+    """Return whether the server answers on Bolt and on HTTP."""
     try:
         with socket.create_connection((HOST, state.bolt), timeout=patience) as bolt:
             bolt.sendall(_HANDSHAKE)
@@ -177,7 +177,7 @@ def answers(state: State, patience: float = 1.0) -> bool:
 
 
 def listens(state: State) -> bool:
-    """Say whether it is this very process that listens on both ports."""
+    """Return whether the server's own process listens on both ports."""
     import psutil
 
     try:
@@ -185,7 +185,7 @@ def listens(state: State) -> bool:
     except psutil.NoSuchProcess:
         return False
     except psutil.Error:
-        return True  # the system does not tell
+        return True  # not allowed to look
     ports = {c.laddr.port for c in found if c.status == psutil.CONN_LISTEN}
     return {state.bolt, state.http} <= ports
 

@@ -1,7 +1,7 @@
-"""Make `neo4j.lock` again from `neo4j.toml`: `python -m kgp_neo4j.graphdb.server.relock`.
+"""Writes `neo4j.lock` from `neo4j.toml`: `python -m kgp_neo4j.graphdb.server.relock`.
 
-jgo resolves the coordinates as Maven would and fetches each jar once; the SHA-256 of what came is
-what every later installation is checked against. Takes about four minutes.
+jgo resolves the coordinates as Maven does and fetches each jar once; its SHA-256 is what later
+installations are checked against. Takes about four minutes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HEADER = """\
 
 
 def _is_plugin(group: str, name: str, jar: Path) -> bool:
-    """Say whether the jar holds procedures: only such jars should be scanned at every start."""
+    """Return whether the jar has procedures: only such jars should be scanned at every start."""
     if group == "org.neo4j.procedure":
         return name != "apoc-common"
     if group != "org.neo4j.gds":

