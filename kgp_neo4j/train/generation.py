@@ -16,7 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.corpus.traverse.agents.prompts import alpaca_prompt, fitted, seq2seq_prompt, stated
+from kgp_neo4j.corpus.traverse.agents.prompts import (
+    alpaca_prompt,
+    fitted,
+    seq2seq_prompt,
+    titled_line,
+)
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.llm.generators import INPUT_TOKENS, Kind, input_limit, load_checkpoint
@@ -37,49 +42,51 @@ __all__ = [
     "train_generator",
 ]
 
-#: `input_ids`, `attention_mask` and `labels` of one pair; labels of -100 are not learnt.
+#: `input_ids`, `attention_mask` and `labels` of one pair; labels of -100 are ignored.
 Feature = dict[str, list[int]]
-_NOT_LEARNT = -100
+_IGNORED_LABEL = -100
 
 
 def features(
     kind: Kind, tokenizer: Any, pairs: Sequence[TrainingPair], input_limit: int, output_limit: int
 ) -> list[Feature]:
-    """Return each pair as tokens: what is read, and the fact that is to be written.
+    """Return each pair as tokens: the prompt, and the fact to generate.
 
-    The passages found so far stand there whole, as the agents meet them in a corpus; what is to be
-    written is the supporting sentences alone. Raises ModelError for a question that is too long.
+    The prompt has the passages found so far in full, as in a corpus; the fact is the supporting
+    sentences alone. Raises ModelError for a question that is too long.
     """
     prompt = seq2seq_prompt if kind == "seq2seq" else alpaca_prompt
 
     def length(text: str) -> int:
         return len(tokenizer(text)["input_ids"])
 
-    made: list[Feature] = []
+    rows: list[Feature] = []
     with bar("tokens", len(pairs), "pairs") as progress:
         for pair in pairs:
-            found = [stated(fact.title, fact.passage_text) for fact in pair.found]
+            found = [titled_line(fact.title, fact.passage_text) for fact in pair.found]
             text = fitted(prompt, pair.question, found, length, input_limit)
             read = tokenizer(text)["input_ids"]
-            written = _ended(tokenizer, stated(pair.expected.title, pair.expected.text))
+            written = _with_end_token(
+                tokenizer, titled_line(pair.expected.title, pair.expected.text)
+            )
             written = written[:output_limit]
             if kind == "causal":
-                labels = [_NOT_LEARNT] * len(read) + written
+                labels = [_IGNORED_LABEL] * len(read) + written
                 read = read + written
             else:
                 labels = written
-            made.append({"input_ids": read, "attention_mask": [1] * len(read), "labels": labels})
+            rows.append({"input_ids": read, "attention_mask": [1] * len(read), "labels": labels})
             progress.update()
-    return made
+    return rows
 
 
-def _ended(tokenizer: Any, text: str) -> list[int]:
-    """Return a text's tokens with the one that ends it, so that the model learns to stop."""
+def _with_end_token(tokenizer: Any, text: str) -> list[int]:
+    """Return a text's tokens and the end token, so that the model learns to stop."""
     ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
     return [*ids, tokenizer.eos_token_id]
 
 
-# --- Runs transformers' trainer over tokens, with checkpoints and a bar ---------------------------
+# --- The trainer ---
 
 
 def fine_tune(
@@ -96,10 +103,10 @@ def fine_tune(
     save_every: int,
     seed: int,
 ) -> tuple[list[float], float | None, int]:
-    """Train a model in place; return the losses logged in the last epoch, that of dev, and steps.
+    """Train a model in place; return the losses of the last epoch, the loss on dev, and the steps.
 
-    Learns with AdamW at a rate that falls linearly to 0, in bfloat16 on a GPU that has it. A run
-    that goes on from the checkpoint `resume` sees the data in the order of one that never stopped.
+    Uses AdamW with a linear decay of the rate to 0, in bfloat16 on a GPU that has it. A run resumed
+    from the checkpoint `resume` sees the data in the same order as an uninterrupted one.
     """
     with needs("train", "training a language model", ModelError):
         import torch
@@ -158,15 +165,15 @@ def fine_tune(
     return losses, dev_losses[-1] if dev_losses else None, int(trainer.state.global_step)
 
 
-# --- Fine-tunes the generating agents to write the next supporting fact (KGP, Eq. 1) --------------
+# --- The agents ---
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationSettings:
-    """How a generating agent is trained; T5 and LLAMA hold the paper's settings.
+    """The options of a generating agent's training; T5 and LLAMA are the paper's.
 
-    Prompts have `input_tokens` at most, what is written `output_tokens`. With `lora`, adapters of
-    `rank`, `alpha` and `dropout` are trained instead of all weights.
+    Prompts have at most `input_tokens`, outputs `output_tokens`. With `lora`, adapters of `rank`,
+    `alpha` and `dropout` are trained instead of all weights.
     """
 
     kind: Kind
@@ -201,10 +208,10 @@ LLAMA = GenerationSettings(kind="causal", model="huggyllama/llama-7b", rate=3e-4
 
 @dataclass(frozen=True, slots=True)
 class GenerationReport:
-    """What a training did: losses are cross-entropies a token.
+    """The result of a training; losses are cross-entropies per token.
 
     `loss` is the mean over the last epoch, `dev_loss` that of the development questions at the end;
-    `resumed` is the step it went on from, and `done_before` true where nothing was left to do.
+    `resumed` is the step it continued from, and `done_before` is true where it was finished before.
     """
 
     out: str
@@ -230,9 +237,9 @@ def train_generator(
 ) -> GenerationReport:
     """Fine-tune a checkpoint on the supporting facts of question files, and save it in a folder.
 
-    Goes on where a run with the same settings and data was stopped; checkpoints are written every
-    `save_every` steps. Runs on a GPU when one is there. Raises InputError for bad lines,
-    ConfigurationError for a folder that holds something else, ModelError where it cannot go on.
+    Continues an interrupted run with the same settings and data; checkpoints are written every
+    `save_every` steps. Uses a GPU if there is one. Raises InputError for bad lines,
+    ConfigurationError for a folder with other files, ModelError where the training fails.
     """
     began = time.perf_counter()
     questions = read_training_questions(files)
@@ -247,8 +254,8 @@ def train_generator(
     model, tokenizer, device = _model(settings)
     limit = min(settings.input_tokens, input_limit(model, settings.kind))
 
-    def tokens(some: Sequence[TrainingPair]) -> list[Feature]:
-        return features(settings.kind, tokenizer, some, limit, settings.output_tokens)
+    def tokens(some_pairs: Sequence[TrainingPair]) -> list[Feature]:
+        return features(settings.kind, tokenizer, some_pairs, limit, settings.output_tokens)
 
     last = folder.last_checkpoint()
     try:
@@ -299,7 +306,7 @@ def _model(settings: GenerationSettings) -> tuple[Any, Any, str]:
     import torch
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    # All weights are trained in full precision; under adapters they only stand by.
+    # Weights are trained in full precision; below adapters they are frozen.
     frozen = settings.lora and device == "cuda"
     dtype = torch.bfloat16 if frozen else torch.float32
     model, tokenizer = load_checkpoint(settings.kind, settings.model, None, dtype)
@@ -328,16 +335,16 @@ def _with_lora(model: Any, settings: GenerationSettings) -> Any:
 
 
 def _digest(pairs: Sequence[TrainingPair]) -> str:
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for pair in pairs:
-        made.update(repr(pair).encode())
-    return made.hexdigest()[:16]
+        digest.update(repr(pair).encode())
+    return digest.hexdigest()[:16]
 
 
 def _card(settings: GenerationSettings, files: Sequence[Path], report: GenerationReport) -> str:
     """Return the model card, a README.md beside the weights."""
     agent = "t5" if settings.kind == "seq2seq" else "llama"
-    # A folder's place is nobody else's business.
+    # The card must not show the path of a local folder.
     base = Path(settings.model)
     name = base.name if base.expanduser().is_dir() else settings.model
     given = dataclasses.asdict(settings) | {"model": name}

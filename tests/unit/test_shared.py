@@ -53,7 +53,7 @@ def _counted(items: _Items, passages: int, neighbours: int) -> dict[tuple[int, i
 def test_the_pairs_are_those_of_a_plain_count(
     monkeypatch: pytest.MonkeyPatch, neighbours: int, most: int
 ) -> None:
-    monkeypatch.setattr(shared, "_PAIRS", most)
+    monkeypatch.setattr(shared, "_MOST_PAIRS", most)
     drawn = random.Random(1)
     # Few different weights, so that many are equal; some passages have nothing.
     items = {

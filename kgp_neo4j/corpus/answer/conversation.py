@@ -1,4 +1,4 @@
-"""A conversation over a corpus: each turn answered as `ask` does, follow-up questions resolved."""
+"""Answers the turns of a conversation over a corpus, with follow-up questions resolved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TITLES = 5
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A passage that a turn rests on, by its id, and its number in the conversation."""
+    """A passage that supports a turn's answer, with its number in the conversation."""
 
     number: int
     id: str
@@ -27,7 +27,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said, the question that it was taken for, its answer, and what that rests on.
+    """The user's text, the question that it was resolved to, its answer and the sources of that.
 
     The answer is that of `ask`: the numbers in its text are places among its own passages.
     """
@@ -39,12 +39,12 @@ class Turn:
 
 
 class Conversation:
-    """Asks one pipeline again and again, each question as it is understood after those before.
+    """Asks a pipeline the questions of a conversation, each resolved by the turns before it.
 
-    A language model of the pipeline rewrites follow-up questions (one call) and answers them
-    (another); without one, rules do. With `trace` the traversal of each turn is kept in the graph.
-    `sources` are the passages that the turns rest on, each once: their numbers, from 1, stay the
-    same for the whole conversation.
+    The pipeline's language model rewrites follow-up questions (one call) and answers them
+    (another); without one, rules rewrite them. With `trace` the traversal of each turn is stored in
+    the graph. `sources` are the passages that support the answers, each once: their numbers, from
+    1, stay the same for the whole conversation.
     """
 
     def __init__(self, pipeline: Pipeline, *, trace: bool = False) -> None:
@@ -54,27 +54,26 @@ class Conversation:
         self.turns: list[Turn] = []
         self.sources: list[Passage] = []
 
-    def ask(self, said: str, *, on_text: Callable[[str], None] | None = None) -> Turn:
-        """Answer what is said next; a turn that fails is not part of the conversation.
+    def ask(self, text: str, *, on_text: Callable[[str], None] | None = None) -> Turn:
+        """Answer the next text; a turn that raises an error is not part of the conversation.
 
-        Raises what `ask` does.
+        Raises the errors of `ask`.
         """
-        history = [_said(turn) for turn in self.turns]
+        history = [_past_turn(turn) for turn in self.turns]
         model = self._pipeline.meter
-        question = by_rules(said, history) if model is None else by_model(said, history, model)
+        question = by_rules(text, history) if model is None else by_model(text, history, model)
         answer = self._pipeline.ask(question, on_text=on_text)
         if self._trace:
             answer = with_trace(self._pipeline.database, answer)
         rests = sources(answer)
         numbers = self.numbered(rests)
-        turn = Turn(
-            said, question, answer, tuple(Source(numbers[p.id], p.id, p.title) for p in rests)
-        )
+        found = tuple(Source(numbers[p.id], p.id, p.title) for p in rests)
+        turn = Turn(text, question, answer, found)
         self.turns.append(turn)
         return turn
 
     def numbered(self, passages: Iterable[Passage]) -> dict[str, int]:
-        """Return the numbers of all sources so far by their ids; these passages become some."""
+        """Add passages to the sources, and return the numbers of all sources by their ids."""
         numbers = {passage.id: n for n, passage in enumerate(self.sources, 1)}
         for passage in passages:
             if passage.id not in numbers:
@@ -83,10 +82,10 @@ class Conversation:
         return numbers
 
     def shown(self, turn: Turn) -> Answer:
-        """Return a turn's answer with the conversation's sources for passages, in their order.
+        """Return a turn's answer with all sources of the conversation as its passages.
 
-        So the numbers in its text, and those that are counted from its passages, are the
-        conversation's. An answer without passages stays without.
+        Thus the numbers in its text, and those counted from its passages, are the conversation's.
+        An answer without passages stays as it is.
         """
         answer = turn.answer
         if not answer.passages:
@@ -97,7 +96,7 @@ class Conversation:
 
 
 def sources(answer: Answer) -> list[Passage]:
-    """Return the passages that an answer rests on, the best first.
+    """Return the passages that support an answer, the best first.
 
     Those that its carried statements cite, else those of the sentences that are shown.
     """
@@ -107,7 +106,7 @@ def sources(answer: Answer) -> list[Passage]:
     return [passage for passage in answer.passages if passage.id in cited]
 
 
-def _said(turn: Turn) -> Said:
+def _past_turn(turn: Turn) -> Said:
     answer = turn.answer
     short = answer.statements[0].text if answer.statements else answer.text
     first = [source.title for source in turn.sources]

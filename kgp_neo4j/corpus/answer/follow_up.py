@@ -1,4 +1,4 @@
-"""Follow-up questions as questions that stand alone: by rules, or by a language model.
+"""Rewrites follow-up questions as questions that can be understood alone, by rules or by a model.
 
 "Where was he born?" after "Who designed the Hesk Bridge?" asks about the answer; "When was it
 built?" about what the question named; "And the ferry?" asks the same of something else, "And in
@@ -33,8 +33,8 @@ _PRONOUN = regex.compile(
     r"|(?<=^\W*|[.?!;:]\s+)(?:His|Her|Its|Their)\b(?!\s+\p{Lu})"
 )
 _VERBS = r"is|are|was|were|do|does|did|has|have|had|can|could|will|would"
-#: What looks like a pronoun and points at nothing: "is there", "it is said", "that bridge", quotes.
-_NO_PRONOUN = regex.compile(
+#: Words that look like pronouns but refer to nothing: "is there", "it is said", "that bridge".
+_NOT_REFERRING = regex.compile(
     r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|\b(?:"
     r"(?:is|are|was|were)\s+there\b|(?:still|over|out)\s+there\b|there\s+(?:is|are|was|were)\b"
     rf"|(?:this|that|these|those)\s+(?!(?:{_VERBS}|{_WORDS}|happen\w*|ha[ds]|go|went)\b)\w+"
@@ -46,7 +46,7 @@ _NO_PRONOUN = regex.compile(
     r"(?:this|that|it)(?=\s*[?.!,]|\s*$))",
     regex.IGNORECASE,
 )
-#: What shows a question to be English, since "her" is another word in Danish.
+#: Recognises English, since "her" is another word in Danish.
 _ENGLISH = regex.compile(
     r"^\W*(?:his|her|its|their)\b|\b(?:who|whom|whose|what|when|where|why|which|how|is|are|was|were|did|does|do|has|have|had|"
     r"can|could|will|would|the|of|about|tell|and)\b",
@@ -55,27 +55,29 @@ _ENGLISH = regex.compile(
 _ASKS = regex.compile(r"\b(who|whom|whose|where|when|what|which|how|why)\b", regex.IGNORECASE)
 NAME = r"\p{Lu}[\p{L}\p{N}'’.-]*(?:\s+(?:(?:of|the|de|von|van|and)\s+)*\p{Lu}[\p{L}\p{N}'’.-]*)*"
 _NAME = regex.compile(rf"\b{NAME}")
-#: "The lighthouse", "his works": what a pronoun behind it may mean.
+#: A noun that a pronoun after it may mean: "the lighthouse", "his works".
 _NOUN = regex.compile(
     r"\b(?:the|an?|this|that|these|those|his|her|its|their|which|many)\s+(\p{Ll}[\p{L}-]*)",
     regex.IGNORECASE,
 )
 #: Nouns for people, by their ends.
-_SOMEONE = regex.compile(r"(?:er|or|eer|ist|ian|ain|man|woman|king|queen|wife|boy|girl|child)s?$")
+_PERSON_NOUN = regex.compile(
+    r"(?:er|or|eer|ist|ian|ain|man|woman|king|queen|wife|boy|girl|child)s?$"
+)
 _CLAUSE = regex.compile(
     r"[,;:.?!]|\b(?:and|but|or|when|while|before|after|because|since|if|that|which|who|whose|where|"
     r"until|than|as|what|how|why)\b",
     regex.IGNORECASE,
 )
 _OF = regex.compile(r"\b(?:of|for|behind|to|in|on|at|from|about)\s+$", regex.IGNORECASE)
-_GO = regex.compile(
+_MOTION = regex.compile(
     r"\b(?:get|got|go|goes|went|come|came|travel|move|sail)\w*\s+$", regex.IGNORECASE
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An earlier turn: the question as it was understood, its answer, and the titles behind it."""
+    """An earlier turn: the resolved question, its answer, and the titles of its passages."""
 
     question: str
     answer: str = ""
@@ -83,39 +85,40 @@ class Said:
 
 
 def points_back(text: str) -> bool:
-    """Return whether there is a pronoun in a text that means something outside of it."""
+    """Return whether a text has a pronoun that refers to something outside of it."""
     return _PRONOUN.search(_masked(text)) is not None
 
 
-def resolved(said: str, history: Sequence[Said]) -> str:
-    """Return a question with the pronouns that point back replaced by the names they mean.
+def resolved(text: str, history: Sequence[Said]) -> str:
+    """Replace the pronouns of a question that refer to earlier turns by the names they mean.
 
-    Itself where nothing points back, nothing is there to point at, or it is not English.
+    A question without such pronouns, without earlier names or in another language is returned as
+    it is.
     """
-    if not _ENGLISH.search(said):
-        return said
-    masked, low = _masked(said), _low(said)
-    made, at = "", 0
-    meant: dict[str, str] = {}
+    if not _ENGLISH.search(text):
+        return text
+    masked, low = _masked(text), _lower_capitals(text)
+    rewritten, at = "", 0
+    used: dict[str, str] = {}
     for found in _PRONOUN.finditer(masked):
         pronoun = found.group().casefold()
-        kind, owns = _KIND[pronoun], _owns(pronoun, said[found.end() :])
-        if _explained(low, found.start(), kind, owns, pronoun, history):
+        kind, owns = _KIND[pronoun], _owns(pronoun, text[found.end() :])
+        if _has_antecedent(low, found.start(), kind, owns, pronoun, history):
             continue
         # One name cannot be both "he" and "it".
-        other = {name for name, was in meant.items() if was != kind}
-        candidates = (n for turn in reversed(history) for n in _meant(kind, turn))
+        other = {name for name, was in used.items() if was != kind}
+        candidates = (n for turn in reversed(history) for n in _possible_names(kind, turn))
         name = next((n for n in candidates if n not in other), "")
         if not name:
             continue
-        meant[name] = kind
-        made += said[at : found.start()] + _in_place(kind, owns, name, said[: found.start()])
+        used[name] = kind
+        rewritten += text[at : found.start()] + _inflected(kind, owns, name, text[: found.start()])
         at = found.end()
-    return made + said[at:]
+    return rewritten + text[at:]
 
 
 def names(turn: Said) -> list[str]:
-    """Return what a question names, the last first: titles of its passages, then capital words."""
+    """Return the names in a question, the last first: titles, then capitalised words."""
     low = f" {' '.join(words(turn.question)).casefold()} "
     titles = []
     for title in turn.titles:
@@ -131,36 +134,38 @@ def names(turn: Said) -> list[str]:
 
 
 def is_name(text: str) -> bool:
-    """Return whether an answer is a name: a few words, each with a capital but the small ones."""
-    said = words(text)
+    """Return whether an answer is a name: a few words with capitals ("of" and the like without)."""
+    name_words = words(text)
     small = {"of", "the", "de", "von", "van", "and", "la", "le"}
-    return 0 < len(said) <= 6 and all(w[0].isupper() or w.casefold() in small for w in said)
+    return 0 < len(name_words) <= 6 and all(
+        w[0].isupper() or w.casefold() in small for w in name_words
+    )
 
 
-def _masked(said: str) -> str:
-    return str(_NO_PRONOUN.sub(lambda found: "\0" * len(found.group()), _low(said)))
+def _masked(text: str) -> str:
+    return str(_NOT_REFERRING.sub(lambda found: "\0" * len(found.group()), _lower_capitals(text)))
 
 
-def _low(said: str) -> str:
-    """Return a question of capitals alone in small letters, of the same length."""
-    return said.lower() if said.isupper() and len(said.lower()) == len(said) else said
+def _lower_capitals(text: str) -> str:
+    """Return a question in capitals in lower case, if that has the same length."""
+    return text.lower() if text.isupper() and len(text.lower()) == len(text) else text
 
 
-def _explained(
-    said: str, start: int, kind: str, owns: bool, pronoun: str, history: Sequence[Said]
+def _has_antecedent(
+    text: str, start: int, kind: str, owns: bool, pronoun: str, history: Sequence[Said]
 ) -> bool:
-    """Return whether a question itself says, before a pronoun, what it means.
+    """Return whether the antecedent of a pronoun is in the question itself.
 
     "He" and "his" may mean a name of the same clause; "him", "it" and "there" do not.
     """
-    before = said[:start]
+    before = text[:start]
     ends = [m.end() for m in _CLAUSE.finditer(before) if m.start() > 0]
     earlier, same = before[: ends[-1]] if ends else "", before[ends[-1] :] if ends else before
     known = {n for turn in history for n in (*turn.titles, turn.answer) if n}
     nouns = [m[1] for m in _NOUN.finditer(earlier)]
     if kind == "person":
-        nouns = [noun for noun in nouns if _SOMEONE.search(noun)]
-        if earlier and regex.match(r"\W*who\b", said, regex.IGNORECASE):
+        nouns = [noun for noun in nouns if _PERSON_NOUN.search(noun)]
+        if earlier and regex.match(r"\W*who\b", text, regex.IGNORECASE):
             return True
     if nouns or _has_name(earlier, known):
         return True
@@ -171,8 +176,8 @@ def _explained(
 
 
 def _has_name(text: str, known: set[str]) -> bool:
-    """Whether a part of a question names something, in capitals or as the turns before did."""
-    # The first word has its capital from its place.
+    """Return whether a text has a name: capitalised, or known from earlier turns."""
+    # The first word always has a capital.
     text = regex.sub(r"^\W*\w+(?!\s+\p{Lu})|^\W*(?:Did|Does|Do|Was|Is|Has|Had)\b", "", text)
     low = f" {' '.join(words(text)).casefold()} "
     return bool(_NAME.search(text)) or any(
@@ -180,7 +185,7 @@ def _has_name(text: str, known: set[str]) -> bool:
     )
 
 
-def _meant(kind: str, turn: Said) -> list[str]:
+def _possible_names(kind: str, turn: Said) -> list[str]:
     """Return the names that a pronoun may mean after a turn, the likeliest first."""
     found = _ASKS.search(turn.question)
     asks = found[1].casefold() if found else ""
@@ -192,7 +197,7 @@ def _meant(kind: str, turn: Said) -> list[str]:
         if who and not answer and described and len(described[1]) < 80:
             return [f"the one who {described[1].strip()}"]
         if not who:
-            # Not what was asked for: whoever the passage behind the answer is about.
+            # The question asked for no person: the one that the best passage is about comes first.
             named = [*turn.titles[:1], *named]
         first = who or not named
     elif kind == "place":
@@ -200,14 +205,14 @@ def _meant(kind: str, turn: Said) -> list[str]:
     elif kind == "many":
         first = True
     else:
-        # What was asked about stays what "it" is, unless a thing was asked for.
+        # "It" is the thing named in the question, unless the question asked for a thing.
         first = asks in ("what", "which") or not named
     order = [answer, *named] if first else [*named, answer]
     return [name for name in (*order, *turn.titles) if name]
 
 
 def _owns(pronoun: str, after: str) -> bool:
-    """Return whether a pronoun stands for "X's"; "her" owns what follows it."""
+    """Return whether a pronoun is possessive; "her" is if a noun may follow."""
     if pronoun == "her":
         return bool(
             regex.match(r"\s+(?!(?:to|in|at|on|by|for|and|or|from|with|when|as)\b)\w", after)
@@ -215,18 +220,18 @@ def _owns(pronoun: str, after: str) -> bool:
     return pronoun in ("his", "its", "their", "hers", "theirs")
 
 
-def _in_place(kind: str, owns: bool, name: str, before: str) -> str:
-    """Return a name in the form that a pronoun had."""
+def _inflected(kind: str, owns: bool, name: str, before: str) -> str:
+    """Return a name in the form of the pronoun that it replaces."""
     if owns:
         return f"{name}'" if name.endswith("s") else f"{name}'s"
     if kind == "place" and not regex.search(
         r"\b(?:from|to|near|in|around|of|over|through)\s+$", before, regex.IGNORECASE
     ):
-        return f"to {name}" if _GO.search(before) else f"in {name}"
+        return f"to {name}" if _MOTION.search(before) else f"in {name}"
     return name
 
 
-# --- Follow-up questions as questions that stand alone: by rules, or by a language model ----------
+# --- Rewriting ---
 
 _TURNS, _LONGEST = 6, 400
 _END = r"(?:[\s,]+(?:then|instead|though|too))?[\s?.!]*$"
@@ -234,15 +239,15 @@ _ABOUT = regex.compile(rf"(?:and\s+|but\s+)?(?:what|how)\s+about\s+(.+?){_END}",
 _AND = regex.compile(rf"(?:and|or|but)\s+(.+?){_END}", regex.IGNORECASE)
 _PREPOSITION = r"in|on|at|by|for|of|from|to|with|during|under|since|until|after|before"
 _AT = regex.compile(rf"({_PREPOSITION})\s+(.+?){_END}", regex.IGNORECASE)
-#: What asks or tells by itself, and so is no mere "and the ferry?".
-_WHOLE = regex.compile(
+#: Words of a complete question or request, unlike the fragment "and the ferry?".
+_WHOLE_QUESTION = regex.compile(
     r"\b(?:what|who|whom|whose|when|where|why|how|which|did|does|do|is|are|was|were|has|have|had|can|"
     r"could|will|would|shall|should|may|might|must|am|tell|say|list|give|show|name|explain|describe|"
     r"compare|find|let|quote|summari[sz]e|please|also|so|no|not|yes|if|whether|now|then|still|ok|"
     r"okay|thanks?|you|i)\b",
     regex.IGNORECASE,
 )
-#: "And before that?": said of the answer, and not in place of anything.
+#: "And before that?" refers to the answer and replaces nothing in the question.
 _RELATIVE = regex.compile(
     rf"\b(?:this|that|these|those|before|after|later|earlier|example|instance|course){_END}",
     regex.IGNORECASE,
@@ -260,8 +265,8 @@ _ELSE = regex.compile(
     r"[\s?.!]*$",
     regex.IGNORECASE,
 )
-_ASKED = {"one": "who", "body": "who", "thing": "what", "where": "where"}
-#: "The lighthouse", what a question asks about that names nothing.
+_ELSE_WORDS = {"one": "who", "body": "who", "thing": "what", "where": "where"}
+#: A noun that a question without names asks about: "the lighthouse".
 _THE = regex.compile(r"\b(?:the|a|an|this|that)\s+\p{Ll}[\p{L}-]*", regex.IGNORECASE)
 _TASK = (
     "You rewrite the last question of a conversation so that it can be understood alone: pronouns "
@@ -271,65 +276,66 @@ _TASK = (
 )
 
 
-def by_rules(said: str, history: Sequence[Said]) -> str:
-    """Return a question with its pronouns and gaps filled from the turns before.
+def by_rules(question: str, history: Sequence[Said]) -> str:
+    """Complete a question from the turns before it: pronouns, and parts that it leaves out.
 
-    Itself where nothing points back, or nothing is there to point at. The rules know English; a
-    question in another language stays as it is, as does one too long to be a follow-up.
+    A question that is complete, too long to be a follow-up or not English is returned as it is.
     """
-    text = " ".join(said.split())
+    text = " ".join(question.split())
     if not history or len(text) > _LONGEST:
-        return said
+        return question
     last = history[-1]
-    asked = last.question.rstrip(" ?.!")
+    last_question = last.question.rstrip(" ?.!")
     answer = f" ({last.answer})" if is_name(last.answer) else ""
     if alone := _ALONE.match(text):
-        return f"{(alone[1] or alone[2] or alone[3]).capitalize()}: {asked}{answer}?"
+        return f"{(alone[1] or alone[2] or alone[3]).capitalize()}: {last_question}{answer}?"
     if more := _ELSE.match(text):
-        word = regex.sub(r"^(?:any|some)(.+)", lambda m: _ASKED[m[1]], more[1].casefold())
-        same = regex.match(rf"{word}\b(?:\s+else\b)?", asked, regex.IGNORECASE)
+        word = regex.sub(r"^(?:any|some)(.+)", lambda m: _ELSE_WORDS[m[1]], more[1].casefold())
+        same = regex.match(rf"{word}\b(?:\s+else\b)?", last_question, regex.IGNORECASE)
         if same:
-            return f"{word.capitalize()} else{asked[same.end() :]}?"
-        return f"{word.capitalize()} else: {asked}{answer}?"
-    if other := _other(text):
-        return _instead(last, other)
-    made = resolved(text, history)
-    return said if made == text else made
+            return f"{word.capitalize()} else{last_question[same.end() :]}?"
+        return f"{word.capitalize()} else: {last_question}{answer}?"
+    if other := _new_topic(text):
+        return _with_other(last, other)
+    rewritten = resolved(text, history)
+    return question if rewritten == text else rewritten
 
 
-def by_model(said: str, history: Sequence[Said], model: LanguageModel) -> str:
-    """Return a question as a model rewrites it from the conversation (one call).
+def by_model(text: str, history: Sequence[Said], model: LanguageModel) -> str:
+    """Let a model rewrite a question from the conversation (one call).
 
-    By the rules where it has no usable reply, or brings in a name or number that nobody spoke of.
-    What is too long to be a follow-up stays as it is. Raises ModelError where the model cannot be
-    used at all.
+    The rules are used where its reply is unusable, or has a name or number that is not in the
+    conversation. A question too long to be a follow-up is returned as it is. Raises ModelError
+    where the model cannot be used.
     """
-    if not history or len(said) > _LONGEST:
-        return said
+    if not history or len(text) > _LONGEST:
+        return text
     lines = []
     for turn in history[-_TURNS:]:
         lines += [f"Question: {plain(turn.question)}", f"Answer: {plain(turn.answer) or '(none)'}"]
-    prompt = "\n".join([*lines, f"Last question: {plain(said)}", "", "The last question alone:"])
+    prompt = "\n".join([*lines, f"Last question: {plain(text)}", "", "The last question alone:"])
     reply = model.reply(_TASK, prompt, tokens=128)
-    made = plain(without_citations(neutral(reply.text)).strip().split("\n")[0])
-    made = regex.sub(r"^(?:the )?(?:last |rewritten )?question\s*:\s*", "", made, flags=regex.I)
+    rewritten = plain(without_citations(neutral(reply.text)).strip().split("\n")[0])
+    rewritten = regex.sub(
+        r"^(?:the )?(?:last |rewritten )?question\s*:\s*", "", rewritten, flags=regex.I
+    )
     known = {
         w.casefold() for w in words(f"{prompt} {' '.join(t for x in history for t in x.titles)}")
     }
     new = [
         w
-        for w in words(made)[1:]
+        for w in words(rewritten)[1:]
         if (w[0].isupper() or w[0].isdigit()) and w.casefold() not in known
     ]
-    if reply.finish != "stop" or not made or len(made) > _LONGEST or new:
-        return by_rules(said, history)
-    return str(made).strip("“”\"' ")
+    if reply.finish != "stop" or not rewritten or len(rewritten) > _LONGEST or new:
+        return by_rules(text, history)
+    return str(rewritten).strip("“”\"' ")
 
 
-def _other(text: str) -> str:
-    """Return what the last question is asked of now, as "the ferry" or "in 1911"; empty for none.
+def _new_topic(text: str) -> str:
+    """Return the new topic of the last question, as "the ferry" or "in 1911"; empty for none.
 
-    What has a pronoun is none: "and his father?" asks something new.
+    A text with a pronoun is none: "and his father?" asks something new.
     """
     about = _ABOUT.match(text)
     other = about or _AND.match(text) or _AT.match(text)
@@ -338,14 +344,14 @@ def _other(text: str) -> str:
     if about:
         whole = regex.search(r"\b(?:did|does|do)\b", about[1], regex.IGNORECASE)
     else:
-        whole = _WHOLE.search(text if other.re is _AT else other[1])
+        whole = _WHOLE_QUESTION.search(text if other.re is _AT else other[1])
     if whole or _RELATIVE.search(text) or points_back(text):
         return ""
     return str(f"{other[1]} {other[2]}" if other.re is _AT else other[1])
 
 
-def _instead(last: Said, other: str) -> str:
-    """Return the last question about something else, or of another time or place."""
+def _with_other(last: Said, other: str) -> str:
+    """Return the last question with another topic, time or place."""
     question = last.question
     dated = _DATED.fullmatch(other)
     if dated and _YEAR.search(question):
@@ -363,23 +369,23 @@ def _instead(last: Said, other: str) -> str:
         if place:
             return question[: place.start(1)] + name + question[place.end(1) :]
         return f"{question.rstrip(' ?.!')} {at[1].lower()} {name}?"
-    return _of(replace(last, question=question), other)
+    return _with_other_name(replace(last, question=question), other)
 
 
-def _of(last: Said, other: str) -> str:
-    """Return the last question about something else."""
+def _with_other_name(last: Said, other: str) -> str:
+    """Return the last question with another name or noun in it."""
     article = regex.match(r"(?:the|an?)\s+", other, regex.IGNORECASE)
     for name in names(last):
         place = regex.search(regex.escape(name), last.question, regex.IGNORECASE)
         if place:
             before, after = last.question[: place.start()], last.question[place.end() :]
-            its = regex.search(r"\b(?:the|an?)\s+$", before, regex.IGNORECASE)
-            if its:
-                return before[: its.start()] + other + after
+            article_before = regex.search(r"\b(?:the|an?)\s+$", before, regex.IGNORECASE)
+            if article_before:
+                return before[: article_before.start()] + other + after
             if article and other[article.end() :][:1].isupper():
                 other = other[article.end() :]
             return before + other + after
-    thing = _THE.search(last.question)
-    if thing:
-        return last.question[: thing.start()] + other + last.question[thing.end() :]
+    noun = _THE.search(last.question)
+    if noun:
+        return last.question[: noun.start()] + other + last.question[noun.end() :]
     return f"{last.question.rstrip(' ?.!')}, of {other}?"

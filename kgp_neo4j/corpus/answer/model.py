@@ -1,4 +1,4 @@
-"""One call to a language model, and an answer every sentence of which was checked."""
+"""Answers a question with one call of a language model, and checks every sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgp_neo4j.types.language import LanguageModel
 
 __all__ = ["Prompted", "answer_with_model"]
 
-_SAID = {
+_NOTES = {
     "refused": "The model declined to answer.",
     "empty": "The model gave no reply.",
     "abstains": "The model says that the passages do not hold the answer.",
@@ -24,10 +24,9 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """What a model answered: `kind` is `answer`, `abstains`, `refused`, `empty` or `cut`.
+    """A model's answer: `kind` is `answer`, `abstains`, `refused`, `empty` or `cut`.
 
-    Only an `answer` has statements. `notes` say what a reader must know of it; `reply` is what the
-    model wrote, unchecked.
+    Only an `answer` has statements. `notes` are for the reader; `reply` is the unchecked text.
     """
 
     kind: str
@@ -45,12 +44,12 @@ def answer_with_model(
     encoder: Encoder | None = None,
     on_text: Callable[[str], None] | None = None,
 ) -> Prompted:
-    """Ask a model for an answer from passages, best first, and check what it says (one call).
+    """Ask a model for an answer from passages, best first, and check its sentences (one call).
 
-    Passages that do not fit into the model's context are left out from the worst on, and a note
-    says which. Without any passage the model is asked for what it knows, and nothing is carried.
-    `encoder` compares meanings; without one, words decide alone. Raises ModelError where the model
-    cannot be used at all.
+    Passages that do not fit into the model's context are left out, the worst first, and a note says
+    which. Without passages the model answers from its own knowledge, and no statement is supported.
+    Without an `encoder` the check compares words only. Raises ModelError where the model cannot be
+    used.
     """
     blocks = [passage_block(number, passage) for number, passage in enumerate(passages, 1)]
     reply, kept = reply_with_passages(
@@ -63,7 +62,7 @@ def answer_with_model(
     )
     notes = _left_out(passages, kept)
     if reply.finish in ("refused", "empty"):
-        return Prompted(reply.finish, (), (*notes, _SAID[reply.finish]), reply.text)
+        return Prompted(reply.finish, (), (*notes, _NOTES[reply.finish]), reply.text)
     cut = reply.finish == "length"
     shown = passages[:kept]
     known = "\n".join(passage.text for passage in shown)
@@ -78,11 +77,11 @@ def answer_with_model(
         notes.append("The model's reply is too long: its end is left out.")
     if parsed.kind != "answer":
         if not cut:
-            notes.append(_SAID[parsed.kind])
+            notes.append(_NOTES[parsed.kind])
         kind = "cut" if cut and parsed.kind == "empty" else parsed.kind
         return Prompted(kind, (), tuple(notes), reply.text)
     statements = check(parsed.claims, Evidence(question, shown, encoder))
-    notes += _of_statements(statements)
+    notes += _statement_notes(statements)
     return Prompted("answer", statements, tuple(notes), reply.text)
 
 
@@ -97,12 +96,12 @@ def _left_out(passages: Sequence[Passage], kept: int) -> list[str]:
     ]
 
 
-def _of_statements(statements: Sequence[Statement]) -> list[str]:
-    made = [f"“{_start(s.text)}”: {s.note}." for s in statements if s.note]
-    carried = sum(s.carried for s in statements)
-    if carried < len(statements):
-        made.append(f"The evidence carries {carried} of {len(statements)} statements.")
-    return made
+def _statement_notes(statements: Sequence[Statement]) -> list[str]:
+    notes = [f"“{_start(s.text)}”: {s.note}." for s in statements if s.note]
+    supported = sum(s.carried for s in statements)
+    if supported < len(statements):
+        notes.append(f"The evidence carries {supported} of {len(statements)} statements.")
+    return notes
 
 
 def _start(text: str) -> str:

@@ -1,13 +1,13 @@
-"""KGP's prompts: the retrieved passages, the question, and in which form to answer.
+"""Writes KGP's prompts: the retrieved passages, the question, and the form of the answer.
 
 The paper puts the passages of the traversal and the question into one prompt and asks for a short
 answer (Wang et al., AAAI 2024, section "LLM-based KG traversal agent" and Table 1; its code says in
 under six words). The baselines share the prompt: "golden" has the passages with the supporting
 facts, "none" has the question alone, and each retriever those that it found.
 
-Documents are data. Every line of a passage begins with a bar, between two lines that hold a sum of
-all passages: no text can end its own passage, or begin another, since it would have to hold a sum
-of itself. Square brackets with a number, which the reply cites by, are written round.
+Documents are data. Every line of a passage begins with a bar, and all are between two lines with a
+hash of the passages: no text can end its own passage or begin another one, since it would have to
+contain a hash of itself. Numbers in square brackets, the form of citations, get round ones.
 """
 
 from __future__ import annotations
@@ -62,33 +62,33 @@ def prompt_for(question: str, blocks: Sequence[str], form: str, *, alone: bool =
     `alone` asks for what the model knows by itself, the baseline without passages.
     """
     if alone:
-        asked = _SHORT_ALONE if form == "short" else _LONG_ALONE
-        return f"Question: {plain(question)}\n\n{asked}"
-    asked = f"{_SHORT if form == 'short' else _LONG}\n\n{_CITED}"
-    return f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\n{asked}"
+        instruction = _SHORT_ALONE if form == "short" else _LONG_ALONE
+        return f"Question: {plain(question)}\n\n{instruction}"
+    instruction = f"{_SHORT if form == 'short' else _LONG}\n\n{_CITED}"
+    return f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\n{instruction}"
 
 
 def thought_prompt(question: str, blocks: Sequence[str], thoughts: Sequence[str]) -> str:
     """Return the prompt for the next sentence of a chain of thought (IRCoT, section 3)."""
-    said = "\n".join(f"- {plain(thought)}" for thought in thoughts) or "(none)"
+    sentences = "\n".join(f"- {plain(thought)}" for thought in thoughts) or "(none)"
     return (
-        f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\nReasoning so far:\n{said}\n\n"
+        f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\nReasoning so far:\n{sentences}\n\n"
         f"{_THOUGHT}"
     )
 
 
 def passage_block(number: int, passage: Passage) -> str:
-    """Return a passage as it stands in a prompt: number and title, then its lines behind a bar."""
+    """Return a passage for a prompt: number and title, then its lines, each after a bar."""
     lines = [f"| {line}" for line in _harmless(passage.text).splitlines() if line.strip()]
     return "\n".join([f"Passage [{number}], of {plain(_harmless(passage.title))!r}:", *lines])
 
 
 def _evidence(blocks: Sequence[str]) -> str:
-    made = "\n".join(blocks) or "(none)"
-    mark = hashlib.sha256(made.encode(errors="ignore")).hexdigest()[:12]
-    return f"=== passages {mark} ===\n{made}\n=== end of passages {mark} ==="
+    text = "\n".join(blocks) or "(none)"
+    mark = hashlib.sha256(text.encode(errors="ignore")).hexdigest()[:12]
+    return f"=== passages {mark} ===\n{text}\n=== end of passages {mark} ==="
 
 
 def _harmless(text: str) -> str:
-    """Return a passage's text without what only machines see, its numbers in round brackets."""
+    """Return a passage's text without invisible characters, bracketed numbers in round brackets."""
     return str(_NUMBER.sub(r"(\1)", printable(text)))

@@ -1,7 +1,7 @@
-"""Takes a model's reply apart: the short answer, its sentences, and what each of them cites.
+"""Parses a model's reply: the short answer, its sentences, and the citations of each.
 
-Replies come in many shapes: the two lines asked for, one line, a paragraph, JSON, Markdown, cut off
-in the middle. Nothing in them is run, followed or used as a template.
+Replies have many forms: the two lines asked for, one line, a paragraph, JSON, Markdown, cut off in
+the middle. Nothing in them is run, followed or used as a template.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from kgp_neo4j.text.safe import neutral
 
 __all__ = ["Claim", "Parsed", "parse_reply", "without_citations"]
 
-#: What is read of a reply, and how many sentences of it.
-_CHARACTERS, _CLAIMS = 20_000, 40
-#: What may stand before a reply in JSON ("Here it is: ").
+#: Characters of a reply that are read, and most sentences.
+_MOST_CHARACTERS, _MOST_CLAIMS = 20_000, 40
+#: Characters that may precede JSON in a reply ("Here it is: ").
 _BEFORE_JSON = 100
-#: Words of a short answer.
-_FEW = 6
+#: Most words of a short answer.
+_SHORT_WORDS = 6
 #: "[1]", "[1, 2]", "[1-3]", "【1†source】", "[Passage 1, line 2]", "[^1]", and several in a row.
 _WITHIN = r"(?:\s?:|,?\s?\b(?:lines?|pp?|sentences?)\b\.?)\s?\d{1,4}"
 _ITEM = (
@@ -101,9 +101,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A reply taken apart; `kind` is `answer`, `abstains`, `refused` or `empty`.
+    """A parsed reply; `kind` is `answer`, `abstains`, `refused` or `empty`.
 
-    `left_out` counts the sentences of a reply that is too long to be read whole.
+    `left_out` counts the sentences that were not read of a reply that is too long.
     """
 
     kind: str
@@ -117,8 +117,8 @@ def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool =
     `known` is the text of the passages, whose addresses may stay. Of a reply that was `cut` off,
     the sentence that was being written is left out.
     """
-    bare = without_reasoning(text[: 10 * _CHARACTERS])
-    bare, beyond = bare[:_CHARACTERS], max(0, len(bare) - _CHARACTERS)
+    bare = without_reasoning(text[: 10 * _MOST_CHARACTERS])
+    bare, beyond = bare[:_MOST_CHARACTERS], max(0, len(bare) - _MOST_CHARACTERS)
     bare = _json_text(bare) or bare
     # Brackets that Markdown would escape cite all the same.
     bare = regex.sub(r"\\(?=[\[\]()])", "", bare)
@@ -137,8 +137,8 @@ def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool =
     claims = _claims(bare, form, cut=cut or beyond > 0)
     if claims and claims[0].short and _ABSTAINS.match(claims[0].text):
         return Parsed("abstains")
-    left_out = max(0, len(claims) - _CLAIMS) + (1 if beyond else 0)
-    return Parsed("answer" if claims else "empty", tuple(claims[:_CLAIMS]), left_out)
+    left_out = max(0, len(claims) - _MOST_CLAIMS) + (1 if beyond else 0)
+    return Parsed("answer" if claims else "empty", tuple(claims[:_MOST_CLAIMS]), left_out)
 
 
 def without_citations(text: str) -> str:
@@ -148,12 +148,12 @@ def without_citations(text: str) -> str:
 
 
 def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
-    made: list[Claim] = []
+    claims: list[Claim] = []
     if form == "short":
         text = _SECOND.sub("\n", text)
     lines = [line for line in text.splitlines() if line.strip()]
     round_too = not _CITATION.search(text)
-    # The first line may be the short answer, as may the one behind a label that has its own.
+    # The first line may be the short answer, or the line after a label on a line of its own.
     due = form == "short"
     for at, line in enumerate(lines):
         last = at == len(lines) - 1
@@ -170,17 +170,17 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
         unfinished = cut and last
         if short and (not unfinished or _ENDS.search(rest)):
             first, rest = _first(rest)
-            made += _claim(first, round_too, short=True)
-            made += _sentences(rest, round_too, cut=unfinished, form=form)
+            claims += _claim(first, round_too, short=True)
+            claims += _sentences(rest, round_too, cut=unfinished, form=form)
         else:
-            made += _sentences(rest, round_too, cut=unfinished, form=form)
+            claims += _sentences(rest, round_too, cut=unfinished, form=form)
     # The short answer comes first, wherever the reply has it.
-    return sorted(made, key=lambda claim: not claim.short)
+    return sorted(claims, key=lambda claim: not claim.short)
 
 
 def _first(text: str) -> tuple[str, str]:
-    """Return a short answer and what follows it on its line, which is to be judged for itself."""
-    if len(text.split()) <= _FEW:
+    """Return a short answer and the rest of its line, which is checked as a sentence."""
+    if len(text.split()) <= _SHORT_WORDS:
         return text, ""
     text = _AFTER_STOP.sub(r"\2\1 ", text)
     end = sentences(text)[0][1]
@@ -188,34 +188,34 @@ def _first(text: str) -> tuple[str, str]:
 
 
 def _sentences(text: str, round_too: bool, *, cut: bool, form: str) -> list[Claim]:
-    """Return the sentences of a line; citations after a full stop belong to what it ends."""
+    """Return the sentences of a line; citations after a full stop belong to the sentence before."""
     text = _AFTER_STOP.sub(r"\2\1 ", text)
     text = _GLUED.sub(" ", text)
     pieces = [text[start:end] for start, end in sentences(text)]
     if cut and pieces and not _ENDS.search(pieces[-1]):
         pieces = pieces[:-1]
-    made: list[Claim] = []
+    parsed: list[Claim] = []
     for piece in pieces:
         so = _SO.match(piece.strip())
         if so and form == "short":
-            made += _claim(so[1], round_too, short=True)
+            parsed += _claim(so[1], round_too, short=True)
             continue
         claims = _claim(piece, round_too)
-        if not claims and made:
+        if not claims and parsed:
             # Citations alone, after a line's last sentence.
-            cited = tuple(dict.fromkeys((*made[-1].cited, *_cited(piece, round_too)[1])))
-            made[-1] = Claim(made[-1].text, cited, made[-1].short)
-        made += claims
-    return made
+            cited = tuple(dict.fromkeys((*parsed[-1].cited, *_cited(piece, round_too)[1])))
+            parsed[-1] = Claim(parsed[-1].text, cited, parsed[-1].short)
+        parsed += claims
+    return parsed
 
 
 def _claim(text: str, round_too: bool, *, short: bool = False) -> list[Claim]:
-    said, cited = _cited(text, round_too)
+    bare, cited = _cited(text, round_too)
     if short:
-        said = regex.sub(r"[.。]\s*$", "", said).strip()
-    if not regex.search(r"[\p{L}\p{N}]", said):
+        bare = regex.sub(r"[.。]\s*$", "", bare).strip()
+    if not regex.search(r"[\p{L}\p{N}]", bare):
         return []
-    return [Claim(said, cited, short)]
+    return [Claim(bare, cited, short)]
 
 
 def _cited(text: str, round_too: bool) -> tuple[str, tuple[int, ...]]:
@@ -244,13 +244,13 @@ def _plain_line(line: str) -> str:
 
 
 def _is_short(line: str) -> bool:
-    """Return whether a line reads as a short answer: a few words that make no sentence."""
+    """Return whether a line is a short answer: a few words and no question."""
     bare, _ = _cited(line, round_too=False)
-    return len(bare.split()) <= _FEW and "?" not in bare
+    return len(bare.split()) <= _SHORT_WORDS and "?" not in bare
 
 
 def _json_text(text: str) -> str:
-    """Return a reply in JSON as the lines that were asked for; empty where it is none."""
+    """Return a reply in JSON as the two lines asked for; empty for any other reply."""
     begin = text.find("{")
     if not 0 <= begin <= _BEFORE_JSON:
         return ""
@@ -282,6 +282,6 @@ def _json_text(text: str) -> str:
 
 def _flat(value: Any) -> list[int]:
     rows = value if isinstance(value, list) else [value]
-    said = [str(row) for row in rows if isinstance(row, int | str) and not isinstance(row, bool)]
-    found = (regex.fullmatch(r"\W*(\d{1,9})\W*", each) for each in said[:40])
+    texts = [str(row) for row in rows if isinstance(row, int | str) and not isinstance(row, bool)]
+    found = (regex.fullmatch(r"\W*(\d{1,9})\W*", each) for each in texts[:40])
     return [int(number[1]) for number in found if number]

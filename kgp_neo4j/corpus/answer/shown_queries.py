@@ -1,4 +1,4 @@
-"""The Cypher that can be run again in Browser: what shows an answer's evidence, as statements."""
+"""Returns the Cypher queries that show an answer's evidence in Browser."""
 
 from __future__ import annotations
 
@@ -13,34 +13,36 @@ from kgp_neo4j.types.tables import ShownQuery
 
 __all__ = ["browser_lines", "cited_parts", "queries_of", "show_trace", "shown_passages"]
 
-#: So many of the best paths make a picture that can be read.
-_PATHS = 4
-#: What custom.kgp.retrieve takes of a traversal's settings.
+#: Best paths that are shown, few enough for a readable picture.
+_MOST_PATHS = 4
+#: Settings of a traversal that custom.kgp.retrieve has too.
 _SETTINGS = ("budget", "seeds", "branching", "hops")
-#: How many hops it makes at most.
-_HOPS = 2
+#: Its maximum of hops.
+_MOST_HOPS = 2
 
 
 def queries_of(answer: Answer) -> tuple[ShownQuery, ...]:
-    """Return the read-only calls that show an answer's evidence again, each with its parameters.
+    """Return the read-only queries that show an answer's evidence, each with its parameters.
 
-    They show the best passages and the structure cited as a graph, say what joins the passages of
-    the best paths, search with the lexical agent inside the database, and replay the trace where
-    one was kept. Those that a structural answer was computed by are in `answer.structural`.
+    They show the best passages and the cited structure as a graph, list the edges of the best
+    paths, repeat the retrieval with the lexical agent in the database, and show the trace if there
+    is one. The queries that computed a structural answer are in `answer.structural`.
     """
-    made: list[ShownQuery] = []
-    passages = shown_passages(answer.paths) or [p.id for p in answer.passages[:_PATHS]]
+    queries: list[ShownQuery] = []
+    passages = shown_passages(answer.paths) or [p.id for p in answer.passages[:_MOST_PATHS]]
     if passages:
-        made.append(_shown("browser/show", nodes=passages))
-        steps = [step for path in answer.paths[:_PATHS] for step in pairwise(path.steps)]
+        queries.append(_shown_query("browser/show", nodes=passages))
+        steps = [step for path in answer.paths[:_MOST_PATHS] for step in pairwise(path.steps)]
         pairs = list(dict.fromkeys((a.passage, b.passage) for a, b in steps))
         if pairs:
-            made.append(_shown("traverse/path_edges", pairs=[list(pair) for pair in pairs]))
+            queries.append(
+                _shown_query("traverse/path_edges", pairs=[list(pair) for pair in pairs])
+            )
         settings = {k: v for k, v in answer.settings.items() if k in _SETTINGS}
         if "hops" in settings:
-            settings["hops"] = min(settings["hops"], _HOPS)
-        made.append(
-            _shown(
+            settings["hops"] = min(settings["hops"], _MOST_HOPS)
+        queries.append(
+            _shown_query(
                 "browser/retrieve",
                 question=answer.question,
                 corpus=answer.corpus,
@@ -48,15 +50,15 @@ def queries_of(answer: Answer) -> tuple[ShownQuery, ...]:
             )
         )
     if parts := cited_parts(answer):
-        made.append(_shown("browser/show", nodes=parts))
+        queries.append(_shown_query("browser/show", nodes=parts))
     if answer.trace:
-        made.append(_shown("browser/show_trace", trace=answer.trace))
-    return tuple(made)
+        queries.append(_shown_query("browser/show_trace", trace=answer.trace))
+    return tuple(queries)
 
 
 def shown_passages(paths: tuple[ReasoningPath, ...]) -> list[str]:
-    """Return the passages of the best paths: few enough for a picture that can be read."""
-    steps = [step.passage for path in paths[:_PATHS] for step in path.steps]
+    """Return the passages of the best paths, few enough for a readable picture."""
+    steps = [step.passage for path in paths[:_MOST_PATHS] for step in path.steps]
     return list(dict.fromkeys(steps))
 
 
@@ -67,24 +69,24 @@ def cited_parts(answer: Answer) -> list[str]:
 
 
 def browser_lines(query: ShownQuery) -> Iterator[str]:
-    """Yield a query as Browser takes it: its parameters, then the statement without its header."""
+    """Yield the lines of a query for Browser: parameters, then the statement without its header."""
     for name, value in query.parameters.items():
         yield f":param {name} => {_literal(value)}"
     yield from (line for line in query.cypher.splitlines() if not line.startswith("//"))
 
 
 def show_trace(trace: str) -> str:
-    """Return the call that shows a kept trace, as it is typed into Browser."""
+    """Return the call that shows a stored trace in Browser."""
     return statement("browser/show_trace").text.splitlines()[3].replace("$trace", f"'{trace}'")
 
 
-def _shown(path: str, **parameters: Any) -> ShownQuery:
-    made = statement(path)
-    return ShownQuery(made.name, made.text, made.bind(parameters))
+def _shown_query(path: str, **parameters: Any) -> ShownQuery:
+    query = statement(path)
+    return ShownQuery(query.name, query.text, query.bind(parameters))
 
 
 def _literal(value: Any) -> str:
-    """Return a parameter as Cypher writes it; its maps have bare keys."""
+    """Return a parameter as a Cypher literal, with maps of unquoted keys."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {_literal(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple):

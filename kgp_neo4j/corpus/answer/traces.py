@@ -1,4 +1,4 @@
-"""Traces: the traversal of a question, kept in the graph to be replayed, listed and removed."""
+"""Stores the traversals of questions in the graph as traces; replays, lists and removes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kgp_neo4j.types.json_records import read_record, to_json
 
 __all__ = ["Replay", "explain", "keep", "remove", "traces", "with_trace"]
 
-#: What an answer holds beside its traversal, kept as JSON.
+#: Fields of an answer that are stored as JSON beside its traversal.
 _DETAILS = ("sentences", "stated", "type", "structural", "reading", "statements", "usage", "notes")
 #: The edge of a step whose passage is no longer in the corpus.
 GONE = "gone"
@@ -30,10 +30,10 @@ _TITLE, _LISTED = 60, 8
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A kept traversal as it can be told again: the answer, and the visits in their order.
+    """A stored traversal: the answer, and the visits in their order.
 
-    `gone` are the titles of passages that have left the corpus since; of those only the place in
-    the order is known, and the answer's `notes` say so.
+    `gone` has the titles of passages that were deleted since; only their place in the order is
+    known, and the answer's `notes` mention them.
     """
 
     id: str
@@ -51,18 +51,18 @@ def with_trace(database: Database, answer: Answer) -> Answer:
 
 
 def keep(database: Database, answer: Answer) -> str:
-    """Keep the traversal of an answer in the graph, in one transaction, and return its id.
+    """Store the traversal of an answer in the graph, in one transaction, and return its id.
 
     A node `Question` has the question, the answer and the settings; a relationship `VISITED` leads
     to each passage visited, with its place in the order, the visits before it, the edge with its
-    reason, and the scores. Nothing that retrieval reads is changed. Raises CorpusError where the
-    corpus is not there.
+    reason, and the scores. Retrieval does not read these. Raises CorpusError where there is no such
+    corpus.
     """
-    made = visits(answer)
+    all_visits = visits(answer)
     titles = {passage.id: passage.title for passage in answer.passages}
-    unknown = [v.step.passage for v in made if v.step.passage not in titles]
+    unknown = [v.step.passage for v in all_visits if v.step.passage not in titles]
     titles |= {i: p.title for i, p in read_passages(database, unknown).items()} if unknown else {}
-    visited = list(dict.fromkeys(visit.step.passage for visit in made))
+    visited = list(dict.fromkeys(visit.step.passage for visit in all_visits))
     question = {
         "id": uuid.uuid4().hex,
         "text": answer.question,
@@ -75,38 +75,40 @@ def keep(database: Database, answer: Answer) -> str:
         "passages": visited,
         "titles": [titles.get(passage, "") for passage in visited],
     }
-    rows = [{"passage": v.step.passage, "properties": _kept(v, answer.agent)} for v in made]
-    done = database.write("trace/keep", corpus=answer.corpus, question=question, visits=rows)
-    if not done:
+    rows = [
+        {"passage": v.step.passage, "properties": _visit_row(v, answer.agent)} for v in all_visits
+    ]
+    stored = database.write("trace/keep", corpus=answer.corpus, question=question, visits=rows)
+    if not stored:
         raise no_corpus(answer.corpus)
-    return str(done[0]["id"])
+    return str(stored[0]["id"])
 
 
 def explain(database: Database, trace: str) -> Replay:
-    """Return a kept traversal, by its id or the first characters of it.
+    """Return a stored traversal, by its id or the first characters of it.
 
-    The answer is the one that was given, with the passages that are still in the corpus; what went
-    away is told in its notes. Raises TraceError where there is no such trace, or more than one.
+    The answer is the original one, with the passages that are still in the corpus; its notes list
+    the deleted ones. Raises TraceError where there is no such trace, or more than one.
     """
-    key = _the_one(database, trace)
+    key = _full_id(database, trace)
     found = database.read("trace/question", id=key)
     if not found:
         raise _no_trace(trace)
     question, asked_at = found[0]["question"], found[0]["askedAt"]
     rows = database.read("trace/visits", id=key)
-    there = {row["passage"] for row in rows}
+    existing = {row["passage"] for row in rows}
     titles = dict(zip(question["passages"], question["titles"], strict=True))
-    gone = {passage: title for passage, title in titles.items() if passage not in there}
-    made = [_visit(row["passage"], row["visit"]) for row in rows]
-    passages = read_passages(database, there)
-    ranked = sorted((v for v in made if v.rank is not None), key=lambda v: v.rank or 0)
+    deleted = {passage: title for passage, title in titles.items() if passage not in existing}
+    all_visits = [_visit(row["passage"], row["visit"]) for row in rows]
+    passages = read_passages(database, existing)
+    ranked = sorted((v for v in all_visits if v.rank is not None), key=lambda v: v.rank or 0)
     evidence = tuple(
         replace(passages[v.step.passage], score=v.step.score)
         for v in ranked
         if v.step.passage in passages
     )
     details, hints = json.loads(question["details"]), typing.get_type_hints(Answer)
-    # Traces of earlier versions call the sentences so, and don't say what was stated.
+    # Traces of earlier versions call the sentences `supporting` and lack `stated`.
     details = {"sentences": details.get("supporting"), "stated": False} | details
     answer = Answer(
         question=question["text"],
@@ -114,7 +116,7 @@ def explain(database: Database, trace: str) -> Replay:
         agent=question["agent"],
         text=question["answer"],
         passages=evidence,
-        paths=_paths(made, ranked),
+        paths=_paths(all_visits, ranked),
         seconds=question["seconds"],
         settings=json.loads(question["settings"]),
         trace=key,
@@ -124,14 +126,16 @@ def explain(database: Database, trace: str) -> Replay:
     link = browser_link(database.connection, shown)
     if answer.type.type == "structural":
         link = browser_link(database.connection, cited_parts(answer))
-    answer = replace(answer, browser=link, notes=(*answer.notes, *_told(gone, len(titles))))
+    answer = replace(
+        answer, browser=link, notes=(*answer.notes, *_deleted_note(deleted, len(titles)))
+    )
     return Replay(
         id=key,
         asked_at=asked_at,
         answer=replace(answer, queries=queries_of(answer)),
-        visits=tuple(made),
+        visits=tuple(all_visits),
         titles=titles,
-        gone=tuple(gone.values()),
+        gone=tuple(deleted.values()),
     )
 
 
@@ -159,23 +163,23 @@ def remove(
     corpus: str | None = None,
     older: float | None = None,
 ) -> int:
-    """Remove kept traversals, and return how many.
+    """Remove the stored traversals that match all conditions given, and return how many.
 
-    Those of these ids (or their first characters), of a corpus, or kept more than `older` seconds
-    ago; what is given must all hold. Raises ConfigurationError where nothing is given, and
-    TraceError where an id is not there: then nothing is removed.
+    Conditions are ids (or their first characters), a corpus, and an age of more than `older`
+    seconds. Raises ConfigurationError without a condition, and TraceError for an unknown id: then
+    nothing is removed.
     """
     if ids is None and corpus is None and older is None:
         raise ConfigurationError(
             "nothing says which traces are to be removed", hint="Give ids, a corpus or an age."
         )
-    whole = None if ids is None else [_the_one(database, i) for i in ids]
-    done = database.write_in_batches("trace/remove", ids=whole, corpus=corpus, older=older)
-    return int(done["traces"])
+    whole = None if ids is None else [_full_id(database, i) for i in ids]
+    counts = database.write_in_batches("trace/remove", ids=whole, corpus=corpus, older=older)
+    return int(counts["traces"])
 
 
-def _the_one(database: Database, trace: str) -> str:
-    """Return the one id that begins so."""
+def _full_id(database: Database, trace: str) -> str:
+    """Return the only id that begins with these characters."""
     start = trace.strip().lower()
     found = database.read("trace/found", start=start) if start else []
     if start in {row["id"] for row in found}:
@@ -198,10 +202,10 @@ def _no_trace(trace: str) -> TraceError:
     )
 
 
-# --- Visits as relationships ----------------------------------------------------------------------
+# --- Visits ---
 
 
-def _kept(visit: Visit, agent: str) -> Row:
+def _visit_row(visit: Visit, agent: str) -> Row:
     step = visit.step
     return {
         "order": visit.order,
@@ -232,9 +236,9 @@ def _visit(passage: str, row: Mapping[str, Any]) -> Visit:
     return Visit(row["order"], tuple(row["path"]), step, row.get("rank"))
 
 
-def _paths(made: Iterable[Visit], ranked: Iterable[Visit]) -> tuple[ReasoningPath, ...]:
-    """Return the paths to the passages retrieved; a step that went away keeps its place."""
-    steps = {visit.order: visit.step for visit in made}
+def _paths(all_visits: Iterable[Visit], ranked: Iterable[Visit]) -> tuple[ReasoningPath, ...]:
+    """Return the paths to the retrieved passages; a deleted step keeps its place."""
+    steps = {visit.order: visit.step for visit in all_visits}
     return tuple(
         ReasoningPath(tuple(steps.get(order, Step("", GONE, 0.0)) for order in visit.path))
         for visit in ranked
@@ -242,12 +246,12 @@ def _paths(made: Iterable[Visit], ranked: Iterable[Visit]) -> tuple[ReasoningPat
     )
 
 
-def _told(gone: Mapping[str, str], visited: int) -> tuple[str, ...]:
-    if not gone:
+def _deleted_note(deleted: Mapping[str, str], visited: int) -> tuple[str, ...]:
+    if not deleted:
         return ()
-    named = ", ".join(repr(title) for title in list(gone.values())[:_LISTED])
-    more = ", ..." if len(gone) > _LISTED else ""
+    named = ", ".join(repr(title) for title in list(deleted.values())[:_LISTED])
+    more = ", ..." if len(deleted) > _LISTED else ""
     return (
-        f"{len(gone)} of the {visited} passages visited then have left the corpus since: "
+        f"{len(deleted)} of the {visited} passages visited then have left the corpus since: "
         f"{named}{more}.",
     )

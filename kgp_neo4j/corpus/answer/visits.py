@@ -1,4 +1,4 @@
-"""The reasoning paths of an answer as one tree of visits: what they share stands there once."""
+"""Merges the reasoning paths of an answer into one tree of visits, shared steps once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step
 
 __all__ = ["GIVEN", "SEED", "Visit", "children", "chosen", "visits"]
 
-#: The edges of steps that no relationship led to: found by search, or given with the question.
+#: The edges of steps without a relationship: found by search, or given with the question.
 SEED, GIVEN = "seed", "given"
 
 
@@ -39,7 +39,7 @@ class Visit:
 
 
 def visits(answer: Answer) -> tuple[Visit, ...]:
-    """Return what was visited for an answer, in order; passages without a path are `given`."""
+    """Return the visits of an answer, in order; passages without a path are `given`."""
     ended = {path.last for path in answer.paths}
     given = [
         ReasoningPath((Step(passage.id, GIVEN, passage.score),))
@@ -47,7 +47,7 @@ def visits(answer: Answer) -> tuple[Visit, ...]:
         if passage.id not in ended
     ]
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
-    # A step is known by the one before it and by all that it says; its depth and first path follow.
+    # A step is identified by the one before it and its own fields; sorted by depth and first path.
     known: dict[tuple[int | None, Step], int] = {}
     places: list[tuple[int, int]] = []
     ends: set[int] = set()
@@ -59,20 +59,22 @@ def visits(answer: Answer) -> tuple[Visit, ...]:
             last = known.setdefault((last, step), len(known))
         if last is not None:
             ends.add(last)
-    made: dict[int, Visit] = {}
+    visited: dict[int, Visit] = {}
     ordered = sorted(known, key=lambda key: places[known[key]])
     for order, (before, step) in enumerate(ordered, 1):
         here = known[before, step]
-        way = (*made[before].path, order) if before is not None else (order,)
-        made[here] = Visit(order, way, step, ranks.get(step.passage) if here in ends else None)
-    return tuple(made.values())
+        orders = (*visited[before].path, order) if before is not None else (order,)
+        visited[here] = Visit(
+            order, orders, step, ranks.get(step.passage) if here in ends else None
+        )
+    return tuple(visited.values())
 
 
-def chosen(made: Sequence[Visit], most: int, first: Collection[str] = ()) -> list[Visit]:
+def chosen(all_visits: Sequence[Visit], most: int, first: Collection[str] = ()) -> list[Visit]:
     """Return at most `most` visits: whole paths, to the passages `first` and then by rank."""
-    number = {visit.order: visit for visit in made}
+    number = {visit.order: visit for visit in all_visits}
     ends = sorted(
-        (visit for visit in made if visit.rank is not None),
+        (visit for visit in all_visits if visit.rank is not None),
         key=lambda visit: (visit.step.passage not in first, visit.rank),
     )
     kept: set[int] = set()
@@ -82,9 +84,9 @@ def chosen(made: Sequence[Visit], most: int, first: Collection[str] = ()) -> lis
     return [number[order] for order in sorted(kept)]
 
 
-def children(made: Iterable[Visit]) -> dict[int | None, list[Visit]]:
+def children(all_visits: Iterable[Visit]) -> dict[int | None, list[Visit]]:
     """Return the visits by the one before them (None for seeds), each list in order."""
     below: dict[int | None, list[Visit]] = {}
-    for visit in made:
+    for visit in all_visits:
         below.setdefault(visit.before, []).append(visit)
     return below

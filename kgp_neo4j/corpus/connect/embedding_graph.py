@@ -1,4 +1,4 @@
-"""What both KNN graphs share: passages are embedded and joined to their nearest by GDS KNN."""
+"""Makes the KNN graphs: embeds passages and joins each to its nearest ones by GDS KNN."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ __all__ = [
     "require",
 ]
 
-#: Passages that are encoded at once, after which a run can stop, and that are written at once: each
-#: transaction makes a part of its own in the vector index.
+#: Passages encoded at once, after which a run can stop, and passages written in one transaction.
+#: Larger transactions are better for the vector index, which gets a segment from each.
 _CHUNK = 256
 _BATCH = 2_000
-#: Chunks that wait to be written, which bounds the memory.
-_WAITING = 256
+#: Most chunks that wait to be written, which limits the memory.
+_QUEUED = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
     """Embeddings of one encoder, and the edges that are made of them.
 
-    `name` is what cypher/connect calls the space, `graph` what stands in `Corpus.connected`,
-    `edges` the relationship type; `encode` takes (title, text) of passages. `remember` writes the
-    encoder down with the corpus, and raises EncoderError where there is another one.
+    `name` is the space's name in cypher/connect, `graph` its name in `Corpus.connected`, `edges`
+    the relationship type; `encode` takes (title, text) of passages. `remember` stores the encoder
+    with the corpus, and raises EncoderError where the corpus has another one.
     """
 
     name: str
@@ -62,8 +62,7 @@ class Space:
 
 
 def require(database: Database, neighbours: int) -> None:
-    """Raise where a KNN graph cannot be made: CapabilityError without GDS, ConfigurationError for a
-    number of neighbours out of range."""
+    """Raise CapabilityError without GDS, ConfigurationError for `neighbours` out of range."""
     if not 1 <= neighbours <= 1000:
         raise ConfigurationError(
             f"neighbours is {neighbours}", hint="Choose a number from 1 to 1000."
@@ -76,10 +75,10 @@ def require(database: Database, neighbours: int) -> None:
 
 
 class Embedding:
-    """The passages of a corpus on their way into a space, encoded in a thread of its own.
+    """Embeds the passages of a corpus in a thread of its own.
 
-    `write` is called now and then by whoever makes other graphs meanwhile: one thread writes, so
-    that no two transactions wait for each other's passages. Use it with `with`, which ends it.
+    Code that makes other graphs meanwhile calls `write` from time to time: only one thread writes,
+    so that no two transactions wait for each other. Use it with `with`, which ends the thread.
     """
 
     def __init__(
@@ -101,8 +100,8 @@ class Embedding:
         )
         # Longest first, so that a batch wastes no work on padding.
         self._rows.sort(key=lambda row: -len(row["text"]))
-        #: Passages with their vectors, and what ended the thread: None or its error.
-        self._ready: queue.Queue[list[Row] | BaseException | None] = queue.Queue(_WAITING)
+        #: Passages with their vectors; at the end None, or the error that ended the thread.
+        self._ready: queue.Queue[list[Row] | BaseException | None] = queue.Queue(_QUEUED)
         self._unwritten: list[Row] = []
         self._begun = self._encoded = False
         self._stopped = threading.Event()
@@ -122,26 +121,26 @@ class Embedding:
         self._thread.join()
 
     def write(self, *, wait: bool = False) -> None:
-        """Write what is encoded by now, in full batches, or `wait` for all.
+        """Write the passages encoded by now, in full batches; with `wait`, write all of them.
 
-        Written as they come, so that a run that is stopped goes on from there.
+        A run that is interrupted continues after the passages written.
         """
         while not self._encoded:
             try:
-                made = self._ready.get(timeout=0.5 if wait else 0.0)
+                item = self._ready.get(timeout=0.5 if wait else 0.0)
             except queue.Empty:
                 if wait:
                     continue
                 return
-            if isinstance(made, BaseException):
-                raise made
-            self._encoded = made is None
-            self._unwritten += made or ()
+            if isinstance(item, BaseException):
+                raise item
+            self._encoded = item is None
+            self._unwritten += item or ()
             if len(self._unwritten) >= _BATCH or self._encoded:
                 self._write()
 
     def join(self, *, neighbours: int, settings: str) -> tuple[int, int]:
-        """Wait for the last passages, and make the space's edges afresh.
+        """Write the remaining passages, and replace the space's edges.
 
         Returns how many passages were embedded and how many edges there are now.
         """
@@ -149,7 +148,7 @@ class Embedding:
         database, corpus, space = self._database, self._corpus, self._space
         with timed(self._seconds, "similarity edges"):
             database.write_in_batches("connect/remove_similar", corpus=corpus, type=space.edges)
-            edges = _nearest(database, corpus, space, neighbours)
+            edges = _make_edges(database, corpus, space, neighbours)
         with timed(self._seconds, "vector index"):
             database.read("install/await_indexes")
         database.write("connect/finish", corpus=corpus, graph=space.graph, settings=settings)
@@ -168,17 +167,17 @@ class Embedding:
                         [(row["title"], row["text"]) for row in rows], progress.update
                     )
                     pairs = zip(rows, vectors, strict=True)
-                    self._hand_over([{"id": row["id"], "vector": vector} for row, vector in pairs])
+                    self._put([{"id": row["id"], "vector": vector} for row, vector in pairs])
                     if self._stopped.is_set():
                         return
         except BaseException as error:  # raised by `write`, in the thread that waits for it
             ended = error
-        self._hand_over(ended)
+        self._put(ended)
 
-    def _hand_over(self, made: list[Row] | BaseException | None) -> None:
+    def _put(self, item: list[Row] | BaseException | None) -> None:
         while not self._stopped.is_set():
             with contextlib.suppress(queue.Full):
-                self._ready.put(made, timeout=0.2)
+                self._ready.put(item, timeout=0.2)
                 break
 
     def _write(self) -> None:
@@ -200,8 +199,8 @@ class Embedding:
             self._unwritten = []
 
 
-def _nearest(database: Database, corpus: str, space: Space, neighbours: int) -> int:
-    # A name of its own, so that two runs at once do not meet in GDS's catalogue.
+def _make_edges(database: Database, corpus: str, space: Space, neighbours: int) -> int:
+    # A unique name, so that two concurrent runs do not collide in GDS's catalogue.
     graph = f"kgp-{uuid.uuid4().hex}"
     projected = database.read("connect/project", graph=graph, corpus=corpus, space=space.name)
     nodes = int(projected[0]["nodes"] or 0) if projected else 0
@@ -211,25 +210,25 @@ def _nearest(database: Database, corpus: str, space: Space, neighbours: int) -> 
         # GDS wants k below the number of nodes.
         k = min(neighbours, nodes - 1)
         with watched(database, "Knn", "similarity edges"):
-            made = database.write("connect/similar", graph=graph, type=space.edges, neighbours=k)
-            return int(made[0]["edges"])
+            rows = database.write("connect/similar", graph=graph, type=space.edges, neighbours=k)
+            return int(rows[0]["edges"])
     finally:
         database.read("connect/drop", graph=graph)
 
 
-# --- The KNN-ST graph: passages joined to those whose embeddings are nearest (KGP, section 3) -----
+# --- KNN-ST, by the sentence encoder ---
 
 
 def embed_passages(
     database: Database, corpus: str, settings: SimilaritySettings, seconds: dict[str, float]
 ) -> Embedding:
-    """Return what embeds the passages that have no embedding yet.
+    """Return an Embedding for the passages that have none yet.
 
     Raises EncoderError when the corpus was embedded with another encoder, and CapabilityError when
     the server has no GDS.
     """
     require(database, settings.neighbours)
-    # Before anything is touched, so that a run that is refused leaves the corpus as it is.
+    # Before any change, so that a refused run leaves the corpus as it is.
     with timed(seconds, "load encoder"):
         known = database.read("inspect/corpus", corpus=corpus)[0]
         encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
@@ -253,7 +252,7 @@ def embed_passages(
 
 
 def connect_similarity(embedding: Embedding, settings: SimilaritySettings) -> dict[str, int]:
-    """Make the similarity edges afresh once all is embedded; return what was made, by name."""
+    """Replace the similarity edges once all passages are embedded; return counts by name."""
     embedded, edges = embedding.join(
         neighbours=settings.neighbours,
         settings=json.dumps(dataclasses.asdict(settings), sort_keys=True),
@@ -272,19 +271,19 @@ def _check(corpus: str, kept: Row, encoder: Encoder) -> None:
         )
 
 
-# --- The KNN-MDR graph: edges between the passages whose MDR embeddings are nearest (KGP, section
+# --- KNN-MDR, by an MDR encoder ---
 
 
 def connect_mdr(
     database: Database, corpus: str, settings: MdrSettings, seconds: dict[str, float]
 ) -> dict[str, int]:
-    """Embed passages with an MDR encoder where they are not yet, and make the edges afresh.
+    """Embed new passages with an MDR encoder, and replace the edges; return counts by name.
 
-    Returns what was made, by name. Raises ConfigurationError when no encoder is known, EncoderError
-    when the corpus was embedded with another one, and CapabilityError when the server has no GDS.
+    Raises ConfigurationError when no encoder is known, EncoderError when the corpus was embedded
+    with another one, and CapabilityError when the server has no GDS.
     """
     require(database, settings.neighbours)
-    # Before anything is touched, so that a run that is refused leaves the corpus as it is.
+    # Before any change, so that a refused run leaves the corpus as it is.
     known = database.read("inspect/mdr_encoder", corpus=corpus)
     name = settings.model or (known[0]["encoder"] if known else None)
     if name is None:

@@ -1,4 +1,4 @@
-"""The entity graph (KGP's TAGME graph): mentions, and edges between passages that share them."""
+"""Makes the entity graph (KGP's TAGME graph): mentions, and edges between passages sharing them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ __all__ = ["Linked", "TextOfDocument", "connect_entities", "link_service", "link
 
 _PHRASE = "Phrase"
 _WIKIPEDIA = "Wikipedia"
-#: Documents of one title that a mention of it still says something about.
-_MOST_ALIKE = 20
+#: A title of more documents than this is too ambiguous to be a mention.
+_MOST_SAME_TITLE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class TextOfDocument:
 
 @dataclass(slots=True)
 class Linked:
-    """What one passage mentions: documents by id, other entities by name, with title and type."""
+    """The mentions of one passage: documents by id, other entities by name, with title and type."""
 
     passage: str
     documents: list[dict[str, Any]] = field(default_factory=list)
@@ -51,11 +51,11 @@ class Linked:
     entities: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def add(self, name: str, title: str, kind: str, mention: dict[str, Any]) -> None:
-        """Let the passage mention an entity that is no document; again, it adds a new place."""
+        """Add a mention of an entity that is no document; a repeated one adds its place."""
         known = next((row for row in self.others if row["name"] == name), None)
         if known:
             places, new = known["offsets"], mention["offsets"]
-            # A phrase may be what spaCy has found at this very place.
+            # A phrase may be an entity that spaCy found at the same place.
             if all(places[at : at + 2] != new for at in range(0, len(places), 2)):
                 places += new
             return
@@ -70,13 +70,13 @@ def link_texts(
     settings: EntitySettings,
     pipeline: Any = None,
 ) -> Iterator[Linked]:
-    """Yield what each passage mentions of the `titles` (document id, title), in order.
+    """Yield the mentions of each passage, in order: of the `titles` (document id, title) first.
 
-    With a spaCy pipeline the entities it finds elsewhere come along, and the phrases that passages
-    share outside of both.
+    A spaCy pipeline adds the entities that it finds elsewhere, and `settings.phrases` the phrases
+    that passages share.
     """
     texts = [passage.text for passage in passages]
-    alike = _alike(titles)
+    alike = _by_title(titles)
     first = {document: same[0] for same in alike.values() for document in same}
     owners = [first[passage.document] for passage in passages]
     linker = EntityLinker(
@@ -93,7 +93,7 @@ def link_texts(
                 spacy_entities(pipeline, texts, settings.spacy_labels), mentions, strict=True
             )
         ]
-    # A passage is also about what its title says; those phrases have no place in the text.
+    # A passage also has the phrases of its title, without a place in the text.
     heads = [f"{passage.title}. " for passage in passages]
     phrases: Iterator[list[Phrase]] = itertools.repeat([])
     if settings.phrases:
@@ -118,12 +118,12 @@ def link_texts(
         yield linked
 
 
-def _alike(titles: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the documents of each title: a name can't tell those apart that share one."""
-    made: dict[str, list[str]] = {}
+def _by_title(titles: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the documents of each title; those of the same title are one candidate."""
+    documents: dict[str, list[str]] = {}
     for document, title in titles:
-        made.setdefault(title, []).append(document)
-    return made
+        documents.setdefault(title, []).append(document)
+    return documents
 
 
 def link_service(
@@ -132,9 +132,9 @@ def link_service(
     titles: Sequence[tuple[str, str]],
     prior: float,
 ) -> Iterator[Linked]:
-    """Yield what a web service finds in each passage with a prior over `prior` (KGP, section 8.5).
+    """Yield the mentions that a web service finds with a prior over `prior` (KGP, section 8.5).
 
-    An article with the title of a document is that document.
+    An article with the title of a document counts as that document.
     """
     documents = {title.lower(): id_ for id_, title in reversed(titles)}
     for passage in passages:
@@ -161,15 +161,15 @@ def link_service(
 
 
 def _outside(found: Sequence[NamedSpan], spans: Sequence[tuple[int, int]]) -> list[NamedSpan]:
-    """Return those of `found` that touch none of `spans`; both in order, neither overlapping."""
-    made: list[NamedSpan] = []
+    """Return the entities that overlap none of `spans`; both are sorted and free of overlaps."""
+    outside: list[NamedSpan] = []
     at = 0
     for each in found:
         while at < len(spans) and spans[at][1] <= each.start:
             at += 1
         if at == len(spans) or each.end <= spans[at][0]:
-            made.append(each)
-    return made
+            outside.append(each)
+    return outside
 
 
 def _row(surface: str, start: int | None, end: int | None) -> dict[str, Any]:
@@ -187,20 +187,20 @@ def _row(surface: str, start: int | None, end: int | None) -> dict[str, Any]:
 def _documents(
     mentions: Sequence[Mention], same_title: Mapping[str, Sequence[str]]
 ) -> list[dict[str, Any]]:
-    """Return one row for each document mentioned, its best mention with the places of all.
+    """Return one row for each document mentioned: its best mention, with the places of all.
 
-    A name means every document with its title alike, unless there are too many to say anything.
+    A name means every document of that title, unless there are too many of them.
     """
-    made: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
     for mention in mentions:
         documents = same_title.get(mention.entity, (mention.entity,))
-        if len(documents) > _MOST_ALIKE:
+        if len(documents) > _MOST_SAME_TITLE:
             continue
         for document in documents:
-            row = made.get(document)
+            row = rows.get(document)
             places = [*(row["offsets"] if row else ()), mention.start, mention.end]
             if row is None or mention.score > row["score"]:
-                row = made[document] = {
+                row = rows[document] = {
                     "document": document,
                     "surface": mention.surface,
                     "start": mention.start,
@@ -210,14 +210,14 @@ def _documents(
                     "score": mention.score / len(documents) ** 0.5,
                 }
             row["offsets"] = places
-    return list(made.values())
+    return list(rows.values())
 
 
-# --- The entity graph (KGP's TAGME graph): mentions, and edges between passages that share them ---
+# --- The steps of `connect` ---
 
 _GRAPH = "entities"
 _BATCH = 1000
-#: A service takes a second a passage, so that little is lost when it fails.
+#: Small, as a service takes a second for a passage and may fail.
 _SERVICE_BATCH = 10
 
 
@@ -228,11 +228,11 @@ def connect_entities(
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
 ) -> dict[str, int]:
-    """Link a corpus's passages and make its shared-entity edges afresh; return what was made.
+    """Link a corpus's passages and replace its shared-entity edges; return counts by name.
 
-    What a web service found is kept and only passages it has not seen are sent to it, so that a run
-    cut short goes on. `meanwhile` is called between the steps. Raises LinkerError where the service
-    refuses, ConfigurationError and InputError for settings and files that cannot be used.
+    Mentions found by a web service are kept, and only new passages are sent to it, so that an
+    interrupted run continues. `meanwhile` is called between the steps. Raises LinkerError where the
+    service refuses, ConfigurationError and InputError for invalid settings and files.
     """
     with timed(seconds, "read passages"):
         rows = database.read("connect/entity_passages", corpus=corpus)
@@ -303,7 +303,7 @@ def _write(
     documents: Mapping[str, str],
     entities: dict[str, str],
 ) -> None:
-    """Write what some passages mention, given the nodes of documents and of `entities` so far."""
+    """Write the mentions of a batch, given the nodes of documents and of `entities` so far."""
     new = {
         name: row
         for linked in batch
@@ -331,7 +331,7 @@ def _shared(
 ) -> Iterator[list[Any]]:
     """Yield the pairs of passages that share the rarest entities.
 
-    An entity's weight is how rare it is among the passages, 0 to 1; a phrase of one word has half.
+    An entity's weight is its rarity among the passages, 0 to 1; a phrase of one word has half.
     """
     found = database.read("connect/mentioned", corpus=corpus, maxFrequency=settings.max_frequency)
     rows = sorted(rows, key=lambda row: row["node"])

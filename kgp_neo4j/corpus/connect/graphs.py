@@ -1,4 +1,4 @@
-"""Connect: passages to keywords and embeddings, and from those the edges between passages."""
+"""Connects the passages of a corpus: makes the graphs that `--edges` names."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ __all__ = [
     "connect",
 ]
 
-#: The graphs that are made unless others are named: the paper's TF-IDF, TAGME and KNN-ST graphs.
+#: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.
 EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
-#: All graphs that `--edges` takes; `knn-mdr` needs an encoder of one's own training.
+#: All graphs that `--edges` accepts; `knn-mdr` needs an encoder that the user has trained.
 GRAPHS = get_args(GraphName)
 
 
@@ -64,7 +64,7 @@ def connect(
     keywords = keywords or KeywordSettings()
     entities = entities or EntitySettings()
     similarity = similarity or SimilaritySettings()
-    # Before anything is touched, so that a run that is refused leaves the corpus as it is.
+    # Before any change, so that a refused run leaves the corpus as it is.
     keywords.check()
     entities.check()
     report: dict[str, int] = {}
@@ -91,4 +91,4 @@ def connect(
 
 
 def _nothing() -> None:
-    """Do nothing meanwhile."""
+    """Do nothing between the steps."""

@@ -1,4 +1,4 @@
-"""The TF-IDF graph: keywords of each passage, and edges between passages that share them."""
+"""Makes the TF-IDF graph: keywords of each passage, and edges between passages that share them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def connect_keywords(
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
 ) -> dict[str, int]:
-    """Make a corpus's keywords and shared-keyword edges afresh; return what was made, by name.
+    """Replace a corpus's keywords and shared-keyword edges; return counts by name.
 
     `meanwhile` is called between the steps.
     """
@@ -47,7 +47,7 @@ def connect_keywords(
     ]
     del rows
     with timed(seconds, "extract keywords"):
-        found = _Found(passages, settings)
+        found = _Keywords(passages, settings)
     del passages
     meanwhile()
     with timed(seconds, "write keywords"):
@@ -76,8 +76,8 @@ def connect_keywords(
     }
 
 
-class _Found:
-    """The keywords of all passages, and arrays of a place for each keyword of each passage."""
+class _Keywords:
+    """The keywords of all passages, with arrays of an element for each keyword of each passage."""
 
     def __init__(self, passages: Sequence[PassageWords], settings: KeywordSettings) -> None:
         #: By text: frequency, and whether it is a title.
@@ -121,7 +121,7 @@ class _Found:
     def shared(
         self, nodes: Sequence[str], names: Sequence[str], settings: KeywordSettings
     ) -> Iterator[list[Any]]:
-        """Yield the pairs of passages that share the weightiest keywords."""
+        """Yield the pairs of passages that share the keywords of the highest weight."""
         texts = list(self.keywords)
         frequency = np.array([frequency for frequency, _ in self.keywords.values()], np.int64)
         rare = np.flatnonzero(frequency[self._keyword] <= settings.max_frequency)

@@ -1,4 +1,4 @@
-"""Keyword extraction: the n-grams and titles that stand for each passage (KGP, TF-IDF graph)."""
+"""Extracts the keywords of each passage: n-grams and titles (KGP, TF-IDF graph)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_TITLE = 12
 
 @dataclass(frozen=True, slots=True)
 class PassageWords:
-    """What extraction needs of a passage; `title` is its document's, on the first passage only."""
+    """A passage to extract from; `title` is its document's, for the first passage only."""
 
     id: str
     title: str
@@ -49,9 +49,9 @@ def extract_keywords(
 ) -> Iterator[list[KeywordLink]]:
     """Yield each passage's keywords, in the order of `passages` (KGP, section 3 and 8.5).
 
-    Candidates are word n-grams that stand in two passages or more and neither begin nor end with a
-    stop word, and all document titles. Time and memory grow linearly with the text: an n-gram is
-    counted only where both of its halves are frequent enough themselves.
+    Candidates are word n-grams that occur in two passages or more and neither begin nor end with a
+    stop word, and all document titles. Time and memory are linear in the text: an n-gram is counted
+    only where both of its (n-1)-grams are frequent enough.
     """
     titles = _Titles(passages)
     vocabulary: dict[str, int] = defaultdict(lambda: len(vocabulary))
@@ -104,12 +104,12 @@ def _tfidf(count: int, frequency: int, passages: int) -> float:
 
 
 class _Titles:
-    """The titles of all documents, found in running text."""
+    """Finds the titles of all documents in running text."""
 
     def __init__(self, passages: Sequence[PassageWords]) -> None:
         #: The keywords that name a document, by its title.
         self._keywords: dict[str, list[str]] = {}
-        #: The numbers of words, the greatest first, of the titles that begin with a word.
+        #: The lengths in words of the titles that begin with a word, the longest first.
         self._lengths: dict[str, list[int]] = defaultdict(list)
         self._cased: dict[tuple[str, ...], bool] = {}
         for title in dict.fromkeys(passage.title for passage in passages if passage.title):
@@ -118,7 +118,7 @@ class _Titles:
             self._keywords[title] = list(dict.fromkeys(" ".join(low) for low in lower))
             for form, low in zip(forms, lower, strict=True):
                 self._lengths[low[0]].append(len(low))
-                # A one-word title that is also a common word ("It") counts only as it is written.
+                # A one-word title that is also a common word ("It") must have its capital.
                 self._cased[low] = self._cased.get(low, True) and form[0] != low[0]
         for first, lengths in self._lengths.items():
             self._lengths[first] = sorted(set(lengths), reverse=True)
@@ -128,7 +128,7 @@ class _Titles:
         return self._keywords.get(passage.title, [])
 
     def found(self, cased: Sequence[str], low: Sequence[str]) -> dict[str, int]:
-        """Return the titles in a text and how often each stands there, the longest first.
+        """Return the titles in a text and how often each occurs; of overlapping ones the longest.
 
         `low` are its words in lower case.
         """
@@ -164,10 +164,10 @@ def _best_grams(
     titles: Collection[str],
     settings: KeywordSettings,
 ) -> Iterator[list[tuple[str, float, int]]]:
-    """Yield each passage's weightiest n-grams, those of a title left out: text, weight, frequency.
+    """Yield each passage's n-grams of the highest weight without titles: text, weight, frequency.
 
-    `numbers` are the words of all passages by their place in the `vocabulary`, `sizes` how many of
-    them each passage has.
+    `numbers` are the words of all passages as indices of the `vocabulary`, `sizes` the number of
+    words of each passage.
     """
     passage = np.repeat(np.arange(sizes.size), sizes)
     texts: list[str] = []
@@ -258,7 +258,7 @@ def _maximal(
     longer: NDArray[np.int64],
     longer_frequency: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Drop n-grams that stand only inside one longer n-gram ("chi minh" in "ho chi minh")."""
+    """Drop n-grams that occur only within one longer n-gram ("chi minh" in "ho chi minh")."""
     out = shorter.copy()
     for shift in (0, 1):  # the longer one begins here, or one word before
         around = np.roll(longer, shift)
@@ -271,7 +271,7 @@ def _maximal(
 def _frequent(
     grams: NDArray[np.int64], passage: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the n-grams that stand in two passages or more (-1 for others), and frequencies."""
+    """Return the n-grams that occur in two passages or more (-1 for others), and frequencies."""
     different = int(grams.max(initial=0)) + 1
     here = grams >= 0
     pairs = np.unique(passage[here] * different + grams[here])

@@ -1,4 +1,4 @@
-"""What both graphs need of `connect`: timed steps and rows in batches."""
+"""Helpers of all graphs of `connect`: timed steps, rows in batches, and pairs that share items."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ __all__ = ["strongest_pairs", "timed", "watched", "write_rows"]
 
 @contextmanager
 def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
-    """Write the seconds that a step took into `seconds`."""
+    """Add the duration of a step to `seconds`."""
     began = time.perf_counter()
     try:
         yield
@@ -39,40 +40,35 @@ def write_rows(
     """Write rows in batches of `size`, one transaction each, and return how many were written."""
 
     def batches() -> Iterator[dict[str, Any]]:
-        batch: list[Any] = []
-        for row in rows:
-            batch.append(row)
-            if len(batch) == size:
-                yield {"rows": batch, **values}
-                if progress:
-                    progress.update(len(batch))
-                batch = []
-        if batch:
+        remaining = iter(rows)
+        while batch := list(islice(remaining, size)):
             yield {"rows": batch, **values}
             if progress:
                 progress.update(len(batch))
 
-    return sum(int(done[0]["written"]) for done in database.write_all(path, batches()) if done)
+    return sum(
+        int(written[0]["written"]) for written in database.write_all(path, batches()) if written
+    )
 
 
 @contextmanager
 def watched(database: Database, task: str, title: str) -> Iterator[None]:
-    """Draw the progress of a GDS job that runs meanwhile, as GDS itself reports it."""
+    """Show the progress that GDS reports for a job while the block runs."""
     if not is_shown():
         yield
         return
     ended = threading.Event()
 
     def watch() -> None:
-        done = 0
+        shown = 0
         with bar(title, 100, "%") as progress:
             while not ended.wait(0.5):
                 try:
                     percent = database.read("inspect/gds_progress", task=task)[0]["percent"]
                 except DatabaseError:
                     return  # the job goes on without its bar
-                progress.update(max(int(percent or 0) - done, 0))
-                done = max(int(percent or 0), done)
+                progress.update(max(int(percent or 0) - shown, 0))
+                shown = max(int(percent or 0), shown)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -83,12 +79,12 @@ def watched(database: Database, task: str, title: str) -> Iterator[None]:
         watcher.join()
 
 
-# --- Which passages share most: pairs by the keywords or entities that both have, in arrays -------
+# --- Pairs of passages ---
 
-#: So many pairs are compared at once, which bounds the memory.
-_PAIRS = 1_000_000
-#: Of all that two passages share, so many items are told.
-_TITLES = 5
+#: Pairs that are compared at once, which limits the memory.
+_MOST_PAIRS = 1_000_000
+#: Most shared items whose titles are stored with a pair.
+_MOST_TITLES = 5
 
 
 def strongest_pairs(
@@ -103,10 +99,10 @@ def strongest_pairs(
 ) -> Iterator[list[Any]]:
     """Yield each passage with the `neighbours` others that it shares the weightiest items with.
 
-    Arrays have a place for each item of each passage, by passage: an item that two have weighs
-    `weight` of the first times `other_weight` of the second. Among equals the first by name is
-    taken. A pair comes once, from its lower passage where both have chosen the other, as a row for
-    the database: both nodes, how many items they share, their weight, and titles of the first.
+    The arrays have an element for each item of each passage, sorted by passage: the weight of a
+    shared item is `weight` of the first passage times `other_weight` of the second. Ties are broken
+    by name. A pair comes once, from its lower passage where both chose each other, as a row for the
+    database: both nodes, the number of shared items, their total weight, and the first titles.
     """
     by_item = np.argsort(item, kind="stable")
     size = np.bincount(item, minlength=1)
@@ -117,21 +113,19 @@ def strongest_pairs(
     for low, high in _parts(passage, size[item]):
         here = np.arange(low, high)
         many = size[item[here]]
-        mine = np.repeat(here, many)
-        within = np.arange(mine.size) - np.repeat(np.cumsum(many) - many, many)
-        theirs = by_item[np.repeat(start[item[here]], many) + within]
-        apart = passage[mine] != passage[theirs]
-        mine, theirs = mine[apart], theirs[apart]
+        own = np.repeat(here, many)
+        within = np.arange(own.size) - np.repeat(np.cumsum(many) - many, many)
+        other = by_item[np.repeat(start[item[here]], many) + within]
+        apart = passage[own] != passage[other]
+        own, other = own[apart], other[apart]
         # Stable, so that the items of a pair stay in the order of its first passage.
-        pair = passage[mine] * len(names) + passage[theirs]
+        pair = passage[own] * len(names) + passage[other]
         order = np.argsort(pair, kind="stable")
-        mine, theirs, pair = mine[order], theirs[order], pair[order]
+        own, other, pair = own[order], other[order], pair[order]
         begins = np.flatnonzero(np.diff(pair, prepend=-1))
         count = np.diff(begins, append=pair.size)
         total = (
-            np.add.reduceat(weight[mine] * other_weight[theirs], begins)
-            if pair.size
-            else np.zeros(0)
+            np.add.reduceat(weight[own] * other_weight[other], begins) if pair.size else np.zeros(0)
         )
         first, second = np.divmod(pair[begins], len(names))
         best = np.lexsort((rank[second], -total, first))
@@ -140,18 +134,18 @@ def strongest_pairs(
             a, b = int(first[at]), int(second[at])
             if (b, a) not in chosen:
                 chosen.add((a, b))
-                items = item[mine[begins[at] : begins[at] + min(_TITLES, count[at])]].tolist()
+                items = item[own[begins[at] : begins[at] + min(_MOST_TITLES, count[at])]].tolist()
                 yield [
                     nodes[a], nodes[b], int(count[at]), float(total[at]), [titles[n] for n in items]
                 ]  # fmt: skip
 
 
 def _parts(passage: NDArray[np.int64], pairs: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield the places [low, high) of whole passages that have some million pairs together."""
+    """Yield ranges [low, high) of whole passages, each with about a million pairs."""
     ends = np.flatnonzero(np.diff(passage, append=-1)) + 1
     low = 0
     before = 0
     for high, total in zip(ends.tolist(), np.cumsum(pairs)[ends - 1].tolist(), strict=True):
-        if total - before > _PAIRS or high == passage.size:
+        if total - before > _MOST_PAIRS or high == passage.size:
             yield low, high
             low, before = high, total

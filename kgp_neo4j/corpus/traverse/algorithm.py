@@ -15,9 +15,9 @@ __all__ = ["NextEvidenceAgent"]
 
 
 class NextEvidenceAgent(ABC):
-    """An agent that says, for every path of the beam, what evidence should come next (KGP, Eq. 1).
+    """An agent that predicts the next evidence of every path of the beam (KGP, Eq. 1).
 
-    Neighbours are ranked in the database against it: by words where only `text` is given, by
+    Neighbours are ranked against it in the database: by words where only `text` is given, by
     cosine similarity where `vector` is. An agent that reads the passages it has visited (a
     generating one) sets `reads_passages`; otherwise their text is never fetched.
     """
@@ -27,7 +27,7 @@ class NextEvidenceAgent(ABC):
 
     @abstractmethod
     def begin(self, question: str) -> NextEvidence:
-        """Return what the seeds are searched with, before anything was visited."""
+        """Return the query of the seed search."""
 
     @abstractmethod
     def next_evidence(
@@ -36,19 +36,19 @@ class NextEvidenceAgent(ABC):
         paths: Sequence[ReasoningPath],
         passages: Mapping[str, Passage],
     ) -> list[NextEvidence]:
-        """Return one expectation for each path; `passages` is empty unless `reads_passages`."""
+        """Return the next evidence of each path; `passages` is empty unless `reads_passages`."""
 
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings
     ) -> list[ReasoningPath]:
         """Return one reasoning path to each retrieved passage, the best passage first.
 
-        The number of distinct passages never exceeds the budget and nothing is visited twice. The
-        paper's queues are worked off generation by generation: one call of the database ranks the
-        neighbours of all paths of a generation, a neighbour goes to the path that scores it best,
-        and each path visits its best `branching`. Where the budget cannot hold a generation, its
-        best passages are visited rather than its first ones. What the graph leaves of the budget is
-        filled with further results of the seed search.
+        The number of distinct passages never exceeds the budget, and no passage is visited twice.
+        The paper's queues are processed generation by generation: one call of the database ranks
+        the neighbours of all paths of a generation, a neighbour is assigned to the path that scores
+        it best, and each path visits its best `branching`. Where a generation exceeds the budget,
+        its best passages are visited. Further results of the seed search fill the rest of the
+        budget.
         """
         found = find_seeds(
             database, corpus, self.begin(question), settings.budget, named=settings.named
@@ -57,7 +57,7 @@ class NextEvidenceAgent(ABC):
         visited = {step.passage: ReasoningPath((step,)) for step in starts}
         frontier = list(visited.values())
         for hop in range(settings.hops):
-            # The budget is shared out, so that the first hop leaves something for the later ones.
+            # Each hop gets its share of the budget, so that something is left for the later ones.
             room = -(-(settings.budget - len(visited)) // (settings.hops - hop))
             if not frontier or room <= 0:
                 break
@@ -79,7 +79,7 @@ def _candidates(
     frontier: Sequence[ReasoningPath],
     visited: Mapping[str, ReasoningPath],
 ) -> list[Row]:
-    """Ask the agent what it expects on each path, and the database for the best neighbours."""
+    """Return the neighbours of all paths that best match the agent's next evidence."""
     passages: dict[str, Passage] = {}
     if agent.reads_passages:
         passages = read_passages(database, [s.passage for path in frontier for s in path.steps])
@@ -112,7 +112,7 @@ def _choose(
     visited: Mapping[str, ReasoningPath],
     room: int,
 ) -> list[ReasoningPath]:
-    """Return the next generation: each path's best neighbours, the best of all where room ends."""
+    """Return the next generation: each path's best neighbours, at most `room` of them."""
     new = [row for row in rows if row["passage"] not in visited]
     return [frontier[row["path"]].then(_step(row, row["match"])) for row in new[:room]]
 
@@ -122,7 +122,7 @@ def _improve(
     frontier: Sequence[ReasoningPath],
     visited: dict[str, ReasoningPath],
 ) -> None:
-    """Lead to a visited passage by a better path, where another visited one names its title."""
+    """Replace the path to a visited passage where one over another passage scores higher."""
     for row in rows:
         known = visited.get(row["passage"])
         path = frontier[row["path"]]

@@ -1,4 +1,4 @@
-"""Algorithm 1 with an agent that judges: each hop's passages are scored by all their signals."""
+"""Traverses the graph with an agent that scores the passages of each hop by all their signals."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["candidates_of", "judged_traverse", "likelihood", "search", "seeds_of"]
 
-#: So many passages of the search are judged at each hop beside the neighbours.
-_OTHERS = 40
-#: So many passages whose titles the question names are seeds whatever the search says of them.
-_NAMED = 8
-_FRONTIER = 12
-#: So many of the best passages are told what spoke for them.
-_REASONED = 10
-# On the scale of the other agents, so that an answer can weigh the steps of all of them alike.
+#: Results of the search that are scored at each hop together with the neighbours.
+_SEARCHED = 40
+#: Most passages that are seeds because the question names their titles.
+_NAMED_SEEDS = 8
+_MOST_FRONTIER = 12
+#: Best passages whose strongest signals are recorded as reasons.
+_WITH_REASONS = 10
+# Gives scores the scale of the other agents, so that steps of all agents can be compared.
 _LEXICAL_SHARE = 0.3
 
 
@@ -42,47 +42,49 @@ def judged_traverse(
 ) -> list[ReasoningPath]:
     """Return one reasoning path to each retrieved passage, the best passage first.
 
-    Each hop starts from the best passages of the hop before (from the seeds at first), judges them
-    anew together with their neighbours, and its order replaces the one before; so a passage that
-    only a later hop can explain still comes first. The budget counts distinct passages. A hop is
-    one call of the database, and no text is fetched.
+    Each hop starts from the best passages of the previous one (the first from the seeds), scores
+    them again together with their neighbours, and replaces the ranking; so a passage that only a
+    later hop can explain may still rank first. The budget counts distinct passages. A hop is one
+    call of the database, and no text is fetched.
     """
-    asked = search(database, corpus, question, lambda: agent.begin(question).vector or ())
-    frontier = seeds_of(asked, settings.seeds)
-    paths = {p: ReasoningPath((_step(asked, p),)) for p in asked.order}
-    ranked = list(asked.order)
+    search_signals = search(database, corpus, question, lambda: agent.begin(question).vector or ())
+    frontier = seeds_of(search_signals, settings.seeds)
+    paths = {p: ReasoningPath((_step(search_signals, p),)) for p in search_signals.order}
+    ranked = list(search_signals.order)
     before: Mapping[str, float] | None = None
     for hop in range(settings.hops):
         if not frontier:
             break
-        found = candidates_of(database, corpus, asked, frontier, settings, before)
+        found = candidates_of(database, corpus, search_signals, frontier, settings, before)
         scores = agent.judge(found, hop).tolist()
         order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
-        # The last hop's judgement is the one that holds; the others only say where to go on.
+        # The last hop's scores are final; those before only choose the next frontier.
         last = hop == settings.hops - 1
         best = order[: settings.budget if last else settings.seeds]
-        reasons = agent.reasons(found, best[:_REASONED], hop) if last else []
+        reasons = agent.reasons(found, best[:_WITH_REASONS], hop) if last else []
         reasons += [""] * (len(best) - len(reasons))
         judged: dict[str, ReasoningPath] = {}
         for at, signals in zip(best, reasons, strict=True):
-            step = _step(asked, found.ids[at], float(found.cosine[at]), scores[at], signals)
+            step = _step(
+                search_signals, found.ids[at], float(found.cosine[at]), scores[at], signals
+            )
             judged[step.passage] = _path(step, found.origin[at], frontier, judged, paths, settings)
         paths |= judged
         ranked = [found.ids[at] for at in order]
         before = dict(zip(found.ids, scores, strict=True))
         frontier = ranked[: settings.seeds]
-    # What the graph leaves of the budget is filled with further results of the search.
-    ranked = list(dict.fromkeys((*ranked[: settings.budget], *asked.order)))
+    # Further results of the search fill the rest of the budget.
+    ranked = list(dict.fromkeys((*ranked[: settings.budget], *search_signals.order)))
     return with_edges(database, [paths[p] for p in ranked[: settings.budget]], settings)
 
 
 def search(
     database: Database, corpus: str, question: str, encode: Callable[[], Sequence[float]]
 ) -> QuestionSignals:
-    """Return what speaks for passages before anything was visited.
+    """Return the signals of a question, from a search by words and one by vector.
 
-    The words are searched for while `encode` makes the question's vector, and while that is
-    searched for: two calls of the database at the same time.
+    The search by words runs in the database while `encode` makes the question's vector and the
+    search by vector runs.
     """
 
     def found(question: str, vector: Sequence[float]) -> list[Row]:
@@ -90,23 +92,23 @@ def search(
             "traverse/question_signals", question=question, vector=list(vector), corpus=corpus
         )
 
-    with ThreadPoolExecutor(1) as beside:
-        by_words = beside.submit(found, question, ())
+    with ThreadPoolExecutor(1) as executor:
+        by_words = executor.submit(found, question, ())
         vector = encode()
         by_meaning = found("", vector) if vector else []
         return question_signals(question, vector, [*by_words.result(), *by_meaning])
 
 
-def seeds_of(asked: QuestionSignals, seeds: int) -> list[str]:
-    """Return the seeds: the best of the search, and passages whose titles the question names."""
-    named = sorted(asked.named, key=lambda p: (-asked.named[p], p))[:_NAMED]
-    return list(dict.fromkeys((*asked.order[:seeds], *named)))[: max(_FRONTIER, seeds)]
+def seeds_of(signals: QuestionSignals, seeds: int) -> list[str]:
+    """Return the seeds: the best results of the search, and passages whose titles are named."""
+    named = sorted(signals.named, key=lambda p: (-signals.named[p], p))[:_NAMED_SEEDS]
+    return list(dict.fromkeys((*signals.order[:seeds], *named)))[: max(_MOST_FRONTIER, seeds)]
 
 
 def candidates_of(
     database: Database,
     corpus: str,
-    asked: QuestionSignals,
+    signals: QuestionSignals,
     frontier: Sequence[str],
     settings: TraversalSettings,
     before: Mapping[str, float] | None,
@@ -115,36 +117,36 @@ def candidates_of(
     rows = database.read_packed(
         "traverse/candidate_signals",
         frontier=list(frontier),
-        others=list(asked.order[:_OTHERS]),
+        others=list(signals.order[:_SEARCHED]),
         corpus=corpus,
-        vector=asked.vector,
-        words=asked.words,
-        phrases=asked.phrases,
-        named=list(asked.named),
-        hits=dict(asked.lexical),
+        vector=signals.vector,
+        words=signals.words,
+        phrases=signals.phrases,
+        named=list(signals.named),
+        hits=dict(signals.lexical),
         edges=list(settings.edges),
     )
-    return candidates(asked, frontier, rows, before)
+    return candidates(signals, frontier, rows, before)
 
 
 def _step(
-    asked: QuestionSignals,
+    search_signals: QuestionSignals,
     passage: str,
     cosine: float = 0.0,
     score: float | None = None,
     signals: str = "",
 ) -> Step:
-    """Return the step to a passage as a seed; without a score it is what the search left over."""
+    """Return the step to a passage as a seed; `score` is None for one that no hop has scored."""
     return Step(
         passage,
         "seed",
-        match=cosine + _LEXICAL_SHARE * asked.lexical.get(passage, 0.0),
+        match=cosine + _LEXICAL_SHARE * search_signals.lexical.get(passage, 0.0),
         reason=" + ".join(
             name
             for name, found in (
-                ("words", asked.lexical_rank),
-                ("meaning", asked.cosine_rank),
-                ("title", asked.named),
+                ("words", search_signals.lexical_rank),
+                ("meaning", search_signals.cosine_rank),
+                ("title", search_signals.named),
             )
             if passage in found
         ),
@@ -161,10 +163,10 @@ def _path(
     paths: Mapping[str, ReasoningPath],
     settings: TraversalSettings,
 ) -> ReasoningPath:
-    """Return the path to a passage: from one that is judged better where it is linked with one.
+    """Return the path to a passage: over its best link, if the passage there is scored higher.
 
-    Otherwise its path of the hop before, or itself as a seed. A passage found over a link alone
-    keeps that link.
+    Otherwise its path of the previous hop, or itself as a seed. A passage that was found over a
+    link only keeps that link.
     """
     place, kind = origin
     parent = frontier[place] if place >= 0 else None

@@ -1,4 +1,4 @@
-"""Names the edges of reasoning paths, once the paths are known."""
+"""Reads the edges of reasoning paths, and passages by id."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["read_passages", "with_edges"]
 def with_edges(
     database: Database, paths: Sequence[ReasoningPath], settings: TraversalSettings
 ) -> list[ReasoningPath]:
-    """Return the paths with the edge and the reason of each step that has none yet: one call."""
+    """Return the paths with the edge and the reason of each step, by one call of the database."""
     pairs = {
         (before.passage, step.passage)
         for path in paths
@@ -29,21 +29,18 @@ def with_edges(
         edges=list(settings.edges),
     )
     known = {(row["source"], row["target"]): (row["edge"], row["reason"]) for row in rows}
-    made = []
+    complete = []
     for path in paths:
         steps = list(path.steps)
         for at in range(1, len(steps)):
             edge, reason = known.get((steps[at - 1].passage, steps[at].passage), ("MENTIONS", ""))
             steps[at] = replace(steps[at], edge=edge, reason=reason)
-        made.append(ReasoningPath(tuple(steps)))
-    return made
-
-
-# --- Fetches passages by id, once their text is needed --------------------------------------------
+        complete.append(ReasoningPath(tuple(steps)))
+    return complete
 
 
 def read_passages(database: Database, ids: Iterable[str]) -> dict[str, Passage]:
-    """Return the passages with these ids, by id; an id that is gone is left out."""
+    """Return the passages with these ids, by id; deleted ones are left out."""
     rows = database.read_packed("inspect/passages", ids=list(dict.fromkeys(ids)))
     return {
         row["id"]: Passage(

@@ -1,4 +1,4 @@
-"""What speaks for a passage: signals counted in the database, as features of a learned scorer."""
+"""Computes the features of candidate passages from signals counted in the database."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from kgp_neo4j.text.words import content_words, cut, fold
 __all__ = ["FEATURES", "Candidates", "QuestionSignals", "candidates", "question_signals"]
 
 _RRF = 60
-_DEPTH = 100
-_TITLES = 20
-#: What is looked at of a question: a pasted page must not hold up the database.
-_WORDS = 64
-_PHRASES = 400
+_MOST_RANKED = 100
+_MOST_TITLES = 20
+#: Most words and phrases of a question that are used, for questions as long as a page.
+_MOST_WORDS = 64
+_MOST_PHRASES = 400
 #: Kinds of links, as `traverse/candidate_signals` numbers them.
 NAMES, NAMED_BY, SHARES, SIMILAR, NEXT, BRIDGE, ASKED = range(7)
 _KINDS = (("names", NAMES), ("named_by", NAMED_BY), ("shares", SHARES), ("similar", SIMILAR))
-_FAR = 50.0
+_NO_RANK = 50.0
 
 Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionSignals:
-    """What is known of a question before anything was visited.
+    """The signals of a question from the search, before the first hop.
 
     `order` ranks passages by reciprocal rank fusion of words, meaning and named titles.
     """
@@ -54,10 +54,10 @@ class QuestionSignals:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The passages of one hop and what speaks for them.
+    """The passages of one hop and their features.
 
-    `features` has the shape (passages, len(FEATURES)). `origin` says for each passage from which
-    place in the frontier and over which kind of link it is best reached, (-1, -1) for none.
+    `features` has the shape (passages, len(FEATURES)). `origin` has for each passage the index in
+    the frontier and the kind of its best link, (-1, -1) where there is none.
     """
 
     ids: list[str]
@@ -71,7 +71,11 @@ def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) ->
     lexical = {r["passage"]: float(r["lexical"]) for r in rows if r["lexical"] is not None}
     cosine = {r["passage"]: float(r["cosine"]) for r in rows if r["cosine"] is not None}
     named = {r["passage"]: float(r["named"]) for r in rows if r["named"] is not None}
-    ranked = [_ranked(lexical)[:_DEPTH], _ranked(cosine)[:_DEPTH], _ranked(named)[:_TITLES]]
+    ranked = [
+        _ranked(lexical)[:_MOST_RANKED],
+        _ranked(cosine)[:_MOST_RANKED],
+        _ranked(named)[:_MOST_TITLES],
+    ]
     fused: dict[str, float] = defaultdict(float)
     for found in ranked:
         for rank, passage in enumerate(found):
@@ -81,8 +85,8 @@ def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) ->
     return QuestionSignals(
         text=text,
         vector=list(vector),
-        words=[_stem(word) for word in content_words(text)[:_WORDS]],
-        phrases=_phrases(text)[:_PHRASES],
+        words=[_stem(word) for word in content_words(text)[:_MOST_WORDS]],
+        phrases=_question_phrases(text)[:_MOST_PHRASES],
         lexical={passage: score / best for passage, score in lexical.items()},
         best_lexical=best,
         best_cosine=max(cosine.values(), default=0.0),
@@ -100,7 +104,7 @@ def _ranked(scores: Mapping[str, float]) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Return what a word's forms have in common, roughly: it is looked for inside of words."""
+    """Return a rough stem of a word, which is searched within words."""
     if len(word) <= 4 or not word.isascii():
         return word
     for end, rest in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", "")):
@@ -109,8 +113,8 @@ def _stem(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
-def _phrases(text: str, longest: int = 5) -> list[str]:
-    """Return the n-grams of a question that could be entities, as entities are named."""
+def _question_phrases(text: str, longest: int = 5) -> list[str]:
+    """Return the n-grams of a question that could be entities, normalised as their names are."""
     low = cut(text).keys
     content = {fold(word) for word in content_words(text)}
     return list(
@@ -131,13 +135,13 @@ def candidates(
 ) -> Candidates:
     """Return the candidates of one hop from the rows of `traverse/candidate_signals`.
 
-    `before` holds the scores of the hop before by passage, and is None at the first hop.
+    `before` has the scores of the previous hop by passage, and is None at the first hop.
     """
     table = _Table(question, frontier, rows, before)
-    made = table.features()
+    features = table.features()
     return Candidates(
         ids=[row["passage"] for row in rows],
-        features=np.array([made[name] for name in FEATURES], np.float32).T,
+        features=np.array([features[name] for name in FEATURES], np.float32).T,
         cosine=table.cosine,
         origin=table.origin(),
     )
@@ -146,8 +150,8 @@ def candidates(
 class _Table:
     """The links of one hop as matrices of shape (frontier, candidates), one for each kind.
 
-    The candidates lie side by side in memory, so that numpy takes the best of a frontier for all of
-    them at once.
+    Candidates are the last axis, so that numpy takes the maximum over a frontier for all of them at
+    once.
     """
 
     def __init__(
@@ -170,18 +174,18 @@ class _Table:
         ).reshape(-1, 4)
         of, kind, parent = links[:, :3].astype(np.intp).T
         weight = links[:, 3]
-        asked = kind == ASKED
+        is_question_entity = kind == ASKED
         self.asked = np.zeros((2, size), np.float32)  # the rarest, and all of them
-        np.maximum.at(self.asked[0], of[asked], weight[asked])
-        np.add.at(self.asked[1], of[asked], weight[asked])
+        np.maximum.at(self.asked[0], of[is_question_entity], weight[is_question_entity])
+        np.add.at(self.asked[1], of[is_question_entity], weight[is_question_entity])
         self.links = np.zeros((6, width, size), np.float32)
-        edge = ~asked
+        edge = ~is_question_entity
         np.maximum.at(self.links, (kind[edge], parent[edge], of[edge]), weight[edge])
         covered = np.zeros((size, max(len(question.words), 1)), bool)
-        held = [row["covered"] for row in rows]
+        covered_words = [row["covered"] for row in rows]
         covered[
-            np.repeat(np.arange(size), [len(words) for words in held]),
-            np.fromiter(chain.from_iterable(held), np.intp),
+            np.repeat(np.arange(size), [len(words) for words in covered_words]),
+            np.fromiter(chain.from_iterable(covered_words), np.intp),
         ] = True
         parents = [place.get(passage, -1) for passage in frontier] or [-1]
         known = np.array([parent >= 0 for parent in parents])
@@ -191,7 +195,7 @@ class _Table:
             if parent >= 0:
                 self.itself[at, parent] = True
         self.links[:, self.itself] = 0.0
-        # How rare a word is among these passages stands in for how rare it is in the corpus.
+        # The rarity of a word among these passages is an estimate of its rarity in the corpus.
         weight = np.log1p(size / (1.0 + covered.sum(0)))
         total = max(float(weight.sum()), 1e-6)
         self.coverage = (covered * weight).sum(1) / total
@@ -209,7 +213,7 @@ class _Table:
         return self._alone() | self._linked() | self._bridged() | self._before()
 
     def _alone(self) -> dict[str, Sequence[float] | NDArray[Any]]:
-        """Return what speaks for a passage whatever it is linked with."""
+        """Return the features of the passages themselves, without links."""
         question, ids = self.question, self.ids
         lexical = np.array([question.lexical.get(p, 0.0) for p in ids])
         return {
@@ -231,33 +235,37 @@ class _Table:
         }
 
     def _linked(self) -> dict[str, Sequence[float] | NDArray[Any]]:
-        """Return what speaks for a passage by the edges that lead to it."""
+        """Return the features of the edges that lead to the passages."""
         weights = self.links[: len(_KINDS)]
-        there = weights > 0
-        any_kind = there[:SIMILAR].any(0)
+        present = weights > 0
+        any_kind = present[:SIMILAR].any(0)
         rank = np.arange(weights.shape[1], dtype=np.float32)[:, None]
         named = np.array([p in self.question.named for p in self.frontier] or [False])[:, None]
         union = self.gain + self.parent_coverage[:, None]
         parts = {
-            "links": there.sum(1),
-            "rank": np.where(there, rank, _FAR).min(1),
-            "cosine": np.where(there, self.parent_cosine[:, None], -1.0).max(1),
+            "links": present.sum(1),
+            "rank": np.where(present, rank, _NO_RANK).min(1),
+            "cosine": np.where(present, self.parent_cosine[:, None], -1.0).max(1),
             "weight": weights.max(1),
-            "asked": (there & named).sum(1),
-            "gain": np.where(there, self.gain, 0.0).max(1),
-            "union": np.where(there, union, 0.0).max(1),
-            # What the hop before said of those that lead to it.
-            "before": np.where(there, self.before_parent[:, None], -12.0).max(1),
-            "likely_gain": (there * self.likely[:, None] * self.gain).max(1),
+            "asked": (present & named).sum(1),
+            "gain": np.where(present, self.gain, 0.0).max(1),
+            "union": np.where(present, union, 0.0).max(1),
+            # The scores of the linked passages at the previous hop.
+            "before": np.where(present, self.before_parent[:, None], -12.0).max(1),
+            "likely_gain": (present * self.likely[:, None] * self.gain).max(1),
         }
         return {
             "links": any_kind.sum(0),
-            "links_rank": np.where(any_kind, rank, _FAR).min(0),
-            **{f"{kind}_{part}": made[at] for part, made in parts.items() for kind, at in _KINDS},
+            "links_rank": np.where(any_kind, rank, _NO_RANK).min(0),
+            **{
+                f"{kind}_{part}": values[at]
+                for part, values in parts.items()
+                for kind, at in _KINDS
+            },
         }
 
     def _bridged(self) -> dict[str, Sequence[float] | NDArray[Any]]:
-        """What speaks for a passage by an entity it shares that the question does not name."""
+        """Return the features of shared entities that the question does not name."""
         bridge = self.links[BRIDGE]
         rank = np.arange(len(bridge), dtype=np.float32)[:, None]
         covered = self.parent_coverage[:, None]
@@ -275,16 +283,16 @@ class _Table:
         }
 
     def _before(self) -> dict[str, Any]:
-        """Return what the hop before said of a passage."""
+        """Return the features of the previous hop."""
         return {
             "before": [(self.before or {}).get(p, -9.0) for p in self.ids],
             "visited": self.itself.any(0),
         }
 
     def origin(self) -> list[tuple[int, int]]:
-        """Return for each candidate the parent and the kind of link that best account for it."""
+        """Return for each candidate the parent and the kind of its strongest link."""
         likely: NDArray[Any] = self.likely if self.before else 0.5 + 0.5 * self.parent_cosine
-        # An edge that names a title says more than one that shares a word.
+        # An edge that names a title is stronger than one that shares a word.
         trust = np.array([1.0, 0.8, 0.5, 0.4, 0.3, 0.5], np.float32)[:, None, None]
         strength = (self.links > 0) * trust * likely[:, None]
         strength[BRIDGE] *= self.links[BRIDGE]

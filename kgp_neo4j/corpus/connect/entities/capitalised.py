@@ -1,4 +1,4 @@
-"""Names that no document is about: capitalised phrases that a few passages share."""
+"""Finds names that are no document's title: capitalised phrases that a few passages share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgp_neo4j.corpus.connect.entities.spots import begins_sentence, goes_on
+from kgp_neo4j.corpus.connect.entities.spots import begins_sentence, continues_name
 from kgp_neo4j.corpus.connect.entities.surface_forms import is_stop_word
 from kgp_neo4j.text.words import Words, cut
 
@@ -20,7 +20,7 @@ _BETWEEN = frozenset(("of", "the", "and", "de", "la", "del", "di", "da", "van", 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase of a passage: what it is compared by, and where it stands, in characters."""
+    """A phrase of a passage: its key for comparison, and its place in characters."""
 
     key: str
     start: int
@@ -28,12 +28,12 @@ class Phrase:
 
 
 def shared_phrases(texts: Sequence[str], most: int = 100) -> Iterator[list[Phrase]]:
-    """Yield the phrases of each text that 2 to `most` of the texts have, each once, in order.
+    """Yield the phrases of each text that occur in 2 to `most` of the texts, each once, in order.
 
     A phrase is a run of up to five capitalised words and numbers; every part of one that begins and
     ends with such a word is a phrase too, since another text may have only the surname. A single
-    word that only ever begins a sentence is no name. Scripts without capitals have none. Time and
-    memory grow linearly with the text.
+    word that occurs only at the beginning of sentences is no name. Scripts without capitals have no
+    phrases. Time and memory are linear in the text.
     """
     numbers: dict[str, int] = defaultdict(lambda: len(numbers))
     sure: set[str] = set()
@@ -96,7 +96,7 @@ def _runs(words: Words) -> Iterator[tuple[int, int]]:
     first = -1
     for at, raw in enumerate(words.raw):
         named = raw[0].isupper() or raw[0].isdigit() or raw in _BETWEEN
-        if first >= 0 and not (named and goes_on(words, at)):
+        if first >= 0 and not (named and continues_name(words, at)):
             yield first, at
             first = -1
         if named and first < 0 and _may_end(words, at):

@@ -1,4 +1,4 @@
-"""Entity linking with a corpus's own titles: what each passage mentions (TAGME, offline)."""
+"""Links passages to the entities that they mention, by the corpus's own titles (TAGME, offline)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kgp_neo4j.corpus.connect.entities.spots import Form, Names, Spot, goes_on, is_name_word
+from kgp_neo4j.corpus.connect.entities.spots import Form, Names, Spot, continues_name, is_name_word
 from kgp_neo4j.corpus.connect.entities.surface_forms import (
     is_person_like,
     is_stop_word,
@@ -35,11 +35,11 @@ class Links:
         self.votes = 0
 
     def add(self, entity: int, passage: int) -> None:
-        """Write down that a passage mentions an entity."""
+        """Record that a passage mentions an entity."""
         self._of.setdefault(entity, set()).add(passage)
 
     def frequency(self, entity: int) -> int:
-        """Return in how many passages an entity is mentioned."""
+        """Return the number of passages that mention an entity."""
         return len(self._of.get(entity, ()))
 
     def relatedness(self, a: int, b: int) -> float:
@@ -64,7 +64,7 @@ class Links:
         return max(0.0, 1 - apart / (math.log(self._passages) - math.log(few) + 1e-9))
 
     def vote(self, entity: int, voters: Iterable[Voter]) -> float:
-        """Return the mean of what the other mentions of a passage give to an entity (TAGME)."""
+        """Return the mean vote of a passage's other mentions for an entity (TAGME)."""
         total = number = 0.0
         for candidates in voters:
             number += 1
@@ -73,12 +73,12 @@ class Links:
         return total / number if number else 0.0
 
 
-# --- People called by their last name alone, after their full name was said -----------------------
+# --- Last names ---
 
 
 @dataclass(frozen=True, slots=True)
 class FullName:
-    """A name that was said, whom it names, and from where in the text on it is known."""
+    """A full name in a text, its entity, and the place after it (`since`)."""
 
     name: str
     entity: str
@@ -86,11 +86,11 @@ class FullName:
 
 
 def last_names(
-    words: Words, known: Sequence[FullName], taken: Sequence[tuple[int, int]]
+    words: Words, known: Sequence[FullName], occupied: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield where a last name stands alone, outside of `taken` (in order), and whose it is.
+    """Yield the places of last names alone, outside of `occupied` (in order), and their entities.
 
-    A last name that two of the known have names neither of them.
+    A last name that two of the known people share is ambiguous and left out.
     """
     called: dict[str, FullName | None] = {}
     for full in known:
@@ -100,27 +100,31 @@ def last_names(
             called[raw[-1]] = other if other and other.entity == full.entity else None
     if not called:
         return
-    spans = iter(taken)
-    covered = next(spans, None)
+    spans = iter(occupied)
+    taken = next(spans, None)
     for at, raw_word in enumerate(words.raw):
         start, end = words.starts[at], words.ends[at]
-        while covered is not None and covered[1] <= start:
-            covered = next(spans, None)
+        while taken is not None and taken[1] <= start:
+            taken = next(spans, None)
         full_name = called.get(raw_word)
         if full_name is None or start < full_name.since:
             continue
-        if covered is not None and covered[0] < end:
+        if taken is not None and taken[0] < end:
             continue
-        if at > 0 and goes_on(words, at) and is_name_word(words, at - 1):
+        if at > 0 and continues_name(words, at) and is_name_word(words, at - 1):
             continue  # somebody else's full name
-        if at + 1 < len(words.raw) and goes_on(words, at + 1) and is_name_word(words, at + 1):
+        if (
+            at + 1 < len(words.raw)
+            and continues_name(words, at + 1)
+            and is_name_word(words, at + 1)
+        ):
             continue
         yield start, end, full_name.entity
 
 
-# --- Entity linking with a corpus's own titles: what each passage mentions (TAGME, offline) -------
+# --- The linker ---
 
-#: At most so many candidates of a name are compared, and so many mentions around vote on them.
+#: Most candidates of a name that are compared, and most mentions around it that vote on them.
 _CANDIDATES = 20
 _VOTERS = 12
 
@@ -133,8 +137,8 @@ class Mention:
     """A part of a passage that names an entity: `surface == passage[start:end]`, in characters.
 
     `commonness` is how often the surface means this entity, `coherence` how related the entity is
-    to the others of the passage, `score` the mean of that and of how likely the surface is a
-    mention at all (TAGME's rho). All three are from 0 to 1.
+    to the others of the passage, `score` the mean of the coherence and the link probability
+    (TAGME's rho). All three are from 0 to 1.
     """
 
     start: int
@@ -148,13 +152,13 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class LinkerSettings:
-    """How sure the linker has to be.
+    """The options of the linker.
 
-    `threshold` prunes mentions by their score (TAGME's rho). `coherence` false leaves all to
-    commonness. `coreferent_names` links people by their last name alone after their full one,
-    `lead_names` takes further names from the first sentence of an entity's own document.
-    `partial_names` gives everybody a first and a last name of little commonness, which is for
-    dictionaries that are known to hold all that the texts name.
+    `threshold` prunes mentions by their score (TAGME's rho). Without `coherence` commonness alone
+    decides. `coreferent_names` links people by their last name alone after their full one,
+    `lead_names` reads further names from the first sentence of an entity's own document.
+    `partial_names` adds first and last names with a low commonness, for dictionaries that have
+    all entities of the texts.
     """
 
     threshold: float = 0.2
@@ -195,7 +199,7 @@ class EntityLinker:
 
     @property
     def votes(self) -> int:
-        """How many votes on relatedness were cast so far: linear in the mentions."""
+        """The number of votes on relatedness so far, which is linear in the mentions."""
         return self._links.votes
 
     def learn(self, texts: Sequence[str], owners: Owners = None) -> None:
@@ -226,7 +230,7 @@ class EntityLinker:
         return cuts
 
     def link(self, texts: Sequence[str], owners: Owners = None) -> list[list[Mention]]:
-        """Return the mentions of each text in the order they stand there, none overlapping."""
+        """Return the mentions of each text in their order, none overlapping."""
         if self._learnt:
             return list(self.linked(texts, owners))
         return [
@@ -255,7 +259,7 @@ class EntityLinker:
     def _entities(self, form: Form) -> list[int]:
         return list(dict.fromkeys(entity for entity, _ in form.owners))
 
-    # --- Is it a mention? -------------------------------------------------------------------------
+    # --- Is it a mention? ---
 
     def _count(self, spots: Sequence[Spot], owner: int | None) -> None:
         for spot in spots:
@@ -272,12 +276,12 @@ class EntityLinker:
                 form.own_lower += own
 
     def _probability(self, spot: Spot) -> float:
-        """Return how likely it is that an occurrence of a name is meant as one (TAGME's lp)."""
+        """Return the link probability of an occurrence of a name (TAGME's lp)."""
         form = self.names.forms[spot.form]
         several = len(form.words) > 1
         if not several and is_stop_word(form.words[0]) and not form.is_acronym:
             return 0.5 if spot.quoted and spot.named else 0.0
-        # A name that is only part of a title is met more often than that entity is.
+        # Part of a title often occurs without meaning that entity.
         prior = (0.9 if several else 0.7) * (1.0 if form.weight > 0.8 else 0.8 if several else 0.4)
         if not spot.named:
             if not form.is_common:
@@ -303,7 +307,7 @@ class EntityLinker:
                 end = spot.end
                 yield spot, probability
 
-    # --- Which entity is it? ----------------------------------------------------------------------
+    # --- Which entity is it? ---
 
     def _candidates(self, form: Form) -> list[tuple[int, float]]:
         """Return the entities of a name with their commonness, the commonest first."""
@@ -316,17 +320,17 @@ class EntityLinker:
         return ranked[:_CANDIDATES]
 
     def _mentions(self, words: Words, owner: int | None) -> list[Mention]:
-        # Found anew: how a name is written counts in all texts.
+        # Chosen again, as the spellings of a name are now counted in all texts.
         chosen = list(self._chosen(self.names.find(words)))
         candidates = [self._candidates(self.names.forms[spot.form]) for spot, _ in chosen]
         present = frozenset(words.keys)
-        made: list[Mention] = []
+        mentions: list[Mention] = []
         for at, (spot, probability) in enumerate(chosen):
             voters = self._voters(candidates, at, owner)
             entity, commonness, coherence = self._decide(candidates[at], voters, present)
             score = (probability + coherence) / 2 if self.settings.coherence else probability
             if score >= self.settings.threshold:
-                made.append(
+                mentions.append(
                     Mention(
                         spot.start,
                         spot.end,
@@ -338,19 +342,19 @@ class EntityLinker:
                     )
                 )
         if self.settings.coreferent_names:
-            made += self._last_names(words, made, owner)
-            made.sort(key=lambda m: m.start)
-        return made
+            mentions += self._last_names(words, mentions, owner)
+            mentions.sort(key=lambda m: m.start)
+        return mentions
 
     def _voters(self, candidates: Sequence[Voter], at: int, owner: int | None) -> list[Voter]:
         """Return the mentions around one, the nearest first, and the passage's own document."""
-        made: list[Voter] = [[(owner, 1.0)]] if owner is not None else []
+        voters: list[Voter] = [[(owner, 1.0)]] if owner is not None else []
         near = sorted(
             range(max(0, at - _VOTERS), min(len(candidates), at + _VOTERS + 1)),
             key=lambda other: abs(other - at),
         )
-        made += [candidates[other][:3] for other in near if other != at]
-        return made[:_VOTERS]
+        voters += [candidates[other][:3] for other in near if other != at]
+        return voters[:_VOTERS]
 
     def _decide(
         self, candidates: Voter, voters: Sequence[Voter], present: frozenset[str]
@@ -363,7 +367,7 @@ class EntityLinker:
         for entity, commonness in candidates:
             vote = self._links.vote(entity, voters)
             wanted = self._qualifiers[entity]
-            # "film" beside "Ed Wood" speaks for Ed Wood (film).
+            # "film" beside "Ed Wood" supports the candidate Ed Wood (film).
             context = len(wanted & present) / len(wanted) if wanted else 0.0
             rank = vote + 0.5 * context + commonness
             if rank > best_rank:
@@ -371,7 +375,7 @@ class EntityLinker:
         assert best is not None
         return best
 
-    # --- Parts of names ---------------------------------------------------------------------------
+    # --- Parts of names ---
 
     def _add_partial_names(self) -> None:
         for entity, title in enumerate(self._titles):
@@ -383,11 +387,11 @@ class EntityLinker:
                         self.names.add(entity, ((key,), (words.raw[at],), weight))
 
     def _last_names(
-        self, words: Words, made: Sequence[Mention], owner: int | None
+        self, words: Words, mentions: Sequence[Mention], owner: int | None
     ) -> Iterator[Mention]:
         """Yield the mentions of people by their last name alone."""
         known = [FullName(self._titles[owner], self._ids[owner], 0)] if owner is not None else []
-        known += [FullName(m.surface, m.entity, m.end) for m in made]
-        for start, end, entity in last_names(words, known, [(m.start, m.end) for m in made]):
-            # As sure as that the full name was meant is all that can be said.
+        known += [FullName(m.surface, m.entity, m.end) for m in mentions]
+        for start, end, entity in last_names(words, known, [(m.start, m.end) for m in mentions]):
+            # Certain, given that the full name was linked correctly.
             yield Mention(start, end, words.text[start:end], entity, 1.0, 1.0, 0.5)

@@ -1,4 +1,4 @@
-"""Entity linking by the web services WAT and TAGME, for users who have a token for them."""
+"""Links entities by the web services WAT and TAGME, for users who have a token for them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class LinkingService:
         self._session = requests.Session()
 
     def link(self, text: str) -> list[WikipediaMention]:
-        """Return the mentions of a text in the order they stand there.
+        """Return the mentions of a text in their order.
 
         Raises LinkerError where the token is refused, the quota used up, or the service out of
         reach after all tries.
@@ -104,7 +104,7 @@ class LinkingService:
                     allow_redirects=False,
                 )
             except RequestException as error:
-                # Not the error's own text, which may hold what was sent.
+                # Not the error's own text, which may contain the request.
                 reason = f"it does not answer ({type(error).__name__})"
             else:
                 if reply.status_code == 200:
@@ -120,11 +120,11 @@ class LinkingService:
         raise LinkerError(
             reason,
             where=self.url,
-            hint="What was linked is kept: run the same command again later to go on.",
+            hint="The links so far are kept: run the same command again later to go on.",
         )
 
     def _refusal(self, reply: requests.Response) -> str:
-        """Return why the service gave nothing, where trying again may help; raise where not."""
+        """Return the reason of a refusal that may pass; raise LinkerError for any other."""
         status = reply.status_code
         if status in (401, 403):
             raise LinkerError(
@@ -160,8 +160,8 @@ def _annotations(reply: requests.Response) -> list[Any] | None:
 
 
 def _mentions(text: str, annotations: list[Any]) -> list[WikipediaMention]:
-    """Return those annotations that say where they stand and what they mean."""
-    made = []
+    """Return the complete annotations as mentions, sorted by place."""
+    mentions = []
     for each in annotations:
         try:
             start, end = int(each["start"]), int(each["end"])
@@ -178,8 +178,8 @@ def _mentions(text: str, annotations: list[Any]) -> list[WikipediaMention]:
             continue
         start, end = _place(text, start, end, spot)
         if title and 0 <= start < end <= len(text):
-            made.append(WikipediaMention(start, end, title, prior, score))
-    return sorted(made, key=lambda m: (m.start, m.end, m.title))
+            mentions.append(WikipediaMention(start, end, title, prior, score))
+    return sorted(mentions, key=lambda m: (m.start, m.end, m.title))
 
 
 def _place(text: str, start: int, end: int, spot: str) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Named entities by a spaCy model of the user's."""
+"""Finds named entities with a user's spaCy model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = ["NamedSpan", "load_spacy", "spacy_entities"]
 
-#: Kinds of spaCy's English models that are values, not things.
+#: Labels of spaCy's English models for values rather than entities.
 _VALUES = frozenset(("CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME"))
 
 

@@ -1,4 +1,4 @@
-"""Where names stand in a text: one walk through it, and how each occurrence is written."""
+"""Finds the names in a text in one pass, and how each occurrence is written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from kgp_neo4j.corpus.connect.entities.surface_forms import Name, is_stop_word, names_of
 from kgp_neo4j.text.words import Words
 
-__all__ = ["Form", "Names", "Spot", "begins_sentence", "goes_on", "is_name_word"]
+__all__ = ["Form", "Names", "Spot", "begins_sentence", "continues_name", "is_name_word"]
 
 _QUOTES = "\"'“”‘’«»„‚「」『』《》"
 _SOFT = frozenset((" ", "-", "'", "’", "", ".", "–", " & ", "&", "/", ": ", "·", " - "))
@@ -37,7 +37,7 @@ _SHORTENED = frozenset(
         "vs",
     ]
 )
-#: Where the words of a name end in the tree; no word is empty.
+#: Key of a name's end in the tree; no word is empty.
 _END = ""
 
 
@@ -48,10 +48,10 @@ class Form:
     words: tuple[str, ...]
     #: Entity and weight of the name.
     owners: list[tuple[int, float]] = field(default_factory=list)
-    #: As the titles spell it, to compare case with.
+    #: Its spellings in titles, to compare case with.
     written: set[tuple[str, ...]] = field(default_factory=set)
-    #: Occurrences inside a sentence: written like a name, such ones within a longer name, and ones
-    #: in lower case; then both kinds in documents of this very name.
+    #: Counts of occurrences within sentences: written as a name, as part of a longer name, and in
+    #: lower case; then as a name and in lower case in the documents with this title.
     free: int = 0
     inside: int = 0
     lower: int = 0
@@ -60,7 +60,7 @@ class Form:
 
     @property
     def weight(self) -> float:
-        """How much the name says at best: 1 where it is somebody's whole title."""
+        """The highest weight among its owners: 1 where it is a whole title."""
         return max(weight for _, weight in self.owners)
 
     @property
@@ -74,7 +74,7 @@ class Form:
         if self.is_acronym:
             return False
         if self.own_name + self.own_lower > 0:
-            # One word that its document writes as a name even once is one ("Life", a film).
+            # A single word that its document writes as a name even once is one ("Life", a film).
             most = 0 if len(self.words) == 1 else self.own_lower - 1
             return self.own_lower > 0 and self.own_name <= most
         return any(
@@ -87,8 +87,8 @@ class Form:
 class Spot:
     """A form found in a text, and how it is written there.
 
-    `named`: its case is that of the title; `first`: it begins a sentence; `inside`: it is part of a
-    longer run of capitalised words; `quoted`: it stands in quotation marks by itself.
+    `named`: it has the case of the title; `first`: it begins a sentence; `inside`: it is part of a
+    longer run of capitalised words; `quoted`: it is alone in quotation marks.
     """
 
     start: int
@@ -101,9 +101,9 @@ class Spot:
 
 
 class Names:
-    """All names in one tree of words, through which a text is walked once.
+    """All names in one tree of words, with which a text is searched in one pass.
 
-    `steps` counts the words looked at: linear in the text, since names have a greatest length.
+    `steps` counts the words compared, which is linear in the text, as names have a maximum length.
     """
 
     def __init__(self) -> None:
@@ -112,12 +112,12 @@ class Names:
         self._tree: dict[str, Any] = {}
 
     def add_title(self, entity: int, title: str, aliases: Sequence[str]) -> None:
-        """Let an entity go by the names of its title, and by aliases."""
+        """Add the names of an entity's title, and its aliases."""
         for name in names_of(title, aliases):
             self.add(entity, name)
 
     def add(self, entity: int, name: Name) -> None:
-        """Let an entity go by one more name."""
+        """Add a name of an entity."""
         words, written, weight = name
         node = self._tree
         for word in words:
@@ -131,8 +131,8 @@ class Names:
         form.written.add(written)
 
     def find(self, words: Words) -> list[Spot]:
-        """Return every name that stands in a text, the longest first where several begin."""
-        made: list[Spot] = []
+        """Return every name in a text, by start, the longest first."""
+        spots: list[Spot] = []
         keys, tree = words.keys, self._tree
         steps = len(keys)
         for at, key in enumerate(keys):
@@ -144,16 +144,16 @@ class Names:
             while node is not None:
                 if _END in node:
                     form = self.forms[node[_END]]
-                    if _holds_together(words, at, last):
+                    if _is_contiguous(words, at, last):
                         found.append(_spot(words, at, last, node[_END], form))
                 last += 1
                 if last == len(keys):
                     break
                 steps += 1
                 node = node.get(keys[last])
-            made += reversed(found)
+            spots += reversed(found)
         self.steps += steps
-        return made
+        return spots
 
 
 def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
@@ -169,8 +169,8 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
     )
     first = begins_sentence(words, at)
     inside = not quoted and (
-        (not first and at > 0 and goes_on(words, at) and is_name_word(words, at - 1))
-        or (last + 1 < len(words.raw) and goes_on(words, last + 1)
+        (not first and at > 0 and continues_name(words, at) and is_name_word(words, at - 1))
+        or (last + 1 < len(words.raw) and continues_name(words, last + 1)
             and is_name_word(words, last + 1))
     )  # fmt: skip
     return Spot(start, end, number, _is_named(raw, form), first, inside, quoted)
@@ -185,7 +185,7 @@ def is_name_word(words: Words, at: int) -> bool:
 
 
 def _is_named(raw: tuple[str, ...], form: Form) -> bool:
-    """Return whether case says that this is the name: capitals where the title has them."""
+    """Return whether the words have capitals where the title has them."""
     if raw in form.written:
         return True
     article = len(raw) > 2 or (len(raw) == 2 and form.own_lower > 0)
@@ -206,7 +206,7 @@ def _fits(word: str, title: str, at: int, article: bool) -> bool:
     return word[:1].isupper() or (at > 0 and title[:1].islower())
 
 
-def goes_on(words: Words, at: int) -> bool:
+def continues_name(words: Words, at: int) -> bool:
     """Return whether a word may belong to the same name as the one before it."""
     gap = words.text[words.ends[at - 1] : words.starts[at]]
     return gap in (" ", "\u00a0", "-", "–", "") or (
@@ -214,8 +214,8 @@ def goes_on(words: Words, at: int) -> bool:
     )
 
 
-def _holds_together(words: Words, at: int, last: int) -> bool:
-    """Return whether nothing between the words parts them, as the end of a sentence does."""
+def _is_contiguous(words: Words, at: int, last: int) -> bool:
+    """Return whether the words belong together: no end of a sentence or the like between them."""
     for i in range(at + 1, last + 1):
         gap = words.text[words.ends[i - 1] : words.starts[i]].replace("\u00a0", " ")
         if gap in _SOFT:

@@ -1,4 +1,4 @@
-"""The names an entity goes by: its title, the title without its qualifier, and aliases."""
+"""Makes the names of an entity: its title, the title without its qualifier, and aliases."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = [
     "read_aliases",
 ]
 
-#: Titles of more words are sentences; no text names them so.
+#: Most words of a name; longer titles are sentences, which no text repeats.
 LONGEST = 12
 _PARENTHESIS = regex.compile(r"\s*[(（]([^()（）]*)[)）]\s*$")
 _COMMA = regex.compile(r"^([^,，]+)(?:,\s|，)\s*(\p{Lu}[^\s,]*(?:\s[^\s,]+)?)$")
 _REGNAL = regex.compile(r"^(\p{Lu}\p{L}+ [IVX]+),? of\b")
-#: What clubs, companies and people have behind their name, and texts leave out.
+#: Suffixes of clubs, companies and people that texts leave out.
 _SUFFIX = regex.compile(
     r",?\s+(?:[AS]?\.?F\.?C\.?|C\.?F\.?|Inc\.?|Ltd\.?|LLC|plc|PLC|B\.?V\.?|GmbH|AG|Jr\.?|Sr\.?)$"
 )
@@ -46,11 +46,11 @@ whereas which while who whom whose why will with within without would yet you yo
 _SMALL = frozenset(_FUNCTION_WORDS.split())
 
 Name = tuple[tuple[str, ...], tuple[str, ...], float]
-"""The words of a name as compared and as written, and how much it says: 1 for the whole title."""
+"""The words of a name in lower case and as written, and its weight: 1 for the whole title."""
 
 
 def is_stop_word(key: str) -> bool:
-    """Return whether a word says nothing by itself ("the", "it", "who")."""
+    """Return whether a word is a function word ("the", "it", "who")."""
     return key in _SMALL
 
 
@@ -62,10 +62,10 @@ def is_person_like(raw: list[str] | tuple[str, ...]) -> bool:
 
 
 def names_of(title: str, aliases: Iterable[str] = ()) -> Iterator[Name]:
-    """Yield each name of an entity once, the weightiest first.
+    """Yield each name of an entity once, with the highest weight first.
 
-    "Paris, Texas" is Paris too and "Ed Wood (film)" Ed Wood, but less so; an alias given by the
-    user weighs nearly as much as a title.
+    "Paris, Texas" is also named Paris, and "Ed Wood (film)" Ed Wood, with a lower weight; an alias
+    given by the user has nearly the weight of a title.
     """
     title = html.unescape(title)
     bare = _PARENTHESIS.sub("", title).strip()
@@ -121,7 +121,7 @@ def _worth_naming(keys: tuple[str, ...]) -> bool:
 
 
 def qualifier_words(title: str) -> frozenset[str]:
-    """Return the words that tell a title from others like it: "film" of "Ed Wood (film)"."""
+    """Return the words that distinguish a title from similar ones: "film" of "Ed Wood (film)"."""
     found = _PARENTHESIS.search(title)
     text = found[1] if found else ""
     if not text:
@@ -130,7 +130,7 @@ def qualifier_words(title: str) -> frozenset[str]:
     return frozenset(fold(w) for w in cut(text).raw if not is_stop_word(fold(w)))
 
 
-# --- What a document says it is called ------------------------------------------------------------
+# --- Names in the first sentence of a document ---
 
 _LEAD = 600
 _CAPITAL = r"\p{Lu}[\p{L}\p{N}\p{M}.'’&-]*"
@@ -157,7 +157,7 @@ def lead_names(title: str, text: str) -> Iterator[Name]:
     sentence = regex.split(r"(?<=\p{Ll}{2})\.\s", lead, maxsplit=1)[0]
     given: list[tuple[str, float]] = []
     opening = _OPENING.match(sentence)
-    # The last word of a title tells: "Kelp" of "Mary Kelp", "casualties" of "War casualties".
+    # The opening has to have the title's last word: "Kelp" of "Mary Kelp".
     last = cut(_PARENTHESIS.sub("", html.unescape(title))).keys[-1:]
     if opening and " " in opening[1] and last and last[0] in cut(opening[1]).keys:
         given.append((opening[1], 0.5))
@@ -183,15 +183,15 @@ def lead_names(title: str, text: str) -> Iterator[Name]:
     )
 
 
-# --- Reads the user's file of aliases: further names of documents, redirects among them -----------
+# --- The file of aliases ---
 
 
 def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[str]]:
     """Return the aliases of each title in a file of lines `alias<TAB>title`, or of JSON objects.
 
-    A JSON line is `{"alias": "...", "title": "..."}`. Empty lines, and titles that are not among
-    `titles`, are passed over. Raises InputError for a file that cannot be read, for a line of
-    another form, and where no title at all is known.
+    A JSON line is `{"alias": "...", "title": "..."}`. Empty lines and titles that are not in
+    `titles` are ignored. Raises InputError for a file that cannot be read, for a line of another
+    form, and where none of the titles is known.
     """
     file = Path(path).expanduser()
     try:
@@ -203,21 +203,21 @@ def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[st
     except UnicodeDecodeError as error:
         raise InputError("it is not UTF-8", where=str(path), hint="Save it as UTF-8.") from error
     known = set(titles)
-    made: dict[str, list[str]] = defaultdict(list)
+    aliases: dict[str, list[str]] = defaultdict(list)
     lines = 0
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             alias, title = _pair(line.rstrip("\r"), f"{path}:{number}")
             lines += 1
             if title in known:
-                made[title].append(alias)
-    if lines and not made:
+                aliases[title].append(alias)
+    if lines and not aliases:
         raise InputError(
             f"none of its {lines} titles is a document of the corpus",
             where=str(path),
-            hint="Each line is an alias, a tab, and the title it stands for.",
+            hint="Each line is an alias, a tab, and the document's title.",
         )
-    return dict(made)
+    return dict(aliases)
 
 
 def _pair(line: str, where: str) -> tuple[str, str]:

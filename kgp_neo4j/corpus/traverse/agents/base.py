@@ -1,4 +1,4 @@
-"""What every traversal agent is: something that walks the graph for a question."""
+"""The protocol of traversal agents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Agent(Protocol):
     name: str
 
     def begin(self, question: str) -> NextEvidence:
-        """Return what the seeds are searched with, before anything was visited."""
+        """Return the query of the seed search."""
 
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings

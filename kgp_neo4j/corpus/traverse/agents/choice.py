@@ -1,4 +1,4 @@
-"""Traversal agents: what evidence should come next on a reasoning path (KGP, Eq. 1)."""
+"""Makes the traversal agent of a name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WITH_ADAPTER = ("t5", "llama")
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | None = None) -> Agent:
     """Return the agent of that name; `knn` needs the corpus's encoder, the others can do without.
 
-    Raises ConfigurationError where the settings are not for that agent, or lack what it needs.
+    Raises ConfigurationError for settings that the agent does not take or that it lacks.
     """
     settings = settings or AgentSettings()
     check_choice("agent", name, AGENTS)

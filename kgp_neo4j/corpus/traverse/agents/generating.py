@@ -1,4 +1,4 @@
-"""Agents that write the next evidence, so that neighbours can be ranked against it (KGP, Eq. 1)."""
+"""Agents that generate the next evidence, to rank neighbours by it (KGP, Eq. 1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.traverse.agents.prompts import (
     chat_task,
     fitted,
     seq2seq_prompt,
-    stated,
+    titled_line,
 )
 from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
 from kgp_neo4j.environment.configuration import language_settings
@@ -29,10 +29,10 @@ __all__ = ["ChatAgent", "GeneratingAgent", "LlamaAgent", "T5Agent"]
 
 
 class GeneratingAgent(NextEvidenceAgent):
-    """Writes, for every path of the beam in one batch, the evidence that should come next.
+    """Generates the next evidence for all paths of the beam in one batch.
 
-    What is written is only ever compared with passages: nothing in it is executed or followed.
-    Without an encoder (a corpus without embeddings), neighbours are ranked by its words.
+    The text is only compared with passages; nothing in it is executed or followed. Without an
+    encoder (a corpus without embeddings), neighbours are ranked by its words.
     """
 
     name: str
@@ -41,15 +41,15 @@ class GeneratingAgent(NextEvidenceAgent):
     def __init__(self, encoder: Encoder | None) -> None:
         self._encoder = encoder
         self._question = ""
-        #: What was written for the evidence of a path, within one question.
+        #: The next evidence by the evidence so far, for one question.
         self._written: dict[tuple[str, ...], NextEvidence] = {}
 
     @abstractmethod
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
-        """Return the next evidence after each list of evidence; empty where nothing came."""
+        """Return the next evidence after each list of evidence; empty where there is none."""
 
     def begin(self, question: str) -> NextEvidence:
-        """Return the question, with which the seeds are searched, and its vector."""
+        """Return the question and its vector, the query of the seed search."""
         if question != self._question:
             self._question, self._written = question, {}
         if () not in self._written:
@@ -62,14 +62,14 @@ class GeneratingAgent(NextEvidenceAgent):
         paths: Sequence[ReasoningPath],
         passages: Mapping[str, Passage],
     ) -> list[NextEvidence]:
-        """Return what was written for each path; the question where nothing was.
+        """Return the generated evidence for each path, the question where there is none.
 
-        Nothing is written twice for the same passages in the same order.
+        Evidence is generated once for the same passages in the same order.
         """
-        asked = self.begin(question)
+        question_evidence = self.begin(question)
         evidence = [
             tuple(
-                stated(passages[step.passage].title, passages[step.passage].text)
+                titled_line(passages[step.passage].title, passages[step.passage].text)
                 for step in path.steps
                 if step.passage in passages
             )
@@ -77,9 +77,9 @@ class GeneratingAgent(NextEvidenceAgent):
         ]
         new = [key for key in dict.fromkeys(evidence) if key not in self._written]
         texts = [readable(text) for text in self.write(question, new)] if new else []
-        made = self._expectations([text for text in texts if text])
+        new_evidence = self._expectations([text for text in texts if text])
         for key, text in zip(new, texts, strict=True):
-            self._written[key] = made.pop(0) if text else asked
+            self._written[key] = new_evidence.pop(0) if text else question_evidence
         return [self._written[key] for key in evidence]
 
     def _expectations(self, texts: Sequence[str]) -> list[NextEvidence]:
@@ -135,14 +135,14 @@ class LlamaAgent(_LocalAgent):
 
 
 def readable(text: str) -> str:
-    """Return what a model wrote as one line: without its reasoning, up to the next heading.
+    """Return a model's text on one line, without its reasoning, up to the next heading.
 
-    Models that were not tuned to this task go on with an instruction of their own.
+    Models that were not tuned to this task may continue with an instruction of their own.
     """
     return " ".join(without_reasoning(text).split("###")[0].split())
 
 
-# --- The agent that asks a server with the OpenAI protocol what evidence should come next ---------
+# --- The agent of a chat server ---
 
 #: About 4,000 tokens: half of what any model reads today.
 _CHARACTERS = 16_000
@@ -150,11 +150,10 @@ _log = logging.getLogger("kgp_neo4j")
 
 
 class ChatAgent(GeneratingAgent):
-    """Writes with the model named, else the one that is configured (`open_language_model`).
+    """Generates with the model named, else the configured one (`open_language_model`).
 
-    The paths of a beam are asked for at once, a few at a time. A single reply that is refused or
-    empty leaves the question as what is expected, with a warning; ModelError is raised where the
-    server cannot be used at all.
+    A few paths of a beam are requested at once. Where a reply is refused or empty, the question is
+    used in its place, with a warning; raises ModelError where the server cannot be used.
     """
 
     name = "chat"

@@ -1,4 +1,4 @@
-"""The learned agent: judges passages, hop by hop, by signals of the graph (the default agent)."""
+"""The learned agent, the default: scores the passages of each hop by signals of the graph."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LearnedAgent"]
 
-#: What a signal is called where it is given as a reason.
-_WORDS = {
+#: Labels of the signals in reasons.
+_LABELS = {
     "cosine": "means nearly what is asked",
     "cosine_gap": "means nearly what is asked",
     "cosine_rank": "means nearly what is asked",
@@ -50,16 +50,16 @@ _WORDS = {
     "similar": "is similar to a passage visited",
     "bridge": "shares a name the question lacks",
 }
-#: What the hop before said of a passage is no reason of its own.
-_EARLIER = ("before", "visited")
+#: Signals from the previous hop, which are no reasons of their own.
+_NO_REASONS = ("before", "visited")
 
 
 class LearnedAgent(KnnAgent):
-    """Judges each hop's passages by all signals at once, with boosted trees.
+    """Scores the passages of each hop by all signals at once, with boosted trees.
 
-    It is trained on supporting facts (`kgp-neo4j train scorer`); the weights shipped with the
-    package are those of its model card. Where a traversal asks it for an expectation instead, it
-    expects what means nearly the same as the question.
+    It is trained on supporting facts (`kgp-neo4j train scorer`); its model card describes the
+    weights in the package. Where a traversal asks it for the next evidence, it returns the question
+    as the agent knn does.
     """
 
     name = "learned"
@@ -71,41 +71,43 @@ class LearnedAgent(KnnAgent):
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings
     ) -> list[ReasoningPath]:
-        """Return one reasoning path to each retrieved passage, judged anew at every hop."""
+        """Return one reasoning path to each retrieved passage, scored again at every hop."""
         return judged_traverse(database, corpus, question, self, settings)
 
     def judge(self, candidates: Candidates, hop: int) -> NDArray[np.float64]:
-        """Return a score for each candidate of a hop (counted from 0), in no unit of its own."""
+        """Return a score (log-odds) for each candidate of a hop, counted from 0."""
         trees = self.scorer.later if hop else self.scorer.first
         return trees.scores(candidates.features)
 
     def reasons(
         self, candidates: Candidates, places: Sequence[int], hop: int, most: int = 3
     ) -> list[str]:
-        """Say which signals spoke for some candidates, the strongest first, each with its share."""
+        """Return the strongest signals in favour of some candidates, with their contributions."""
         trees = self.scorer.later if hop else self.scorer.first
-        made = []
+        reasons = []
         for row in trees.contributions(candidates.features[list(places)]).tolist():
             shares: dict[str, float] = {}
             for name, share in zip(trees.features, row, strict=True):
-                if name in _EARLIER:
+                if name in _NO_REASONS:
                     continue
-                said = _said(name)
-                shares[said] = shares.get(said, 0.0) + share
+                label = _label(name)
+                shares[label] = shares.get(label, 0.0) + share
             best = sorted(shares.items(), key=lambda item: -item[1])[:most]
-            made.append(", ".join(f"{said} (+{share:.1f})" for said, share in best if share > 0))
-        return made
+            reasons.append(
+                ", ".join(f"{label} (+{share:.1f})" for label, share in best if share > 0)
+            )
+        return reasons
 
 
 @cache
-def _said(feature: str) -> str:
-    if feature in _WORDS:
-        return _WORDS[feature]
+def _label(feature: str) -> str:
+    if feature in _LABELS:
+        return _LABELS[feature]
     kind = next(
         (k for k in ("named_by", "names", "shares", "similar", "bridge") if feature.startswith(k)),
         "links",
     )
-    return _WORDS[kind]
+    return _LABELS[kind]
 
 
 @lru_cache(maxsize=2)

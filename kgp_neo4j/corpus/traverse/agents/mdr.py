@@ -1,4 +1,4 @@
-"""The agent that follows multi-hop dense retrieval: what comes next after what was read."""
+"""The agent of multi-hop dense retrieval: predicts the next passage from those before it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["MdrAgent"]
 
 
 class MdrAgent(NextEvidenceAgent):
-    """Expects the passage that an MDR encoder predicts from the question and the path so far.
+    """Predicts the next passage with an MDR encoder, from the question and the path so far.
 
     The query vector of each path is compared with the neighbours' MDR embeddings (KGP, Table 2;
     Xiong et al., ICLR 2021). Its seeds are those of the other agents.
@@ -27,7 +27,7 @@ class MdrAgent(NextEvidenceAgent):
         self._mdr = mdr
 
     def begin(self, question: str) -> NextEvidence:
-        """Return what the seeds are searched with: the question."""
+        """Return the question, the query of the seed search."""
         return self._searcher.begin(question)
 
     def next_evidence(
@@ -36,7 +36,7 @@ class MdrAgent(NextEvidenceAgent):
         paths: Sequence[ReasoningPath],
         passages: Mapping[str, Passage],
     ) -> list[NextEvidence]:
-        """Return for every path the vector of what comes next; all are encoded in one batch."""
+        """Return the query vector of every path; all are encoded in one batch."""
         queries = [
             (
                 question,

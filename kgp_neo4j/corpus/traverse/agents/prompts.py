@@ -1,8 +1,7 @@
-"""What the generating agents are asked: the same words in training and in use.
+"""The prompts of the generating agents, the same in training and in use.
 
-A question and the evidence so far, for the evidence that is needed next (KGP, Eq. 1). Evidence too
-long for the model loses its oldest sentences; the question is never cut, and what stays keeps its
-order.
+They have the question and the evidence so far, and ask for the next evidence (KGP, Eq. 1). Where
+the evidence is too long for the model, its oldest sentences are left out; the question is not cut.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ __all__ = [
     "chat_task",
     "fitted",
     "seq2seq_prompt",
-    "stated",
+    "titled_line",
 ]
 
-#: Turns a question and the evidence so far into what a model reads.
+#: Makes a prompt of a question and the evidence so far.
 Prompt = Callable[[str, Sequence[str]], str]
 
 _TASK = (
@@ -33,25 +32,25 @@ _TASK = (
 )
 
 
-def stated(title: str, text: str) -> str:
-    """Return a passage or a fact on one line, led by its title unless the text names it."""
+def titled_line(title: str, text: str) -> str:
+    """Return a passage or a fact on one line, after its title unless the text has it."""
     line = " ".join(text.split())
-    said = f" {' '.join(words(line)).lower()} "
-    named = any(f" {' '.join(form).lower()} " in said for form in title_words(title))
+    text_words = f" {' '.join(words(line)).lower()} "
+    named = any(f" {' '.join(form).lower()} " in text_words for form in title_words(title))
     return line if named or not title.strip() else f"{' '.join(title.split())}: {line}"
 
 
 def seq2seq_prompt(question: str, evidence: Sequence[str]) -> str:
-    """Return what a seq2seq model (T5) reads."""
+    """Return the prompt of a seq2seq model (T5)."""
     found = " ".join(evidence) or "none"
     return f"Name the evidence needed next. Question: {_line(question)} Evidence: {found}"
 
 
 def alpaca_prompt(question: str, evidence: Sequence[str]) -> str:
-    """Return what a causal model (LLaMA) reads: instruction, input and response, as Alpaca has it.
+    """Return the prompt of a causal model (LLaMA) in Alpaca's format: instruction, input, response.
 
-    No line of the question or the evidence can be taken for one of the headings: each is one line
-    that begins with a word of ours.
+    No line of the question or the evidence can be mistaken for a heading, as each begins with a
+    label or a number.
     """
     return (
         f"### Instruction:\n{_TASK}\n\n### Input:\n{chat_prompt(question, evidence)}\n\n"
@@ -60,30 +59,30 @@ def alpaca_prompt(question: str, evidence: Sequence[str]) -> str:
 
 
 def chat_prompt(question: str, evidence: Sequence[str]) -> str:
-    """Return the question and the numbered evidence; the task is the system's message."""
+    """Return the question and the numbered evidence; the task is in the system message."""
     lines = [f"{number}. {text}" for number, text in enumerate(evidence, 1)] or ["none"]
     return "\n".join([f"Question: {_line(question)}", "Evidence:", *lines])
 
 
 def chat_task() -> str:
-    """Return the system's message of a chat."""
+    """Return the system message of a chat."""
     return _TASK
 
 
 def fitted(
     prompt: Prompt, question: str, evidence: Sequence[str], length: Callable[[str], int], limit: int
 ) -> str:
-    """Return the prompt with as much of the latest evidence as `limit` holds by `length`.
+    """Return the prompt with as much of the latest evidence as fits; `length` is at most `limit`.
 
-    Whole sentences are left out, the oldest first; if the last one alone is too long, it loses its
-    first words. Raises ModelError where the question alone is too long.
+    Whole sentences are left out, the oldest first; if the last one alone is too long, its first
+    words are. Raises ModelError where the question alone is too long.
     """
 
     def kept(units: list[tuple[int, str]], first: int) -> str:
-        made: dict[int, list[str]] = {}
+        texts_by_place: dict[int, list[str]] = {}
         for place, text in units[first:]:
-            made.setdefault(place, []).append(text)
-        return prompt(question, [" ".join(texts) for texts in made.values()])
+            texts_by_place.setdefault(place, []).append(text)
+        return prompt(question, [" ".join(texts) for texts in texts_by_place.values()])
 
     def fits(text: str) -> bool:
         return length(text) <= limit
@@ -105,7 +104,7 @@ def fitted(
     if units and not fits(kept(units, len(units) - 1)):
         place, last = units[-1]
         units = [(place, word) for word in last.split()]
-    low, high = 0, len(units)  # with `low` units left out it is too long, with `high` it is not
+    low, high = 0, len(units)  # too long with `low` units left out, not with `high`
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if fits(kept(units, middle)) else (middle, high)

@@ -1,4 +1,4 @@
-"""Agents without a model of their own: at random, by the question's words, by its embedding."""
+"""Agents without a model: they rank neighbours at random, by the question's words or embedding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["KnnAgent", "RandomAgent", "TfidfAgent"]
 
 
 class TfidfAgent(NextEvidenceAgent):
-    """Expects what shares the question's words; needs no model at all."""
+    """Ranks neighbours by the question's words; needs no model."""
 
     name = "tfidf"
 
@@ -31,7 +31,7 @@ class TfidfAgent(NextEvidenceAgent):
 
 
 class KnnAgent(NextEvidenceAgent):
-    """Expects what means nearly the same as the question, by its embedding."""
+    """Ranks neighbours by their similarity to the question's embedding."""
 
     name = "knn"
 
@@ -57,10 +57,10 @@ class KnnAgent(NextEvidenceAgent):
 
 
 class RandomAgent(NextEvidenceAgent):
-    """Expects nothing in particular: the paper's baseline, which draws neighbours at random.
+    """Ranks neighbours at random: the paper's baseline.
 
-    Its seeds are those of the other agents, so that only the choice of neighbours differs. The draw
-    depends on the seed, the question and the passage alone, so runs repeat.
+    Its seeds are those of the other agents, so that only the choice of neighbours differs. The
+    order depends on the seed, the question and the passage alone, so that runs are reproducible.
     """
 
     name = "random"
@@ -70,7 +70,7 @@ class RandomAgent(NextEvidenceAgent):
         self._seed = seed
 
     def begin(self, question: str) -> NextEvidence:
-        """Return what the seeds are searched with: the question."""
+        """Return the question, the query of the seed search."""
         return self._searcher.begin(question)
 
     def next_evidence(
@@ -79,5 +79,5 @@ class RandomAgent(NextEvidenceAgent):
         paths: Sequence[ReasoningPath],
         passages: Mapping[str, Passage],
     ) -> list[NextEvidence]:
-        """Return a draw for every path."""
+        """Return a random order for every path."""
         return [NextEvidence(draw=f"{self._seed} {question}")] * len(paths)
