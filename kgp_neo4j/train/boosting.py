@@ -1,4 +1,4 @@
-"""Gradient boosted trees that learn to put supporting facts first (LambdaMART)."""
+"""Trains gradient boosted trees to rank supporting facts first (LambdaMART)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Group = tuple[NDArray[np.float32], NDArray[np.int32], float]
 
 @dataclass(frozen=True, slots=True)
 class BoostingSettings:
-    """How the trees are grown: so many for each hop, and in how many folds they are checked."""
+    """The options of boosting: the number and size of trees, and the folds of cross-validation."""
 
     trees: int = 300
     leaves: int = 15
@@ -35,14 +35,14 @@ class BoostingSettings:
 
 
 def boost(groups: Sequence[Group], settings: BoostingSettings) -> tuple[list[Any], Any]:
-    """Return each group's scores by trees that had not seen it, and trees grown on all groups."""
+    """Return each group's scores by cross-validation, and trees trained on all groups."""
     folds = min(settings.folds, len(groups))
     scores: list[Any] = [None] * len(groups)
     for fold in range(folds if folds > 1 else 0):
-        held = [at for at in range(len(groups)) if at % folds == fold]
-        grown = _grow([g for at, g in enumerate(groups) if at % folds != fold], settings)
-        for at in held:
-            scores[at] = grown.predict(groups[at][0], raw_score=True)
+        fold_groups = [at for at in range(len(groups)) if at % folds == fold]
+        booster = _grow([g for at, g in enumerate(groups) if at % folds != fold], settings)
+        for at in fold_groups:
+            scores[at] = booster.predict(groups[at][0], raw_score=True)
     whole = _grow(groups, settings)
     if folds < 2:
         scores = [whole.predict(rows, raw_score=True) for rows, _, _ in groups]
@@ -61,7 +61,7 @@ def _grow(groups: Sequence[Group], settings: BoostingSettings) -> Any:
     )
     parameters = {
         "objective": "lambdarank",
-        # Beyond the first ten the order decides little: five are what a reader is given.
+        # The order beyond the first ten matters little: a reader gets five passages.
         "lambdarank_truncation_level": 10,
         "num_leaves": settings.leaves,
         "learning_rate": settings.rate,
@@ -98,7 +98,7 @@ def _tree(node: Mapping[str, Any], features: Sequence[str]) -> dict[str, Any]:
 
 def _rounded_down(threshold: float) -> float:
     """Return the greatest float32 that is not above: features are compared as float32."""
-    made = np.float32(threshold)
-    if made > threshold:
-        made = np.nextafter(made, np.float32(-np.inf))
-    return float(str(made))
+    rounded = np.float32(threshold)
+    if rounded > threshold:
+        rounded = np.nextafter(rounded, np.float32(-np.inf))
+    return float(str(rounded))

@@ -1,7 +1,7 @@
-"""The order in which supporting facts lead from a question to its answer.
+"""Sorts supporting facts in the order in which they lead from a question to its answer.
 
-HotpotQA lists the supporting facts of a question in no particular order; an agent that is to say
-which evidence comes next has to learn from them in the order of the reasoning.
+HotpotQA lists the supporting facts of a question in no particular order; an agent that predicts
+the next evidence has to learn from them in the order of the reasoning.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ class SupportingFact:
 def chained(question: str, answer: str, facts: Sequence[SupportingFact]) -> list[SupportingFact]:
     """Return the facts of a bridge question in the order of its reasoning.
 
-    First comes what the question speaks of, next what the facts before name, and last what holds
+    Facts named in the question come first, then those named by earlier facts, and last the one with
     the answer: the order in which HotpotQA's bridge questions were written (Yang et al., 2018,
-    section 2). Facts that none of this tells apart keep their order.
+    section 2). Ties keep their order.
     """
-    asked = _lowered(question)
+    question_words = _lowered(question)
     left = list(facts)
-    made: list[SupportingFact] = []
+    ordered: list[SupportingFact] = []
     while left:
-        scores = [_leads(fact, made, left, asked, _lowered(answer)) for fact in left]
-        made.append(left.pop(scores.index(max(scores))))
-    return made
+        scores = [_priority(fact, ordered, left, question_words, _lowered(answer)) for fact in left]
+        ordered.append(left.pop(scores.index(max(scores))))
+    return ordered
 
 
 def is_named(title: str, text: str) -> bool:
-    """Say whether a text names a title, whole or without its "(disambiguator)"."""
+    """Return whether a text names a title, whole or without its "(disambiguator)"."""
     return _names(_lowered(text), title)
 
 
-def _leads(
+def _priority(
     fact: SupportingFact,
     before: Sequence[SupportingFact],
     left: Sequence[SupportingFact],
-    asked: Sequence[str],
+    question_words: Sequence[str],
     answer: Sequence[str],
 ) -> float:
-    """Return how much speaks for a fact to come next, before the others of `left`."""
+    """Return the priority of a fact to come next, before the others of `left`."""
     others = [other for other in left if other is not fact]
-    score = 2.0 * _share(fact.title or fact.text, asked)
+    score = 2.0 * _share(fact.title or fact.text, question_words)
     if any(_names(_lowered(other.text), fact.title) for other in before):
         score += 2.0
     # A fact that another one names comes after it, unless they name each other.
@@ -73,15 +73,15 @@ def _leads(
     return score
 
 
-def _share(title: str, asked: Sequence[str]) -> float:
+def _share(title: str, question_words: Sequence[str]) -> float:
     """Return the share of a title's words that the question holds; 1 where it names it."""
-    if _names(asked, title):
+    if _names(question_words, title):
         return 1.0
     forms = title_words(title)
     if not forms:
         return 0.0
     wanted = {word.lower() for word in forms[-1]}
-    return 0.5 * len(wanted & set(asked)) / len(wanted)
+    return 0.5 * len(wanted & set(question_words)) / len(wanted)
 
 
 def _names(text: Sequence[str], title: str) -> bool:

@@ -68,10 +68,10 @@ class TrainingPair:
 
 
 def training_pairs(questions: Sequence[TrainingQuestion]) -> list[TrainingPair]:
-    """Return what the generating agents learn from (KGP, section 4.1: instruction fine-tuning).
+    """Return the training pairs of the generating agents (KGP, section 4.1), each once.
 
-    The first fact is to be found from the question alone, each next one from those before it too; a
-    comparison is learnt from either side. No pair stands twice.
+    The first fact is predicted from the question alone, each next one also from those before it; a
+    comparison gives pairs in both orders.
     """
     pairs = (
         TrainingPair(question.question, order[:at], fact)
@@ -85,9 +85,9 @@ def training_pairs(questions: Sequence[TrainingQuestion]) -> list[TrainingPair]:
 def read_training_questions(paths: Sequence[str | Path]) -> list[TrainingQuestion]:
     """Return the questions of some files (`.jsonl`, or `.json` with one array; also `.gz`).
 
-    A question that stands in several files is kept once, as the first of them has it; MuSiQue's
-    unanswerable questions, which lack a fact, are left out. Raises InputError with file and line
-    for what is no question, has no supporting facts or lacks a passage that holds one.
+    A question in several files is kept once, as in the first of them; MuSiQue's unanswerable
+    questions, which lack a fact, are left out. Raises InputError with file and line for a record
+    that is no question, has no supporting facts or lacks the passage of one.
     """
     found: dict[str, TrainingQuestion] = {}
     for path in map(Path, paths):
@@ -97,8 +97,8 @@ def read_training_questions(paths: Sequence[str | Path]) -> list[TrainingQuestio
         empty = True
         for value, where in _values(path, name):
             empty = False
-            for made in _question(value, where):
-                found.setdefault(made.question.strip(), made)
+            for question in _question(value, where):
+                found.setdefault(question.question.strip(), question)
         if empty:
             raise InputError("the file holds no question", where=name, hint=_EXPECTED)
     return list(found.values())
@@ -140,10 +140,10 @@ def _question(value: dict[str, Any], where: str) -> Iterator[TrainingQuestion]:
             facts, starts = _side_by_side(facts)
         else:
             facts = chained(question, answer, facts)
-    said = (text for fact in facts for text in (fact.title, fact.passage_text))
-    if not is_storable("".join([question, answer, *said, *sum(distractors, ())])):
-        what = "a text holds half a surrogate pair"
-        raise InputError(what, where=where, hint="Mend the escape.")
+    texts = (text for fact in facts for text in (fact.title, fact.passage_text))
+    if not is_storable("".join([question, answer, *texts, *sum(distractors, ())])):
+        problem = "a text holds half a surrogate pair"
+        raise InputError(problem, where=where, hint="Mend the escape.")
     key = value.get("id", value.get("_id"))
     name = text_hash(question)[:24] if key is None else str(key)
     yield TrainingQuestion(name, question, answer, tuple(facts), tuple(distractors), starts)
@@ -176,8 +176,10 @@ def _hotpotqa(
             )
         sentences = passages[title]
         # Published files point past the end of a few passages: then all of it supports the answer.
-        said = [sentences[n] for n in sorted(set(numbers)) if 0 <= n < len(sentences)] or sentences
-        facts.append(SupportingFact(title, _joined(said), _joined(sentences)))
+        supporting = [
+            sentences[n] for n in sorted(set(numbers)) if 0 <= n < len(sentences)
+        ] or sentences
+        facts.append(SupportingFact(title, _joined(supporting), _joined(sentences)))
     others = [
         (title, _joined(sentences))
         for title, sentences in context
@@ -221,7 +223,7 @@ def _musique(
     ] or [at for at, p in numbered.items() if p.get("is_supporting")]
     if not order or any(not isinstance(at, int) or at not in numbered for at in order):
         raise InputError(
-            "the question's supporting paragraphs are not told",
+            "the question's supporting paragraphs are not given",
             where=where,
             hint="Use MuSiQue's training or development files of answerable questions.",
         )
@@ -234,7 +236,7 @@ def _musique(
 def _evidence(value: Any, where: str) -> list[SupportingFact]:
     """Return the facts of gold sentences alone: "title | sentence", or bare.
 
-    Which of the bare sentences stand in one passage is not told, so each is a fact of its own.
+    The passages of bare sentences are unknown, so each is a fact of its own.
     """
     if (
         not isinstance(value, list)
@@ -242,12 +244,12 @@ def _evidence(value: Any, where: str) -> list[SupportingFact]:
         or not all(isinstance(sentence, str) and sentence.strip() for sentence in value)
     ):
         raise InputError('the question\'s "evidence" is no list of sentences', where=where)
-    said: dict[tuple[str, int], list[str]] = {}
+    grouped: dict[tuple[str, int], list[str]] = {}
     for at, sentence in enumerate(value):
         title, titled, text = sentence.partition(" | ")
         key = (title.strip(), -1) if titled else ("", at)
-        said.setdefault(key, []).append(text if titled else sentence)
-    texts = [(title, _joined(sentences)) for (title, _), sentences in said.items()]
+        grouped.setdefault(key, []).append(text if titled else sentence)
+    texts = [(title, _joined(sentences)) for (title, _), sentences in grouped.items()]
     return [SupportingFact(title, text, text) for title, text in texts]
 
 

@@ -40,10 +40,7 @@ def export_encoder(model: Any, folder: Path) -> None:
 
 
 def export_network(module: Any, file: Path) -> None:
-    """Write a torch module that takes ids, mask and types as an OpenVINO `.xml` and `.bin`.
-
-    The weights are kept in 16 bits.
-    """
+    """Write a torch module of ids, mask and types as an OpenVINO `.xml` and `.bin`, in 16 bits."""
     import torch
 
     openvino = import_openvino()
@@ -55,10 +52,12 @@ def export_network(module: Any, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
         with warnings.catch_warnings(), torch.no_grad():
-            warnings.simplefilter("ignore")  # of the tracing, about what is the same for all texts
-            made = convert_model(
+            warnings.simplefilter(
+                "ignore"
+            )  # tracing warns about values that are constant for all texts
+            converted = convert_model(
                 module, example_input={name: part.cpu() for name, part in example.items()}
             )
     finally:
         module.to(device)
-    openvino.save_model(made, str(file), compress_to_fp16=True)
+    openvino.save_model(converted, str(file), compress_to_fp16=True)

@@ -1,4 +1,4 @@
-"""The folder that a training makes: checkpoints while it runs, then weights and a card."""
+"""Manages the output folder of a training: settings, checkpoints, and the model card."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SETTINGS_FILE = "kgp-training.json"
 
 
 class Folder:
-    """An output folder; `settings` is what a run must share with another one to go on with it.
+    """An output folder; a run continues an earlier one that had the same `settings`.
 
-    Raises ConfigurationError where the folder holds a training with other settings and `overwrite`
-    is not given, or anything else: what no training made is never deleted.
+    Raises ConfigurationError where the folder has a training with other settings and `overwrite` is
+    not given, and where it has other files: those are never deleted.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any], *, overwrite: bool) -> None:
@@ -37,7 +37,7 @@ class Folder:
                 )
             shutil.rmtree(path)
             kept = None
-        #: What the finished run reported; None while there is something left to do.
+        #: The report of the finished run; None while it is unfinished.
         self.result: dict[str, Any] | None = (kept or {}).get("result")
         if kept is None:
             try:
@@ -51,7 +51,7 @@ class Folder:
                 ) from error
 
     def last_checkpoint(self) -> Path | None:
-        """Return the newest whole checkpoint; its trainer_state.json is written last."""
+        """Return the newest complete checkpoint; its trainer_state.json is written last."""
         found = [
             (int(folder.name.rpartition("-")[2]), folder)
             for folder in self.checkpoints.glob("checkpoint-*")
@@ -60,7 +60,7 @@ class Folder:
         return max(found)[1] if found else None
 
     def finish(self, result: Mapping[str, Any], card: str) -> None:
-        """Write the card, say that the run is done, and delete its checkpoints."""
+        """Write the card and the result, and delete the checkpoints."""
         (self.path / "README.md").write_text(card, encoding="utf-8")
         self._write(dict(result))
         shutil.rmtree(self.checkpoints, ignore_errors=True)

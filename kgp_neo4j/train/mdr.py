@@ -35,17 +35,17 @@ from kgp_neo4j.types.errors import ConfigurationError, ModelError
 __all__ = ["MdrReport", "MdrTraining", "model_card", "train_encoder", "train_mdr"]
 
 
-def model_card(made: MdrFolder) -> str:
+def model_card(folder: MdrFolder) -> str:
     """Return the README.md of an encoder's folder."""
-    told = made.training
-    what = f"a LoRA adapter of rank {made.lora_rank}" if made.lora_rank else "a whole model"
-    sources = [f"| {name} | {count:,} |" for name, count in told["sources"].items()]
+    training = folder.training
+    kind = f"a LoRA adapter of rank {folder.lora_rank}" if folder.lora_rank else "a whole model"
+    sources = [f"| {name} | {count:,} |" for name, count in training["sources"].items()]
     lines = [
         "# MDR encoder",
         "",
-        f"Predicts the next supporting passage from a question and the passages before it: {what} "
-        f"on `{made.encoder}`, fine-tuned with kgp-neo4j after multi-hop dense retrieval (Xiong et "
-        "al., ICLR 2021).",
+        f"Predicts the next supporting passage from a question and the passages before it: {kind} "
+        f"on `{folder.encoder}`, fine-tuned with kgp-neo4j after multi-hop dense retrieval (Xiong "
+        "et al., ICLR 2021).",
         "",
         "```sh",
         "kgp-neo4j connect --corpus NAME --edges knn-mdr --mdr-model FOLDER",
@@ -56,20 +56,21 @@ def model_card(made: MdrFolder) -> str:
         "|---|---|",
         *sources,
         "",
-        f"{told['steps']:,} steps of {told['batch']} pairs with {told['negatives']} hard negatives "
-        f"each, learning rate {told['learning_rate']:g}, warm-up {told['warm_up']:g}, gradients "
-        f"cut at {told['clip']:g}, seed {told['seed']}. The loss went from "
-        f"{told['first_loss']:.3f} to {told['last_loss']:.3f}.",
+        f"{training['steps']:,} steps of {training['batch']} pairs with {training['negatives']} "
+        f"hard negatives each, learning rate {training['learning_rate']:g}, warm-up "
+        f"{training['warm_up']:g}, gradients cut at {training['clip']:g}, seed "
+        f"{training['seed']}. The loss went from "
+        f"{training['first_loss']:.3f} to {training['last_loss']:.3f}.",
         "",
-        f"Word pieces at most: question {made.lengths.question}, passage {made.lengths.passage}, "
-        f"query with passages {made.lengths.query}. The passages before share evenly what the "
-        "question leaves.",
+        f"Word pieces at most: question {folder.lengths.question}, passage "
+        f"{folder.lengths.passage}, query with passages {folder.lengths.query}. The passages "
+        "before share evenly what the question leaves.",
         "",
     ]
     return "\n".join(lines)
 
 
-# --- Runs sentence-transformers' trainer over columns of texts, with checkpoints and a bar --------
+# --- The trainer ---
 
 
 def train_encoder(
@@ -90,8 +91,8 @@ def train_encoder(
 ) -> list[float]:
     """Train a SentenceTransformer in place, and return the loss of each step.
 
-    `columns` are anchor, positive and negatives, one text a pair in each. It goes on from the
-    checkpoint `resume` where that is given.
+    `columns` are anchor, positive and negatives, each with a text for every pair. Training
+    continues from the checkpoint `resume` if it is given.
     """
     with needs("train", "training an MDR encoder", ModelError):
         from datasets import Dataset
@@ -114,10 +115,10 @@ def train_encoder(
         )
 
     class Trainer(SentenceTransformerTrainer):
-        """Looks nothing up and draws nothing of its own."""
+        """The library's trainer without its model card."""
 
         def add_model_card_callback(self, default_args_dict: Any) -> None:
-            """Leave out the library's card, which would draw bars and look things up."""
+            """Do nothing: the library's card would show bars and ask the hub."""
 
     on_gpu = model.device.type == "cuda"
     arguments = SentenceTransformerTrainingArguments(
@@ -127,7 +128,7 @@ def train_encoder(
         learning_rate=rate,
         warmup_steps=math.ceil(warm_up * steps),
         max_grad_norm=clip,
-        # A passage that two pairs of a batch share would be right and wrong at once.
+        # A passage in two pairs of a batch would be both a positive and a negative.
         batch_sampler="no_duplicates",
         bf16=bfloat16,
         use_cpu=not on_gpu,
@@ -147,7 +148,7 @@ def train_encoder(
             model=model,
             args=arguments,
             train_dataset=Dataset.from_dict({k: list(v) for k, v in columns.items()}),
-            # Part by part: a batch of 16 pairs held at once took 7 GB in training.
+            # In small parts: a batch of 16 pairs at once takes 7 GB.
             loss=CachedMultipleNegativesRankingLoss(model, mini_batch_size=32 if on_gpu else 8),
             callbacks=[watch(progress)],
         )
@@ -156,12 +157,12 @@ def train_encoder(
     return [float(row["loss"]) for row in trainer.state.log_history if "loss" in row]
 
 
-# --- Trains an MDR encoder: to predict the next supporting passage from those before it -----------
+# --- The encoder ---
 
 
 @dataclass(frozen=True, slots=True)
 class MdrTraining:
-    """How an MDR encoder is trained; what the papers say is the default where there is a choice.
+    """The options of an MDR encoder's training; the defaults are those of the papers.
 
     `lora_rank` 0 trains every weight. `learning_rate` None is the paper's 2e-5 for that, and 2e-4
     for LoRA; `steps` None is `epochs` over the pairs. `warm_up` is a share of the steps, `clip` the
@@ -197,10 +198,10 @@ class MdrTraining:
 
 @dataclass(frozen=True, slots=True)
 class MdrReport:
-    """What a training made: where, from how many pairs, in how many steps, and how the loss fell.
+    """The result of a training: folder, pairs, steps and losses.
 
     `first_loss` and `last_loss` are means over the first and the last tenth of the steps. `resumed`
-    is the step that an earlier run was taken up at; with `done_before` there was nothing to do.
+    is the step it continued from, and `done_before` is true where it was finished before.
     """
 
     folder: str
@@ -224,26 +225,27 @@ def train_mdr(
 ) -> MdrReport:
     """Train an MDR encoder on pairs and write it to the folder `out`.
 
-    A run that was stopped goes on from its last checkpoint, one every `save_every` steps.
+    An interrupted run continues from its last checkpoint, of which there is one every `save_every`
+    steps.
     The loss is the cross-entropy of the right passage among all passages of a batch, hard negatives
     included, by cosine similarity (MDR takes the inner product; here all vectors are unit ones).
-    `sources` says where the pairs are from, for the model card. Raises ConfigurationError where
-    `out` holds something else and there is no `overwrite`, or there are fewer than two pairs, and
+    `sources` names the origin of the pairs in the model card. Raises ConfigurationError where
+    `out` has other files and there is no `overwrite`, or there are fewer than two pairs, and
     ModelError where it can't be written or a package is missing.
     """
     settings = settings or MdrTraining()
     began = time.perf_counter()
-    made = filled(pairs, settings.negatives, settings.seed)
-    if len(made) < 2:
+    complete_pairs = filled(pairs, settings.negatives, settings.seed)
+    if len(complete_pairs) < 2:
         raise ConfigurationError(
-            f"there are {len(made)} training pairs, which is too few",
+            f"there are {len(complete_pairs)} training pairs, which is too few",
             hint="Give more labelled questions, or a corpus of more than a few passages.",
         )
-    steps = settings.steps or settings.epochs * math.ceil(len(made) / settings.batch)
+    steps = settings.steps or settings.epochs * math.ceil(len(complete_pairs) / settings.batch)
     model, device = load_model(settings.encoder, _float32())
     model.max_seq_length = settings.lengths.query
     form = QueryForm(TorchTransformer(model, device).tokenizer, settings.lengths)
-    digest = hashlib.sha256(repr([dataclasses.astuple(pair) for pair in made]).encode())
+    digest = hashlib.sha256(repr([dataclasses.astuple(pair) for pair in complete_pairs]).encode())
     plan = dataclasses.asdict(settings) | {"steps": steps, "data": digest.hexdigest()[:16]}
     folder = Folder(out, plan, overwrite=overwrite)
     if folder.result is not None:
@@ -252,7 +254,7 @@ def train_mdr(
     try:
         losses = train_encoder(
             model,
-            _columns(made, form, settings.negatives),
+            _columns(complete_pairs, form, settings.negatives),
             folder.checkpoints,
             resume=last,
             steps=steps,
@@ -268,7 +270,7 @@ def train_mdr(
         tenth = max(len(losses) // 10, 1)
         report = MdrReport(
             folder=str(out),
-            pairs=len(made),
+            pairs=len(complete_pairs),
             steps=steps,
             first_loss=sum(losses[:tenth]) / tenth,
             last_loss=sum(losses[-tenth:]) / tenth,
@@ -314,7 +316,7 @@ def _save(
             # peft asks transformers for something by its old name.
             warnings.simplefilter("ignore", FutureWarning)
             model[0].auto_model.save_pretrained(weights)
-        # It names a folder of this machine there; ours is said in kgp-mdr.json.
+        # peft writes the path of a local folder here.
         file = weights / "adapter_config.json"
         configuration = json.loads(file.read_text(encoding="utf-8"))
         configuration["base_model_name_or_path"] = settings.encoder
@@ -334,7 +336,9 @@ def _save(
         "first_loss": round(report.first_loss, 4),
         "last_loss": round(report.last_loss, 4),
     }
-    made = MdrFolder(settings.encoder, settings.lora_rank, settings.lengths, training=training)
-    export_encoder(load_mdr_model(out, made, precise=True)[0], out)
-    write_mdr_folder(out, made)
-    return model_card(made)
+    description = MdrFolder(
+        settings.encoder, settings.lora_rank, settings.lengths, training=training
+    )
+    export_encoder(load_mdr_model(out, description, precise=True)[0], out)
+    write_mdr_folder(out, description)
+    return model_card(description)

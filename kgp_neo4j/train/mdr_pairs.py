@@ -36,9 +36,9 @@ __all__ = [
 
 #: Title and text of a passage.
 Text = tuple[str, str]
-#: What stands for a title that is left out of a sentence.
+#: Replaces a title that is masked in a sentence.
 _MASK = "…"
-#: A sentence of fewer words says too little to stand for a question.
+#: Least words of a sentence that is used as a query.
 _SHORTEST = 4
 _WORD = regex.compile(WORD)
 
@@ -62,11 +62,11 @@ def gather_pairs(
     negatives: int = 2,
     seed: int = 0,
 ) -> tuple[list[MdrPair], dict[str, int]]:
-    """Return training pairs and how many came from where.
+    """Return training pairs, and the number of pairs by source.
 
-    Labelled files give the pairs where there are any, and the corpus hard negatives for them; a
-    corpus alone gives at most `pairs` of its own. Raises ConfigurationError where there is neither,
-    and CorpusError where the corpus is not there or has nothing to learn from.
+    With labelled files the pairs are theirs, and the corpus gives hard negatives; a corpus alone
+    gives at most `pairs`. Raises ConfigurationError where there is neither, and CorpusError where
+    there is no such corpus or it gives no pairs.
     """
     if database is None or corpus is None:
         if not files:
@@ -74,23 +74,27 @@ def gather_pairs(
                 "there is nothing to train from",
                 hint="Give files of labelled questions, a --corpus, or both.",
             )
-        made = labelled_pairs(read_training_questions(files), negatives=negatives, seed=seed)
-        return made, {_names(files): len(made)}
+        training_pairs = labelled_pairs(
+            read_training_questions(files), negatives=negatives, seed=seed
+        )
+        return training_pairs, {_names(files): len(training_pairs)}
     if files:
         questions = read_training_questions(files)
         found = retrieved_negatives(database, corpus, questions)
-        made = labelled_pairs(questions, negatives=negatives, seed=seed, retrieved=found)
-        return made, {f"{_names(files)}, with negatives from the corpus {corpus}": len(made)}
+        training_pairs = labelled_pairs(questions, negatives=negatives, seed=seed, retrieved=found)
+        return training_pairs, {
+            f"{_names(files)}, with negatives from the corpus {corpus}": len(training_pairs)
+        }
     if not database.read("inspect/corpus", corpus=corpus):
         raise no_corpus(corpus)
-    made = corpus_pairs(database, corpus, pairs=pairs, negatives=negatives, seed=seed)
-    if not made:
+    training_pairs = corpus_pairs(database, corpus, pairs=pairs, negatives=negatives, seed=seed)
+    if not training_pairs:
         raise CorpusError(
             f"the corpus {corpus!r} has nothing to learn from: no passage names another document, "
             "and none has two sentences",
             hint="Connect it first (`kgp-neo4j connect`), or give files of labelled questions.",
         )
-    return made, {f"the corpus {corpus}, without labels": len(made)}
+    return training_pairs, {f"the corpus {corpus}, without labels": len(training_pairs)}
 
 
 def labelled_pairs(
@@ -105,35 +109,35 @@ def labelled_pairs(
     Hard negatives are drawn from the question's own distractors, and from what was `retrieved` for
     it (see `retrieved_negatives`) where that is given: half from each.
     """
-    made: dict[MdrPair, None] = {}
+    labelled: dict[MdrPair, None] = {}
     for at, question in enumerate(questions):
-        draw = random.Random(f"{seed} {question.id}")
+        generator = random.Random(f"{seed} {question.id}")
         found = list(retrieved[at]) if retrieved else []
         for order in question.orders():
             for step, fact in enumerate(order):
-                near = draw.sample(found, min(len(found), (negatives + 1) // 2))
+                near = generator.sample(found, min(len(found), (negatives + 1) // 2))
                 others = [text for text in question.distractors if text not in near]
-                near += draw.sample(others, min(len(others), negatives - len(near)))
+                near += generator.sample(others, min(len(others), negatives - len(near)))
                 before = tuple(_passage(f) for f in order[:step])
-                made[MdrPair(question.question, before, _passage(fact), tuple(near))] = None
-    return list(made)
+                labelled[MdrPair(question.question, before, _passage(fact), tuple(near))] = None
+    return list(labelled)
 
 
 def retrieved_negatives(
     database: Database, corpus: str, questions: Sequence[TrainingQuestion], limit: int = 8
 ) -> list[list[Text]]:
-    """Return for each question what full-text search finds in a corpus and is none of its facts.
+    """Return for each question up to `limit` results of full-text search that are not its facts.
 
-    At most `limit` passages each. A passage with the title or the text of a fact is none.
+    Passages with the title or the text of a fact are left out.
     """
     retriever = PassageRetriever(database, corpus, method="bm25")
-    made: list[list[Text]] = []
+    negatives: list[list[Text]] = []
     with bar("negatives", len(questions), "questions") as progress:
         for question in questions:
             titles = {fact.title for fact in question.facts if fact.title}
             texts = [_plain(fact.text) for fact in question.facts]
             found = retriever.retrieve(Question(question.id, question.question)).passages
-            made.append(
+            negatives.append(
                 [
                     (passage.title, passage.text)
                     for passage in found
@@ -142,7 +146,7 @@ def retrieved_negatives(
                 ][:limit]
             )
             progress.update()
-    return made
+    return negatives
 
 
 def corpus_pairs(
@@ -162,33 +166,33 @@ def corpus_pairs(
     inverse cloze task of Lee et al., ACL 2019). Hard negatives are similar passages that no title
     joins.
     """
-    draw = random.Random(seed)
-    asked = {"corpus": corpus, "seed": seed, "negatives": negatives}
-    rows = database.read("train/named_passages", limit=pairs // 2, **asked)
-    made = [pair for row in rows if (pair := _named(row, draw, masked))]
-    rows = database.read("train/drawn_passages", limit=pairs - len(made), **asked)
-    made += [pair for row in rows if (pair := _cloze(row, draw))]
-    return made
+    generator = random.Random(seed)
+    parameters = {"corpus": corpus, "seed": seed, "negatives": negatives}
+    rows = database.read("train/named_passages", limit=pairs // 2, **parameters)
+    found = [pair for row in rows if (pair := _named(row, generator, masked))]
+    rows = database.read("train/drawn_passages", limit=pairs - len(found), **parameters)
+    found += [pair for row in rows if (pair := _cloze(row, generator))]
+    return found
 
 
 def filled(pairs: Sequence[MdrPair], negatives: int, seed: int = 0) -> list[MdrPair]:
-    """Return the pairs with `negatives` each; what one lacks is drawn from the others' passages."""
-    draw = random.Random(seed)
+    """Return the pairs with `negatives` each; missing ones are drawn from the other pairs."""
+    generator = random.Random(seed)
     pool = list(dict.fromkeys(text for pair in pairs for text in (pair.positive, *pair.negatives)))
-    made = []
+    complete = []
     for pair in pairs:
         near = [text for text in pair.negatives if text != pair.positive][:negatives]
-        taken = {pair.positive, *pair.before, *near}
-        # Three times as many as are wanted, since some of them may be taken.
-        for text in draw.sample(pool, min(len(pool), 3 * negatives + len(taken))):
-            if len(near) < negatives and text not in taken:
+        excluded = {pair.positive, *pair.before, *near}
+        # Three times as many as are wanted, since some of them may be excluded.
+        for text in generator.sample(pool, min(len(pool), 3 * negatives + len(excluded))):
+            if len(near) < negatives and text not in excluded:
                 near.append(text)
-        # Of very few passages, one stands twice: the loss only counts it twice.
+        # With very few passages one is repeated, which the loss counts twice.
         while near and len(near) < negatives:
             near.append(near[-1])
         if len(near) == negatives:
-            made.append(replace(pair, negatives=tuple(near)))
-    return made
+            complete.append(replace(pair, negatives=tuple(near)))
+    return complete
 
 
 def _names(files: Sequence[str | Path]) -> str:
@@ -200,7 +204,7 @@ def _passage(fact: SupportingFact) -> Text:
 
 
 def _plain(text: str) -> str:
-    """Return a text without case and white space, in which corpora of one source differ."""
+    """Return a text without case and white space, to compare passages of different corpora."""
     return "".join(text.split()).casefold()
 
 

@@ -72,7 +72,7 @@ Made by `kgp-neo4j train reader`.
 """
 
 
-# --- Saves a reader's training half-way: weights, their average and the optimizer's moments -------
+# --- Checkpoints: weights, their average and the optimizer's moments ---
 
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
@@ -80,7 +80,7 @@ _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 def save_checkpoint(
     folder: Path, step: int, network: TrainedNetwork, optimizer: Any, average: Average
 ) -> None:
-    """Write what is needed to go on after `step` steps; of older checkpoints none is kept."""
+    """Write the state after `step` steps, and delete older checkpoints."""
     import torch
     from safetensors.torch import save_file
 
@@ -94,7 +94,7 @@ def save_checkpoint(
             value = torch.as_tensor(optimizer.state[part][moment])
             kept[f"{moment}:{name}"] = value.detach().cpu().contiguous()
     save_file(kept, str(place / "state.safetensors"))
-    # Written last: a checkpoint without it was cut short.
+    # Written last: a checkpoint without it is incomplete.
     (place / "trainer_state.json").write_text(json.dumps({"step": step}), encoding="utf-8")
     for other in folder.glob("checkpoint-*"):
         if other != place:
@@ -102,9 +102,9 @@ def save_checkpoint(
 
 
 def load_checkpoint(place: Path, network: TrainedNetwork, optimizer: Any, average: Average) -> int:
-    """Put a checkpoint's state into a network and what trains it; return the steps it has done.
+    """Load a checkpoint into a network, optimizer and average; return its number of steps.
 
-    Raises ModelError where it does not belong to them.
+    Raises ModelError where the checkpoint does not fit them.
     """
     import torch
     from safetensors import SafetensorError
@@ -129,12 +129,12 @@ def load_checkpoint(place: Path, network: TrainedNetwork, optimizer: Any, averag
         ) from error
 
 
-# --- Trains the offline reader: the upper layers of an encoder, and the heads that find answers ---
+# --- The reader ---
 
-#: One in so many questions over several passages is kept for the calibration.
-_HELD = 8
-#: Beside the questions over several passages, an epoch repeats this share of them from the others.
-_AGAIN = 0.5
+#: One in this many questions over several passages is held out for the calibration.
+_HELD_OUT_EVERY = 8
+#: Questions of one passage in a later epoch, as a share of those over several passages.
+_REPEATED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +169,11 @@ class ReaderSettings:
 
 @dataclass(frozen=True, slots=True)
 class ReaderReport:
-    """What a training did; `right` is the share of held-out questions answered rightly.
+    """The result of a training; `right` is the share of held-out questions answered correctly.
 
-    `calibration_error` is the mean gap between how sure the reader is and how often it is right
-    there; both are None where too few questions were held out. `resumed` is the step it went on
-    from, `done_before` true where nothing was left to do.
+    `calibration_error` is the mean gap between confidence and accuracy there; both are None where
+    too few questions were held out. `resumed` is the step it continued from, and `done_before` is
+    true where it was finished before.
     """
 
     out: str
@@ -250,7 +250,9 @@ def train_reader(
             )  # fmt: skip
         average.put(network)
         network.save(out, {})
-        calibration = fit_calibration(OfflineReader(*read_network(out)), checked or _asked(left))
+        calibration = fit_calibration(
+            OfflineReader(*read_network(out)), checked or _held_out_questions(left)
+        )
         network.save(out, {"calibration": calibration} if calibration else {})
         report = ReaderReport(
             out=str(out),
@@ -276,38 +278,38 @@ def train_reader(
 
 
 def held_out(question: str) -> bool:
-    """Say whether a question over several passages is kept for the calibration: one in eight."""
-    return int(hashlib.sha256(question.encode()).hexdigest(), 16) % _HELD == 0
+    """Return whether a question over several passages is kept for the calibration: one in eight."""
+    return int(hashlib.sha256(question.encode()).hexdigest(), 16) % _HELD_OUT_EVERY == 0
 
 
 def _plan(
     network: TrainedNetwork, examples: Sequence[ReadingExample], settings: ReaderSettings
 ) -> list[list[Laid]]:
     """Return all batches of a training in their order: first one passage each, then several."""
-    draw = random.Random(settings.seed)
+    generator = random.Random(settings.seed)
     several = [e for e in examples if e.group == "several"]
     single = [e for e in examples if e.group != "several"]
-    draw.shuffle(single)
+    generator.shuffle(single)
     tokenizer, size = network.tokenizer, settings.batch
     longest = min(settings.longest, network.longest)
-    made: list[list[Laid]] = []
+    plan: list[list[Laid]] = []
     for _ in range(1 if several else settings.epochs):
-        laid = lay_out(tokenizer, single[: settings.single], longest, draw)
-        made += batches(laid, size, draw)
-    again = int(_AGAIN * len(several))
+        laid = lay_out(tokenizer, single[: settings.single], longest, generator)
+        plan += batches(laid, size, generator)
+    again = int(_REPEATED_SHARE * len(several))
     for epoch in range(settings.epochs if several else 0):
         rest = single[settings.single + epoch * again :][:again] or single[:again]
-        laid = lay_out(tokenizer, several, longest, draw)
-        laid += lay_out(tokenizer, rest, longest, draw)
-        made += batches(laid, size, draw)
-    if not made:
+        laid = lay_out(tokenizer, several, longest, generator)
+        laid += lay_out(tokenizer, rest, longest, generator)
+        plan += batches(laid, size, generator)
+    if not plan:
         raise InputError("no example fits into a window", hint="Give a larger --longest.")
-    return made
+    return plan
 
 
-def _asked(examples: Sequence[ReadingExample]) -> list[Asked]:
+def _held_out_questions(examples: Sequence[ReadingExample]) -> list[Asked]:
     """Return held-out questions over the passages of their file, the supporting ones first."""
-    made = []
+    questions = []
     for example in examples:
         answer = example.answer or example.kind
         texts = [*example.passages, *example.others[:3]]
@@ -315,12 +317,12 @@ def _asked(examples: Sequence[ReadingExample]) -> list[Asked]:
             Passage(f"{at}", "", title, at, 0, len(text), text)
             for at, (title, text) in enumerate(texts)
         )
-        made.append(Asked(example.question, passages, (answer,)))
-    return made
+        questions.append(Asked(example.question, passages, (answer,)))
+    return questions
 
 
 def _digest(examples: Sequence[Any]) -> str:
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for example in examples:
-        made.update(repr(example).encode("utf-8", "backslashreplace"))
-    return made.hexdigest()[:16]
+        digest.update(repr(example).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()[:16]

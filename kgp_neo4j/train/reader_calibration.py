@@ -1,4 +1,4 @@
-"""Fits and measures how sure the offline reader is, on questions that it was not trained on."""
+"""Fits and measures the confidence of the offline reader, on questions it was not trained on."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from kgp_neo4j.types.corpus import Passage, ReasoningPath
 __all__ = ["Asked", "calibration_error", "fit_calibration", "is_right", "reliability"]
 
 _FEWEST = 20
-#: A question read over another one's passages, which do not answer it, counts so much beside one
-#: over its own: what is asked is mostly there.
+#: Weight of a question read over another one's passages, beside one over its own: in use, most
+#: questions can be answered.
 _FOREIGN = 0.25
-#: The share of right answers that lie below the threshold, and are not stated.
-_LOST = 0.02
-#: So many of the answers that are stated are right.
-_RIGHT = 0.9
-#: An answer that shares so much with a right one (F1 of the words) is right.
-_ALIKE = 0.8
+#: Share of right answers below the threshold, which are not given.
+_LOST_SHARE = 0.02
+#: Share of right answers among those that are stated.
+_RIGHT_SHARE = 0.9
+#: Least F1 of the words with a right answer.
+_SAME_ANSWER = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +38,30 @@ class Asked:
 
 
 def is_right(text: str, answers: Sequence[str]) -> bool:
-    """Say whether an answer is a right one, holds one, or shares most of its words with one.
+    """Return whether an answer equals or contains a right one, or shares most words with one.
 
-    Case, accents, marks and articles do not count; yes and no hold nothing else.
+    Case, accents, marks and articles do not count; yes and no have to be equal.
     """
-    said = _words_of(text)
+    answer_words = _words_of(text)
     for right in map(_words_of, answers):
-        if said == right:
+        if answer_words == right:
             return True
-        shared = 2 * (Counter(said) & Counter(right)).total() / max(1, len(said) + len(right))
-        held = (
-            right not in ([], ["yes"], ["no"]) and f" {' '.join(right)} " in f" {' '.join(said)} "
+        shared = (
+            2
+            * (Counter(answer_words) & Counter(right)).total()
+            / max(1, len(answer_words) + len(right))
         )
-        if held or shared >= _ALIKE:
+        contains = (
+            right not in ([], ["yes"], ["no"])
+            and f" {' '.join(right)} " in f" {' '.join(answer_words)} "
+        )
+        if contains or shared >= _SAME_ANSWER:
             return True
     return False
 
 
 def _words_of(text: str) -> list[str]:
-    """Return the words by which answers are compared: without case, accents, marks, articles."""
+    """Return the words of an answer without case, accents, marks and articles."""
     plain = "".join(unicodedata.normalize("NFD", c)[0].lower()[:1] or c for c in text)
     return [w for w in re.findall(r"\w+", plain) if w not in ("the", "a", "an")]
 
@@ -77,7 +82,7 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
     foreign = [
         _read(reader, one, other.passages, other.paths)
         for one, other in zip(asked, [*asked[1:], *asked[:1]], strict=True)
-        if not _stands(one.answers, other.passages)
+        if not _occurs(one.answers, other.passages)
     ]
     rows = [row for row in own if row[0].kind != "none"]
     # Yes and no are right half of the time whatever the passages: nothing is learned from them.
@@ -93,13 +98,13 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
     )
     sure = [float(p) for p in model.predict_proba(signals)[:, 1]]
     found = sorted(p for p, good in zip(sure, right, strict=False) if good)
-    threshold = found[int(_LOST * len(found))]
+    threshold = found[int(_LOST_SHARE * len(found))]
     refused = sum(p < threshold for p in sure[len(rows) :])
     return {
         "bias": float(model.intercept_[0]),
         "weights": dict(zip(used, map(float, model.coef_[0]), strict=True)),
         "threshold": max(0.0, min(threshold, 0.5)),
-        "stated": _sure_enough(sure[: len(rows)], right),
+        "stated": _stated_from(sure[: len(rows)], right),
         "questions": len(rows),
         "right": sum(right) / len(right),
         "error": calibration_error(sure[: len(rows)], right),
@@ -107,12 +112,12 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
     }
 
 
-def _sure_enough(sure: Sequence[float], right: Sequence[bool]) -> float:
+def _stated_from(sure: Sequence[float], right: Sequence[bool]) -> float:
     """Return the lowest confidence above which nine in ten answers are right; 1 where none is."""
     best, good = 1.0, 0
     for at, (confidence, is_good) in enumerate(sorted(zip(sure, right, strict=True))[::-1], 1):
         good += is_good
-        if at >= _FEWEST and good >= _RIGHT * at:
+        if at >= _FEWEST and good >= _RIGHT_SHARE * at:
             best = confidence
     return best
 
@@ -125,8 +130,8 @@ def _read(
     return choice, is_right(choice.text, one.answers)
 
 
-def _stands(answers: Sequence[str], passages: Sequence[Passage]) -> bool:
-    """Say whether a right answer stands in some passages, which then may answer all the same."""
+def _occurs(answers: Sequence[str], passages: Sequence[Passage]) -> bool:
+    """Return whether a right answer stands in some passages, which then may answer all the same."""
     text = f" {' '.join(word for p in passages for word in _words_of(f'{p.title} {p.text}'))} "
     return any(f" {' '.join(_words_of(answer))} " in text for answer in answers)
 
@@ -138,12 +143,12 @@ def reliability(
 
     `sure` and `right` there are means.
     """
-    made: list[Mapping[str, float]] = []
+    rows: list[Mapping[str, float]] = []
     for at in range(bins):
         low, high = at / bins, (at + 1) / bins
         inside = [i for i, p in enumerate(sure) if low <= p < high or (p == 1.0 and at == bins - 1)]
         if inside:
-            made.append(
+            rows.append(
                 {
                     "from": low,
                     "number": len(inside),
@@ -151,7 +156,7 @@ def reliability(
                     "right": sum(right[i] for i in inside) / len(inside),
                 }
             )
-    return made
+    return rows
 
 
 def calibration_error(sure: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:

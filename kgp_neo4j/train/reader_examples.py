@@ -115,7 +115,7 @@ def _lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
             yield value, where
 
 
-# --- One passage a question -----------------------------------------------------------------------
+# --- One passage a question ---
 
 
 def _single(path: Path) -> Iterator[ReadingExample]:
@@ -170,7 +170,7 @@ def _spans(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
         )
 
 
-# --- Several passages a question ------------------------------------------------------------------
+# --- Several passages a question ---
 
 
 def _several(path: Path) -> Iterator[ReadingExample]:
@@ -214,7 +214,7 @@ def _sentence(passage: int, text: str, at: int) -> tuple[Place, ...]:
     return tuple((passage, False, a, b) for a, b in sentences(text) if a <= at < b)
 
 
-# --- What 2WikiMultihopQA's triples say is compared -----------------------------------------------
+# --- Comparisons, by 2WikiMultihopQA's triples ---
 
 
 def _program(

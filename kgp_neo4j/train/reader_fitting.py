@@ -220,7 +220,7 @@ def batches(laid: Sequence[Laid], tokens: int, draw: random.Random) -> list[list
     return made
 
 
-# --- Fits the offline reader's weights to windows laid out, batch by batch ------------------------
+# --- Fitting ---
 
 #: What each column's loss counts, beside 1 for the kind of a window and 1 for its support.
 _COLUMNS = tuple(

@@ -50,7 +50,7 @@ done with the trees beyond it.
 """
 
 
-# --- `train scorer`: the learned agent's trees, from questions with known supporting facts --------
+# --- Training ---
 
 
 @dataclass(frozen=True, slots=True)

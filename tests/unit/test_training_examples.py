@@ -176,7 +176,7 @@ def test_the_chain_does_not_depend_on_the_order_given() -> None:
         (_BRIDGE | {"supporting_facts": [["Nothing", 0]]}, "'Nothing' is not in the context"),
         (_BRIDGE | {"context": [["Hesk Bridge", "text"]]}, "not as published"),
         (_MUSIQUE | {"paragraphs": [{"title": "x"}]}, "not as published"),
-        (_MUSIQUE | {"question_decomposition": [{"paragraph_support_idx": 9}]}, "not told"),
+        (_MUSIQUE | {"question_decomposition": [{"paragraph_support_idx": 9}]}, "not given"),
     ],
 )
 def test_a_bad_line_is_said_with_file_and_line(tmp_path: Path, record: object, said: str) -> None:
