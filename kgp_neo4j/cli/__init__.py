@@ -108,7 +108,6 @@ def cli(ctx: click.Context, debug: bool) -> None:
         try:
             ctx.default_map = {command: _configured(_CONFIGURED[command])}
         except KgpError:
-            # What is wrong is said by a command that needs the settings.
             if not ctx.meta[_HELP]:
                 raise
 

@@ -40,7 +40,7 @@ _reader = click.option(
 
 
 def llm_option(use: str) -> Callable[[F], F]:
-    """Return what adds `--llm` to a command; `use` says what the model does there."""
+    """Return a decorator that adds `--llm` to a command; `use` describes the model's task there."""
     return click.option(
         "--llm",
         metavar="NAME",

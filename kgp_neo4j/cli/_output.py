@@ -50,12 +50,12 @@ def echo_json(value: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Tell a person, on stderr, what is going on; stdout stays clean for results."""
+    """Print a message on stderr; stdout is for results."""
     click.echo(text, err=True)
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a page or a picture, and say so; raises InputError where the file cannot be written."""
+    """Write a page or a picture, and print its path; raises InputError where that fails."""
     from kgp_neo4j.types.errors import InputError
 
     try:

@@ -77,7 +77,7 @@ def run_training(
     as_json: bool,
     **changes: Any,
 ) -> None:
-    """Train with the settings, changed by what was given, and say what came of it."""
+    """Train with the settings, changed by the options given, and print the report."""
     from kgp_neo4j.train.generation import train_generator
 
     report = train_generator(

@@ -122,7 +122,7 @@ def _check(database: Any, corpus: str) -> None:
 
 
 def _talk(conversation: Conversation, as_json: bool) -> bool:
-    """Go on until the end of what is said; return whether every question was answered.
+    """Answer until the end of the input; return whether every question was answered.
 
     With a person, Ctrl-C stops the answer; pressed again before anything is said, it ends all.
     """
@@ -171,7 +171,7 @@ def _turns(conversation: Conversation, as_json: bool, person: bool) -> bool:
 
 
 def _next(person: bool) -> str | None:
-    """Return what is said next, typed at a prompt or a line of a pipe; None at the end."""
+    """Return the next input, typed at a prompt or a line of a pipe; None at the end."""
     if not person:
         line = sys.stdin.readline() if sys.stdin is not None else ""
         return line.strip() if line else None

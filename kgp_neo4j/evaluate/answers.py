@@ -43,7 +43,7 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _WHOLE = frozenset(("yes", "no", "noanswer"))
 
 
-# --- Scores ---------------------------------------------------------------------------------------
+# --- Scores ---
 
 
 def normalised(text: str) -> str:
@@ -80,7 +80,7 @@ def short_answer(statements: Sequence[Statement]) -> str:
     return statements[0].text if statements else ""
 
 
-# --- Who answers ----------------------------------------------------------------------------------
+# --- Answerers ---
 
 
 def from_passages(
@@ -158,7 +158,7 @@ def _line(
     }
 
 
-# --- Runs -----------------------------------------------------------------------------------------
+# --- Runs ---
 
 
 def answer_questions(

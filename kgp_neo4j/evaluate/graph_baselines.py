@@ -28,7 +28,7 @@ _K1, _B = 1.5, 0.75
 
 @dataclass(frozen=True, slots=True)
 class GraphDocument:
-    """What a graph says of one entity, in sentences, and the triples behind them."""
+    """The triples of one entity as sentences, and the triples themselves."""
 
     name: str
     text: str

@@ -39,7 +39,7 @@ AXES = {
 }
 
 
-# --- Multiple choice ------------------------------------------------------------------------------
+# --- Multiple choice ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def accuracy(chosen: Sequence[str], expected: Sequence[str]) -> Accuracy:
     return Accuracy(number, *shares)
 
 
-# --- What the evidence carries --------------------------------------------------------------------
+# --- Grounding ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +134,12 @@ def _whole(text: str, start: int, end: int) -> bool:
     return not before and not after
 
 
-# --- Judgement by a language model ----------------------------------------------------------------
+# --- Judgement by a language model ---
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge said of a pair: 1 the first is better, -1 the second, 0 a tie.
+    """A judge's verdict on a pair: 1 the first is better, -1 the second, 0 a tie.
 
     Both orders were asked; where they disagree, or the reply cannot be read, it is a tie and
     `agreed` is false.
@@ -257,7 +257,7 @@ def mean_ranks(ranks: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return {n: sum(r[n] for r in rows if n in r) / sum(n in r for r in rows) for n in names}
 
 
-# --- BERTScore ------------------------------------------------------------------------------------
+# --- BERTScore ---
 
 
 def bert_score(

@@ -125,7 +125,7 @@ def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
     }
 
 
-# --- A server of the Model Context Protocol over corpora and knowledge graphs, which only reads ---
+# --- The server ---
 
 with needs("mcp", "the MCP server"):
     from mcp.server import MCPServer

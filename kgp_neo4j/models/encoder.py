@@ -64,7 +64,7 @@ class Encoder:
 
         `done` is told how many texts each chunk brought, for a progress bar.
         """
-        # Longest first over everything, so that a batch holds texts of one length.
+        # Sorted by length over all texts, so that a batch has texts of similar length.
         order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(order), _CHUNK):

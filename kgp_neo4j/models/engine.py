@@ -72,7 +72,7 @@ def precision() -> Precision:
 
 
 def describe_engine() -> dict[str, str | int]:
-    """Return the engine's version, what it computes in on this CPU, and with how many threads."""
+    """Return the engine's version, its precision on this CPU, and its number of threads."""
     version = import_openvino().__version__.partition("-")[0]
     return {"engine": f"OpenVINO {version}", "precision": precision(), "threads": thread_count()}
 

@@ -1,4 +1,4 @@
-"""The folder of an MDR encoder: what it is made of, and whether its weights are whole."""
+"""Reads and writes the folder of an MDR encoder, and checks its weights."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class MdrFolder:
 
 
 def weights_folder(folder: Path, lora_rank: int) -> Path:
-    """Return where the weights lie: an adapter's, or a whole model's."""
+    """Return the folder of the weights: an adapter's, or a whole model's."""
     return folder / (_ADAPTER if lora_rank else _MODEL)
 
 
@@ -69,7 +69,7 @@ def write_mdr_folder(folder: Path, made: MdrFolder) -> None:
 
 
 def read_mdr_folder(folder: Path) -> MdrFolder:
-    """Return what a folder holds; raises EncoderError where it is damaged or was changed."""
+    """Return the description of a folder; raises EncoderError where it is damaged or changed."""
     where = str(folder / MDR_FILE)
     try:
         value = json.loads((folder / MDR_FILE).read_text(encoding="utf-8"))

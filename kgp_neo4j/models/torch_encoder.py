@@ -60,7 +60,7 @@ class TorchTransformer:
 
 
 def gpu_is_usable() -> bool:
-    """Say whether there is an NVIDIA GPU and torch for it, without importing torch."""
+    """Return whether there is an NVIDIA GPU and torch for it, without importing torch."""
     if not (is_installed("torch") and is_installed("sentence_transformers")):
         return False
     count = ctypes.c_int()
@@ -167,7 +167,7 @@ def _default_folder() -> str:
 
 
 def native_bfloat16() -> bool:
-    """Say whether this machine computes in bfloat16 faster than in float32: a GPU, a CPU with AMX.
+    """Return whether bfloat16 is faster than float32 here: on a GPU, or a CPU with AMX.
 
     AVX512-BF16 alone is not enough for all of a model, though for its products: `quick_products`.
     """

@@ -1,4 +1,4 @@
-"""Boosted regression trees from a readable file: what the learned agent judges passages with."""
+"""Reads boosted regression trees from a JSON file, and scores passages with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks in the passages of an answer: its words, and the sentences that speak for it."""
+"""Marks an answer's words and its supporting sentences in the passages."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _joined(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def _windows(text: str, marks: Sequence[Interval]) -> list[Interval | None]:
-    """Return what is shown of a text; None stands for what is left out."""
+    """Return the parts of a text that are shown; None for a part that is left out."""
     length = len(text)
     if length <= _WHOLE:
         return [(0, length)]

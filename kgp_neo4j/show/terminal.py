@@ -1,4 +1,4 @@
-"""Prints an answer: what is said and by whom, the reasoning paths, the passages, the link."""
+"""Prints an answer on the terminal: its text, reasoning paths, passages and link."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def print_structural(answer: StructuralAnswer, width: int) -> None:
 
 
 def place(citation: Citation) -> str:
-    """Return where a citation stands, and what, in one line."""
+    """Return a citation and its place on one line."""
     parts = [citation.title]
     if citation.page is not None:
         printed = citation.label and citation.label != str(citation.page)
@@ -84,7 +84,7 @@ def _filled(text: str, width: int) -> str:
     return textwrap.fill(text, width, initial_indent="  ", subsequent_indent="  ")
 
 
-# --- Prints an answer: what is said and by whom, the reasoning paths, the passages, the link ------
+# --- Answers ---
 
 _WORDS = {
     "SHARES_ENTITY": "by way of",

@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where an answer stands in a passage; offsets within the passage's text."""
+    """The place of an answer in a passage; offsets within the passage's text."""
 
     passage: str
     start: int
@@ -56,7 +56,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SupportingSentence:
-    """A sentence of a retrieved passage that speaks to the question; offsets within the passage."""
+    """A sentence of a retrieved passage on the question; offsets within the passage's text."""
 
     text: str
     passage: str
@@ -89,7 +89,7 @@ class Reading:
 class Statement:
     """One sentence of an answer with the passages that it cites, checked.
 
-    `carried` says whether the passages cited hold what it says; `support` from 0 to 1 is how well,
+    `carried` is true where the cited passages support it, `support` from 0 to 1 is how well,
     `note` what is wrong where it is not (no citation, no such passage, words not in them).
     """
 
@@ -100,9 +100,7 @@ class Statement:
     note: str = ""
 
 
-# --- The frozen types that pass from one stage to the next ----------------------------------------
-
-# --- load ---------------------------------------------------------------------------------------
+# --- load ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +178,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSummary:
-    """A corpus and what is in it."""
+    """A corpus and its counts."""
 
     name: str
     documents: int
@@ -194,7 +192,7 @@ class CorpusSummary:
     tables: int = 0
 
 
-# --- connect ------------------------------------------------------------------------------------
+# --- connect ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +237,7 @@ GraphName = Literal["tfidf", "entity", "knn-st", "knn-mdr"]
 
 _CONTENT = TypeDecision("content")
 
-# --- seed, traverse, evidence, answer -----------------------------------------------------------
+# --- seed, traverse, evidence, answer ---
 
 
 @dataclass(frozen=True, slots=True)

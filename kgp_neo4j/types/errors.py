@@ -85,7 +85,7 @@ class CorpusError(KgpError):
 
 
 class TraceError(KgpError):
-    """A kept traversal that is not there, or that is named too shortly to tell it apart."""
+    """A stored traversal that does not exist, or an id that is too short to be unique."""
 
 
 class GraphError(KgpError):

@@ -11,7 +11,7 @@ __all__ = ["LanguageModel", "ModelWrapper", "Reply", "Usage"]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a language model wrote, why it ended, and what it took.
+    """The reply of a language model: its text, why it ended, its tokens and its cost.
 
     `finish` is `stop` (it was done), `length` (cut off), `refused` (declined or filtered) or
     `empty`. Tokens are the server's own count; where it does not tell they are rather too high, and
@@ -87,7 +87,7 @@ class ModelWrapper:
 
     @context.setter
     def context(self, tokens: int) -> None:
-        """Set how much the model reads, as a server told."""
+        """Set the model's context, as a server gave it."""
         self._model.context = tokens
 
     def count(self, text: str) -> int:

@@ -24,7 +24,7 @@ __all__ = [
     "Triple",
 ]
 
-# --- load ---------------------------------------------------------------------------------------
+# --- load ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class GraphLoadReport:
 
 @dataclass(frozen=True, slots=True)
 class GraphSummary:
-    """A knowledge graph and what is in it."""
+    """A knowledge graph and its counts."""
 
     name: str
     entities: int
@@ -61,7 +61,7 @@ class GraphSummary:
     encoder: str | None = None
 
 
-# --- seed, traverse, evidence -------------------------------------------------------------------
+# --- seed, traverse, evidence ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceGraph:
-    """One evidence sub-graph (MindMap, section 3.1): a path, or what is around one entity.
+    """One evidence sub-graph (MindMap, section 3.1): a path, or the triples around one entity.
 
     `kind` is `path` or `neighbour`, `entity` the name of the question entity that it begins at (its
     cluster when pruned). The triples of a path are in walking order, and `nodes` are the names
@@ -120,7 +120,7 @@ class EvidenceGraph:
 class ReasoningGraph:
     """The evidence graphs merged (MindMap, section 3.2), written as routes and as sentences.
 
-    `merged` maps names that were taken to mean the same to the one that stands for them.
+    `merged` maps duplicate names to the one that represents them.
     `left_out` counts the triples that pruning left out.
     """
 
@@ -134,16 +134,16 @@ class ReasoningGraph:
     seconds: float = 0.0
 
 
-# --- The frozen types of step III: a checked mind map, and the answer that it goes with -----------
+# --- answer ---
 
-#: `grounded`: the graph says it; `question`: the question says it; `model`: the model adds it from
+#: `grounded`: the graph has it; `question`: the question has it; `model`: the model adds it from
 #: its own knowledge; `contradicts`: the graph says otherwise.
 Status = Literal["grounded", "question", "model", "contradicts"]
 
 
 @dataclass(frozen=True, slots=True)
 class MapEdge:
-    """An edge of a mind map, and what the evidence says of it.
+    """An edge of a mind map, and the result of its check against the evidence.
 
     `triples` are the ids of the relationships that carry it, or that it contradicts; `evidence` are
     the numbers that the model cited; `note` says in a few words why the status is what it is.
@@ -160,7 +160,7 @@ class MapEdge:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A question entity that speaks for a candidate, and the triples between them, in order."""
+    """A question entity that supports a candidate, and the triples between them, in order."""
 
     entity: str
     route: tuple[Triple, ...] = ()

@@ -17,7 +17,7 @@ _DIM = "color:#777;font-size:90%"
 
 
 def answer_html(answer: Answer) -> str:
-    """Return the answer, what it rests on, and the passages with their paths, as HTML."""
+    """Return the answer, its evidence, and the passages with their paths, as HTML."""
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     parts = [f"<p><b>{escape(answer.question)}</b></p>"]
     none = "not in these documents" if answer.passages else "nothing in the corpus matches"

@@ -85,7 +85,7 @@ class Network:
 
 
 class Logits(NamedTuple):
-    """What the network says of a window: of its n word pieces, of its kind, of what to compare.
+    """The network's outputs for a window: for its n word pieces, its kind, and the operation.
 
     Shapes are (n, 11), (4) and (6), in the order of `PIECES`, `KINDS` and `OPERATIONS`.
     """
