@@ -13,23 +13,7 @@ CALL (c, vector, named, depth, words) {
   UNION ALL
   WITH c, vector, depth
   WHERE size(vector) > 0
-  CALL (c, vector, depth) {
-    CALL db.index.vector.queryNodes('kgp_passage_embedding', 10 * depth, vector) YIELD node, score
-    WITH c, vector, depth, [f IN collect({node: node, score: score}) WHERE f.node.corpus = c.name] AS near
-    CALL (c, vector, depth, near) {
-      // The index serves all corpora; where others crowd this one out, this one is scanned.
-      WITH near, depth WHERE size(near) >= depth
-      UNWIND near AS found
-      RETURN found.node AS node, found.score AS score
-      UNION ALL
-      // A mere WHERE would come after the scan.
-      UNWIND CASE WHEN size(near) < depth THEN [c.name] ELSE [] END AS scanned
-      MATCH (p:Passage {corpus: scanned})
-      WHERE p.embedding IS NOT NULL
-      RETURN p AS node, vector.similarity.cosine(p.embedding, vector) AS score
-    }
-    RETURN node, score
-  }
+  // include: nearest
   WITH node, score ORDER BY score DESC, node.id
   RETURN 'meaning' AS list, collect({node: node, score: score}) AS ranked
   UNION ALL

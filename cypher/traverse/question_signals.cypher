@@ -14,38 +14,9 @@ CALL (c, depth, words) {
   // include: search
   RETURN node, score AS lexical, null AS cosine, null AS named
   UNION ALL
-  WITH c, depth
-  WHERE size($vector) > 0
-  CALL (c, depth) {
-    CALL db.index.vector.queryNodes('kgp_passage_embedding', 2 * depth, $vector) YIELD node, score
-    WITH c, depth, [f IN collect({node: node, score: score}) WHERE f.node.corpus = c.name] AS near
-    CALL (c, depth, near) {
-      // The index serves all corpora; where others crowd this one out, more of it is asked for.
-      WITH near, depth WHERE size(near) >= depth
-      RETURN near AS nearest
-      UNION ALL
-      WITH c, near, depth WHERE size(near) < depth
-      CALL (c, depth) {
-        CALL db.index.vector.queryNodes('kgp_passage_embedding', 20 * depth, $vector)
-        YIELD node, score
-        WITH c, node, score WHERE node.corpus = c.name
-        RETURN collect({node: node, score: score}) AS nearest
-      }
-      RETURN nearest
-    }
-    CALL (c, depth, nearest) {
-      WITH nearest, depth WHERE size(nearest) >= depth
-      UNWIND nearest AS found
-      RETURN found.node AS node, found.score AS score
-      UNION ALL
-      // And where that is not enough, this corpus is scanned; a mere WHERE would come after the scan.
-      UNWIND CASE WHEN size(nearest) < depth THEN [c.name] ELSE [] END AS scanned
-      MATCH (p:Passage {corpus: scanned})
-      WHERE p.embedding IS NOT NULL
-      RETURN p AS node, vector.similarity.cosine(p.embedding, $vector) AS score
-    }
-    RETURN node, score
-  }
+  WITH c, depth, $vector AS vector
+  WHERE size(vector) > 0
+  // include: nearest
   WITH node, score ORDER BY score DESC, node.id LIMIT $depth
   RETURN node, null AS lexical, 2 * score - 1 AS cosine, null AS named
   UNION ALL
