@@ -15,13 +15,14 @@ SET d.corpus = c.name, d.title = row.title, d.source = row.source, d.key = row.k
     d.loadedAt = datetime(), d.pages = row.pageCount, d.tables = row.tableCount,
     d.cells = row.cellCount, d.structured = CASE WHEN row.cellCount > 0 THEN false END
 WITH c, d, row
-// A passage of the same id has the same text; one under a new title is made anew all the same,
-// since keywords and embeddings are made of the title too.
+// A passage of the same id has the same text; one under a new title or in another section is made
+// anew all the same, since keywords and embeddings are made of these too.
 CALL (d, row) {
   MATCH (d)-[:HAS_PASSAGE]->(old:Passage)
   WHERE old.position >= size(row.passages)
      OR row.passages[old.position].id <> old.id
      OR row.passages[old.position].title <> old.title
+     OR coalesce(row.passages[old.position].section, '') <> coalesce(old.section, '')
   WITH collect(old) AS gone
   CALL (gone) {
     UNWIND gone AS p
@@ -76,7 +77,7 @@ CALL (c, d, row) {
   MERGE (p:Passage {id: new.id})
   SET p.corpus = c.name, p.scope = c.scope, p.document = d.id, p.title = new.title,
       p.text = new.text, p.position = new.position, p.start = new.start, p.end = new.end,
-      p.page = new.page
+      p.page = new.page, p.section = new.section
   FOREACH (_ IN CASE WHEN new.cjk THEN [1] ELSE [] END | SET p:CjkPassage)
   MERGE (d)-[:HAS_PASSAGE]->(p)
   WITH p, new

@@ -237,7 +237,8 @@ def _print(turn: Turn, conversation: Conversation) -> None:
     if answer.passages:
         print_said(conversation.shown(turn), width)
         for source in sorted(turn.sources, key=lambda source: source.number):
-            click.echo(click.style(f"  [{source.number}] {plain(source.title)}", dim=True))
+            name = plain(conversation.sources[source.number - 1].heading)
+            click.echo(click.style(f"  [{source.number}] {name}", dim=True))
     elif answer.structural is None:
         click.echo(f"Nothing in the corpus {answer.corpus!r} matches this question.")
     who = by_whom(answer)
@@ -265,7 +266,7 @@ def _print_source(number: str, conversation: Conversation) -> None:
 
 def _print_passage(number: int, passage: Passage) -> None:
     where = f"{plain(passage.source)}, characters {passage.start}-{passage.end}"
-    click.echo(f"[{number}] {click.style(plain(passage.title), bold=True)}  {where}")
+    click.echo(f"[{number}] {click.style(plain(passage.heading), bold=True)}  {where}")
     click.echo(f"    {plain(passage.text)}")
 
 

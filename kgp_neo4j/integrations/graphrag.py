@@ -71,7 +71,8 @@ class KgpRetriever(Retriever):
     def default_record_formatter(self, record: Any) -> RetrieverResultItem:
         """Show a passage as its title and text, numbered by rank so that it can be cited."""
         known = record["metadata"]
+        heading = " > ".join(filter(None, (known["title"], known["section"])))
         return RetrieverResultItem(
-            content=f"[{known['rank']}] {known['title']}\n{record['text'].strip()}\n",
+            content=f"[{known['rank']}] {heading}\n{record['text'].strip()}\n",
             metadata=known,
         )

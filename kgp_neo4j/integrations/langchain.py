@@ -29,8 +29,8 @@ class KgpRetriever(BaseRetriever):
 
     `k` is how many at most; `method`, `agent` and the settings are those of `Corpus.retrieve`. A
     document's id is the passage's, its metadata says where it stands and how it was found (rank,
-    title, document, source, page, position, start, end, score, path, edges, reason). Asynchronous
-    calls and those of a batch run in threads.
+    title, section, document, source, page, position, start, end, score, path, edges, reason).
+    Asynchronous calls and those of a batch run in threads.
     """
 
     corpus: Corpus

@@ -23,9 +23,9 @@ __all__ = ["frame", "show"]
 def frame(found: Answer | Retrieval | MindMap) -> pd.DataFrame:
     """Return the evidence as a pandas DataFrame, best first.
 
-    Of an answer or a retrieval, a row for each passage (rank, id, title, document, source, page,
-    position, start, end, score, path, edges, reason, text); of a mind map, one for each edge (head,
-    relation, tail, status, note).
+    Of an answer or a retrieval, a row for each passage (rank, id, title, section, document, source,
+    page, position, start, end, score, path, edges, reason, text); of a mind map, one for each edge
+    (head, relation, tail, status, note).
     """
     with needs("notebook", "a table of the evidence"):
         import pandas as pd

@@ -1,4 +1,4 @@
-"""What a passage is to other tools: its text, where it stands, and how it was found."""
+"""Converts passages for other tools: text, place, and how they were found."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ __all__ = ["described"]
 def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, Any]]]:
     """Yield the passages, best first, each with what is to be known of it as plain values.
 
-    `rank` counts from 1; `document` is an id, `source` its file or data set; `page` counts
-    from 1 (None without pages), `position` passages of the document from 0, `start` and `end` its
-    characters. `path` holds the titles from
-    the seed to the passage, `edges` what joins them, `reason` how the last step was found.
+    `rank` counts from 1; `title` is the document's, `section` the headings that the passage stands
+    under, empty where there are none; `document` is an id, `source` its file or data set; `page`
+    counts from 1 (None without pages), `position` passages of the document from 0, `start` and
+    `end` its characters. `path` holds the titles from the seed to the passage, `edges` what joins
+    them, `reason` how the last step was found.
     """
     titles = {passage.id: passage.title for passage in found.passages}
     paths = {path.last: path for path in found.paths}
@@ -25,6 +26,7 @@ def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, An
             "rank": rank,
             "id": passage.id,
             "title": passage.title,
+            "section": passage.section,
             "document": passage.document,
             "source": passage.source,
             "page": passage.page,

@@ -241,7 +241,7 @@ def _reached(path: ReasoningPath | None, numbers: Mapping[str, int]) -> str:
 
 
 def _title(passage: Passage) -> str:
-    return escaped(cut(passage.title, _TITLE)) or "(no title)"
+    return escaped(cut(passage.heading, _TITLE)) or "(no title)"
 
 
 def _place(passage: Passage) -> str:

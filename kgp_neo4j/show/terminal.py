@@ -122,7 +122,7 @@ def print_answer(answer: Answer, show: int) -> None:
     for passage in shown:
         where = f"passage {passage.position + 1}, characters {passage.start}-{passage.end}"
         click.echo(
-            f"  [{number[passage.id]}] {click.style(plain(passage.title), bold=True)}  "
+            f"  [{number[passage.id]}] {click.style(plain(passage.heading), bold=True)}  "
             f"{passage.score:.2f}  {click.style(where, dim=True)}"
         )
         if signals.get(passage.id):
@@ -264,7 +264,7 @@ def _path(path: ReasoningPath, passages: dict[str, Passage], number: dict[str, i
     lines: list[str] = []
     for depth, step in enumerate(path.steps):
         passage = passages.get(step.passage)
-        name = f"{plain(passage.title)} [{number[step.passage]}]" if passage else step.passage
+        name = f"{plain(passage.heading)} [{number[step.passage]}]" if passage else step.passage
         reason = plain(step.reason)
         if depth == 0:
             lines.append(f"  {name}  {click.style(f'found by {reason}', dim=True)}")

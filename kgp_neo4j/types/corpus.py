@@ -252,7 +252,9 @@ class Question:
 class Passage:
     """A passage as evidence: where it stands in its document, its text and score.
 
-    `page` counts from 1, and is None where the document has no pages.
+    `title` is the document's, `section` the headings that all of the passage stands under ("Methods
+    > Sampling"), empty where there are none. `page` counts from 1, and is None where the document
+    has no pages.
     """
 
     id: str
@@ -265,6 +267,12 @@ class Passage:
     source: str = ""
     score: float = 0.0
     page: int | None = None
+    section: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title, followed by the section where there is one: "Report > Methods"."""
+        return f"{self.title} > {self.section}" if self.section else self.title
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def _table(
 ) -> str:
     if not passages:
         return ""
-    titles = {passage.id: passage.title for passage in passages}
+    titles = {passage.id: passage.heading for passage in passages}
     led = {path.last: path for path in paths}
     rows = []
     for n, passage in enumerate(passages[:_SHOWN], 1):
@@ -87,7 +87,7 @@ def _table(
         page = f"page {passage.page}, " if passage.page else ""
         place = f"{page}passage {passage.position + 1}, characters {passage.start}–{passage.end}"
         rows.append(
-            f"<tr><td>{n}</td><td style='text-align:left'><b>{escape(passage.title)}</b><br>"
+            f"<tr><td>{n}</td><td style='text-align:left'><b>{escape(passage.heading)}</b><br>"
             f"<span style='{_DIM}'>{place}</span></td><td>{passage.score:.2f}</td>"
             f"<td style='text-align:left'>{way}<br><span style='{_DIM}'>{why}</span></td>"
             f"<td style='text-align:left'>{_excerpt(passage, marks.get(passage.id, []))}</td></tr>"

@@ -142,6 +142,21 @@ def test_documents_have_sections(database: Database, corpus: str) -> None:
     assert rows(database, "MATCH (n {corpus: $c}) RETURN n", c=corpus) == []
 
 
+def test_documents_make_passages_of_another_section_anew(database: Database, corpus: str) -> None:
+    made = _document(corpus, "a", "One. ", "Two. ")
+    query = (
+        "MATCH (p:Passage {corpus: $c}) WITH p ORDER BY p.position "
+        "RETURN p.section AS section, p.embedding IS NOT NULL AS embedded"
+    )
+    found = []
+    for section in (None, "A > B"):
+        made["passages"][1]["section"] = section
+        _store(database, corpus, made)
+        found.append([tuple(row.values()) for row in rows(database, query, c=corpus)])
+        rows(database, "MATCH (p:Passage {corpus: $c}) SET p.embedding = [1.0]", c=corpus)
+    assert found == [[(None, False), (None, False)], [(None, True), ("A > B", False)]]
+
+
 def test_stored(database: Database, two_documents: str) -> None:
     c = two_documents
     ids = [f"{c}/b", f"{c}/none", f"{c}/a"]

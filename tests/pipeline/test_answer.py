@@ -10,9 +10,12 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from asking import ask
+from click.testing import CliRunner
+from commands import environment
 from graphs import rows, write_jsonl
 from small_graphs import lighthouse, short
 
+from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import answered_by
@@ -21,13 +24,43 @@ from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
-from kgp_neo4j.types.corpus import Answer
+from kgp_neo4j.types.corpus import Answer, Question
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 
 _HERE = Connection(
     "bolt://127.0.0.1:7687", "neo4j", "secret & # pass", browser="http://127.0.0.1:7474"
 )
 _IDS = ["0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"]
+
+
+def test_a_section_is_found_by_its_heading_and_named(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "survey.md"
+    path.write_text(
+        "# Survey of the coast\n\nWhat was counted and how, in two parts.\n\n"
+        f"## Weather\n\n{'Every boat wrote down wind and waves at noon. ' * 30}\n\n"
+        f"## Seabirds\n\n{'Two people looked through a telescope for an hour. ' * 30}\n"
+    )
+    load(database, [path], corpus)
+    connect(database, corpus)
+    done = CliRunner().invoke(
+        cli,
+        ["ask", "What is told of seabirds?", "--corpus", corpus, "--json"],
+        env=environment(database.connection),
+    )
+    assert done.exit_code == 0, done.output
+    first = json.loads(done.stdout)["passages"][0]
+    assert (first["title"], first["section"]) == ("Survey of the coast", "Seabirds")
+    assert "telescope" in first["text"]
+    found = PassageRetriever(database, corpus).retrieve(Question("", "seabirds"))
+    assert {p.section for p in found.passages[:2]} == {"Seabirds"}
+    shown = CliRunner().invoke(
+        cli,
+        ["ask", "What is told of seabirds?", "--corpus", corpus],
+        env=environment(database.connection),
+    )
+    assert "[1] Survey of the coast > Seabirds  " in shown.output
 
 
 def _checked(database: Database, answer: Answer) -> None:

@@ -19,7 +19,13 @@ from graphs import (
     wrong_frequencies,
 )
 
-from kgp_neo4j.corpus.load.delete import corpora, delete_corpus, delete_document, find_documents
+from kgp_neo4j.corpus.load.delete import (
+    corpora,
+    delete_corpus,
+    delete_document,
+    find_documents,
+    list_passages,
+)
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.seed import find_seeds
 from kgp_neo4j.graphdb.database import Database
@@ -86,6 +92,10 @@ def test_passages_are_titled_by_their_sections(
         ("Report > Methods > Sampling #2", ["Sampling"]),
         ("Report > Methods", ["One", "Two"]),
         ("Report > Results", ["Results"]),
+    ]
+    assert [(p.title, p.section) for p in list_passages(database, corpus)] == [
+        ("Report", each)
+        for each in ("", "Methods > Sampling", "Methods > Sampling", "Methods", "Results")
     ]
     before = snapshot(database, corpus)
     assert load(database, [path], corpus).unchanged == 1

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from kgp_neo4j.corpus.read.choosing import SIGNALS, Calibration, Choice
+from kgp_neo4j.corpus.read.choosing import SIGNALS, Calibration, Choice, _text
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader, passages_to_read
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import KINDS
+from kgp_neo4j.models.reader.spans import Candidate
 from kgp_neo4j.models.reader.windows import Windows, pieces_of
 from kgp_neo4j.models.torch_encoder import load_model, quick_products
 from kgp_neo4j.text.values import compare
@@ -59,6 +60,14 @@ def test_it_finds_a_span_and_where_it_stands(reader: OfflineReader) -> None:
     assert passages[0].text[span.start : span.end] == "Yusuf Arden"
     assert 0 < found.confidence < 1
     assert reader.read("Who designed the Hesk Bridge?", passages) == found
+
+
+def test_a_section_is_read_with_the_title() -> None:
+    passage = Passage("1", "d", "Report", 0, 0, 9, "It stood.", section="Old Mill")
+    assert passage.heading == "Report > Old Mill"
+    assert _passage("Report", "It stood.").heading == "Report"
+    places = [Candidate(0, True, 9, 17, 1.0), Candidate(0, False, 0, 2, 1.0)]
+    assert [_text([passage], place) for place in places] == ["Old Mill", "It"]
 
 
 def test_it_reads_what_was_retrieved_from_the_demo(

@@ -110,7 +110,7 @@ class Evidence:
         self.passages = passages
         self.question = question
         self._encoder = encoder
-        self._titles = [_compared(p.title) for p in passages]
+        self._titles = [_compared(p.heading) for p in passages]
         self._sentences = [
             [
                 _compared(p.text[a:b])
@@ -186,7 +186,7 @@ class Evidence:
         wanted = _compared(answer)
         known = self._titles[at].forms.union(*(s.forms for s in self._sentences[at]))
         known = _with_places(known)
-        text = f" {_run(self.passages[at].title)} \n {_run(self.passages[at].text)} "
+        text = f" {_run(self.passages[at].heading)} \n {_run(self.passages[at].text)} "
         if (short := _run(answer)) and f" {short} " in text:
             return True
         # Function words alone ("Who") must occur literally.
@@ -208,7 +208,9 @@ class Evidence:
 
     def _encode(self, places: Sequence[int]) -> None:
         new = [at for at in places if at not in self._vectors and self._sentences[at]]
-        texts = [f"{self.passages[at].title}: {s.text}" for at in new for s in self._sentences[at]]
+        texts = [
+            f"{self.passages[at].heading}: {s.text}" for at in new for s in self._sentences[at]
+        ]
         if not texts or self._encoder is None:
             return
         vectors = self._encoder.encode(texts)

@@ -23,6 +23,7 @@ class Source:
     number: int
     id: str
     title: str
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Conversation:
             answer = with_trace(self._pipeline.database, answer)
         rests = sources(answer)
         numbers = self.numbered(rests)
-        found = tuple(Source(numbers[p.id], p.id, p.title) for p in rests)
+        found = tuple(Source(numbers[p.id], p.id, p.title, p.section) for p in rests)
         turn = Turn(text, question, answer, found)
         self.turns.append(turn)
         return turn

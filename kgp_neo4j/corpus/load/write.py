@@ -165,7 +165,7 @@ def _settings(document: SourceDocument, passage_size: int | None) -> list[str]:
     if _is_cjk(document.title) or _is_cjk(document.text):
         made.append("cjk")
     if document.sections:
-        made.append(text_hash(repr(document.sections)))
+        made.append(f"sections:{text_hash(repr(document.sections))}")
     return made
 
 
@@ -229,6 +229,7 @@ def _row(
                 "start": part.passage.start,
                 "end": part.passage.end,
                 "page": part.page,
+                "section": " > ".join(part.path) or None,
                 "cjk": _is_cjk(title) or _is_cjk(part.passage.text),
                 "pageId": page_ids.get(part.page) if part.page else None,
             }

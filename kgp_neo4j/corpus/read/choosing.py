@@ -159,7 +159,7 @@ def _log_odds(probability: float) -> float:
 
 def _text(passages: Sequence[Passage], candidate: Candidate) -> str:
     passage = passages[candidate.passage]
-    said = passage.title if candidate.in_title else passage.text
+    said = passage.heading if candidate.in_title else passage.text
     return said[candidate.start : candidate.end].strip()
 
 

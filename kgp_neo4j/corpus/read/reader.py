@@ -77,7 +77,7 @@ class OfflineReader:
     def _read(self, question: str, passages: Sequence[Passage]) -> list[tuple[Window, Logits]]:
         """Return the windows of the passages, with what the network says of each."""
         network = self._network
-        pieces = pieces_of(network.tokenizer, [(p.title, p.text) for p in passages])
+        pieces = pieces_of(network.tokenizer, [(p.heading, p.text) for p in passages])
         # The first parts of all passages before the second part of any.
         order = sorted(
             ((at, part) for parts in pieces for at, part in enumerate(parts)),

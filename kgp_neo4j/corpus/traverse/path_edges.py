@@ -53,6 +53,7 @@ def read_passages(database: Database, ids: Iterable[str]) -> dict[str, Passage]:
             text=row["text"],
             source=row["source"],
             page=row["page"],
+            section=row["section"],
         )
         for row in rows
     }

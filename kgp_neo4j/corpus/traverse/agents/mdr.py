@@ -41,7 +41,7 @@ class MdrAgent(NextEvidenceAgent):
             (
                 question,
                 [
-                    (passages[step.passage].title, passages[step.passage].text)
+                    (passages[step.passage].heading, passages[step.passage].text)
                     for step in path.steps
                     if step.passage in passages  # deleted since it was found
                 ],
