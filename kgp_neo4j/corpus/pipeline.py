@@ -112,7 +112,10 @@ class ReaderAnswerer:
         from kgp_neo4j.corpus.read.reader import load_reader
 
         given = self.reader
-        reader = load_reader(given) if given is None or isinstance(given, str) else given
+        if given is None:
+            reader: Reader = load_reader()
+        else:
+            reader = load_reader(given) if isinstance(given, str) else given
         reading = reader.read(found.question, found.passages, found.paths)
         notes = found.notes
         unknown = given is None and not is_in_latin_script(found.question)

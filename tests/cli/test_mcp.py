@@ -250,9 +250,9 @@ def test_nothing_but_the_protocol_stands_on_standard_output(
 
 def test_the_server_never_writes(reading: Database, database: Database) -> None:
     make_server(reading)
-    with pytest.raises(DatabaseError, match="this connection only reads"):
+    with pytest.raises(DatabaseError, match="this connection is read-only"):
         reading.write("install/remember", layout=0, schema="x", procedures="x", version="x")
-    with pytest.raises(DatabaseError, match="this connection only reads"):
+    with pytest.raises(DatabaseError, match="this connection is read-only"):
         list(reading.write_all("install/remember", [{}]))
     assert reading.read("inspect/server")
     with pytest.raises(ConfigurationError, match="may write"):
