@@ -349,6 +349,7 @@ def test_await_indexes(database: Database) -> None:
         ("schema/keyword_text", "RANGE", "Keyword", ["corpus", "text"]),
         ("schema/page_corpus", "RANGE", "Page", ["corpus", "number"]),
         ("schema/page_id", "RANGE", "Page", ["id"]),
+        ("schema/passage_cjk", "FULLTEXT", "CjkPassage", ["title", "text", "scope"]),
         ("schema/passage_corpus", "RANGE", "Passage", ["corpus"]),
         ("schema/passage_embedding", "VECTOR", "Passage", ["embedding"]),
         ("schema/passage_id", "RANGE", "Passage", ["id"]),
