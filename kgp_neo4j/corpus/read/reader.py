@@ -89,16 +89,12 @@ class OfflineReader:
         return list(zip(windows, network.read(windows), strict=True))
 
 
+@lru_cache(maxsize=2)
 def load_reader(folder: str | None = None) -> OfflineReader:
     """Load the reader that comes with the package, or one that `kgp-neo4j train reader` made.
 
     Raises ModelError where the folder holds none.
     """
-    return _load(folder)
-
-
-@lru_cache(maxsize=2)
-def _load(folder: str | None) -> OfflineReader:
     shipped = Path(str(resources.files("kgp_neo4j.models.reader")))
     place = Path(folder).expanduser() if folder else shipped
     network, card = read_network(place)
