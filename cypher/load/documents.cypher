@@ -94,7 +94,7 @@ CALL (c, d, row) {
 CALL (c, d, row) {
   UNWIND row.sections AS new
   CREATE (d)-[:HAS_SECTION]->(s:Section {id: new.id, corpus: c.name, document: d.id,
-    order: new.order, title: new.title, path: new.path, level: new.level, start: new.start,
+    order: new.order, title: new.title, heading: new.heading, level: new.level, start: new.start,
     end: new.end})
   WITH s, new
   UNWIND new.passages AS id

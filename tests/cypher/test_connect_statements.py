@@ -195,9 +195,6 @@ def test_unembedded(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
     found = database.read("connect/unembedded", corpus=corpus)
     assert found == [{"id": f"{corpus}/e1", "title": "New York", "text": "It has a statue."}]
-    rows(database, "MATCH (p:Passage {id: $c + '/e1'}) SET p.section = 'A > B'", c=corpus)
-    (found,) = database.read("connect/unembedded", corpus=corpus)
-    assert found["title"] == "New York > A > B"
 
 
 def test_remove_embeddings(database: Database, corpus: str, other_corpus: str) -> None:

@@ -124,7 +124,7 @@ def test_documents_replace(database: Database, two_documents: str) -> None:
 def test_documents_have_sections(database: Database, corpus: str) -> None:
     made = _document(corpus, "a", "One. ", "Two. ", "Three.")
     ids = [passage["id"] for passage in made["passages"]]
-    section = {"id": f"{corpus}/s1", "order": 1, "title": "B", "path": "A > B", "level": 2,
+    section = {"id": f"{corpus}/s1", "order": 1, "title": "B", "heading": "A > B", "level": 2,
                "start": 5, "end": 16, "passages": ids[1:]}  # fmt: skip
     for sections in ([section], [section, section | {"id": f"{corpus}/s2", "passages": []}]):
         _store(database, corpus, made | {"sections": sections})
@@ -132,7 +132,8 @@ def test_documents_have_sections(database: Database, corpus: str) -> None:
             "MATCH (d:Document {corpus: $c})-[:HAS_SECTION]->(s:Section {corpus: d.corpus, "
             "document: d.id}) OPTIONAL MATCH (s)-[:HAS_PASSAGE]->(p) WITH s, p ORDER BY p.position "
             "WITH s, collect(p.id) AS passages ORDER BY s.id "
-            "RETURN s {.id, .order, .title, .path, .level, .start, .end, passages: passages} AS s"
+            "RETURN s {.id, .order, .title, .heading, .level, .start, .end, passages: passages} "
+            "AS s"
         )
         assert [row["s"] for row in rows(database, query, c=corpus)] == sections
     _store(database, corpus, made)

@@ -204,7 +204,7 @@ def test_what_is_not_sure_is_not_stated(database: Database, demo_corpus: str) ->
     foreign = ask(database, demo_corpus, "Which team won the football cup in 1998?", retriever)
     assert not foreign.stated
     assert foreign.sentences
-    korean = ask(database, demo_corpus, "누가 Hesk Bridge를 설계했는가?", retriever)
+    korean = ask(database, demo_corpus, "헤스크 다리를 설계한 사람은 누구인가?", retriever)
     assert (korean.stated, answered_by(korean)) == (False, "sentence")
     assert "The offline reader knows English; these sentences come nearest." in korean.notes
 

@@ -240,7 +240,7 @@ def _row(
                 "id": part_id(id_, "section", order),
                 "order": order,
                 "title": section.title,
-                "path": " > ".join(section.path),
+                "heading": " > ".join(section.path),
                 "level": section.level,
                 "start": section.start,
                 "end": section.end,
