@@ -34,7 +34,7 @@ __all__ = [
     "prepare_graph",
 ]
 
-#: The folder of the documents.
+#: The folder of the demo's documents.
 DOCUMENTS = Path(str(resources.files("kgp_neo4j.demo"))) / "documents"
 #: The folder of triples of two small knowledge graphs, invented too.
 GRAPH = Path(str(resources.files("kgp_neo4j.demo"))) / "graph"
@@ -50,25 +50,25 @@ QUESTIONS = (
 TABLE_QUESTION = "Which light in Table 1 has the greatest height?"
 #: A question over the knowledge graph of ailments.
 SYMPTOMS = "Doctor, I feel tired all the time and dizzy, and my hands are cold. What is it?"
-#: One start and a small budget: the usual ones would fetch most of so few documents, and the way
-#: from one to the next would not show.
+#: One seed and a small budget: the default ones would retrieve most of so few documents, and hide
+#: the path from one to the next.
 SETTINGS = TraversalSettings(seeds=1, budget=8)
-#: How the source of a demo document ends, wherever the package is installed.
+#: The end of a demo document's source, wherever the package is installed.
 _PLACE = "/kgp_neo4j/demo/documents/"
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What `prepare` did; `connected` is None where the graph was there already."""
+    """The result of `prepare`; `connected` is None where the graph existed already."""
 
     loaded: LoadReport
     connected: ConnectReport | None
 
 
 def prepare(database: Database, corpus: str) -> Prepared:
-    """Load the demo's documents into a corpus and connect them; again, it changes nothing.
+    """Load the demo's documents into a corpus and connect them; a second call changes nothing.
 
-    Raises CorpusError when the corpus holds documents of the user's own.
+    Raises CorpusError where the corpus has documents of the user's own.
     """
     found = database.read("inspect/corpus", corpus=corpus)
     removed = _clear(database, corpus) if found else False
@@ -83,7 +83,7 @@ def prepare(database: Database, corpus: str) -> Prepared:
 
 
 def prepare_graph(database: Database, graph: str) -> bool:
-    """Load the demo's knowledge graph; return False where one of that name was there already."""
+    """Load the demo's knowledge graph; return False where one of that name exists."""
     if any(each.name == graph for each in graphs(database)):
         return False
     types = {"has_symptom": ("Disease", "Symptom")}

@@ -1,7 +1,7 @@
-"""Measures answers: exact match and F1, and the run lines that scorers read.
+"""Measure answers: exact match and F1, and the run lines that scorers read.
 
 The baselines of KGP's Table 1 share one prompt: `golden` has the passages with the supporting
-facts, `none` the question alone, and every retriever what it found.
+facts, `none` the question alone, and every retriever the passages that it found.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ __all__ = [
     "short_answer",
 ]
 
-#: A question in, a line of the run without its id out.
+#: From a question to a line of the run without its id.
 Answering = Callable[[Question], dict[str, Any]]
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-#: Answers of which a part is no part of the truth.
+#: Answers that get no F1 for shared words.
 _WHOLE = frozenset(("yes", "no", "noanswer"))
 
 
@@ -47,12 +47,14 @@ _WHOLE = frozenset(("yes", "no", "noanswer"))
 
 
 def normalised(text: str) -> str:
-    """Return an answer as it is compared: lower case, no punctuation, no articles (SQuAD)."""
+    """Return an answer in the form that is compared: lower case, no punctuation, no articles
+    (SQuAD).
+    """
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def exact_match(answer: str, truths: Iterable[str]) -> float:
-    """Return 1 where an answer is one of the true ones, else 0."""
+    """Return 1 where an answer equals one of the true ones, else 0."""
     said = normalised(answer)
     return float(any(said == normalised(truth) for truth in truths))
 
@@ -75,7 +77,7 @@ def _f1(said: str, truth: str) -> float:
 def short_answer(statements: Sequence[Statement]) -> str:
     """Return the short answer among a model's statements, without citations and marks.
 
-    It counts whether carried or not: what is scored is the model's answer.
+    Support by the passages does not matter: the score is of the model's answer.
     """
     return statements[0].text if statements else ""
 
@@ -88,7 +90,7 @@ def from_passages(
     model: LanguageModel,
     encoder: Encoder | None = None,
 ) -> Answering:
-    """Return what answers from given passages by a model; none for the baseline `none`."""
+    """Return a function that answers from given passages by a model; no passages for `none`."""
 
     metered = MeteredModel(model)
 
@@ -101,7 +103,7 @@ def from_passages(
 
 
 def from_pipeline(pipeline: Pipeline) -> Answering:
-    """Return what retrieves and answers by a pipeline with a language model."""
+    """Return a function that retrieves and answers by a pipeline with a language model."""
 
     def answer(question: Question) -> dict[str, Any]:
         made = pipeline.answer(pipeline.retriever.retrieve(question))
@@ -115,7 +117,7 @@ def from_pipeline(pipeline: Pipeline) -> Answering:
 def gold_passages(record: Mapping[str, Any]) -> list[Passage]:
     """Return the passages with the supporting facts of a question of one of the three data sets.
 
-    Raises InputError where the record is of another form.
+    Raises InputError where the record has another form.
     """
     if "paragraphs" in record:
         rows = [
@@ -164,10 +166,10 @@ def _line(
 def answer_questions(
     questions: Sequence[Question], answering: Answering, out: Path, *, resume: bool = False
 ) -> list[dict[str, Any]]:
-    """Answer every question and write a line for each at once: id, answer, retrieved, seconds.
+    """Answer every question and write its line at once: id, answer, retrieved, seconds.
 
-    With `resume`, questions whose whole line is in `out` already are not asked again. Every
-    question has a line: one that fails stops the run, and what was written stays.
+    With `resume`, questions with a complete line in `out` are skipped. Every question has a line:
+    the first failure stops the run, and the lines so far stay.
     """
     done = dict(_written(out)) if resume else {}
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -193,6 +195,6 @@ def _written(out: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         try:
             row = json.loads(line)
         except ValueError:
-            continue  # cut short
+            continue  # the line was cut short
         if isinstance(row, dict) and "id" in row:
             yield str(row["id"]), row

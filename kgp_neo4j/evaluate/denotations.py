@@ -1,4 +1,4 @@
-"""Compares an answer's values with the ones expected, as WikiTableQuestions' evaluator does."""
+"""Compare an answer's values with the expected ones, as WikiTableQuestions' evaluator does."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _Date = tuple[str, str, str]
 def same_values(given: Iterable[str], expected: Iterable[str]) -> bool:
     """Return whether two lists have the same values, in any order.
 
-    Case, accents, footnotes, brackets at the end and outer quotation marks do not count; numbers
-    are compared as numbers and dates as dates (Pasupat and Liang 2015, the official evaluator).
+    Case, accents, footnotes, brackets at the end and outer quotation marks are ignored; numbers are
+    compared as numbers and dates as dates (Pasupat and Liang 2015, the official evaluator).
     """
     return _values(given) == _values(expected)
 

@@ -1,8 +1,8 @@
 """The document retrievers that MindMap is compared with, on the same graph (appendix C).
 
-Every entity that heads a triple makes one document of all that the graph says of it. The paper has
-a language model write them and trains a word2vec; here each triple is a sentence, and any encoder
-does.
+Every entity that heads a triple makes one document of all its triples. In the paper a language
+model writes the documents and a word2vec is trained; here each triple is a sentence, and any
+encoder does.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def as_reasoning(
 ) -> ReasoningGraph:
     """Return retrieved documents as evidence, `most` triples of them, for the same prompt.
 
-    A document retriever links no entities; where the answer is composed, it needs the question's.
+    A document retriever links no entities; a composed answer needs the question's.
     """
     triples = tuple(dict.fromkeys(t for d in documents for t in d.triples))[:most]
     kept = set(triples)
@@ -96,7 +96,7 @@ def _terms(text: str) -> list[str]:
 
 
 class Embeddings:
-    """Documents by the cosine of their embeddings with the question's."""
+    """Retrieve documents by the cosine of their embeddings with the question's."""
 
     def __init__(self, documents: Sequence[GraphDocument], encoder: Encoder) -> None:
         self._documents = documents

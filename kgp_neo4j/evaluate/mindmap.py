@@ -1,7 +1,7 @@
-"""Measures answers over a knowledge graph, as MindMap does (section 4 and appendix F).
+"""Measure answers over a knowledge graph, as MindMap does (section 4 and appendix F).
 
-Accuracy on multiple choice, how much of an answer the evidence carries (what it does not carry may
-be hallucinated), judgement by a language model in pairs and ranks, and BERTScore.
+Measures are accuracy on multiple choice, the share of an answer that the evidence supports (the
+rest may be hallucinated), judgement by a language model in pairs and ranks, and BERTScore.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
     "tally",
 ]
 
-#: What a pair of answers is compared by (appendix F), and how a judge is told.
+#: The axes on which a pair of answers is compared (appendix F), each with its words in the prompt.
 AXES = {
     "diversity": "which answer is more complete and covers more of what the reference covers",
     "facts": "which answer agrees better with the facts of the reference",
@@ -53,7 +53,7 @@ class Accuracy:
 
 
 def accuracy(chosen: Sequence[str], expected: Sequence[str]) -> Accuracy:
-    """Return how many choices are right; an empty choice is a failed one."""
+    """Return the share of right choices; an empty choice is a failed one."""
     if len(chosen) != len(expected):
         raise ValueError(f"{len(chosen)} choices for {len(expected)} questions")
     number = len(expected)
@@ -70,11 +70,11 @@ def accuracy(chosen: Sequence[str], expected: Sequence[str]) -> Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """How much of an answer's entities the evidence carries.
+    """The share of an answer's entities that the evidence supports.
 
     `named` are the entities of a vocabulary (the graph's names) that the answer names, `carried`
-    those of them that the evidence or the question names too. `share` is carried / named, and what
-    it lacks of 1 is the share hallucinated; None where the answer names none.
+    those of them that the evidence or the question names too. `share` is carried / named, and 1
+    minus it is the share hallucinated; None where the answer names none.
     """
 
     named: tuple[str, ...]
@@ -82,17 +82,17 @@ class Grounding:
 
     @property
     def share(self) -> float | None:
-        """Return the share of what the answer names that the evidence carries."""
+        """Return the share of the answer's entities that the evidence supports."""
         return len(self.carried) / len(self.named) if self.named else None
 
 
 def grounding(
     answer: str, evidence: Iterable[str], vocabulary: Iterable[str], question: str = ""
 ) -> Grounding:
-    """Return which of the vocabulary's names an answer names, and which of them evidence carries.
+    """Return the vocabulary's names in an answer, and those of them that the evidence supports.
 
-    The longest name that fits counts, not the shorter ones within it. Names are compared as
-    `names.same` writes them; Chinese ones are found within the text, others as whole words.
+    The longest matching name counts, not the shorter ones within it. Names are compared in the form
+    of `names.same`; Chinese ones are found within the text, others as whole words.
     """
     known: dict[str, str] = {}
     for name in vocabulary:
@@ -107,7 +107,7 @@ def grounding(
 
 
 def _named(text: str, known: Mapping[str, str]) -> list[str]:
-    """Return the keys of names in a text, in order, longest first at each place."""
+    """Return the keys of names in a text, in order, the longest at each offset."""
     longest = max(map(len, known), default=0)
     found: dict[str, None] = {}
     at = 0
@@ -124,7 +124,7 @@ def _named(text: str, known: Mapping[str, str]) -> list[str]:
 
 
 def _whole(text: str, start: int, end: int) -> bool:
-    """Return whether a place in a text is not cut out of a longer word in letters."""
+    """Return whether a span of a text is not part of a longer word in letters."""
 
     def joins(a: str, b: str) -> bool:
         return a.isalnum() and b.isalnum() and ord(a) < 0x2E80 and ord(b) < 0x2E80
@@ -141,7 +141,7 @@ def _whole(text: str, start: int, end: int) -> bool:
 class Verdict:
     """A judge's verdict on a pair: 1 the first is better, -1 the second, 0 a tie.
 
-    Both orders were asked; where they disagree, or the reply cannot be read, it is a tie and
+    Both orders are asked; where they disagree, or the reply cannot be read, it is a tie and
     `agreed` is false.
     """
 
@@ -157,9 +157,9 @@ def judge_pair(
     second: str,
     axis: str = "facts",
 ) -> Verdict:
-    """Return which of two answers a language model prefers on one of AXES; asks it twice.
+    """Return which of two answers a language model prefers on one of AXES; it is asked twice.
 
-    The second time the answers stand in the other order, so that a judge that prefers a place
+    The second time the answers are in the other order, so that a judge that prefers a position
     decides nothing (appendix F has one order only).
     """
     one = _preferred(write(_pair_prompt(question, reference, first, second, axis)))
@@ -236,7 +236,7 @@ def _rank_prompt(question: str, reference: str, answers: Sequence[str]) -> str:
 
 
 def _ranks(reply: str, order: Sequence[str]) -> dict[str, float]:
-    """Read `2 > 1 = 3`; empty where an answer is missing or stands twice."""
+    """Read `2 > 1 = 3`; return an empty result where an answer is missing or given twice."""
     found = regex.search(r"\d+(?:\s*[>=]\s*\d+)*", reply)
     numbers = [int(n) for n in regex.findall(r"\d+", found[0])] if found else []
     if found is None or sorted(numbers) != list(range(1, len(order) + 1)):
@@ -267,7 +267,7 @@ def bert_score(
 
     Each token is matched with the nearest one of the other text by the cosine of the last hidden
     states; `model` is a folder, or a hub's name, of an encoder for transformers. Raises ModelError
-    where it can't be loaded.
+    where it cannot be loaded.
     """
     import torch
     from transformers import AutoModel, AutoTokenizer

@@ -1,4 +1,4 @@
-"""Reads questions: files of HotpotQA, 2WikiMultihopQA, MuSiQue, or {id, question} lines."""
+"""Read questions: files of HotpotQA, 2WikiMultihopQA, MuSiQue, or {id, question} lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXPECTED = 'Each line or array member needs "question" and an id ("id" or "_id"
 def read_questions(path: Path) -> list[Question]:
     """Return the questions of a file (`.jsonl`, or `.json` with one array; also `.gz`), in order.
 
-    Raises InputError with file and line for a record that is no question, and for an id met twice.
+    Raises InputError with file and line for a record that is no question, and for a repeated id.
     """
     name = shown(path)
     if extension(path) not in (".json", ".jsonl"):

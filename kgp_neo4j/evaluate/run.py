@@ -1,4 +1,4 @@
-"""Runs a retrieval method over many questions and writes one line each."""
+"""Run a retrieval method over many questions and write one line for each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def run_questions(retriever: Retriever, questions: Sequence[Question], out: Path
     """Retrieve for every question, write a JSON line each, and return the seconds of each.
 
     A line is {"id", "retrieved": [{"title", "text", "score"}, ...], "seconds"}, best passage first.
-    The file appears whole, once all is done. Raises InputError when it can't be written.
+    The file is written whole at the end. Raises InputError where it cannot be written.
     """
     seconds: list[float] = []
     part = out.with_name(out.name + ".part")

@@ -25,13 +25,13 @@ __all__ = ["KgpRetriever"]
 
 
 class KgpRetriever(Retriever):
-    """Retrieves a corpus's passages by reasoning paths, for neo4j-graphrag's `GraphRAG`.
+    """Retrieve a corpus's passages by reasoning paths, for neo4j-graphrag's `GraphRAG`.
 
-    `method`, `agent` and the settings are those of `Corpus.retrieve`. Each item's content is what
-    the language model is shown, its metadata says where the passage stands and how it was found.
+    `method`, `agent` and the settings are those of `Corpus.retrieve`. Each item's content is the
+    text for the language model; its metadata gives the passage's place and how it was found.
     """
 
-    VERIFY_NEO4J_VERSION = False  # the corpus's database has been looked at already
+    VERIFY_NEO4J_VERSION = False  # the corpus's database has been checked already
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class KgpRetriever(Retriever):
         )
 
     def default_record_formatter(self, record: Any) -> RetrieverResultItem:
-        """Show a passage as its title and text, numbered by rank so that it can be cited."""
+        """Return a passage as its title and text, numbered by rank so that it can be cited."""
         known = record["metadata"]
         heading = " > ".join(filter(None, (known["title"], known["section"])))
         return RetrieverResultItem(

@@ -16,7 +16,7 @@ with needs("langchain", "this retriever"):
     from langchain_core.retrievers import BaseRetriever
     from pydantic import Field
 
-# Not only for the type checker: pydantic looks the fields' types up when the class is made.
+# Not only for the type checker: pydantic looks up the fields' types when the class is made.
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.types.corpus import AgentName, Method
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
@@ -25,12 +25,12 @@ __all__ = ["KgpRetriever"]
 
 
 class KgpRetriever(BaseRetriever):
-    """Retrieves a corpus's passages by reasoning paths, as LangChain's documents.
+    """Retrieve a corpus's passages by reasoning paths, as LangChain's documents.
 
-    `k` is how many at most; `method`, `agent` and the settings are those of `Corpus.retrieve`. A
-    document's id is the passage's, its metadata says where it stands and how it was found (rank,
-    title, section, document, source, page, position, start, end, score, path, edges, reason).
-    Asynchronous calls and those of a batch run in threads.
+    `k` is the most documents; `method`, `agent` and the settings are those of `Corpus.retrieve`. A
+    document's id is the passage's; its metadata gives its place and how it was found (rank, title,
+    section, document, source, page, position, start, end, score, path, edges, reason). Asynchronous
+    calls and those of a batch run in threads.
     """
 
     corpus: Corpus

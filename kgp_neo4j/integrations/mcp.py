@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol over corpora and knowledge graphs, which only reads.
+"""A read-only server of the Model Context Protocol over corpora and knowledge graphs.
 
 Needs the extra `mcp`; `kgp-neo4j mcp` runs it on standard input and output.
 """
@@ -107,7 +107,7 @@ def describe_mind_map(made: MindMap) -> dict[str, Any]:
 
 
 def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
-    """Return a passage with its neighbours, the weightiest first: over which edge, and why."""
+    """Return a passage with its neighbours, the heaviest edges first: edge types and reasons."""
     return {
         "id": passage.id,
         "title": passage.title,
@@ -149,7 +149,7 @@ _Question = Annotated[
     str, Field(max_length=10_000, description="The question, as a person would ask it.")
 ]
 _Name = Annotated[str, Field(max_length=300)]
-#: Passages of a document whose title is given.
+#: Passages of a document that are returned for its title.
 _OF_A_TITLE = 3
 _Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 
@@ -157,9 +157,9 @@ _Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 def make_server(
     database: Database, *, corpus: str | None = None, graph: str | None = None
 ) -> MCPServer[Any]:
-    """Return the server; `corpus` and `graph` are what is asked where a call names none.
+    """Return the server; `corpus` and `graph` are the defaults of calls that name none.
 
-    Raises ConfigurationError unless the database was opened to be read only.
+    Raises ConfigurationError unless the database was opened read-only.
     """
     if not database.read_only:
         raise ConfigurationError(
@@ -190,7 +190,9 @@ def make_server(
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Turn our errors into the protocol's: what happened and what to do, without a traceback."""
+    """Turn this package's errors into the protocol's: what happened and what to do, no
+    traceback.
+    """
     try:
         yield
     except KgpError as error:
@@ -317,7 +319,7 @@ class _Tools:
         }
 
     def _named(self, corpus: str | None) -> Corpus:
-        """Return the corpus of that name, the usual one, or the only one."""
+        """Return the corpus of that name, the default one, or the only one."""
         name = corpus or self._corpus
         if name is None or name not in self._open:
             there = [row["name"] for row in self._database.read("inspect/corpus_names")]
@@ -343,7 +345,7 @@ class _Tools:
     def _linked(
         self, names: list[str], graph: str
     ) -> tuple[list[LinkedEntity], dict[str, list[str]]]:
-        """Return the entities of these names, and for each other name the nearest ones there are.
+        """Return the entities of these names, and for each unknown name the nearest entities.
 
         Raises GraphError where none is known.
         """

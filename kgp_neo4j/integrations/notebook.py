@@ -40,7 +40,7 @@ def frame(found: Answer | Retrieval | MindMap) -> pd.DataFrame:
 def show(answer: Answer | MindMap, *, height: int = 700) -> None:
     """Show the whole page of an answer or a mind map in the notebook, `height` pixels high.
 
-    The page stands in a frame of its own that runs no script.
+    The page is in a frame that runs no script.
     """
     with needs("notebook", "a page in a notebook"):
         from IPython.display import display

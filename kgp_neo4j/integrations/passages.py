@@ -1,4 +1,4 @@
-"""Converts passages for other tools: text, place, and how they were found."""
+"""Convert passages for other tools: text, place, and how they were found."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["described"]
 
 
 def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, Any]]]:
-    """Yield the passages, best first, each with what is to be known of it as plain values.
+    """Yield the passages, best first, each as a dictionary of plain values.
 
-    `rank` counts from 1; `title` is the document's, `section` the headings that the passage stands
-    under, empty where there are none; `document` is an id, `source` its file or data set; `page`
-    counts from 1 (None without pages), `position` passages of the document from 0, `start` and
-    `end` its characters. `path` holds the titles from the seed to the passage, `edges` what joins
-    them, `reason` how the last step was found.
+    `rank` counts from 1; `title` is the document's, `section` the headings above the passage, empty
+    where there are none; `document` is an id, `source` its file or data set; `page` counts from 1
+    (None without pages), `position` passages of the document from 0, `start` and `end` its
+    characters. `path` is the titles from the seed to the passage, `edges` what joins them, `reason`
+    how the last step was found.
     """
     titles = {passage.id: passage.title for passage in found.passages}
     paths = {path.last: path for path in found.paths}
@@ -36,7 +36,7 @@ def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, An
             "score": passage.score,
         }
         steps = paths[passage.id].steps if passage.id in paths else ()
-        # A path may go over a passage that the budget has left out of the result.
+        # A path may pass a passage that the budget has left out of the result.
         record["path"] = [titles.get(step.passage, step.passage) for step in steps]
         record["edges"] = [step.edge for step in steps[1:]]
         record["reason"] = (steps[-1].signals or steps[-1].reason) if steps else ""

@@ -1,7 +1,7 @@
-"""Hands a database over to py2neo, for programs that were written with it.
+"""Give a database to py2neo, for programs that were written with it.
 
 Needs the extra `py2neo`. py2neo is no longer maintained: queries, transactions, node and
-relationship matching work on Neo4j 5; what does not is told in docs/integrations.md.
+relationship matching work on Neo4j 5; docs/integrations.md lists what does not.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ __all__ = ["graph"]
 
 
 def graph(database: Database | Connection) -> Any:
-    """Return a `py2neo.Graph` on the same database, with connections of its own.
+    """Return a `py2neo.Graph` on the same database, with separate connections.
 
-    It can write, whatever the database given may do.
+    It can write, even where the given database is read-only.
     """
     with needs("py2neo", "this graph"):
         from py2neo import Graph

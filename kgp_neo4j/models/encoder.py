@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_ENCODER", "Encoder", "load_encoder"]
 
-#: So many texts are encoded between two tellings of a progress bar.
+#: Texts that are encoded between two updates of a progress bar.
 _CHUNK = 256
 
 
 class _Transformer(Protocol):
     dimension: int
-    #: Neither cuts texts nor fills them up.
+    #: It neither truncates nor pads texts.
     tokenizer: Tokenizer
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 class Encoder:
-    """Encodes texts as unit vectors; make one by `load_encoder`."""
+    """Encode texts as unit vectors; make one with `load_encoder`."""
 
     def __init__(
         self, name: str, transformer: _Transformer, trained: MdrFolder | None = None
@@ -52,7 +52,7 @@ class Encoder:
         self.name = name
         self.dimension = transformer.dimension
         self.tokenizer = transformer.tokenizer
-        #: Of one that `kgp-neo4j train mdr` made: its lengths, and the first figures of its sum.
+        #: For one made by `kgp-neo4j train mdr`: its lengths, and the first digits of its checksum.
         self.lengths: Lengths | None = trained.lengths if trained else None
         self.fingerprint = trained.sha256[:12] if trained else ""
         self._transform = transformer
@@ -62,7 +62,7 @@ class Encoder:
     ) -> NDArray[np.float32]:
         """Return a float32 array of shape (texts, dimension), each row of length one.
 
-        `done` is told how many texts each chunk brought, for a progress bar.
+        `done` is called with the number of texts in each chunk, for a progress bar.
         """
         # Sorted by length over all texts, so that a batch has texts of similar length.
         order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
@@ -82,9 +82,9 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
     `kgp-neo4j train mdr` made.
 
     The default and folders exported to ONNX or OpenVINO run in the light engine; others need torch,
-    which also runs all of them where there is a GPU for it. Raises EncoderError when it can't be
-    found, or when its weights are not those it was published or saved with. Only safetensors, ONNX
-    and OpenVINO files are read and no code of the model's own is run.
+    which also runs all of them where there is a GPU for it. Raises EncoderError where the encoder
+    is not found, or where its weights are not those it was published or saved with. Only
+    safetensors, ONNX and OpenVINO files are read, and no code from the model is run.
     """
     folder = Path(name).expanduser()
     trained = read_mdr_folder(folder) if (folder / MDR_FILE).is_file() else None
@@ -96,7 +96,7 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
         return Encoder(called, LightTransformer(files), trained)
     except KgpError:
         raise
-    except Exception as error:  # damaged files raise what their libraries like
+    except Exception as error:  # libraries raise errors of any type for damaged files
         reason = str(error).strip().splitlines()
         raise EncoderError(
             f"the encoder {name!r} could not be loaded ({reason[0] if reason else error!r})",

@@ -1,4 +1,4 @@
-"""The light inference engine: networks in ONNX's or OpenVINO's format on the CPU, without torch."""
+"""The light inference engine: networks in ONNX or OpenVINO format on the CPU, without torch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
     "token_id",
 ]
 
-#: The arrays that go into a network, by the names of its inputs.
+#: The arrays given to a network, by the names of its inputs.
 Feed = Mapping[str, NDArray[np.int64]]
 Precision = Literal["bf16", "f32"]
 _CONVERTER = "openvino.tools.ovc"
@@ -39,16 +39,16 @@ _Made = TypeVar("_Made")
 
 
 def import_openvino() -> Any:
-    """Import OpenVINO without its converter, and without what reports its use to its makers."""
-    # `import openvino` sends an event over the network where openvino_telemetry can be imported; it
-    # does without the converter, a fifth of its time, where that cannot be.
+    """Import OpenVINO without its converter and without its telemetry."""
+    # `import openvino` sends an event over the network where openvino_telemetry can be imported. It
+    # works without the converter, which takes a fifth of the import's time.
     sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
     if "openvino" not in sys.modules:
         sys.modules.setdefault(_CONVERTER, None)  # type: ignore[arg-type]
     import openvino
 
     if sys.modules.get(_CONVERTER, openvino) is None:
-        del sys.modules[_CONVERTER]  # who wants it can import it
+        del sys.modules[_CONVERTER]  # so that others can import it
     return openvino
 
 
@@ -59,14 +59,16 @@ def _core() -> Any:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
-        return core  # a cache that cannot be written makes a start slower, no more
+        return core  # without a cache the start is slower, and nothing else
     if os.access(folder, os.W_OK):
         core.set_property({"CACHE_DIR": str(folder)})
     return core
 
 
 def precision() -> Precision:
-    """Return what this CPU multiplies fastest: bfloat16 with AMX or AVX512-BF16, else float32."""
+    """Return the type that this CPU multiplies fastest: bfloat16 with AMX or AVX512-BF16, else
+    float32.
+    """
     able = _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     return "bf16" if "BF16" in able else "f32"
 
@@ -78,7 +80,7 @@ def describe_engine() -> dict[str, str | int]:
 
 
 def thread_count() -> int:
-    """Return how many threads compute: KGP_NEO4J_THREADS, else the cores this process may use."""
+    """Return the number of threads: KGP_NEO4J_THREADS, else the cores this process may use."""
     if given := os.environ.get("KGP_NEO4J_THREADS", "").strip():
         if not given.isdigit() or int(given) < 1:
             raise ConfigurationError(
@@ -94,9 +96,9 @@ def thread_count() -> int:
 class CompiledNetwork:
     """A network ready to run on the CPU; safe to use from several threads.
 
-    `model` is a file (`.xml`, `.onnx`) or an OpenVINO model; what a file compiles to is cached.
-    Up to `streams` inputs are computed at once, each by its share of the threads: streams that do
-    not wait for each other keep busy cores busy, where all threads on one input wait at each step.
+    `model` is a file (`.xml`, `.onnx`) or an OpenVINO model; the compiled form of a file is cached.
+    Up to `streams` inputs are computed at once, each by its share of the threads: independent
+    streams keep the cores busy, where all threads on one input wait for each other at each step.
     """
 
     def __init__(
@@ -125,7 +127,7 @@ class CompiledNetwork:
     def run(
         self, feeds: Sequence[Feed], take: Callable[[Feed, list[NDArray[np.float32]]], _Made]
     ) -> list[_Made]:
-        """Return what `take` makes of each feed and its outputs, in the order of the feeds.
+        """Return the result of `take` for each feed and its outputs, in the order of the feeds.
 
         The outputs are views of memory that the next input overwrites: `take` must copy them.
         """
@@ -143,7 +145,7 @@ class CompiledNetwork:
         return made
 
     def _queue(self) -> Any:
-        """Return this thread's requests, which keep their memory from call to call."""
+        """Return this thread's requests, which reuse their memory from call to call."""
         if not hasattr(self._local, "queue"):
             openvino = import_openvino()
             self._local.queue = openvino.AsyncInferQueue(self._compiled, self.streams)
@@ -152,7 +154,7 @@ class CompiledNetwork:
 
 @lru_cache(maxsize=4)
 def read_tokenizer(path: Path) -> Tokenizer:
-    """Read a `tokenizer.json` (once); it neither cuts nor fills up what it is given."""
+    """Read a `tokenizer.json` (once); it neither truncates nor pads."""
     from tokenizers import Tokenizer
 
     made = Tokenizer.from_file(str(path))
@@ -162,5 +164,5 @@ def read_tokenizer(path: Path) -> Tokenizer:
 
 
 def token_id(tokenizer: Tokenizer, *names: str) -> int | None:
-    """Return the number of the first of these tokens that a tokenizer knows."""
+    """Return the id of the first of these tokens that a tokenizer has."""
     return next((at for at in map(tokenizer.token_to_id, names) if at is not None), None)

@@ -1,4 +1,4 @@
-"""Sentence encoders by the light engine: the default one, and folders exported for it."""
+"""Sentence encoders in the light engine: the default one, and folders exported for it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ if TYPE_CHECKING:
 __all__ = ["EncoderFiles", "LightTransformer", "default_files", "exported_files"]
 
 _BATCH = 16
-#: Where sentence-transformers and optimum put what they export, in the order of preference.
+#: Where sentence-transformers and optimum write their exports, in the order of preference.
 _NETWORKS = ("openvino/openvino_model.xml", "openvino_model.xml", "onnx/model.onnx", "model.onnx")
-#: Steps of a sentence-transformers model that this engine knows.
+#: Steps of a sentence-transformers model that this engine supports.
 _STEPS = ("Transformer", "Pooling", "Normalize")
-#: Word pieces at most, where a folder does not say; and what "no limit" is written as.
+#: Tokens at most, where a folder sets no limit; also the value for "no limit".
 _LONGEST = 512
 _NO_LIMIT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderFiles:
-    """What an encoder is made of; `longest` is its limit in word pieces, marks included.
+    """The files and settings of an encoder; `longest` is its limit in tokens, special ones
+    included.
 
-    `pooling` says which states of a text become its vector: their mean, or that of its first piece.
+    `pooling` is how a text's vector is made from its states: their mean, or the first token's.
     """
 
     network: Path
@@ -43,14 +44,14 @@ class EncoderFiles:
 
 
 def default_files() -> EncoderFiles:
-    """Return the files of the default encoder, fetched on first use."""
+    """Return the files of the default encoder, downloaded on first use."""
     return EncoderFiles(network_file(), tokenizer_file(), longest=256)
 
 
 def exported_files(folder: Path) -> EncoderFiles | None:
     """Return the files of a folder exported to OpenVINO or ONNX; None where it is no such folder.
 
-    A model with other steps than transformer, mean or first state, and unit length, is none.
+    None also for a model with other steps than transformer, mean or first state, and unit length.
     """
     network = next((folder / name for name in _NETWORKS if (folder / name).is_file()), None)
     if network is None or not (folder / "tokenizer.json").is_file():
@@ -92,7 +93,7 @@ class LightTransformer:
         self._network = CompiledNetwork(files.network, precise=precise)
         self._pooling = files.pooling
         self._longest = files.longest
-        #: A network may end in the vector of the whole text.
+        #: Some networks return the vector of the whole text.
         self._whole = next(
             (at for at, names in enumerate(self._network.outputs) if "sentence_embedding" in names),
             None,
@@ -107,7 +108,7 @@ class LightTransformer:
             one.truncate(max(room, 1))
         ids = [self.tokenizer.post_process(one).ids for one in read]
         order = sorted(range(len(ids)), key=lambda at: -len(ids[at]))
-        # Few texts are shared out evenly among what computes at once.
+        # Few texts are shared out evenly among the parallel streams.
         size = min(_BATCH, -(-len(order) // (2 * self._network.streams)))
         parts = [order[start : start + size] for start in range(0, len(order), max(size, 1))]
         feeds = [self._feed([ids[at] for at in part]) for part in parts]

@@ -1,7 +1,7 @@
-"""MDR encoders: from a question and the passages before, to the passage that comes next.
+"""MDR encoders: from a question and the passages so far to the passage that comes next.
 
-Multi-hop dense retrieval (Xiong et al., ICLR 2021), which KGP makes its KNN-MDR graph and one of
-its agents from (section 3 and Table 2). `kgp-neo4j train mdr` writes the folders read here.
+Multi-hop dense retrieval (Xiong et al., ICLR 2021), from which KGP makes its KNN-MDR graph and one
+of its agents (section 3 and Table 2). `kgp-neo4j train mdr` writes the folders read here.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 __all__ = ["MdrEncoder", "QueryForm", "load_mdr", "passage_text"]
 
-#: What the model adds at both ends of a text.
+#: Special tokens that the model adds to a text.
 _ENDS = 2
 
 
 def passage_text(title: str, text: str) -> str:
-    """Return a passage as encoders read it: its document's title, then its text."""
+    """Return a passage in the form that encoders read: its document's title, then its text."""
     return f"{title}. {text}"
 
 
 @dataclass(frozen=True, slots=True)
 class QueryForm:
-    """Writes what an MDR encoder reads, in training and in use alike."""
+    """Build the input of an MDR encoder, the same in training and in use."""
 
     tokenizer: Tokenizer
     lengths: Lengths
@@ -43,18 +43,18 @@ class QueryForm:
         return self._cut([passage_text(*p) for p in passages], self.lengths.passage)
 
     def queries(self, queries: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[str]:
-        """Return queries, each a question and the passages before, in the order of the path.
+        """Return queries, each a question and the passages so far, in the order of the path.
 
-        The question comes first, cut to its length; the passages share what is left of the query
-        evenly, so that the last one is never cut off by those before it.
+        The question comes first, cut to its length; the passages share the rest of the query
+        evenly, so that earlier ones never push the last one out.
         """
         questions = self._cut([question for question, _ in queries], self.lengths.question)
-        # The last of the marks that the model puts around a text.
+        # The last of the special tokens that the model puts around a text.
         marks = self.tokenizer.encode("").ids
         separator = self.tokenizer.id_to_token(marks[-1]) if marks else "\n"
         made = []
         for question, (_, before) in zip(questions, queries, strict=True):
-            # Each passage comes with a separator of its own.
+            # Each passage has a separator.
             room = self.lengths.query - self.lengths.question - _ENDS - len(before)
             share = max(room // max(len(before), 1), 1)
             texts = self._cut([passage_text(*p) for p in before], share)
@@ -77,7 +77,8 @@ class MdrEncoder:
     def __init__(self, encoder: Encoder, lengths: Lengths) -> None:
         self.name = encoder.name
         self.dimension = encoder.dimension
-        #: The first figures of its weights' SHA-256: the folder's name may stay, these change.
+        #: The first digits of its weights' SHA-256: these change where a folder's name stays the
+        #: same.
         self.fingerprint = encoder.fingerprint
         self.form = QueryForm(encoder.tokenizer, lengths)
         self._encoder = encoder
@@ -94,14 +95,16 @@ class MdrEncoder:
     def encode_queries(
         self, queries: Sequence[tuple[str, Sequence[tuple[str, str]]]]
     ) -> NDArray[np.float32]:
-        """Return unit vectors, shape (queries, dimension); a passage near one should come next."""
+        """Return unit vectors, shape (queries, dimension); the passages nearest to one should come
+        next.
+        """
         return self._encoder.encode(self.form.queries(queries))
 
 
 def load_mdr(folder: str) -> MdrEncoder:
     """Load the MDR encoder that `kgp-neo4j train mdr` wrote to a folder.
 
-    Raises EncoderError when the folder is not there, holds something else, or was damaged.
+    Raises EncoderError where the folder does not exist, is of another kind, or was damaged.
     """
     encoder = load_encoder(folder)
     if encoder.lengths is None:

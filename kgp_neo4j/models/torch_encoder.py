@@ -25,7 +25,7 @@ __all__ = [
     "quick_products",
 ]  # fmt: skip
 
-# The published weights' sum: the package is a third party's upload, so they are checked.
+# The checksum of the published weights: a third party uploaded the package, so it is checked.
 _DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -42,7 +42,7 @@ class TorchTransformer:
         self._model = model
         self._device = device
         self.dimension = int(model.get_embedding_dimension())
-        # A copy: the model's own is set to cut and to fill up at each call.
+        # A copy: the model's own is set to truncate and to pad at each call.
         self.tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
@@ -66,7 +66,7 @@ def gpu_is_usable() -> bool:
     count = ctypes.c_int()
     try:
         driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-        # An error of either call, such as CUDA_VISIBLE_DEVICES without a device, is not 0.
+        # Where either call fails, as with CUDA_VISIBLE_DEVICES but no device, the result is not 0.
         return not (driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))) and (
             count.value > 0
         )
@@ -77,8 +77,8 @@ def gpu_is_usable() -> bool:
 def load_model(name: str, dtype: Any = None) -> tuple[Any, str]:
     """Return a SentenceTransformer in a torch `dtype`, and the device it is on (cuda or cpu).
 
-    Without `dtype` it is what this machine computes fastest in. Only safetensors weights are read
-    and no code of the model's own is run. Raises EncoderError when it can't be found, or when the
+    Without `dtype` it is the fastest type on this machine. Only safetensors weights are read, and
+    no code from the model is run. Raises EncoderError where the model is not found, or where the
     default's weights are not the published ones.
     """
     with needs("torch", f"the encoder {name!r}", EncoderError):
@@ -113,12 +113,12 @@ def load_model(name: str, dtype: Any = None) -> tuple[Any, str]:
 def load_mdr_model(folder: Path, trained: MdrFolder, *, precise: bool = False) -> tuple[Any, str]:
     """Return the SentenceTransformer that `kgp-neo4j train mdr` made, and its device.
 
-    It is in float32 where it is to be `precise`, else in what this machine computes fastest in.
+    With `precise` it is in float32, else in the fastest type on this machine.
     """
     import torch
 
     weights = weights_folder(folder, trained.lora_rank)
-    # In full precision until the adapter is merged into it.
+    # In float32 until the adapter is merged into it.
     model, device = load_model(
         trained.encoder if trained.lora_rank else str(weights), torch.float32
     )
@@ -169,7 +169,8 @@ def _default_folder() -> str:
 def native_bfloat16() -> bool:
     """Return whether bfloat16 is faster than float32 here: on a GPU, or a CPU with AMX.
 
-    AVX512-BF16 alone is not enough for all of a model, though for its products: `quick_products`.
+    AVX512-BF16 alone is too little for a whole model, though enough for its products:
+    `quick_products`.
     """
     import torch
 
@@ -179,10 +180,10 @@ def native_bfloat16() -> bool:
 
 
 def quick_products(model: Any) -> AbstractContextManager[Any]:
-    """Return a context in which the products of a float32 model are made in bfloat16 if faster.
+    """Return a context in which a float32 model's products are computed in bfloat16 if faster.
 
     Weights and all else stay as they are. On a CPU with AVX512-BF16 a model takes two thirds of the
-    time in it, where one that is in bfloat16 as a whole gains nothing.
+    time; a model wholly in bfloat16 gains nothing there.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""Reads boosted regression trees from a JSON file, and scores passages with them."""
+"""Read boosted regression trees from a JSON file, and score passages with them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgp_neo4j.types.errors import ModelError
 
 __all__ = ["Scorer", "Trees"]
 
-#: A tree has at most so many leaves, so that a set of them fits into 16 bits.
+#: Leaves of a tree at most, so that a set of them fits into 16 bits.
 LEAVES = 16
 #: The lowest bit set of each set of leaves.
 _LOWEST = np.array(
@@ -27,8 +27,8 @@ class Trees:
     """An ensemble of trees over named features; a tree is {"leaf": x} or a split of two trees.
 
     A split is {"feature": name, "threshold": x, "value": mean, "low": tree, "high": tree}; `low` is
-    taken where the feature is at most the threshold. `value` is what the tree would say if it ended
-    there, so that each split's share of a score can be told.
+    taken where the feature is at most the threshold. `value` is the score if the tree ended there,
+    from which each split's share of a score is computed.
     """
 
     def __init__(self, features: Sequence[str], trees: Sequence[Mapping[str, Any]]) -> None:
@@ -36,13 +36,13 @@ class Trees:
         self._place = {name: at for at, name in enumerate(self.features)}
         count = len(trees)
         # Each tree as its splits and the leaves that each rules out (Lucchese et al. 2015,
-        # QuickScorer): no walk from node to node, so that numpy does all trees and rows at once.
-        # The trees' first splits lie side by side, as do their second ones and so on.
+        # QuickScorer): there is no walk from node to node, so numpy computes all trees and rows at
+        # once. The trees' first splits are adjacent in memory, as are their second ones and so on.
         self._feature = np.zeros((LEAVES - 1, count), dtype=np.intp)
         self._threshold = np.full((LEAVES - 1, count), np.inf, dtype=np.float32)
         self._ruled_out = np.zeros((LEAVES - 1, count), dtype=np.uint16)
         self._leaf = np.zeros((count, LEAVES), dtype=np.float64)
-        #: What the features on the way to a leaf added, by tree, leaf and feature.
+        #: The value that each feature on the way to a leaf added, by tree, leaf and feature.
         self._shares = np.zeros((count, LEAVES, len(self.features)), dtype=np.float32)
         for at, tree in enumerate(trees):
             self._add(at, tree)
@@ -76,7 +76,7 @@ class Trees:
         walk(tree, {})
 
     def _leaves(self, rows: NDArray[np.float32]) -> NDArray[np.uint8]:
-        """Return which leaf of each tree a row ends in: the lowest that no split ruled out."""
+        """Return the leaf of each tree that a row ends in: the lowest that no split ruled out."""
         columns = np.ascontiguousarray(rows.T)
         out = np.zeros((len(self._leaf), len(rows)), dtype=np.uint16)
         for feature, threshold, ruled_out in zip(
@@ -90,14 +90,16 @@ class Trees:
         return np.asarray(self._leaf[self._numbers, self._leaves(rows)].sum(axis=1))
 
     def contributions(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return what each feature added to each row's score: (rows, features) (Saabas 2014)."""
+        """Return the value that each feature added to each row's score: (rows, features) (Saabas
+        2014).
+        """
         made = [self._shares[self._numbers, leaves].sum(axis=0) for leaves in self._leaves(rows)]
         return np.stack(made) if made else np.zeros((0, len(self.features)), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """A learned scorer: trees for the first hop and for the later ones, and where they come from.
+    """A learned scorer: trees for the first hop and for the later ones, and their origin.
 
     `description` is kept as it was written: training data, settings, licence.
     """
@@ -108,7 +110,7 @@ class Scorer:
 
     @classmethod
     def load(cls, path: Path) -> Scorer:
-        """Read a scorer from its JSON file; raises ModelError where that is none."""
+        """Read a scorer from its JSON file; raises ModelError where the file is no scorer."""
         try:
             made = json.loads(path.read_text(encoding="utf-8"))
             features = made["features"]

@@ -1,6 +1,6 @@
-"""An answer with all that shows it, as one HTML page that needs no network.
+"""An answer with its evidence, as one HTML page that needs no network.
 
-Every text is escaped, there is no script, and the page forbids itself to load anything.
+Every text is escaped, there is no script, and the page's policy forbids it to load anything.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ bdi{font-weight:600}
 code,.cypher{font:.82rem/1.45 ui-monospace,monospace}
 .cypher{background:#f6f8fa;padding:.5rem .7rem;border-radius:6px}a{color:#1565c0}
 """
-#: Passages whose text is shown, titles' and reasons' letters in the table, cells that are cited.
+#: Passages whose text is shown, letters of titles and reasons in the table, cells cited.
 _TEXTS, _TITLE, _CITATIONS = 8, 90, 30
 _CITED = ("document", "page", "table", "row", "column", "text")
 _PLACES = ("passage", "characters", "score", "how it was reached")
@@ -41,11 +41,12 @@ _LEGEND = '<p class="by">Yellow: what the answer rests on. Scores are those of t
 
 
 def page(answer: Answer) -> str:
-    """Return an answer as one HTML page: what a reader needs to check it, and nothing to fetch.
+    """Return an answer as one HTML page with everything needed to check it, and nothing to load.
 
-    Question and answer (each sentence with its citations, and marked where they do not carry it),
-    the words in their passages, the reasoning paths as a picture, the evidence with documents,
-    pages, offsets and scores, the Cypher to run again, and the link into Neo4j Browser.
+    The page has the question and the answer (each sentence with its citations, marked where they do
+    not support it), the words in their passages, the reasoning paths as a picture, the evidence
+    with documents, pages, offsets and scores, the Cypher to run again, and the link into Neo4j
+    Browser.
     """
     numbers = {passage.id: number for number, passage in enumerate(answer.passages, 1)}
     picture = svg(answer)
@@ -88,7 +89,7 @@ def _answer(answer: Answer, numbers: Mapping[str, int]) -> str:
 
 
 def _uncertain(answer: Answer, numbers: Mapping[str, int]) -> str:
-    """Return the sentences that speak most to the question, in place of an answer."""
+    """Return the sentences most relevant to the question, in place of an answer."""
     lead = "Not certain"
     if answer.reading is not None:
         lead = (
@@ -122,7 +123,7 @@ def _cited(passages: tuple[str, ...], numbers: Mapping[str, int]) -> str:
 
 
 def _by(answer: Answer) -> str:
-    """Say in a line what made the answer, and how sure it is."""
+    """Return a line on what made the answer, and its confidence."""
     said: list[str] = []
     if answer.reading is not None:
         reading = answer.reading
@@ -185,7 +186,7 @@ def _cells(tag: str, *cells: str, row: str = "") -> str:
 
 
 def _words(answer: Answer, numbers: Mapping[str, int]) -> str:
-    """Return the passages with what is marked in them; without marks, the best passage."""
+    """Return the passages with their marks; without marks, the best passage."""
     passages = {passage.id: passage for passage in answer.passages}
     shown = [passages[p] for p in marked_passages(answer)] or list(answer.passages[:1])
     texts = "".join(
@@ -200,7 +201,7 @@ def _words(answer: Answer, numbers: Mapping[str, int]) -> str:
 
 
 def _rows(passage: Passage) -> str:
-    """Keep the lines of a passage that has a table; those of others only wrap the text."""
+    """Keep the line breaks of a passage that has a table; elsewhere they only wrap the text."""
     return " rows" if "\n|" in passage.text else ""
 
 
@@ -246,7 +247,7 @@ def _title(passage: Passage) -> str:
 
 def _place(passage: Passage) -> str:
     paged = f"page {passage.page}, " if passage.page is not None else ""
-    # Not the whole path: a page is made to be shown to others.
+    # Not the whole path: others may see the page.
     name = PurePath(passage.source).name
     source = f"{cut(name, _TITLE)}, " if name else ""
     where = f"passage {passage.position + 1}, characters {passage.start}–{passage.end}"
@@ -267,7 +268,7 @@ def _cypher(queries: tuple[ShownQuery, ...]) -> str:
 
 
 def _about(query: ShownQuery) -> str:
-    """Return what a query's own header says of it."""
+    """Return the description in a query's own header."""
     words = [
         line[2:].strip()
         for line in query.cypher.splitlines()[1:]

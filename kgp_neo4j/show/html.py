@@ -1,4 +1,4 @@
-"""What the pages and pictures of answers share: a page that loads nothing, and texts made safe."""
+"""Shared parts of the pages and pictures of answers: a page that loads nothing, escaped texts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from kgp_neo4j.text.safe import plain, printable
 
 __all__ = ["FONT", "escaped", "html_page", "mermaid_label", "width"]
 
-#: Pixels of the letters of a picture.
+#: Size in pixels of the letters of a picture.
 FONT = 13
-#: What every page looks like; each adds its own.
+#: The style of every page; each adds its own.
 _STYLE = """
 :root{color-scheme:only light}
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;
@@ -31,7 +31,8 @@ _ITEM = regex.compile(r"\d*[-+*.)](?=\s|$)")
 
 
 def html_page(title: str, body: str, style: str = "") -> str:
-    """Return a page that needs no network: no script, and it forbids itself to load anything.
+    """Return a page that needs no network: no script, and a policy that forbids it to load
+    anything.
 
     `body` is HTML in which every text is escaped already; the title is escaped here.
     """
@@ -46,20 +47,20 @@ def html_page(title: str, body: str, style: str = "") -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text for HTML and SVG, between tags or within quotes."""
+    """Escape a text for HTML and SVG, between tags or within quotes."""
     return escape(printable(text))
 
 
 def width(text: str, font: float = FONT) -> float:
-    """Return about how many pixels a text takes; Chinese characters are twice as wide."""
+    """Return the approximate width of a text in pixels; Chinese characters are twice as wide."""
     wide = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
     return wide * font * 0.57
 
 
 def mermaid_label(text: str) -> str:
-    """Return a text for a quoted label of Mermaid, whose entities are `#code;`.
+    """Escape a text for a quoted label of Mermaid, whose entities are `#code;`.
 
-    What begins a list in Markdown is escaped too: a label is no list.
+    Markdown's list markers are escaped too: a label is no list.
     """
     text = plain(text)
     item = _ITEM.match(text)

@@ -1,4 +1,4 @@
-"""Marks an answer's words and its supporting sentences in the passages."""
+"""Mark an answer's words and its supporting sentences in the passages."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kgp_neo4j.types.corpus import Answer, Passage
 __all__ = ["Marks", "from_structure", "marked_html", "marked_passages", "marks_of", "rests_on"]
 
 Interval = tuple[int, int]
-#: A passage this long is shown whole, and so many characters round what is marked in a longer one.
+#: Characters of a passage that is shown whole, and those shown around a mark in a longer one.
 _WHOLE, _AROUND = 420, 110
-#: An answer this long is looked for in the passages, where no reader says in which words it stands.
+#: Characters of an answer that is searched for in the passages, where no reader gives its spans.
 _SOUGHT = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is marked in one passage: intervals of its text, in order and without overlaps."""
+    """The marks in one passage: intervals of its text, in order and without overlaps."""
 
     answer: tuple[Interval, ...] = ()
     sentences: tuple[Interval, ...] = ()
@@ -32,11 +32,11 @@ class Marks:
 
 
 def marks_of(answer: Answer, passage: Passage) -> Marks:
-    """Return what an answer marks in a passage.
+    """Return the marks of an answer in a passage.
 
-    The words are those that the reader names; without a reader, where a short answer stands as it
-    is in a passage that is cited. For yes and no the reader's span is the sentence that says so. An
-    answer from pages and tables has no words in passages.
+    The words are the reader's spans; without a reader, the places where a short answer occurs as it
+    is in a cited passage. For yes and no the reader's span is the sentence that decided. An answer
+    from pages and tables has no words in passages.
     """
     sentences = [(s.start, s.end) for s in answer.sentences if s.passage == passage.id]
     words: list[Interval] = []
@@ -56,7 +56,7 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
 
 
 def marked_passages(answer: Answer) -> tuple[str, ...]:
-    """Return the passages in which an answer marks something, those that it rests on first."""
+    """Return the passages in which an answer marks something, those that support it first."""
     cited = rests_on(answer)
     shown = [p for p in answer.passages if p.id in cited or marks_of(answer, p)]
     return tuple(p.id for p in sorted(shown, key=lambda p: p.id not in cited))
@@ -69,10 +69,10 @@ def from_structure(answer: Answer) -> bool:
 
 
 def rests_on(answer: Answer) -> tuple[str, ...]:
-    """Return the passages that an answer itself cites, by id.
+    """Return the ids of the passages that support an answer.
 
-    Those of a model's statements that are carried, those that the reader found it in, or that of
-    the best sentence.
+    They are those of a model's supported statements, those with the reader's spans, or that of the
+    best sentence.
     """
     cited: list[str] = []
     if from_structure(answer):
@@ -109,14 +109,14 @@ def _found(words: str, text: str) -> list[Interval]:
     if not sought or len(sought) > _SOUGHT:
         return []
     pattern = r"\s+".join(regex.escape(word) for word in sought.split())
-    # No part of a longer word; Chinese has no spaces round words.
+    # Not part of a longer word; Chinese has no spaces between words.
     bounds = (r"(?<![\w--\p{Han}])", r"(?![\w--\p{Han}])")
     flags = regex.VERSION1 | regex.IGNORECASE
     return [m.span() for m in regex.finditer(f"{bounds[0]}{pattern}{bounds[1]}", text, flags)]
 
 
 def _merged(intervals: Iterable[Interval], text: str) -> tuple[Interval, ...]:
-    """Return what is marked in order, those that overlap as one, without what lies outside.
+    """Return the intervals in order, overlapping ones joined, clipped to the text.
 
     A sentence is stored with the space after it, which is not marked.
     """
@@ -125,7 +125,7 @@ def _merged(intervals: Iterable[Interval], text: str) -> tuple[Interval, ...]:
 
 
 def _joined(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return intervals in order, those that overlap as one."""
+    """Return intervals in order, overlapping ones joined."""
     made: list[Interval] = []
     for start, end in sorted(intervals):
         if made and start < made[-1][1]:
@@ -155,7 +155,7 @@ def _windows(text: str, marks: Sequence[Interval]) -> list[Interval | None]:
 
 
 def _word(text: str, at: int, way: int) -> int:
-    """Return the end of a word near a place, so that none is cut; unspaced scripts have none."""
+    """Return the end of a word near an offset, so that no word is cut."""
     for place in range(at, max(-1, min(len(text) + 1, at + way * 25)), way):
         if place in (0, len(text)) or text[place - 1].isspace():
             return place

@@ -17,8 +17,8 @@ _TITLE, _QUESTION, _ANSWER, _REASON = 60, 120, 200, 40
 def mermaid(answer: Answer) -> str:
     """Return an answer as a Mermaid flowchart: question, reasoning paths, and the answer.
 
-    At most 30 visits are drawn, whole paths and the best first; a comment says how many are not.
-    Labels stand in quotes with what Mermaid or HTML would read as markup escaped.
+    At most 30 visits are drawn, as whole paths, the best first; a comment counts the others. Labels
+    are quoted, with the markup of Mermaid and HTML escaped.
     """
     titles = {passage.id: passage.title for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}

@@ -1,4 +1,4 @@
-"""Draws a mind map: as lines for a terminal, and as Mermaid."""
+"""Draw a mind map: as lines for a terminal, and as Mermaid."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgp_neo4j.types.mindmap import MapEdge
 
 __all__ = ["MARKS", "mermaid", "tree_lines"]
 
-#: What stands behind an edge that the graph does not carry.
+#: The mark after an edge that the graph does not support.
 MARKS = {
     "grounded": "",
     "question": "(said in the question)",
@@ -44,7 +44,8 @@ def tree_lines(
 
 
 def _below(branch: Branch, indent: str, made: list[str], style: Callable[[str, str], str]) -> None:
-    # The depth is bounded by the map's entities; a model's deep chain must not exhaust the stack.
+    # Not recursive: the depth can be that of a model's long chain, which must not exhaust the
+    # stack.
     left = [(child, indent, child is branch.children[-1]) for child in reversed(branch.children)]
     while left:
         child, before, last = left.pop()
@@ -65,9 +66,9 @@ def _below(branch: Branch, indent: str, made: list[str], style: Callable[[str, s
 
 
 def mermaid(edges: Sequence[MapEdge]) -> str:
-    """Return a mind map as a Mermaid flowchart, each status in a style of its own.
+    """Return a mind map as a Mermaid flowchart, with one style for each status.
 
-    Names stand in quotes with what Mermaid or HTML would read as markup escaped.
+    Names are quoted, with the markup of Mermaid and HTML escaped.
     """
     ids: dict[str, str] = {}
     lines = ["flowchart LR"]

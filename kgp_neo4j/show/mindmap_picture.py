@@ -1,6 +1,6 @@
 """A mind map as a picture: SVG laid out here, and a page around it that needs no network.
 
-Every text is escaped, there is no script, and the page forbids itself to load anything.
+Every text is escaped, there is no script, and the page's policy forbids it to load anything.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Placed:
 
 
 def svg(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> str:
-    """Return a mind map as an SVG picture, its trees from left to right; its texts are text."""
+    """Return a mind map as an SVG picture, its trees from left to right; its texts stay text."""
     placed = _placed(forest(edges, roots))
     depth = max((p.depth for p in placed), default=0)
     widths = [0.0] * (depth + 1)
@@ -66,7 +66,9 @@ def svg(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> str:
 
 
 def _placed(roots: Sequence[Branch]) -> list[_Placed]:
-    """Return all branches with their rows: leaves one below another, others amid their own."""
+    """Return all branches with their rows: leaves in rows, each parent in the middle of its
+    children.
+    """
     made: list[_Placed] = []
     left: list[_Placed] = [_Placed(root, None, 0) for root in reversed(roots)]
     row = 0

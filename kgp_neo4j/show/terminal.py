@@ -1,4 +1,4 @@
-"""Prints an answer on the terminal: its text, reasoning paths, passages and link."""
+"""Print an answer on the terminal: its text, reasoning paths, passages and link."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 __all__ = ["by_whom", "print_answer", "print_paths", "print_said", "print_structural"]
 
-#: Citations, and characters of one, that are printed.
+#: Citations, and characters of one, that are printed at most.
 _CITATIONS, _QUOTED = 10, 200
 
 
 def print_structural(answer: StructuralAnswer, width: int) -> None:
-    """Print a structural answer for a person, in lines of at most `width` characters."""
+    """Print a structural answer in lines of at most `width` characters."""
     from kgp_neo4j.corpus.answer.shown_queries import browser_lines
     from kgp_neo4j.text.safe import plain, printable
 
     _structural_heading("Answer" if answer.sure or not answer.found else "No sure answer")
-    # Cells and titles are the documents' own, and a terminal would obey what stands in them.
+    # Cells and titles come from documents, and a terminal would obey control codes in them.
     said = printable(answer.text).splitlines()
     for line in said:
-        row = line.startswith("|")  # a row of a table is one line, however long
+        row = line.startswith("|")  # a row of a table stays one line, whatever its length
         click.echo(f"  {line}" if row else _filled(line, width))
     if answer.reading:
         click.echo(click.style(_filled(f"read as: {plain(answer.reading)}", width), dim=True))
@@ -58,7 +58,7 @@ def print_structural(answer: StructuralAnswer, width: int) -> None:
 
 
 def place(citation: Citation) -> str:
-    """Return a citation and its place on one line."""
+    """Return a citation and its place as one line."""
     parts = [citation.title]
     if citation.page is not None:
         printed = citation.label and citation.label != str(citation.page)
@@ -97,7 +97,7 @@ _WORDS = {
 
 
 def print_answer(answer: Answer, show: int) -> None:
-    """Print an answer for a person; `show` passages and paths of it."""
+    """Print an answer with at most `show` passages and paths."""
     width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     if answer.type.type != "content" or answer.type.by == "option":
         why = f": {plain(answer.type.reason)}" if answer.type.reason else ""
@@ -135,7 +135,7 @@ def print_answer(answer: Answer, show: int) -> None:
 
 
 def print_paths(answer: Answer, paths: Iterable[ReasoningPath]) -> None:
-    """Print paths of an answer, each from its seed to the passage that it leads to."""
+    """Print paths of an answer, each from its seed to its last passage."""
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     titles = {passage.id: passage for passage in answer.passages}
     for path in paths:
@@ -143,7 +143,7 @@ def print_paths(answer: Answer, paths: Iterable[ReasoningPath]) -> None:
 
 
 def print_said(answer: Answer, width: int) -> None:
-    """Print what is answered from passages, by whom, what holds it, and the notes."""
+    """Print the answer from passages, who gave it, its evidence, and the notes."""
     from kgp_neo4j.corpus.pipeline import answered_by
 
     by = answered_by(answer)
@@ -162,7 +162,7 @@ def print_said(answer: Answer, width: int) -> None:
 
 
 def by_whom(answer: Answer) -> str:
-    """Return who answered: the reader and how sure it is, or the model and what it took."""
+    """Return who answered: the reader and its confidence, or the model and its usage."""
     from kgp_neo4j.corpus.pipeline import answered_by
 
     parts = []
@@ -184,7 +184,7 @@ def _usage(usage: Usage, verb: str) -> str:
 
 
 def _print_statements(answer: Answer, width: int) -> None:
-    """Print a model's answer: its statements with their citations, or with the mark."""
+    """Print a model's statements with their citations, or with the mark of unsupported ones."""
     from kgp_neo4j.corpus.answer.check import MARK
 
     if not answer.statements:
@@ -198,7 +198,7 @@ def _print_statements(answer: Answer, width: int) -> None:
 
 
 def _print_reading(answer: Answer, width: int) -> None:
-    """Print what the offline reader states with its sentence, or what it can say instead."""
+    """Print the reader's stated answer with its sentence, or the likely words and sentences."""
     if answer.reading is None or answer.reading.kind == "none":
         _heading("Not in these documents")
         _print_sentences(answer, width, "Closest: ")
@@ -212,7 +212,7 @@ def _print_reading(answer: Answer, width: int) -> None:
 
 
 def _print_sentences(answer: Answer, width: int, lead: str = "") -> None:
-    """Print the sentences that speak most to the question, with the likely words marked."""
+    """Print the sentences most relevant to the question, with the likely words marked."""
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     for sentence in answer.shown_sentences:
         said = f"{lead}“{_marked(answer, sentence)}” [{number[sentence.passage]}]"
@@ -220,7 +220,7 @@ def _print_sentences(answer: Answer, width: int, lead: str = "") -> None:
 
 
 def _marked(answer: Answer, sentence: SupportingSentence) -> str:
-    """Return a sentence with the words that the reader takes for the answer in bold."""
+    """Return a sentence with the reader's answer words in bold."""
     if answer.reading is None or answer.reading.kind != "span":
         return plain(sentence.text)
     said = plain(sentence.text)
@@ -245,7 +245,7 @@ def _end(answer: Answer, summary: str) -> None:
 
 
 def _reached(answer: Answer) -> str:
-    """Say over which kinds of edges the passages were reached, the commonest first."""
+    """Return a line on the kinds of edges that led to the passages, the commonest first."""
     counts = Counter(path.steps[-1].edge for path in answer.paths).most_common()
     said = (f"{n} as a seed" if edge == "seed" else f"{n} over {edge}" for edge, n in counts)
     return "Reached: " + ", ".join(said)
@@ -260,7 +260,7 @@ def _wrapped(text: str, width: int, indent: str) -> str:
 
 
 def _path(path: ReasoningPath, passages: dict[str, Passage], number: dict[str, int]) -> str:
-    """Write one path: seed, then each edge with its reason and the passage it leads to."""
+    """Return one path as text: seed, then each edge with its reason and its passage."""
     lines: list[str] = []
     for depth, step in enumerate(path.steps):
         passage = passages.get(step.passage)

@@ -1,4 +1,4 @@
-"""Prints an answer over a knowledge graph: text, mind map, evidence, notices, the link."""
+"""Print an answer over a knowledge graph: text, mind map, evidence, notices, the link."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROUTES = 10
 
 
 def print_mind_map(answer: MindMap, show: int) -> None:
-    """Print an answer for a person; `show` lines of its mind map at most."""
+    """Print an answer with at most `show` lines of its mind map."""
     from kgp_neo4j.show.mindmap_lines import MARKS
 
     for notice in answer.notices:

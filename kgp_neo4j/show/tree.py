@@ -23,7 +23,7 @@ _COLOURS = {
     "NEXT": "#b26a00",
 }
 _OTHER = "#757575"
-#: Visits that a picture can show and still be read.
+#: Visits that are drawn at most, so that the picture stays readable.
 _MOST = 24
 _ROW, _TALL, _WIDE, _GAP, _TOP, _LEFT = 46, 36, 176, 168, 50, 34
 _TITLE, _REASON = 26, 26
@@ -32,10 +32,10 @@ _TITLE, _REASON = 26, 26
 def svg(answer: Answer, most: int = _MOST) -> str:
     """Return the reasoning paths as an SVG picture of at most `most` visits.
 
-    The question stands on the left, then the seeds, then hop by hop what was reached from them; the
-    edges say their type and reason, the boxes the passage's number and score. Where there is more
-    than a picture can show, the paths to what the answer rests on come first, then the best; the
-    last line says how many are missing. Empty where nothing was visited.
+    The question is on the left, then the seeds, then hop by hop what was reached from them; the
+    edges show their type and reason, the boxes the passage's number and score. Where there are more
+    visits than that, the paths to the passages that support the answer come first, then the best;
+    the last line counts the missing ones. Returns an empty text where nothing was visited.
     """
     made = visits(answer)
     marked = rests_on(answer)
@@ -84,7 +84,7 @@ def _x(hop: int) -> int:
 
 
 def _rows(shown: Sequence[Visit]) -> dict[int, float]:
-    """Return the row of every visit: leaves one below another, others amid their own."""
+    """Return the row of every visit: leaves in rows, each parent in the middle of its children."""
     below = children(shown)
     rows: dict[int, float] = {}
     free = 0
@@ -151,7 +151,7 @@ def _box(
 
 
 def _fitting(text: str, pixels: float, font: float, length: int) -> str:
-    """Return a text cut to what fits; wide letters need more room."""
+    """Return a text cut to a width; wide letters need more room."""
     made = cut(text, length)
     while made and width(made, font) > pixels:
         made = cut(made, min(len(made) - 1, int(len(made) * pixels / width(made, font)) or 1))

@@ -1,7 +1,7 @@
 """The evidence of an answer for neo4j-viz: an interactive picture, in a notebook or as HTML.
 
-neo4j-viz has a licence of its own (GPL-3.0) and is only used where it is installed:
-`pip install "kgp-neo4j[viz]"`.
+neo4j-viz has a different licence (GPL-3.0) and is only used where it is installed: `pip install
+"kgp-neo4j[viz]"`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _PATH = "#c62828"
 
 
 def as_viz(database: Database, answer: Answer) -> VisualizationGraph:
-    """Return the passages of an answer with their documents and edges, as neo4j-viz shows them.
+    """Return the passages of an answer with their documents and edges for neo4j-viz.
 
-    Yellow is what the answer rests on, red the edges of the reasoning paths. `.render()` gives HTML
-    (some MB, with all it needs). Raises ConfigurationError where neo4j-viz is not installed.
+    Yellow marks the passages that support the answer, red the edges of the reasoning paths.
+    `.render()` gives HTML (some MB, with everything it needs). Raises ConfigurationError where
+    neo4j-viz is not installed.
     """
     with needs("viz", "this picture"):
         from neo4j_viz import Node, Relationship, VisualizationGraph
@@ -39,7 +40,7 @@ def as_viz(database: Database, answer: Answer) -> VisualizationGraph:
         frozenset((a.passage, b.passage)): b for p in answer.paths for a, b in pairwise(p.steps)
     }
     visited = [step.passage for path in answer.paths for step in path.steps]
-    # What neo4j-viz makes nodes and relationships of, by their ids.
+    # The attributes from which neo4j-viz makes nodes and relationships, by their ids.
     nodes: dict[str, dict[str, Any]] = {}
     edges: dict[str, dict[str, Any]] = {}
     for row in database.read("procedures/show", nodes=list({*visited, *ranks})):
@@ -66,7 +67,7 @@ def as_viz(database: Database, answer: Answer) -> VisualizationGraph:
 
 
 def _looks(node: Any, rank: int | None, rested_on: bool) -> dict[str, Any]:
-    """Return how a document or a passage is drawn."""
+    """Return the attributes with which a document or a passage is drawn."""
     if "Document" in node.labels:
         return {
             "caption": cut(node["title"], _CAPTION),

@@ -1,4 +1,4 @@
-"""Where one character, as a reader sees it, ends and the next begins."""
+"""Boundaries between characters as a person sees them (graphemes)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ _VIRAMA = 9  # the combining class of the sign that joins two Indic consonants
 
 
 def inside_grapheme(text: str, offset: int) -> bool:
-    """Return whether a cut at `offset` would tear apart what a reader sees as one character.
+    """Return whether a cut at `offset` would split what a person sees as one character.
 
-    Knows combining marks, variation selectors, joined emoji, skin tones, flags, Korean syllables
-    written as letters, Indic conjuncts and Windows line ends. A cut at either end is never inside.
+    It handles combining marks, variation selectors, joined emoji, skin tones, flags, Korean
+    syllables written as letters, Indic conjuncts and Windows line ends. A cut at either end of the
+    text never splits one.
     """
     if not 0 < offset < len(text):
         return False

@@ -1,4 +1,4 @@
-"""Text that others wrote, without what a terminal or a page would obey and nobody sees."""
+"""Clean text from others: remove what a terminal or a page would obey, and what is invisible."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ _ESCAPES = regex.compile(
     r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[PX^_][^\x1b\x9c\n]{0,4096}(?:\x1b\\|\x9c)?|\x1b."
 )
-#: Signs that end a line, as "\n" does.
+#: Characters that end a line, as "\n" does.
 _BREAKS = regex.compile(r"\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 def printable(text: str) -> str:
-    """Return a text without escape sequences, control characters and marks that turn its direction.
+    """Return a text without escape sequences, control characters and marks that change its
+    direction.
 
-    Tabs and the ends of lines stay, these as "\\n"; half a surrogate pair, which is no text, goes.
+    Tabs and line ends stay, the latter as "\\n"; unpaired surrogates, which are not text, are
+    removed.
     """
     bare = _ESCAPES.sub("", text.encode(errors="ignore").decode())
     return "".join(c for c in _BREAKS.sub("\n", bare) if c in "\n\t" or not _hidden(c))
@@ -42,7 +44,7 @@ def _hidden(character: str) -> bool:
     )
 
 
-# --- Makes a model's reply safe to show -----------------------------------------------------------
+# --- Model replies ---
 
 _IMAGE_OR_LINK = regex.compile(r"!?\[([^\[\]\n]{0,500})\]\(\s*<?[^()\s]{0,2000}[^()\n]{0,300}\)")
 _REFERENCE = regex.compile(r"^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$", regex.MULTILINE)
@@ -52,16 +54,16 @@ _ADDRESS = regex.compile(
     regex.IGNORECASE,
 )
 _REMOVED = "(link removed)"
-#: Links within links are taken apart so deep; what is left then is broken up.
+#: Depth to which links within links are resolved; deeper ones are broken up.
 _DEEP = 4
 
 
 def neutral(text: str, known: Container[str] = "") -> str:
     """Return a reply as plain words: no escapes, HTML, images or links.
 
-    Links keep their words, and a number its brackets, since it cites. An address stays only where
-    it stands in `known`, the text of the passages: a model that was talked into it could carry
-    words out in an address of its own.
+    Links keep their words, and a number keeps its brackets, since it is a citation. An address
+    stays only where it occurs in `known`, the text of the passages: a model misled by a passage
+    could send words out in an address that it makes up.
     """
     made = printable(text)
     made = _REFERENCE.sub("", _TAG.sub(" ", made))
@@ -80,16 +82,16 @@ def neutral(text: str, known: Container[str] = "") -> str:
 
 
 def _words(link: regex.Match[str]) -> str:
-    """Return the words of a link; those of a citation stay in their brackets."""
+    """Return the words of a link; those of a citation keep their brackets."""
     said = link[1].strip(" ^")
     return f"[{said}]" if said.isdecimal() else str(link[1])
 
 
 class Stream:
-    """Hands a reply on while it is written, word by word, with nothing in it that is obeyed.
+    """Pass a reply on while it is written, word by word, cleaned.
 
-    Pieces may end anywhere, within an escape sequence or an address too, so that a word is held
-    back until the white space after it.
+    Pieces may end anywhere, even within an escape sequence or an address, so a word is kept back
+    until the white space after it.
     """
 
     def __init__(self, show: Callable[[str], object]) -> None:
@@ -97,7 +99,7 @@ class Stream:
         self._held = ""
 
     def write(self, piece: str) -> None:
-        """Take a piece of the reply."""
+        """Add a piece of the reply."""
         self._held += piece
         end = max(self._held.rfind(" "), self._held.rfind("\n")) + 1
         if end or len(self._held) > 2000:
@@ -106,14 +108,14 @@ class Stream:
             self._held = self._held[end:]
 
     def close(self) -> None:
-        """Hand on what was held back."""
+        """Pass on the words kept back."""
         if self._held:
             self._show(neutral(self._held))
         self._held = ""
 
 
 def is_storable(text: str) -> bool:
-    """Return whether a database can hold the text: half a surrogate pair is not a character."""
+    """Return whether a database can store the text: an unpaired surrogate is not a character."""
     try:
         text.encode()
     except UnicodeEncodeError:

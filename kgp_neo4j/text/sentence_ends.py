@@ -1,4 +1,4 @@
-"""Decides whether a full stop, question or exclamation mark ends a sentence."""
+"""Decide whether a full stop, question or exclamation mark ends a sentence."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: These are followed by a name or a number; they do not end a sentence.
+#: Abbreviations before a name or a number; they do not end a sentence.
 _LEADING = _words(
     "adm al approx brig bros ca capt cf cmdr col comm dept dr ed eds fig figs fr gen gov hon "
     "lieut lt maj messrs mlle mm mme mr mrs ms mt op pp pres prof pvt rep rev rt sen sgt sr st "
     "supt univ viz vol vols vs e.g i.e"
 )
-#: These are followed by a number where they do not end a sentence.
+#: Abbreviations that do not end a sentence where a number follows.
 _NUMBERED = _words("art ch chap eq no nos nr p par sec")
-#: These end a sentence only where the next word usually begins one.
+#: Abbreviations that end a sentence only where the next word usually begins one.
 _DOUBTFUL = _words(
     "ave blvd co corp etc hwy inc jr ltd plc rd dist al est "
     "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun"
@@ -33,14 +33,14 @@ _OPENERS = _words(
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘«—–/]*\Z")
 _WORD_AFTER = re.compile(r"[\"'“‘«‹(\[{「『（*_`¿¡]*+(?P<word>\w*+)")
 _ACRONYM = re.compile(r"(?:\w\.)+\w")
-#: Longer words before a stop are not looked at as abbreviations.
+#: Letters before a stop that are read; a longer word is no abbreviation.
 _LOOK_BACK = 32
-# Scripts that write no space after the mark.
+# Marks of scripts that write no space after them.
 _NEEDS_NO_SPACE = frozenset("。！？｡．。")
 
 
 def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
-    """Return whether the mark at `stop` ends a sentence that the next begins at `end`.
+    """Return whether the mark at `stop` ends a sentence, so that the next one begins at `end`.
 
     `visible_end` is the offset after the mark and its closing quotes, `end` after the white space
     that follows; `0 < end < len(text)`.
@@ -53,7 +53,7 @@ def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
     before = _word_before(text, stop)
     if visible_end == end:
         return mark in ".!?" and _is_glued(before, after, text, stop, visible_end)
-    # "Yahoo! is", '"Why?" he asked' and "approx. five" go on.
+    # "Yahoo! is", '"Why?" he asked' and "approx. five" continue the sentence.
     if after[:1].islower():
         return False
     if mark != "." or visible_end - stop > 1:
@@ -85,7 +85,7 @@ def _stop_ends(before: str, after: str, text: str, stop: int) -> bool:
 
 
 def _is_glued(before: str, after: str, text: str, stop: int, end: int) -> bool:
-    """Decide where no space follows: 2WikiMultihopQA writes "of Elmham.The date"."""
+    """Decide for a mark without a space after it: 2WikiMultihopQA writes "of Elmham.The date"."""
     if end - stop > 3 or not before or "." in before or "/" in before or "@" in before:
         return False
     last = before[-1]
@@ -94,6 +94,7 @@ def _is_glued(before: str, after: str, text: str, stop: int, end: int) -> bool:
     begins = len(after) > 1 and after[0].isupper() and after[1:].islower()
     if not begins and not (after in ("A", "I") and text[end : end + 2].endswith(" ")):
         return False
-    # "Node.Js" and "example.Com" are names, not sentences: a name ends or goes on with a stop.
+    # "Node.Js" and "example.Com" are names, not sentences: a name ends here or continues with a
+    # stop.
     follows = text[end + len(after) : end + len(after) + 1]
     return follows not in (".", "/", "@", "(", "_")

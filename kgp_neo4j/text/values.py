@@ -1,4 +1,4 @@
-"""What a cell's text means: a number, a date, a percentage, an amount of money, or text."""
+"""Read a cell's text: a number, a date, a percentage, an amount of money, or text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNITS = re.compile(
     r"yards?|sq ?(?:mi|km|m|ft)|ha|acres?|[kmµ]?g|lbs?|tons?|tonnes?|t|ms|s|secs?|seconds?|mins?|"
     r"minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|yrs?|[kKMGT]i?B|[kMG]?Hz|[kMG]?W|[kMG]?Wh|hp|V"
 )
-#: A longer text is prose, whatever it begins with.
+#: Characters of a value at most; a longer text is prose.
 _LONGEST = 200
 #: Marks of footnotes after a number: 48,278[1], 12*.
 _NOTES = re.compile(r"(?<=[\d%)])(?:\s*\[\w{1,3}\]|\s?[*†‡§])+$")
@@ -57,18 +57,18 @@ _DATES = (
     re.compile(rf"(?:[A-Za-z]+,?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"),
     re.compile(rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_MONTH}"),
 )
-#: What follows the first year of a span: 1887-1905, 1982/83, 1998 – present.
+#: The second part of a span of years: 1887-1905, 1982/83, 1998 – present.
 _SPAN = re.compile(r"(1\d{3}|20\d{2})\s?[-–—/]\s?(?:\d{2}|\d{4}|present|)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A text's type and what it says.
+    """The type and value of a text.
 
-    `number` is set for every text that is or begins with a number (a percentage's is 12.5 for
-    "12.5%", that of a time in seconds); `date` is ISO, as far as it is known (`1998`, `1998-05`,
-    `1998-05-12`, `--05-12` where the year is not), so that dates sort as text, and of a span of
-    years the first; `unit` is a currency's code, `%`, or what follows the number.
+    `number` is set for every text that is or begins with a number (12.5 for "12.5%"; seconds for a
+    time). `date` is ISO, as far as it is known (`1998`, `1998-05`, `1998-05-12`, `--05-12` where
+    the year is unknown), so that dates sort as text; for a span of years it is the first. `unit` is
+    a currency's code, `%`, or the text after the number.
     """
 
     type: str
@@ -78,7 +78,7 @@ class Value:
 
 
 def typed(text: str) -> Value:
-    """Return what a cell's text means; text that is nothing else is `text`."""
+    """Return the type and value of a cell's text; the type is `text` where no other fits."""
     text = _NOTES.sub("", " ".join(text.split()))
     if not text or len(text) > _LONGEST:
         return Value("text")
@@ -115,7 +115,7 @@ def _number(text: str) -> float:
 
 
 def column_type(texts: Iterable[str]) -> str:
-    """Return the type that four fifths of a column's non-empty cells have, else `text`."""
+    """Return the type of at least four fifths of a column's non-empty cells, else `text`."""
     counts = Counter(typed(text).type for text in texts if text.strip())
     if not counts:
         return "text"
@@ -143,7 +143,7 @@ def _date(text: str) -> str | None:
     return None
 
 
-# --- Compares two values that were read from running text -----------------------------------------
+# --- Values in running text ---
 
 _NAMED = "|".join(sorted(MONTHS, key=len, reverse=True))
 _WRITTEN = re.compile(
@@ -156,9 +156,9 @@ _WRITTEN = re.compile(
 
 
 def date_places(text: str) -> list[tuple[tuple[int, int, int], int, int]]:
-    """Return the dates of a text in its order, and the characters where each stands.
+    """Return the dates of a text in order, each with its offsets.
 
-    A date is year, month and day, 0 where it is not told.
+    A date is year, month and day, 0 where a part is missing.
     """
     made = []
     for found in _WRITTEN.finditer(text):
@@ -172,8 +172,9 @@ def date_places(text: str) -> list[tuple[tuple[int, int, int], int, int]]:
 def compare(operation: str, one: str, other: str) -> int | None:
     """Return which of two values is the `min` (earliest), `max`, `longer` or `shorter` one.
 
-    0 is the first, 1 the second; None where that cannot be told: they are not both dates, numbers
-    of one unit, or spans of time, they are equal, or differ only in what one of them leaves open.
+    0 is the first, 1 the second. Returns None where that is unknown: they are not both dates,
+    numbers of one unit, or spans of time, they are equal, or they differ only in a part that one of
+    them lacks.
     """
     a, b = ([date for date, _, _ in date_places(text)] for text in (one, other))
     if operation in ("longer", "shorter"):

@@ -1,8 +1,8 @@
-"""How text becomes words: the one rule that keyword extraction and the Cypher files share.
+"""Split text into words: the one rule that keyword extraction and the Cypher files share.
 
-A word is a run of letters, digits and their marks; a Chinese or Japanese character is a word of its
-own, since those scripts write no spaces. `cypher/include/words.cypher` holds the same
-expression, so that a question is cut in the database exactly as the passages were.
+A word is a run of letters, digits and their marks; each Chinese or Japanese character is a word,
+since those scripts write no spaces. `cypher/include/words.cypher` has the same expression, so that
+the database splits a question exactly as the passages were split.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ __all__ = [
     "content_words", "cut", "fold", "stem", "title_words", "words",
 ]  # fmt: skip
 
-#: Longer runs are data (base64, hashes), not words that a question would name.
+#: Characters of a word at most; longer runs are data (base64, hashes), which no question names.
 MAX_WORD = 64
 _SINGLE = "[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]"
 #: One Chinese or Japanese character, or a run of letters, digits and combining marks.
 WORD = rf"{_SINGLE}|(?:(?!{_SINGLE})[\p{{L}}\p{{N}}\p{{M}}])+"
-#: The same words by sets of characters, which are many times faster to search for.
+#: The same words by sets of characters, which is many times faster to search for.
 WORDS = regex.compile(rf"{_SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{_SINGLE}]+", regex.V1)
 #: The same in text that is ASCII alone.
 ASCII_WORDS = re.compile(r"[A-Za-z0-9]+")
-#: English words that say nothing of what a question is about.
+#: English words that do not show what a question is about.
 FUNCTION_WORDS = frozenset(
     word
     for line in (
@@ -42,7 +42,7 @@ FUNCTION_WORDS = frozenset(
     )
     for word in line.split()
 )
-#: English words that no keyword begins or ends with.
+#: English words with which no keyword begins or ends.
 STOP_WORDS = FUNCTION_WORDS.union(
     word
     for line in (
@@ -52,7 +52,7 @@ STOP_WORDS = FUNCTION_WORDS.union(
         "other others own same several some somebody someone something such what whatever",
         "whichever whoever hers herself himself itself me mine myself oneself ourselves ours",
         "themselves theirs us yours yourself yourselves",
-        # Auxiliaries, and what apostrophes leave of them.
+        # Auxiliaries, and their remains around apostrophes.
         "am became become becomes becoming can cannot could doing done having may might must ought",
         "seem seemed seems shall should used will would d ll m re ve",
         # Prepositions.
@@ -64,13 +64,13 @@ STOP_WORDS = FUNCTION_WORDS.union(
         "accordingly although because consequently else furthermore hence however indeed instead",
         "lest meanwhile moreover namely nevertheless nonetheless nor otherwise provided so still",
         "therefore though thus unless whereas wherever whether while whilst yet",
-        # Adverbs of time, place, degree and manner that stand with any subject.
+        # Adverbs of time, place, degree and manner.
         "again ago almost already always anyhow anyway anywhere apart aside away back elsewhere",
         "especially even ever everywhere far formerly further here hereafter just last later",
         "latter least mainly maybe mostly never next now nowhere often once only partly perhaps",
         "quite rather seldom sometimes somewhere soon there thereafter thereby too together twice",
         "usually very well whenever",
-        # Small numbers in words, and order.
+        # Small numbers in words, and ordinals.
         "two three four five six seven eight nine ten first second third former",
     )
     for word in line.split()
@@ -102,23 +102,23 @@ def content_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return what the forms of an English word in lower case share (Porter's second stemmer)."""
-    # A stemmer keeps the word it works on, so threads cannot share one; making it costs nothing.
+    """Return the stem that forms of a lower-case English word share (Porter's second stemmer)."""
+    # A stemmer stores the word it works on, so threads cannot share one; making it is cheap.
     return str(snowballstemmer.stemmer("english").stemWord(word))
 
 
-# --- Words with their places ----------------------------------------------------------------------
+# --- Words with offsets ---
 
-#: What NFKC may put together to one character stays together here.
+#: Characters that NFKC may combine into one stay together here.
 _CLUSTER = regex.compile(r".[\p{M}\uff9e\uff9f\u1160-\u11ff]*", regex.DOTALL)
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 @dataclass(slots=True)
 class Words:
-    """The words of a text: as written (NFKC), as compared, and where each begins and ends.
+    """The words of a text: as written (NFKC), as compared, and with their start and end offsets.
 
-    Places count characters of the text as it was given. `text` is that text.
+    Offsets count characters of `text`, the text as it was given.
     """
 
     text: str
@@ -129,7 +129,7 @@ class Words:
 
 
 def cut(text: str) -> Words:
-    """Return the words of `text`, in time linear in its length."""
+    """Return the words of `text` with their offsets, in time linear in its length."""
     if text.isascii():
         return _cut(text, text, ASCII_WORDS, None)
     if unicodedata.is_normalized("NFKC", text):
@@ -164,7 +164,7 @@ def _cut(
 def fold(word: str) -> str:
     """Return a word without its case and without the accents of Latin, Greek and Cyrillic letters.
 
-    Other scripts keep their marks, which are vowels there.
+    Marks of other scripts stay, since they are vowels there.
     """
     low = word.lower()
     if low.isascii():

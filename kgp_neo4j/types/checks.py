@@ -1,4 +1,4 @@
-"""Checks of what options may be: one of a few words, or a number within a range."""
+"""Check options: one of a few words, or a number within a range."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_choice(what: str, given: str, known: Iterable[str]) -> None:
 
 
 def check_ranges(settings: object, **ranges: tuple[float, float]) -> None:
-    """Raise ConfigurationError for a setting outside of its range, both ends included."""
+    """Raise ConfigurationError for a setting outside its range; both ends are allowed."""
     for name, (low, high) in ranges.items():
         value = getattr(settings, name)
         if not low <= value <= high:

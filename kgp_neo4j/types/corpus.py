@@ -1,4 +1,4 @@
-"""The frozen types that pass from one stage to the next."""
+"""Frozen types that pass from one stage to the next."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The place of an answer in a passage; offsets within the passage's text."""
+    """The span of an answer in a passage, as offsets in the passage's text."""
 
     passage: str
     start: int
@@ -56,7 +56,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SupportingSentence:
-    """A sentence of a retrieved passage on the question; offsets within the passage's text."""
+    """A sentence of a passage that supports an answer, as offsets in the passage's text."""
 
     text: str
     passage: str
@@ -67,14 +67,15 @@ class SupportingSentence:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader found in passages.
+    """What the reader found in passages.
 
     `kind` is `span` (words of a passage, or of the question where it names two things to compare),
-    `yes`, `no`, or `none` (not in the evidence, `text` is empty); `confidence` from 0 to 1 is
-    calibrated: how often answers of this kind are right. `spans` say where it stands; for yes and
-    no, the sentence that decided; for a comparison, the two values, that of the answer first.
-    `stated` says whether it is sure enough to be given as the answer rather than as likely words.
-    `sentences` are those that speak most to the question, best first, whatever the answer.
+    `yes`, `no`, or `none` (the evidence has no answer; `text` is empty). `confidence`, from 0 to 1,
+    is calibrated: it is the share of answers of this kind that are right. `spans` are the answer's
+    places; for yes and no, the sentence that decided; for a comparison, the two values, the
+    answer's first. `stated` is true where the confidence is high enough to give the answer, and
+    false where the words are only likely. `sentences` are the sentences most relevant to the
+    question, best first, whatever the answer.
     """
 
     text: str
@@ -89,8 +90,9 @@ class Reading:
 class Statement:
     """One sentence of an answer with the passages that it cites, checked.
 
-    `carried` is true where the cited passages support it, `support` from 0 to 1 is how well,
-    `note` what is wrong where it is not (no citation, no such passage, words not in them).
+    `carried` is true where the cited passages support the sentence, and `support`, from 0 to 1, is
+    how well. `note` is the fault where they do not: no citation, no such passage, words not in the
+    passages.
     """
 
     text: str
@@ -107,10 +109,10 @@ class Statement:
 class SourceDocument:
     """One document as it was read, before it is split into passages.
 
-    `source` and `key` together name the document within its corpus: the file (or data set), and
-    which record of it. `whole` asks for one passage (a record that is a passage already). `pages`
-    tile the text of a document that has pages; `tables` and `sections` are in the order of the
-    text. `left_out` says in a few words each what of the file could not be used (a scanned page, a
+    `source` and `key` together identify the document within its corpus: the file (or data set), and
+    the record in it. `whole` asks for one passage (the record is a passage already). `pages` tile
+    the text of a document that has pages; `tables` and `sections` are in the order of the text.
+    `left_out` lists in a few words each what of the file could not be used (a scanned page, a
     locked sheet).
     """
 
@@ -137,13 +139,14 @@ class PassageText:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What a load did; characters are counted before splitting and as stored.
+    """The result of a load; characters are counted before splitting and as stored.
 
     `files`, `documents`, `passages`, `characters_in`, `characters_out` count what was read without
-    fault; `new`, `unchanged` and `replaced` add up to `documents`; `errors` says what was not
-    loaded, each with file, line and reason; `ignored` names files of other kinds met in folders;
-    of the `pages`, `recognised` had to be recognised, as they are pictures;
-    `left_out` says what of loaded documents could not be used, such as pages that are only images.
+    error; `new`, `unchanged` and `replaced` add up to `documents`. `errors` lists what was not
+    loaded, each with file, line and reason; `ignored` names files of other kinds found in folders.
+    `recognised` counts those of the `pages` that are pictures and were read by text recognition.
+    `left_out` lists what of the loaded documents could not be used, such as pages that are only
+    images.
     """
 
     corpus: str
@@ -167,7 +170,7 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of a corpus: where it came from, how long it is, and how many passages it has."""
+    """A document of a corpus: its source, length and number of passages."""
 
     id: str
     title: str
@@ -197,7 +200,7 @@ class CorpusSummary:
 
 @dataclass(frozen=True, slots=True)
 class ConnectReport:
-    """What `connect` made: counts after the run, and seconds per step."""
+    """The result of `connect`: counts after the run, and seconds per step."""
 
     corpus: str
     keywords: int = 0
@@ -215,7 +218,7 @@ class ConnectReport:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a server offers: its version, and which plugins it has."""
+    """What a server offers: its version and its plugins."""
 
     version: str
     edition: str
@@ -228,7 +231,7 @@ class Capabilities:
 Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
 #: The traversal agents by name.
 AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]
-#: What a language model writes: a few words and why, or a paragraph.
+#: What a language model writes: a few words with a reason, or a paragraph.
 Form = Literal["short", "long"]
 #: What a question is about; `model` lets the language model decide.
 QuestionType = Literal["structural", "content", "both", "model"]
@@ -242,7 +245,7 @@ _CONTENT = TypeDecision("content")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question to be answered over a corpus."""
+    """A question to answer over a corpus."""
 
     id: str
     text: str
@@ -250,11 +253,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage as evidence: where it stands in its document, its text and score.
+    """A passage as evidence: its place in its document, its text and its score.
 
-    `title` is the document's, `section` the headings that all of the passage stands under ("Methods
-    > Sampling"), empty where there are none. `page` counts from 1, and is None where the document
-    has no pages.
+    `title` is the document's. `section` holds the headings above the whole passage ("Methods >
+    Sampling"), empty where there are none. `page` counts from 1, and is None where the document has
+    no pages.
     """
 
     id: str
@@ -271,19 +274,19 @@ class Passage:
 
     @property
     def heading(self) -> str:
-        """The title, followed by the section where there is one: "Report > Methods"."""
+        """Return the title, followed by the section where there is one: "Report > Methods"."""
         return f"{self.title} > {self.section}" if self.section else self.title
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a reasoning path: the passage reached, over which edge, and how it scored.
+    """One step of a reasoning path: the passage reached, the edge taken, and the score.
 
-    `edge` is the relationship type that led here, `seed` for the first step; `reason` says what the
-    two passages share (a keyword, a similarity). `match` is how well the passage is what the agent
-    expected; `inherited` is what the step before handed on to it. An agent that judges passages by
-    all signals at once (the learned one) says so in `judged`, from 0 to 1, and in `signals` which
-    of them spoke for it.
+    `edge` is the relationship type that led here, `seed` for the first step; `reason` is what the
+    two passages share (a keyword, a similarity). `match` is how well the passage fits the evidence
+    that the agent expected; `inherited` is the part of the score passed on by the step before. An
+    agent that judges passages by all signals at once (the learned one) sets `judged`, from 0 to 1,
+    and lists in `signals` those that favoured the passage.
     """
 
     passage: str
@@ -296,19 +299,19 @@ class Step:
 
     @property
     def score(self) -> float:
-        """What passages are ranked by: the judgement, or the match and what was inherited."""
+        """Return the score for ranking: the judgement, or the sum of match and inherited score."""
         return self.match + self.inherited if self.judged is None else self.judged
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPath:
-    """Passages visited one after another, from a seed on (KGP, Algorithm 1)."""
+    """Passages visited one after another, starting at a seed (KGP, Algorithm 1)."""
 
     steps: tuple[Step, ...]
 
     @property
     def last(self) -> str:
-        """The id of the passage at the path's end."""
+        """Return the id of the last passage of the path."""
         return self.steps[-1].passage
 
     def then(self, step: Step) -> ReasoningPath:
@@ -318,11 +321,11 @@ class ReasoningPath:
 
 @dataclass(frozen=True, slots=True)
 class NextEvidence:
-    """What an agent says should come next on a path: words, a vector, or both (KGP, Eq. 1).
+    """The evidence that an agent expects next on a path: words, a vector, or both (KGP, Eq. 1).
 
     `space` names the embeddings that the vector is compared with: `st` (the corpus's sentence
-    encoder) or `mdr` (the encoder of its KNN-MDR graph). `draw` asks for neighbours at random: the
-    same draw brings the same ones.
+    encoder) or `mdr` (the encoder of its KNN-MDR graph). `draw` asks for random neighbours: the
+    same draw returns the same ones.
     """
 
     text: str = ""
@@ -335,8 +338,8 @@ class NextEvidence:
 class Retrieval:
     """The passages retrieved for one question, best first, and the paths that led to them.
 
-    `settings` are those of the retrieval, by name; `notes` say what a reader must know of it, such
-    as passages that are not connected yet.
+    `settings` are those of the retrieval, by name; `notes` are warnings for the user, such as
+    passages that are not connected yet.
     """
 
     question: Question
@@ -347,7 +350,7 @@ class Retrieval:
     notes: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
-        """Show itself in a notebook."""
+        """Return the HTML shown in a notebook."""
         from kgp_neo4j.types.notebook import retrieval_html
 
         return retrieval_html(self)
@@ -355,9 +358,10 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A kept traversal as a list shows it.
+    """A stored traversal as it is listed.
 
-    `passages` were visited then, `left` of them are still in the corpus; `asked_at` is in ISO form.
+    `passages` counts those visited then, `left` those of them still in the corpus; `asked_at` is in
+    ISO form.
     """
 
     id: str
@@ -374,15 +378,14 @@ class Trace:
 class Answer:
     """An answer with everything needed to check it.
 
-    `type` says whether the question was taken to be about structure (pages and tables), content, or
-    both; `structural` is the answer from pages and tables, where it was not about content alone.
-    `stated` says whether `text` is given as the answer; where it is not, `text` is only likely, and
-    the supporting sentences are what can be said.
-    `reading` is what the offline reader found, `statements` are the sentences of a language model's
-    answer with their citations checked, and `usage` is what that took. `notes` say what a reader
-    must know: passages left out of a prompt, a reply cut off or refused. `queries` can be run again
-    in Browser; `trace` is the id under which the traversal was kept in the graph. `settings` are
-    those of the retrieval, by name.
+    `type` is the kind of question assumed: about structure (pages and tables), content, or both;
+    `structural` is the answer from pages and tables, where the question was not about content
+    alone. `stated` is true where `text` is given as the answer; where it is false, `text` is only
+    likely, and the supporting sentences are shown instead. `reading` is what the offline reader
+    found, `statements` are the sentences of a language model's answer with their citations checked,
+    and `usage` is what the model's calls took. `notes` are warnings for the user: passages left out
+    of a prompt, a reply cut off or refused. `queries` can be run again in Browser; `trace` is the
+    id of the traversal stored in the graph. `settings` are those of the retrieval, by name.
     """
 
     question: str
@@ -407,14 +410,14 @@ class Answer:
 
     @property
     def shown_sentences(self) -> tuple[SupportingSentence, ...]:
-        """The sentence that holds what is stated, or those that stand for an uncertain answer.
+        """Return the sentence with the stated answer, or the sentences shown for an uncertain one.
 
-        Where there is no answer at all, the closest one.
+        Where there is no answer at all, return the closest sentence.
         """
         return self.sentences if self.text and not self.stated else self.sentences[:1]
 
     def _repr_html_(self) -> str:
-        """Show itself in a notebook."""
+        """Return the HTML shown in a notebook."""
         from kgp_neo4j.types.notebook import answer_html
 
         return answer_html(self)
@@ -422,7 +425,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class InstallReport:
-    """What an installation changed: names of procedures that are new, upgraded and removed."""
+    """The result of an installation: names of procedures that are new, upgraded and removed."""
 
     procedures: tuple[str, ...]
     added: tuple[str, ...] = ()

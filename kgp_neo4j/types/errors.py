@@ -38,9 +38,9 @@ __all__ = [
 
 
 class KgpError(Exception):
-    """The root of all errors: what happened, where, and what to do about it.
+    """The base of all errors: what happened, where, and what to do about it.
 
-    `where` is a file, a file and line, or a node; `hint` is one sentence that says what to do.
+    `where` is a file, a file and line, or a node; `hint` is one sentence with the remedy.
     """
 
     def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
@@ -81,7 +81,7 @@ class InputError(KgpError):
 
 
 class CorpusError(KgpError):
-    """A corpus or a document that is not there, or is not ready for the command."""
+    """A corpus or a document that does not exist, or is not ready for the command."""
 
 
 class TraceError(KgpError):
@@ -89,11 +89,11 @@ class TraceError(KgpError):
 
 
 class GraphError(KgpError):
-    """A knowledge graph that is not there, or cannot be used as it is."""
+    """A knowledge graph that does not exist, or cannot be used as it is."""
 
 
 def no_corpus(name: str) -> CorpusError:
-    """Return the error of a corpus that is not there."""
+    """Return the error for a corpus that does not exist."""
     return CorpusError(
         f"there is no corpus named {name!r}",
         hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
@@ -105,7 +105,7 @@ class LinkerError(KgpError):
 
 
 class EncoderError(KgpError):
-    """An encoder that cannot be loaded, or does not fit the corpus."""
+    """An encoder that cannot be loaded, or that does not match the corpus."""
 
 
 class ModelError(KgpError):
@@ -113,4 +113,4 @@ class ModelError(KgpError):
 
 
 class ContextError(ModelError):
-    """A prompt that is longer than the model reads."""
+    """A prompt that is longer than the model's context."""

@@ -1,4 +1,4 @@
-"""Records as JSON, and back."""
+"""Convert records to JSON, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["read_record", "to_json"]
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
-    """Return a record, or anything that holds records, as JSON."""
+    """Return a record, or anything that contains records, as JSON."""
     return json.dumps(value, ensure_ascii=False, indent=indent, default=_plain)
 
 
@@ -28,7 +28,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_record(hint: Any, value: Any) -> Any:
-    """Return what `to_json` wrote, parsed, as the type that a record's field declares."""
+    """Return the parsed JSON that `to_json` wrote as the type that a record's field declares."""
     if value is None:
         return () if typing.get_origin(hint) is tuple else None
     if isinstance(hint, types.UnionType):

@@ -1,4 +1,4 @@
-"""The protocol of a language model, its reply, and what its replies took."""
+"""The protocol of a language model, its reply, and the usage of its calls."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["LanguageModel", "ModelWrapper", "Reply", "Usage"]
 class Reply:
     """The reply of a language model: its text, why it ended, its tokens and its cost.
 
-    `finish` is `stop` (it was done), `length` (cut off), `refused` (declined or filtered) or
-    `empty`. Tokens are the server's own count; where it does not tell they are rather too high, and
-    `estimated` is True. `cost` is in the currency of the prices that were configured, None without
-    them. A `cached` reply took nothing.
+    `finish` is `stop` (complete), `length` (cut off), `refused` (declined or filtered) or `empty`.
+    Tokens are the server's own count; where it gives none they are estimated, rather too high, and
+    `estimated` is True. `cost` is in the currency of the configured prices, None without them. A
+    `cached` reply cost nothing.
     """
 
     text: str
@@ -30,9 +30,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the language model took for an answer: calls, tokens, and the cost where it is known.
+    """What the language model used for an answer: calls, tokens, and the cost where it is known.
 
-    Tokens, and with them the cost, are `estimated` where a server did not count all of them.
+    Tokens and cost are `estimated` where a server did not count all of them.
     """
 
     model: str
@@ -45,9 +45,9 @@ class Usage:
 
 
 class LanguageModel(Protocol):
-    """A model that writes: a chat server's, a local one, or a scripted one in a test.
+    """A model that writes text: a chat server, a local model, or a scripted one in a test.
 
-    `context` is the number of tokens that prompt and reply may have together.
+    `context` is the number of tokens for prompt and reply together.
     """
 
     name: str
@@ -61,20 +61,21 @@ class LanguageModel(Protocol):
         tokens: int = 1024,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's room.
+        """Return the reply to one prompt; `task` is the system prompt, `tokens` the reply's limit.
 
-        `on_text` is given the reply piece by piece while it is written. Raises ModelError where the
-        model cannot be used at all; a reply that is refused, cut off or empty says so in `finish`.
+        `on_text` is called with each piece of the reply while it is written. Raises ModelError
+        where the model cannot be used at all; a reply that is refused, cut off or empty has that in
+        `finish`.
         """
         ...
 
     def count(self, text: str) -> int:
-        """Return how many tokens a text has, or will have at most."""
+        """Return the number of tokens of a text, or an upper bound."""
         ...
 
 
 class ModelWrapper:
-    """A language model that passes on to another; subclasses write `reply`."""
+    """A language model that wraps another; subclasses write `reply`."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -82,14 +83,14 @@ class ModelWrapper:
 
     @property
     def context(self) -> int:
-        """The tokens that prompt and reply may have together; a server's may turn out smaller."""
+        """Return the tokens for prompt and reply together; a server may set fewer later."""
         return self._model.context
 
     @context.setter
     def context(self, tokens: int) -> None:
-        """Set the model's context, as a server gave it."""
+        """Set the model's context, as a server reported it."""
         self._model.context = tokens
 
     def count(self, text: str) -> int:
-        """Return how many tokens a text has, or will have at most."""
+        """Return the number of tokens of a text, or an upper bound."""
         return self._model.count(text)

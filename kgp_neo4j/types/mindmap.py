@@ -1,4 +1,4 @@
-"""The frozen types of knowledge graphs: triples, linked entities, evidence and reasoning graphs."""
+"""Frozen types of knowledge graphs: triples, linked entities, evidence and reasoning graphs."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class GraphLoadReport:
-    """What `load-kg` did: counts of what was read, and of what the graph holds now.
+    """The result of `load-kg`: counts of what was read, and of what the graph has now.
 
-    `triples` were read without fault, `duplicates` of them were met before, `skipped` rows named an
-    empty or missing value; `new` relationships were made. `errors` says what was not loaded, each
+    `triples` were read without error, `duplicates` of them were seen before, `skipped` rows had an
+    empty or missing value; `new` relationships were made. `errors` lists what was not loaded, each
     with file, line and reason.
     """
 
@@ -66,11 +66,12 @@ class GraphSummary:
 
 @dataclass(frozen=True, slots=True)
 class LinkedEntity:
-    """What a question names, and the entity of the graph that it was linked to.
+    """A mention in a question, and the entity of the graph that it was linked to.
 
-    `surface` is the text of the question, `id` and `name` the entity; `score` is a cosine (1 for an
-    exact name), `by` is `name`, `alias`, `words`, `embedding` or `model`. `alternatives` are the
-    next best names with their scores. An entity below the threshold has no `id`.
+    `surface` is the mention as written in the question, `id` and `name` the entity; `score` is a
+    cosine (1 for an exact name), `by` is `name`, `alias`, `words`, `embedding` or `model`.
+    `alternatives` are the next best names with their scores. An entity below the threshold has no
+    `id`.
     """
 
     surface: str
@@ -84,9 +85,9 @@ class LinkedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A fact of the graph in the direction that it is stored in: head, relation, tail by name.
+    """A fact of the graph in its stored direction: head, relation, tail by name.
 
-    `id` is the relationship's, `head_id` and `tail_id` are those of the entities.
+    `id` is the relationship's; `head_id` and `tail_id` are the entities'.
     """
 
     id: str
@@ -103,7 +104,7 @@ class Triple:
 class EvidenceGraph:
     """One evidence sub-graph (MindMap, section 3.1): a path, or the triples around one entity.
 
-    `kind` is `path` or `neighbour`, `entity` the name of the question entity that it begins at (its
+    `kind` is `path` or `neighbour`, `entity` the name of the question entity where it begins (its
     cluster when pruned). The triples of a path are in walking order, and `nodes` are the names
     along it, each once; those of a neighbourhood are in order of relevance. `score` ranks the
     sub-graphs of one kind.
@@ -137,7 +138,7 @@ class ReasoningGraph:
 # --- answer ---
 
 #: `grounded`: the graph has it; `question`: the question has it; `model`: the model adds it from
-#: its own knowledge; `contradicts`: the graph says otherwise.
+#: its own knowledge; `contradicts`: the graph contradicts it.
 Status = Literal["grounded", "question", "model", "contradicts"]
 
 
@@ -145,8 +146,8 @@ Status = Literal["grounded", "question", "model", "contradicts"]
 class MapEdge:
     """An edge of a mind map, and the result of its check against the evidence.
 
-    `triples` are the ids of the relationships that carry it, or that it contradicts; `evidence` are
-    the numbers that the model cited; `note` says in a few words why the status is what it is.
+    `triples` are the ids of the relationships that support it, or that it contradicts; `evidence`
+    are the numbers that the model cited; `note` gives the reason for the status in a few words.
     """
 
     head: str
@@ -169,7 +170,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What hangs on a candidate by one relation; `inward` where the relation leads to it."""
+    """The facts of a candidate by one relation; `inward` where the relation leads to it."""
 
     relation: str
     phrase: str
@@ -180,7 +181,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An entity that the evidence points at: the question entities behind it, and its facts.
+    """An entity that the evidence leads to: its question entities, and its facts.
 
     `score` sums up the links' scores, each divided by the square of its hops.
     """
@@ -195,7 +196,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class OptionScore:
-    """An option of a multiple choice question, and how the evidence reaches it.
+    """An option of a multiple choice question, and the evidence that reaches it.
 
     `routes` are the ways from question entities to the option's entities, the shortest first.
     """
@@ -210,10 +211,10 @@ class OptionScore:
 
 @dataclass(frozen=True, slots=True)
 class GroundedShare:
-    """How much of an answer the evidence carries.
+    """How much of an answer the evidence supports.
 
     `edges` and `grounded` count the mind map's; `names` and `known` count the names in it and those
-    that the evidence holds. `share` is grounded / edges; None where there is no edge.
+    found in the evidence. `share` is grounded / edges; None where there is no edge.
     """
 
     edges: int = 0
@@ -224,13 +225,13 @@ class GroundedShare:
 
     @property
     def share(self) -> float | None:
-        """Return the share of edges that the evidence carries."""
+        """Return the share of edges that the evidence supports."""
         return self.grounded / self.edges if self.edges else None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a language model replied, and what came of the check.
+    """A language model's reply, and the result of its check.
 
     `problem` is empty where the reply is the answer, else why it is not: `empty`, `malformed`,
     `ungrounded` or `contradicting`.
@@ -248,8 +249,8 @@ class MindMap:
     """An answer over a knowledge graph with its mind map (MindMap, section 3.3).
 
     `by` is `model` or `evidence` (composed without a model). `choice` is the label of the option
-    chosen, `supported` whether evidence chose it. `notices` are for the reader: what went wrong
-    with the model's reply, ties, and that this is no medical advice.
+    chosen, `supported` whether evidence chose it. `notices` are for the user: faults of the model's
+    reply, ties, and that this is no medical advice.
     """
 
     question: str

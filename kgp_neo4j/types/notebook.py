@@ -1,4 +1,4 @@
-"""How answers and retrievals show themselves in a notebook: a few lines of HTML, all escaped."""
+"""HTML for notebooks: answers and retrievals in a few lines, all escaped."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def retrieval_html(found: Retrieval) -> str:
 
 
 def _cited(answer: Answer) -> list[str]:
-    """Return how a question about structure was read, and the cells and pages it is answered by."""
+    """Return how a question about structure was read, and the cells and pages cited for it."""
     if answer.structural is None:
         return []
     lines = [f"<p style='{_DIM}'>{escape(answer.structural.reading)}</p>"]
@@ -99,7 +99,7 @@ def _table(
 
 
 def _excerpt(passage: Passage, spans: Sequence[tuple[int, int]]) -> str:
-    """Return the passage's text round the first span, escaped, with the spans marked."""
+    """Return the passage's text around the first span, escaped, with the spans marked."""
     text = passage.text
     inside = sorted((s, e) for s, e in spans if 0 <= s < e <= len(text))
     begin = max(inside[0][0] - _EXCERPT // 2, 0) if inside else 0

@@ -1,4 +1,4 @@
-"""The settings of every stage: defaults, ranges and choices, for Python and commands alike."""
+"""The settings of every stage: defaults, ranges and choices, for Python and the commands."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ __all__ = [
 ]
 
 
-#: The relationship types a traversal may go along.
+#: The relationship types that a traversal may follow.
 EDGES = ("SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "SIMILAR_MDR", "NEXT")
 
 
 @dataclass(frozen=True, slots=True)
 class TraversalSettings:
-    """How far a traversal goes.
+    """Limits and weights of a traversal.
 
     `budget` is the context budget in distinct passages, `seeds` the number of paths it starts with,
-    `branching` how many neighbours one path visits, `hops` how often the beam moves on; `edges`
-    restricts the edge types (all when empty). `outward` and `inward` are the shares of its
-    match that a passage hands on over an edge that names a title, in its direction and against it;
-    `named` is what a seed gains when the question names its title.
+    `branching` the neighbours that one path visits, `hops` the number of steps of the beam; `edges`
+    restricts the edge types (all when empty). `outward` and `inward` are the shares of its match
+    that a passage passes on over an edge that names a title, in its direction and against it;
+    `named` is added to a seed's score where the question names its title.
     """
 
     budget: int = 30
@@ -62,12 +62,12 @@ class TraversalSettings:
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """What an agent is made of, beyond its name.
+    """The parts of an agent, beyond its name.
 
-    `model` is a checkpoint's folder or hub name (`mdr`, `t5`, `llama`), or the name of a
-    server's model (`chat`); `adapter` a folder of LoRA weights; `url` the chat server's address.
-    `temperature` 0 writes the likeliest evidence; above it, `seed` makes runs repeat (also those of
-    `random`).
+    `model` is a checkpoint's folder or hub name (`mdr`, `t5`, `llama`), or the name of a server's
+    model (`chat`); `adapter` is a folder of LoRA weights; `url` is the chat server's address.
+    `temperature` 0 writes the likeliest evidence; above it, `seed` makes runs repeatable (also
+    those of `random`).
     """
 
     model: str | None = None
@@ -82,11 +82,11 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class KeywordSettings:
-    """How dense the keyword graph becomes.
+    """Density of the keyword graph.
 
-    `keywords` n-grams (of up to `longest` words) are kept for a passage, the paper's density knob;
-    titles that stand in it come on top. Two passages are joined by keywords that stand in at most
-    `max_frequency` passages, each to its `neighbours` closest.
+    `keywords` n-grams (of up to `longest` words) are kept for a passage, the paper's density
+    setting; titles that occur in it are added. Two passages are joined by keywords that occur in at
+    most `max_frequency` passages, each to its `neighbours` closest.
     """
 
     keywords: int = 30
@@ -102,24 +102,24 @@ class KeywordSettings:
         )  # fmt: skip
 
 
-#: Linkers that ask a web service.
+#: Linkers that call a web service.
 SERVICES = ("wat", "tagme")
 
 
-#: The corpus's own titles, these and spaCy's entities, or a web service.
+#: The corpus's own titles, these with spaCy's entities, or a web service.
 LINKERS = ("titles", "spacy", *SERVICES)
 
 
 @dataclass(frozen=True, slots=True)
 class EntitySettings:
-    """How mentions are found, and how dense the entity graph becomes.
+    """How mentions are found, and the density of the entity graph.
 
     `threshold` prunes mentions of titles by their score; `aliases` is a file of further names;
     `phrases` adds capitalised phrases that up to `phrase_frequency` passages share. Two passages
     are joined by entities that at most `max_frequency` passages mention, each to its `neighbours`
     closest. `spacy_model` is a name or a folder, `spacy_labels` the kinds of its entities that are
-    kept (all but numbers and times when empty). `url` is where a service listens instead of its
-    public address, `prior` the commonness its entities must exceed (KGP keeps those over 0.8).
+    kept (all but numbers and times when empty). `url` replaces a service's public address; `prior`
+    is the commonness that its entities must exceed (KGP keeps those over 0.8).
     """
 
     linker: str = "titles"
@@ -161,8 +161,9 @@ class EntitySettings:
 
 @dataclass(frozen=True, slots=True)
 class SimilaritySettings:
-    """Which encoder, how many nearest passages each is joined to (k of the paper's KNN), and
-    whether a corpus that was embedded otherwise is embedded anew."""
+    """The encoder, the number of nearest passages that each is joined to (k of the paper's KNN),
+    and whether a corpus embedded by another encoder is embedded again.
+    """
 
     encoder: str | None = None
     neighbours: int = 10
@@ -171,8 +172,9 @@ class SimilaritySettings:
 
 @dataclass(frozen=True, slots=True)
 class MdrSettings:
-    """The folder of the MDR encoder (where it is None, the one the corpus has), how many nearest
-    passages each is joined to, and whether a corpus that has another one is embedded anew."""
+    """The folder of the MDR encoder (None: the one that the corpus has), the number of nearest
+    passages that each is joined to, and whether a corpus with another one is embedded again.
+    """
 
     model: str | None = None
     neighbours: int = 10
@@ -181,9 +183,11 @@ class MdrSettings:
 
 @dataclass(frozen=True, slots=True)
 class LinkSettings:
-    """When a phrase is linked by its embedding: from which cosine on, and how far before the next.
+    """When a mention is linked by its embedding: the least cosine, and the least lead over the
+    next.
 
-    `entities` is how many a question may have. What a model extracts needs 0.1 less.
+    `entities` is the most that a question may have. A mention that a model extracted needs 0.1
+    less.
     """
 
     threshold: float = 0.75
@@ -196,11 +200,11 @@ class LinkSettings:
 
 @dataclass(frozen=True, slots=True)
 class ExplorationSettings:
-    """How far exploration goes.
+    """Limits of exploration.
 
-    `hops` is how long a segment between two entities may be, `paths` how many paths there may be;
-    `expand` neighbours are gone on from; of one entity `fan` relationships are read at most. The
-    search for paths ends after `seconds`.
+    `hops` is the greatest length of a segment between two entities, `paths` the most paths;
+    `expand` is the number of neighbours that are explored further; at most `fan` relationships of
+    one entity are read. The search for paths ends after `seconds`.
     """
 
     hops: int = 5
@@ -220,7 +224,7 @@ class ExplorationSettings:
         )
 
 
-#: How pruning chooses: the best, or as in the paper a random sample for each question entity.
+#: How pruning chooses triples: the best, or a random sample per question entity as in the paper.
 SAMPLING = ("ranked", "random")
 
 
@@ -229,7 +233,7 @@ class MiningSettings:
     """How evidence is mined.
 
     `size` is the evidence's size in triples. `paths` and `neighbours` switch the two explorations
-    off (the paper's ablations). `sampling` is one of `SAMPLING`, `seed` its seed.
+    on or off (the paper's ablations). `sampling` is one of `SAMPLING`, `seed` its seed.
     """
 
     size: int = 40
@@ -247,5 +251,5 @@ class MiningSettings:
 
 
 def default_of(settings: type[Any], name: str) -> Any:
-    """Return the default of a setting, for the option of a command that is named after it."""
+    """Return the default of a setting, for the command's option of the same name."""
     return settings.__dataclass_fields__[name].default

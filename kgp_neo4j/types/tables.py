@@ -1,4 +1,4 @@
-"""The frozen types of pages and tables: as a file is read, and as an answer cites them."""
+"""Frozen types of pages and tables: as read from a file, and as cited by an answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-# --- load ---------------------------------------------------------------------------------------
+# --- load ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class SourcePage:
     """A page `document[start:end]`; the pages of a document tile its text.
 
     `number` counts from 1, `label` is the number as printed ("iv", "12"; empty where there is
-    none). `header` and `footer` are what repeats at the top and bottom and is left out of the text.
-    `recognised` is true where the text was read out of a picture.
+    none). `header` and `footer` are repeated at the top and bottom of pages and left out of the
+    text. `recognised` is true where the text was read from a picture.
     """
 
     number: int
@@ -42,7 +42,7 @@ class SourcePage:
 
 @dataclass(frozen=True, slots=True)
 class SourceSection:
-    """A section as its heading tells: the title, the level from 1, and where the heading begins."""
+    """A section as given by its heading: title, level from 1, and where the heading begins."""
 
     title: str
     level: int
@@ -51,7 +51,7 @@ class SourceSection:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A merged cell: its first row and column (from 0), and how many of each it covers."""
+    """A merged cell: its first row and column (from 0), and the number of each that it covers."""
 
     row: int
     column: int
@@ -63,11 +63,11 @@ class Span:
 class SourceTable:
     """A table as a grid of texts; every row has the same number of cells, "" where one is empty.
 
-    The first `header_rows` rows name the columns. A merged cell's text stands in each place that it
-    covers, and `spans` lists the merged ones. `caption` is the whole caption, `number` what it is
-    numbered with ("2", "A.1"). `start` and `end` are the place of the table's Markdown in the
-    document's text (both 0 where it has none). `row_pages` gives the page (from 1) of every row, so
-    that a table that goes on over a page break is one table; empty where there are no pages.
+    The first `header_rows` rows name the columns. A merged cell's text is repeated in each place
+    that it covers, and `spans` lists the merged ones. `caption` is the whole caption, `number` the
+    table's number in it ("2", "A.1"). `start` and `end` are the offsets of the table's Markdown in
+    the document's text (both 0 where it has none). `row_pages` gives the page (from 1) of every
+    row, so that a table continued over a page break is one table; empty where there are no pages.
     """
 
     rows: tuple[tuple[str, ...], ...]
@@ -80,12 +80,12 @@ class SourceTable:
     row_pages: tuple[int, ...] = ()
 
 
-# --- answer -------------------------------------------------------------------------------------
+# --- answer ---
 
 
 @dataclass(frozen=True, slots=True)
 class TableSummary:
-    """A table of a corpus as a list shows it: its place, its size, and its columns' names."""
+    """A table of a corpus as it is listed: its place, its size, and its columns' names."""
 
     id: str
     document: str
@@ -98,11 +98,11 @@ class TableSummary:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where a part of an answer stands: document, page, table, and the cell where there is one.
+    """The place of a part of an answer: document, page, table, and the cell where there is one.
 
     `page` counts from 1, `label` is the page as printed. `table` is the table's id, `table_name`
-    how people call it ("Table 2"). `row` counts data rows from 1 (0 or less in a header), `column`
-    from 1; `column_name` is its header. `text` is what stands there.
+    its usual name ("Table 2"). `row` counts data rows from 1 (0 or less in a header), `column` from
+    1; `column_name` is its header. `text` is the text at that place.
     """
 
     document: str
@@ -120,7 +120,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class ShownQuery:
-    """A read-only Cypher statement that was run, with its parameters, to be run again."""
+    """A read-only Cypher statement that was run, with its parameters, so that it can be run
+    again.
+    """
 
     name: str
     cypher: str
@@ -144,10 +146,10 @@ class TypeDecision:
 class StructuralAnswer:
     """An answer taken from pages and tables, with citations and the queries that gave it.
 
-    `values` are the single answers (the denotation), `text` says them in a sentence. Where the
-    question's reading is uncertain `sure` is false, `doubt` says why, `text` claims nothing and
-    `markdown` shows the table or page. `found` is false where a page or table asked for does not
-    exist; `text` then says what does. `reading` says how the question was understood.
+    `values` are the single answers (the denotation), `text` gives them in a sentence. Where it is
+    uncertain how the question was read, `sure` is false, `doubt` is the reason, `text` claims
+    nothing and `markdown` is the table or page. `found` is false where a page or table asked for
+    does not exist; `text` then lists those that do. `reading` is how the question was read.
     """
 
     text: str

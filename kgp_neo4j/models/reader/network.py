@@ -1,10 +1,10 @@
-"""The offline reader's network: layers of the sentence encoder, trained anew to read.
+"""The offline reader's network: layers of the sentence encoder, trained further to read.
 
-A window of question and passages goes through the encoder's layers; upper ones, or all, are the
-reader's own. Three heads stand on them. One gives for each word piece whether an answer starts or
-ends there (Devlin et al. 2019, section 4.2), whether it supports the answer, and where the two
-values and the two options of a comparison start and end. One says whether the window holds a span,
-says yes or no, or nothing. One names the operation that compares the two values.
+A window of question and passages passes through the encoder's layers; the upper ones, or all, have
+the reader's own weights. Three heads read the last states. The first gives for each token whether
+an answer starts or ends there (Devlin et al. 2019, section 4.2), whether it supports the answer,
+and where the two values and the two options of a comparison start and end. The second classifies
+the window: a span, yes, no, or nothing. The third names the operation that compares the two values.
 """
 
 from __future__ import annotations
@@ -45,32 +45,32 @@ __all__ = [
     "read_network",
 ]
 
-#: What a window can say; their places are those of the head's outputs.
+#: The kinds of a window, in the order of the head's outputs.
 KINDS = ("span", "yes", "no", "none")
-#: What compares the two values that a question asks about; `same` is told by yes and no.
+#: Operations on the two values that a question compares; `same` is answered by yes and no.
 OPERATIONS = ("none", "min", "max", "longer", "shorter", "same")
-#: What is said of each word piece; their places are those of the head's outputs.
+#: The outputs for each token, in the head's order.
 PIECES = (
     "start", "end", "support", "value 1 start", "value 1 end", "value 2 start", "value 2 end",
     "option 1 start", "option 1 end", "option 2 start", "option 2 end",
 )  # fmt: skip
 CARD_FILE = "reader.json"
-#: What was trained, as differences to the default encoder.
+#: The trained weights, as differences from the default encoder's.
 WEIGHTS_FILE = "reader.safetensors"
-#: In their place where another encoder was trained: all of the network.
+#: The whole network, used instead where another encoder was trained.
 NETWORK_FILE = "reader.xml"
 TOKENIZER_FILE = "tokenizer.json"
-#: Windows that are read at once.
+#: Windows that are read in parallel.
 _STREAMS = 3
-#: Windows are padded to a multiple of so many word pieces: the engine prepares each length once.
+#: Windows are padded to a multiple of this many tokens: the engine prepares each length once.
 _STEP = 32
 _HINT = "Give a folder that `kgp-neo4j train reader` made."
 
 
 class Network:
-    """A reader's network in the light engine, and the tokenizer it needs.
+    """A reader's network in the light engine, and its tokenizer.
 
-    `longest` is the most word pieces that a window may have.
+    `longest` is the most tokens that a window may have.
     """
 
     def __init__(self, network: CompiledNetwork, tokenizer: Tokenizer, longest: int) -> None:
@@ -79,7 +79,7 @@ class Network:
         self._network = network
 
     def read(self, windows: Sequence[Window]) -> list[Logits]:
-        """Return what the network says of each window."""
+        """Return the network's logits for each window."""
         # One by one: two windows side by side take as long as one batch of two, padded alike.
         return self._network.run([_feed(window.ids, window.types) for window in windows], _taken)
 
@@ -115,7 +115,7 @@ def _taken(feed: Feed, outputs: list[NDArray[np.float32]]) -> Logits:
 def read_network(
     folder: Path, *, precise: Precision | None = None
 ) -> tuple[Network, dict[str, Any]]:
-    """Read a network and its card from a folder; raises ModelError where it holds none."""
+    """Read a network and its card from a folder; raises ModelError where there is none."""
     from safetensors import SafetensorError
 
     try:
@@ -139,7 +139,7 @@ def read_network(
 
 
 def _upon_default(folder: Path) -> Path:
-    """Return the whole network's file, made of the default encoder and a reader's weights."""
+    """Return the whole network's file, made from the default encoder and a reader's weights."""
     data = (folder / WEIGHTS_FILE).read_bytes()
 
     def change(model: Any) -> Any:
@@ -151,10 +151,10 @@ def _upon_default(folder: Path) -> Path:
 
 
 def _with_weights(model: Any, kept: Mapping[str, NDArray[Any]]) -> Any:
-    """Put a reader's layers into the graph of its encoder, and its heads on top.
+    """Put a reader's layers into the graph of its encoder, and add its heads.
 
-    Nodes are found by the names that PyTorch's export to ONNX gives them: a vector by its
-    parameter's, a matrix, whose own name is lost and which stands transposed, by its product's.
+    Nodes are found by the names of PyTorch's export to ONNX: a vector by its parameter's name; a
+    matrix, which is transposed and loses its name, by its product's.
     """
     openvino = import_openvino()
     ops = openvino.opset13

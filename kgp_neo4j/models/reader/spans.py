@@ -1,4 +1,4 @@
-"""The best spans of a window, by the logits of where they start and end."""
+"""Find the best spans of a window by the logits of their starts and ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "option_of", "probabilities", "spans_of"]
 
-#: Word pieces that a span has at most, how many starts are looked at, and how many ends of each.
+#: Tokens of a span at most, starts that are tried, and ends tried for each.
 _PIECES = 30
 _STARTS = 12
 _ENDS = 4
@@ -26,7 +26,7 @@ _ENDS = 4
 class Candidate:
     """A span: characters `start` to `end` of a passage's title or text.
 
-    `passage` is the passage's place in the list, `score` the probability of start and end.
+    `passage` is the passage's index in the list, `score` the probability of start and end.
     """
 
     passage: int
@@ -46,15 +46,15 @@ def probabilities(logits: NDArray[Any]) -> NDArray[np.float64]:
 def spans_of(logits: Logits, window: Window, name: str = "") -> list[Candidate]:
     """Return the likeliest spans of a window, best first: answers, or those of a value by its name.
 
-    A span starts and ends in one passage's title or text, at whole words. The window's first word
-    piece stands for "no such span", so that the probabilities of all spans may be small.
+    A span starts and ends in one passage's title or text, at whole words. The window's first token
+    stands for "no such span", so the probabilities of all spans may be small.
     """
     places = window.places
     inside = np.array([place is not None for place in places], dtype=bool)
     if not inside.any():
         return []
     joined = np.array(window.joined, dtype=bool)
-    # Which run of pieces of one title or text each belongs to; a span may not leave it.
+    # The title or text that each token belongs to; a span may not leave it.
     changes = [
         at > 0 and (here is None or before is None or here[:2] != before[:2])
         for at, (here, before) in enumerate(zip(places, [None, *places], strict=False))
@@ -77,7 +77,7 @@ def spans_of(logits: Logits, window: Window, name: str = "") -> list[Candidate]:
 
 
 def option_of(logits: Logits, window: Window, name: str) -> tuple[int, int, float]:
-    """Return the characters of the question that name an option, and how likely they do."""
+    """Return the characters of the question that name an option, and their probability."""
     count = len(window.asked)
     allowed = np.zeros(len(window.places), dtype=bool)
     allowed[: count + 1] = True
@@ -92,7 +92,7 @@ def option_of(logits: Logits, window: Window, name: str) -> tuple[int, int, floa
 def _columns(
     logits: Logits, name: str, allowed: NDArray[np.bool_]
 ) -> Sequence[NDArray[np.float64]]:
-    """Return the probabilities of start and end of a named span, over the pieces allowed."""
+    """Return the probabilities of start and end of a named span, over the allowed tokens."""
     names = (f"{name} start".strip(), f"{name} end".strip())
     return [
         probabilities(np.where(allowed, logits.pieces[:, PIECES.index(one)], -1e9)) for one in names

@@ -1,4 +1,4 @@
-"""Lays a question and passages out in windows of word pieces for the offline reader."""
+"""Arrange a question and passages in windows of tokens for the offline reader."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Piece", "Window", "Windows", "pieces_of"]
 
-#: A question keeps so many word pieces of its own; the passages have the rest of the window.
+#: Tokens of a question that are kept; the passages have the rest of the window.
 QUESTION = 64
-#: A title keeps so many.
+#: Tokens of a title that are kept.
 _TITLE = 32
-#: So much of a longer passage is read at once, its title included; the next part begins `_OVERLAP`
+#: Tokens of one part of a longer passage, its title included; the next part begins `_OVERLAP`
 #: before its end.
 _PART = 256
 _OVERLAP = 48
-#: Characters of a passage that are read at all (about 60 parts).
+#: Characters of a passage that are read at most (about 60 parts).
 _LONGEST = 60_000
-#: No tokenizer takes half a surrogate pair; another character in its place keeps the offsets.
+#: No tokenizer accepts an unpaired surrogate; replacing it by one character keeps the offsets.
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a passage as word pieces: its title, then its text.
+    """A part of a passage as tokens: its title, then its text.
 
-    `offsets` are the characters of each piece: in the title for the first `title` ones, in the text
-    for the others; `joined` says of each whether it goes on with the word before. `passage` is the
-    passage's place in the list.
+    `offsets` are the characters of each token: in the title for the first `title` ones, in the text
+    for the others; `joined` is true for a token that continues a word. `passage` is the passage's
+    index in the list.
     """
 
     passage: int
@@ -44,11 +44,11 @@ class Piece:
 
 @dataclass(slots=True)
 class Window:
-    """What goes through the network at once, and where each of its word pieces comes from.
+    """One input of the network, with the origin of each token.
 
-    `places[i]` is (passage, in the title, start, end) of the i-th word piece, None for the
-    question and the marks between; `joined[i]` whether it goes on with the word before. `asked` are
-    the characters of the question's word pieces, which come second to the first mark.
+    `places[i]` is (passage, in the title, start, end) of the i-th token, None for the question and
+    the special tokens; `joined[i]` is true where it continues a word. `asked` are the characters of
+    the question's tokens, which begin after the first special token.
     """
 
     ids: list[int]
@@ -91,7 +91,7 @@ def _encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Any]:
 
 
 class Windows:
-    """Builds windows of at most `longest` word pieces for one question."""
+    """Build windows of at most `longest` tokens for one question."""
 
     def __init__(self, tokenizer: Tokenizer, question: str, longest: int) -> None:
         first, self._separator = tokenizer.encode("").ids
@@ -101,7 +101,7 @@ class Windows:
         self._longest = longest
 
     def build(self, pieces: Sequence[Piece]) -> list[Window]:
-        """Return windows that hold the pieces in their order, each as full as it can be."""
+        """Return windows with the pieces in order, each as full as possible."""
         made: list[Window] = []
         now: Window | None = None
         for piece in pieces:
