@@ -50,7 +50,7 @@ _CONFIGURED = {
     "mindmap": ("graph",),
 }
 
-#: Where it is kept that the help was asked for.
+#: The key of the context under which a request for help is noted.
 _HELP = "kgp_neo4j.help"
 
 _EPILOG = """
@@ -78,7 +78,7 @@ Shell completion: eval "$(_KGP_NEO4J_COMPLETE=bash_source kgp-neo4j)"  (or zsh_s
 
 
 class _Commands(click.Group):
-    """Imports a command's module only when it is needed, so that `--help` stays quick."""
+    """Import a command's module only when it is needed, so that `--help` stays quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -122,8 +122,9 @@ def _configured(names: tuple[str, ...]) -> dict[str, object]:
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
-    # Imports make many objects and hardly any garbage: looking for it took a tenth of a question.
+    """Run the command line and exit with its exit code."""
+    # Imports make many objects and hardly any garbage: collecting it took a tenth of a question's
+    # time.
     gc.set_threshold(50_000, 20, 20)
     _leave(run(sys.argv[1:]))
 
@@ -148,10 +149,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """Leave with an exit code, at once where models were loaded."""
+    """Exit with a code, at once where models were loaded."""
     if "openvino" in sys.modules:
-        # All is written and closed; taking OpenVINO and Python apart takes a quarter of a second.
-        with contextlib.suppress(OSError):  # a pipe that was closed: Python tells it as usual
+        # Everything is written and closed; unloading OpenVINO and Python takes a quarter of a
+        # second.
+        with contextlib.suppress(OSError):  # a closed pipe: Python reports it as usual
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)

@@ -1,4 +1,4 @@
-"""The options that choose who answers, and the model that they and the settings name."""
+"""The options that choose who answers, and the language model that they and the settings name."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def chat_url_option(command: F) -> F:
 
 
 def answerer_options(command: F) -> F:
-    """Add `--form`, of what a language model writes, and `--reader`, which answers without one."""
+    """Add `--form`, for a language model's reply, and `--reader`, which answers without one."""
     return _form(_reader(command))
 
 
 def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> LanguageModel | None:
-    """Open the model that the options name, else the one that is configured; None for none.
+    """Open the model that the options name, else the configured one; None where there is neither.
 
-    `given` are further settings of a LanguageSettings that come from the command line.
+    `given` are further settings of a LanguageSettings from the command line.
     """
     from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.llm.call import open_language_model
@@ -74,5 +74,7 @@ def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> Languag
 def answering_model(
     llm: str | None, agent: str | None, model: str | None, chat_url: str | None
 ) -> LanguageModel | None:
-    """Open the language model that answers: `--llm`, that of `--agent chat`, or as configured."""
+    """Open the language model that answers: `--llm`, the one of `--agent chat`, or the configured
+    one.
+    """
     return opened_model(llm or (model if agent == "chat" else None), chat_url)

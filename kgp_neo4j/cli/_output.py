@@ -1,4 +1,4 @@
-"""What the commands share: JSON for machines, a corpus option, and where to look next."""
+"""Shared parts of the commands: JSON output, a corpus option, messages and written files."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def write_file(path: Path, text: str) -> None:
 
 @contextmanager
 def written(quiet: bool) -> Iterator[Callable[[str], None] | None]:
-    """Show a reply on the terminal while it is written, unchecked; nothing where there is none."""
+    """Show a reply on the terminal while it is written, unchecked; with `quiet`, show nothing."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

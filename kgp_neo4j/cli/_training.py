@@ -1,4 +1,4 @@
-"""What `train t5` and `train llama` share: their options, and what they print."""
+"""Shared parts of `train t5` and `train llama`: their options and their output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def training_options(model: str, rate: float) -> Callable[[F], F]:
-    """Return what adds the arguments and options of a training, with that model's defaults."""
+    """Return a decorator that adds the arguments and options of a training, with a model's
+    defaults.
+    """
     parts = (
         click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
         click.option(
@@ -77,7 +79,7 @@ def run_training(
     as_json: bool,
     **changes: Any,
 ) -> None:
-    """Train with the settings, changed by the options given, and print the report."""
+    """Train with the settings, changed by the given options, and print the report."""
     from kgp_neo4j.train.generation import train_generator
 
     report = train_generator(
@@ -101,7 +103,7 @@ def run_training(
 
 
 def say_begun_before(out: Path, resumed: int, done_before: bool) -> None:
-    """Tell where a training was taken up, or that nothing of it was left to do."""
+    """Print at which step a training resumed, or that it was finished before."""
     if done_before:
         click.echo(f"{out} is trained already with these settings; nothing was left to do.")
     elif resumed:

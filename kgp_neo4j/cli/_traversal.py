@@ -1,4 +1,4 @@
-"""The options that `ask` and `retrieve` share: which agent, and how far it goes."""
+"""The options that `ask` and `retrieve` share: the agent, and the limits of the traversal."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def retriever_settings(
     hops: int,
     edges: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Return what a pipeline is made with, from the options."""
+    """Return the settings of a pipeline's retriever, from the options."""
     return {
         "agent": agent,
         "settings": TraversalSettings(

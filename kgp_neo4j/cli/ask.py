@@ -138,7 +138,7 @@ def command(
 
 
 def _over_graph(question: str, graph: str, llm: str | None, show: int, **shown: Any) -> None:
-    """Answer over a knowledge graph; raises UsageError for what only a corpus has."""
+    """Answer over a knowledge graph; raises UsageError for options that only a corpus has."""
     from kgp_neo4j.cli.mindmap import run_mindmap, show_mindmap
 
     ctx = click.get_current_context()

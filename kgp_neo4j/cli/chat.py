@@ -87,7 +87,7 @@ def command(
             reader=reader,
             **retriever_settings(**traversal),
         )
-        # Where the corpus cannot be asked yet, the first question that needs it says why.
+        # Where the corpus cannot be opened yet, the first question that needs it reports why.
         with _uninterrupted(), contextlib.suppress(KgpError):
             pipeline.open()
         conversation = Conversation(pipeline, trace=trace)
@@ -97,7 +97,7 @@ def command(
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait until it is done: a library that is half imported cannot be used again."""
+    """Delay Ctrl-C until the block ends: a half-imported library cannot be used again."""
     pressed = False
 
     def note(*_: object) -> None:
@@ -114,7 +114,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _check(database: Any, corpus: str) -> None:
-    """Say at once that there is no such corpus, not after the first question."""
+    """Report at once that a corpus does not exist, not after the first question."""
     from kgp_neo4j.types.errors import no_corpus
 
     if {"name": corpus} not in database.read("inspect/corpus_names"):
@@ -124,11 +124,12 @@ def _check(database: Any, corpus: str) -> None:
 def _talk(conversation: Conversation, as_json: bool) -> bool:
     """Answer until the end of the input; return whether every question was answered.
 
-    With a person, Ctrl-C stops the answer; pressed again before anything is said, it ends all.
+    In interactive use, Ctrl-C stops the answer; pressed again before the next input, it ends the
+    chat.
     """
     person = sys.stdin is not None and sys.stdin.isatty()
     if person:
-        with contextlib.suppress(ImportError):  # on Windows the console has its own
+        with contextlib.suppress(ImportError):  # on Windows the console does this itself
             import readline  # noqa: F401  # gives the prompt its history and keys
         say(f"Ask about {conversation.corpus!r}. {_HELP}")
     if isinstance(sys.stdin, io.TextIOWrapper):
@@ -136,11 +137,11 @@ def _talk(conversation: Conversation, as_json: bool) -> bool:
     try:
         fine = _turns(conversation, as_json, person)
     except KeyboardInterrupt:
-        # With a person, this is the second one, pressed while the first was being told of.
+        # In interactive use this is a second Ctrl-C, during the message about the first.
         if not person:
             raise
         fine = True
-    # With people, the errors were seen; a script looks at the exit code.
+    # A person saw the errors; a script looks at the exit code.
     return fine or person
 
 
@@ -171,7 +172,7 @@ def _turns(conversation: Conversation, as_json: bool, person: bool) -> bool:
 
 
 def _next(person: bool) -> str | None:
-    """Return the next input, typed at a prompt or a line of a pipe; None at the end."""
+    """Return the next input, typed at a prompt or read from a pipe; None at the end."""
     if not person:
         line = sys.stdin.readline() if sys.stdin is not None else ""
         return line.strip() if line else None
@@ -179,7 +180,7 @@ def _next(person: bool) -> str | None:
         if sys.stdout.isatty():
             click.echo(err=True)
             return input("> ").strip()
-        click.echo("\n> ", nl=False, err=True)  # what is printed goes elsewhere, this does not
+        click.echo("\n> ", nl=False, err=True)  # results go to stdout, the prompt does not
         return input().strip()
     except EOFError:
         click.echo(err=True)
@@ -187,7 +188,7 @@ def _next(person: bool) -> str | None:
 
 
 def _answered(said: str, conversation: Conversation, as_json: bool) -> bool:
-    """Ask and print what comes back; return whether it was answered."""
+    """Ask and print the answer; return whether the question was answered."""
     from kgp_neo4j.types.errors import KgpError
 
     try:
@@ -227,7 +228,7 @@ def _command(said: str, conversation: Conversation) -> None:
 
 
 def _print(turn: Turn, conversation: Conversation) -> None:
-    """Print a turn for a person: the question as it was understood, the answer, its sources."""
+    """Print a turn: the question as it was understood, the answer, its sources."""
     answer = turn.answer
     width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     if turn.question != turn.said:

@@ -1,4 +1,4 @@
-"""`kgp-neo4j config`: every setting, its value, and where that comes from."""
+"""`kgp-neo4j config`: every setting, its value and its source."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def command(clear_cache: bool, as_json: bool) -> None:
 
     configuration = read_configuration()
     if clear_cache:
-        # Where the cache is off, what was kept before.
+        # Where the cache is off, clear the replies stored before.
         _clear(language_settings(configuration).cache or replies_folder(), as_json)
         return
     rows = setting_lines(configuration)

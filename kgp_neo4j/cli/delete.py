@@ -1,4 +1,4 @@
-"""`kgp-neo4j delete`: a document, a corpus or a knowledge graph goes, with all that hung on it."""
+"""`kgp-neo4j delete`: remove a document, a corpus or a knowledge graph with everything in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kgp-neo4j demo`: everything once, on documents that come with the package."""
+"""`kgp-neo4j demo`: load, connect and ask, on documents that come with the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kgp-neo4j doctor`: what the server at hand and this installation can and cannot do."""
+"""`kgp-neo4j doctor`: check what the server and this installation can do."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def command(as_json: bool) -> None:
     with open_database(echo=say) as database:
         found = database.capabilities()
         connection = database.connection
-        # The server lists a dropped procedure until it restarts: what is stored counts.
+        # The server lists a dropped procedure until it restarts, so only the stored ones count.
         stored = database.read("install/stored") if found.apoc_extended else []
         installed = [f"custom.{row['name']}" for row in stored]
     lacks = missing(found)

@@ -1,4 +1,4 @@
-"""`kgp-neo4j explain`: a kept traversal, told again step by step."""
+"""`kgp-neo4j explain`: a stored traversal, step by step."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _shown(made: Replay, show: int, *, as_json: bool, as_mermaid: bool, html: Pa
 
 
 def _told(made: Replay, show: int) -> None:
-    """Print a replay for a person, hop by hop."""
+    """Print a replay, hop by hop."""
     from kgp_neo4j.corpus.answer.shown_queries import show_trace
 
     answer = made.answer
@@ -205,7 +205,9 @@ def _told(made: Replay, show: int) -> None:
 def _line(
     visit: Visit, titles: dict[str, str], ranks: dict[str, int], by_order: dict[int, Visit]
 ) -> str:
-    """Write one visit: its place, from where and why, the passage with its rank, and the score."""
+    """Return one visit as a line: its place, the step before and the reason, the passage with its
+    rank, and the score.
+    """
     step = visit.step
     rank = f" [{ranks[step.passage]}]" if step.passage in ranks else ""
     name = f"{titles.get(step.passage) or step.passage}{rank}"

@@ -1,4 +1,4 @@
-"""`kgp-neo4j load`: files become documents and passages."""
+"""`kgp-neo4j load`: files to documents and passages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kgp-neo4j load-kg`: triples become a knowledge graph."""
+"""`kgp-neo4j load-kg`: triples to a knowledge graph."""
 
 from __future__ import annotations
 

@@ -141,7 +141,9 @@ def run_mindmap(
     hops: int = 5,
     **mining: Any,
 ) -> MindMap:
-    """Answer a question as the command does; `options` are LABEL=TEXT, `mining` its settings."""
+    """Answer a question as the command does; `options` are LABEL=TEXT, `mining` the mining
+    settings.
+    """
     from kgp_neo4j.graphdb.install import open_database
     from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 
@@ -161,7 +163,7 @@ def show_mindmap(
     html: Path | None = None,
     svg: Path | None = None,
 ) -> None:
-    """Print an answer in the form asked for, and write its pictures."""
+    """Print an answer in the requested form, and write its pictures."""
     from kgp_neo4j.show.mindmap_lines import mermaid
     from kgp_neo4j.show.mindmap_picture import page
     from kgp_neo4j.show.mindmap_picture import svg as drawn
@@ -195,7 +197,7 @@ def _choices(options: tuple[str, ...]) -> dict[str, str]:
 
 
 def _writer(llm: str | None, chat_url: str | None) -> Callable[[str], str] | None:
-    """Return the language model that was asked for, as a function of a prompt; None for none."""
+    """Return the requested language model as a function of a prompt; None for none."""
     from kgp_neo4j.llm.call import writer
 
     model = opened_model(llm, chat_url)

@@ -1,7 +1,7 @@
-"""Writes the reference pages of `docs/`: `python -m kgp_neo4j.cli.reference docs`.
+"""Write the reference pages of `docs/`: `python -m kgp_neo4j.cli.reference docs`.
 
-The page of the procedures comes from the headers under `cypher/`, the one of the commands from the
-command line's own help. What a page says outside the two marker lines is left as it is.
+The page of the procedures is made from the headers under `cypher/`, the one of the commands from
+the command line's help. Text outside the two marker lines of a page is kept.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["PAGES", "command_pages", "page", "procedure_pages"]
 
 _BEGIN = "<!-- generated: python -m kgp_neo4j.cli.reference docs -->"
 _END = "<!-- end of the generated part -->"
-#: Statements that the package runs itself; none of them is installed.
+#: Statements for the package's own use; none of them is installed.
 _INTERNAL = (
     *("schema", "schema/upgrades", "load", "load_kg", "connect", "traverse", "structure"),
     *("explore", "mindmap", "gds", "train", "inspect", "install", "browser", "trace"),
@@ -48,12 +48,12 @@ def command_pages() -> str:
     return "\n".join(_command(path, made) for path, made in _commands("kgp-neo4j", cli))
 
 
-#: What is generated, by file name.
+#: The generated pages by file name.
 PAGES: dict[str, Callable[[], str]] = {"cli.md": command_pages, "procedures.md": procedure_pages}
 
 
 def page(path: Path) -> str:
-    """Return a page as it should be: its own text with the generated part renewed."""
+    """Return a page with its generated part renewed and its other text kept."""
     before, begin, rest = path.read_text(encoding="utf-8").partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not begin or not end:

@@ -50,7 +50,7 @@ def _folders(home: Path | None) -> Folders:
 
 
 def _record(status: ServerStatus) -> dict[str, Any]:
-    """Return a status as JSON can hold it."""
+    """Return a status as values that JSON can store."""
     return {
         name: str(value)
         if isinstance(value, Path)
@@ -161,7 +161,7 @@ def _follow(path: Path) -> None:
             if text := file.read():
                 click.echo(text, nl=False)
             elif path.stat().st_size < file.tell():
-                file.seek(0)  # begun anew by the server
+                file.seek(0)  # the server starts a new file
             else:
                 time.sleep(0.3)
 

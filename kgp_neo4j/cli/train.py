@@ -19,12 +19,12 @@ FILES are the training files of HotpotQA, 2WikiMultihopQA or MuSiQue, with their
 supporting facts. The same command again goes on where it was stopped.
 """
 
-#: Each in a module of its own, `_train_NAME`.
+#: Each is in the module `_train_NAME`.
 _MODELS = ("t5", "llama", "mdr", "scorer", "reader")
 
 
 class _Models(click.Group):
-    """Imports a model's module only when it is needed."""
+    """Import a model's module only when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_MODELS)

@@ -1,4 +1,4 @@
-"""A corpus in Python: loaded, connected, looked at and asked."""
+"""A corpus in Python: load, connect, inspect and ask it."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ class Corpus(Store):
         similarity: SimilaritySettings | None = None,
         mdr: MdrSettings | None = None,
     ) -> ConnectReport:
-        """Make the graphs named, replacing those of the same name that were there.
+        """Make the named graphs, replacing existing ones of the same name.
 
-        `knn-mdr` needs an encoder of your training, named in `mdr`; the others are made by default.
+        `knn-mdr` needs an encoder that you trained, named in `mdr`; the others are made by default.
         """
         self._kept = None
         return connect(
@@ -98,19 +98,23 @@ class Corpus(Store):
         )
 
     def documents(self) -> list[Document]:
-        """Return the documents by title; raises CorpusError when there is no such corpus."""
+        """Return the documents by title; raises CorpusError where the corpus does not exist."""
         return list_documents(self.database, self.name)
 
     def passages(self, document: str | None = None, *, limit: int = 1000) -> list[Passage]:
-        """Return the passages, of the document with this id or title alone, in their order."""
+        """Return the passages in order; with `document`, only those of the one with this id or
+        title.
+        """
         return list_passages(self.database, self.name, document, limit)
 
     def tables(self, document: str | None = None) -> list[TableSummary]:
-        """Return the tables, of the document with this id or title alone, in their order."""
+        """Return the tables in order; with `document`, only those of the one with this id
+        or title.
+        """
         return list_tables(self.database, self.name, document)
 
     def traces(self, *, limit: int = 1000) -> list[Trace]:
-        """Return the kept traversals, the latest first (`kgp-neo4j ask --trace` keeps them)."""
+        """Return the stored traversals, the latest first (`kgp-neo4j ask --trace` stores them)."""
         from kgp_neo4j.corpus.answer.traces import traces
 
         return traces(self.database, self.name, limit=limit)
@@ -126,10 +130,10 @@ class Corpus(Store):
         form: Form = "short",
         reader: Reader | str | None = None,
     ) -> Pipeline:
-        """Return what answers questions with these options; asked again, what it loaded is kept.
+        """Return a pipeline with these options; the same options return the one loaded before.
 
         `model` is a language model, or the name of one (`local:FOLDER`, or a chat server's), and
-        `reader` an offline reader of your own, or the folder of one.
+        `reader` an offline reader, or the folder of one.
         """
         key = (method, agent, settings, agent_settings, model, form, reader)
         if self._kept is None or self._kept[0] != key:
@@ -163,12 +167,12 @@ class Corpus(Store):
         form: Form = "short",
         reader: Reader | str | None = None,
     ) -> Answer:
-        """Answer a question from pages and tables or from passages, with all that shows it.
+        """Answer a question from pages and tables or from passages, with its evidence.
 
         The offline reader answers, or `model` in a `form`, with each sentence checked; `on_text` is
-        given its reply, unchecked, while it is written. `type_` overrides what the question is
-        taken to be. `retriever` and `answerer` take an object of your own; the other options are
-        those of `pipeline`.
+        called with the pieces of its reply, unchecked, while it is written. `type_` overrides the
+        question type that is assumed. `retriever` and `answerer` replace the built-in ones; the
+        other options are those of `pipeline`.
         """
         pipeline = self.pipeline(
             method=method,
@@ -210,9 +214,9 @@ class Corpus(Store):
 
     @contextmanager
     def gds(self, edges: Sequence[str] = ()) -> Iterator[tuple[GraphDataScience, Graph]]:
-        """Project the corpus for Graph Data Science; gives its client and the projected graph.
+        """Project the corpus for Graph Data Science; yields its client and the projected graph.
 
-        The graph holds the passages and the edges of these types between them (`SHARES_KEYWORD`,
+        The graph has the passages and the edges of these types between them (`SHARES_KEYWORD`,
         `SIMILAR_ST`..., all when empty), undirected, each with a `weight`. It is dropped at the end
         of the `with` block. Needs the extra `gds`.
         """
@@ -220,6 +224,6 @@ class Corpus(Store):
             yield made
 
     def delete(self) -> None:
-        """Delete the corpus with everything that hangs on it."""
+        """Delete the corpus with everything in it."""
         self._kept = None
         delete_corpus(self.database, self.name)

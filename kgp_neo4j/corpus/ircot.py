@@ -1,9 +1,9 @@
 """IRCoT: retrieval and reasoning in turns, the baseline that KGP is compared with.
 
-Trivedi et al. (ACL 2023, section 3): the question fetches passages; the model writes the next
-sentence of its reasoning from them; that sentence fetches more; and so on until it says "the answer
-is" or the turns are used up. The passages gathered are then answered from by the same prompt as
-every other method's.
+Trivedi et al. (ACL 2023, section 3): the question retrieves passages; from them the model writes
+the next sentence of its reasoning; that sentence retrieves more; and so on until the model writes
+"the answer is" or the turns are used up. The gathered passages are then answered from with the same
+prompt as every other method's.
 """
 
 from __future__ import annotations
@@ -32,17 +32,18 @@ _ANSWERS = regex.compile(r"\b(?:the|final)\s+answer\s+is\b|答案是", regex.IGN
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """One sentence of the reasoning, and how many passages it fetched that were not there yet."""
+    """One sentence of the reasoning, and the number of new passages that it retrieved."""
 
     text: str
     new: int
 
 
 class Ircot:
-    """Retrieves by reasoning; takes the place of a `Retriever`, over which it works.
+    """Retrieve by reasoning; used in place of the `Retriever` that it wraps.
 
-    At most `turns` calls of the model, and `each` passages for every query; the budget in distinct
-    passages is the retriever's, as for every method. `thoughts` are those of the last question.
+    It makes at most `turns` calls of the model, and takes `each` passages for every query; the
+    budget in distinct passages is the retriever's, as for every method. `thoughts` are those of the
+    last question.
     """
 
     name = "ircot"
@@ -58,14 +59,14 @@ class Ircot:
 
     @property
     def encoder(self) -> Encoder | None:
-        """The encoder of the passages, None where there is none."""
+        """Return the encoder of the passages, None where there is none."""
         return self._retriever.encoder
 
     def retrieve(self, question: Question) -> Retrieval:
-        """Return the passages that question and thoughts fetched, in that order, with their paths.
+        """Return the passages retrieved by question and thoughts, in that order, with their paths.
 
-        A path's first step says which thought fetched it. `seconds` holds the model's calls too.
-        Raises ModelError where the model cannot be used at all.
+        A path's first step names the thought that retrieved it. `seconds` includes the model's
+        calls. Raises ModelError where the model cannot be used at all.
         """
         began = time.perf_counter()
         found: dict[str, tuple[Passage, ReasoningPath]] = {}
@@ -94,7 +95,7 @@ class Ircot:
     def _fetch(
         self, query: str, reason: str, found: dict[str, tuple[Passage, ReasoningPath]]
     ) -> int:
-        """Add the best passages for a query that are not there yet; return how many."""
+        """Add the best new passages for a query; return how many."""
         retrieval = self._retriever.retrieve(Question("", query))
         before = len(found)
         for passage, path in zip(retrieval.passages, retrieval.paths, strict=True):
@@ -110,7 +111,7 @@ class Ircot:
     def _think(
         self, question: str, found: dict[str, tuple[Passage, ReasoningPath]], thoughts: list[str]
     ) -> str:
-        """Return the next sentence of the reasoning; empty where the model has none."""
+        """Return the next sentence of the reasoning; empty where the model writes none."""
         blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(found.values(), 1)]
         reply, _ = reply_with_passages(
             self._model,
@@ -123,6 +124,6 @@ class Ircot:
         lines = [line.strip(" -*>\t") for line in said.splitlines() if line.strip(" -*>\t")]
         if not lines or reply.finish in ("refused", "empty") or not is_storable(lines[0]):
             return ""
-        # A model may write on; the next sentence has to see what this one fetches.
+        # A model may write more sentences, but the next one has to use what this one retrieves.
         start, end = sentences(lines[0])[0]
         return lines[0][start:end].strip()

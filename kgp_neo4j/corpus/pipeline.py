@@ -1,8 +1,8 @@
 """One pipeline: a question in, an answer with checked citations out.
 
-A retriever finds passages, an answerer answers from them; both are small protocols, so that an
-object of one's own can take either place. `make_pipeline` is where everything that asks (command
-line, Python API, chat, bridges, benchmarks) gets its pipeline from.
+A retriever finds passages, an answerer answers from them; both are small protocols, so that any
+object that implements one can be used. `make_pipeline` makes the pipeline of every caller (command
+line, Python API, chat, bridges, benchmarks).
 """
 
 from __future__ import annotations
@@ -56,51 +56,52 @@ OnText = Callable[[str], None]
 
 
 class Retriever(Protocol):
-    """Finds the passages for a question: `PassageRetriever`, `Ircot`, or an object of your own.
+    """Find the passages for a question: `PassageRetriever`, `Ircot`, or another implementation.
 
-    `name` says in answers who found them; `encoder` compares sentences with the question, and None
-    leaves that to words.
+    Answers give `name` as the source of their passages; `encoder` compares sentences with the
+    question, and with None words are compared.
     """
 
     @property
     def name(self) -> str:
-        """What the retriever is called in an answer."""
+        """Return the retriever's name, as answers give it."""
 
     @property
     def encoder(self) -> Encoder | None:
-        """The encoder of the passages, None where there is none."""
+        """Return the encoder of the passages, None where there is none."""
 
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""
 
 
 class Reader(Protocol):
-    """Reads an answer off passages: `load_reader` gives the offline one."""
+    """Read an answer from passages: `load_reader` returns the offline one."""
 
     def read(
         self, question: str, passages: Sequence[Passage], paths: Sequence[ReasoningPath] = ()
     ) -> Reading:
-        """Return what the passages answer; `kind` is `none` where they do not."""
+        """Return the answer found in the passages; `kind` is `none` where there is none."""
 
 
 class Answerer(Protocol):
-    """Answers from passages: `ReaderAnswerer`, `ModelAnswerer`, or an object of your own."""
+    """Answer from passages: `ReaderAnswerer`, `ModelAnswerer`, or another implementation."""
 
     def answer(
         self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
         """Return `found`, which has question, passages and paths but no text, with its answer.
 
-        `encoder` compares sentences; `on_text` is given a reply, unchecked, while it is written.
+        `encoder` compares sentences; `on_text` is called with the pieces of a reply, unchecked,
+        while it is written.
         """
 
 
 @dataclass(frozen=True)
 class ReaderAnswerer:
-    """Answers with the offline reader: `reader` is one, or the folder of one (default: shipped).
+    """Answer with the offline reader: `reader` is one, or the folder of one (default: shipped).
 
-    A question for why or how is answered with the sentence that speaks most to it, as is one in
-    another script than the shipped reader's. The text is empty where the reader finds nothing.
+    A question for why or how is answered with the most relevant sentence, as is one in another
+    script than the shipped reader's. The text is empty where the reader finds nothing.
     """
 
     reader: Reader | str | None = None
@@ -108,7 +109,7 @@ class ReaderAnswerer:
     def answer(
         self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
-        """Return the answer with what the reader found, and the sentence that holds it first."""
+        """Return the answer with the reader's result, and the sentence that contains it first."""
         from kgp_neo4j.corpus.read.reader import load_reader
 
         given = self.reader
@@ -135,10 +136,10 @@ class ReaderAnswerer:
 
 @dataclass(frozen=True)
 class ModelAnswerer:
-    """Answers with one call to a language model; every sentence of its reply is checked.
+    """Answer with one call to a language model; every sentence of its reply is checked.
 
-    `form` is `short` (a few words and why) or `long` (a paragraph). Where the model gives no
-    answer, `otherwise` does.
+    `form` is `short` (a few words with a reason) or `long` (a paragraph). Where the model gives no
+    answer, `otherwise` answers.
     """
 
     model: LanguageModel
@@ -151,7 +152,7 @@ class ModelAnswerer:
     def answer(
         self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
-        """Return the answer with the model's statements, or with that of `otherwise` and why."""
+        """Return the answer with the model's statements, or that of `otherwise` with the reason."""
         from kgp_neo4j.corpus.answer.check import marked
         from kgp_neo4j.corpus.answer.model import answer_with_model
 
@@ -182,10 +183,10 @@ class ModelAnswerer:
 
 
 class Pipeline:
-    """Answers questions over one corpus: from its pages and tables, or from its passages.
+    """Answer questions over one corpus: from its pages and tables, or from its passages.
 
-    `meter` counts what a language model that retriever and answerer share takes for a question; it
-    also decides on the type of a question where that is asked for.
+    `meter` counts a question's usage of the language model that retriever and answerer share; the
+    model also decides on the type of a question where that is requested.
     """
 
     def __init__(
@@ -204,21 +205,22 @@ class Pipeline:
         self.meter = meter
 
     def open(self) -> None:
-        """Load what the first question needs; `ask` and `retrieve` do it by themselves."""
+        """Load everything for the first question; `ask` and `retrieve` call it themselves."""
         _ = self.retriever.encoder
 
     def ask(
         self, question: str, *, type_: QuestionType | None = None, on_text: OnText | None = None
     ) -> Answer:
-        """Answer a question, with all that shows where the answer comes from.
+        """Answer a question, with all evidence for the answer.
 
         A structural question (KGP, section on structural questions) is answered by queries over
         pages and tables, with citations down to the cell; one about content from the passages that
-        the retriever finds. `type_` overrides the decision which of them it is; `model` lets the
-        language model decide. `on_text` is given a model's reply, unchecked, while it is written.
-        The text is empty when nothing in the evidence answers. `seconds` covers everything from the
-        question on but loading a model. Raises ConfigurationError for an empty question,
-        CorpusError where the corpus is not there, and ModelError where the model cannot be used.
+        the retriever finds. `type_` overrides the decision between them; `model` lets the language
+        model decide. `on_text` is called with the pieces of a model's reply, unchecked, while it is
+        written. The text is empty where nothing in the evidence answers. `seconds` is the whole
+        time from the question on, except the loading of models. Raises ConfigurationError for an
+        empty question, CorpusError where the corpus does not exist, and ModelError where the model
+        cannot be used.
         """
         _check(question)
         if type_ is not None:
@@ -258,7 +260,7 @@ class Pipeline:
         answerer: Answerer | None = None,
         on_text: OnText | None = None,
     ) -> Answer:
-        """Return the answer from passages that were retrieved; `answerer` takes another's place."""
+        """Return the answer from retrieved passages; `answerer` replaces the pipeline's."""
         began = time.perf_counter()
         encoder = self.retriever.encoder
         answer = Answer(
@@ -280,7 +282,7 @@ class Pipeline:
     def _read_structure(
         self, question: str, type_: QuestionType | None, write: Callable[[str], str] | None
     ) -> StructuralReading:
-        """Return the question as it is read over pages and tables, with the type asked for."""
+        """Read the question over pages and tables, with the requested type."""
         if type_ == "model" and write is None:
             raise ConfigurationError(
                 "no language model is there to decide the type of the question",
@@ -299,11 +301,11 @@ class Pipeline:
         structural: StructuralAnswer | None,
         on_text: OnText | None,
     ) -> Answer:
-        """Return the answer from passages, with the structural one, which speaks first if sure."""
+        """Return the answer from passages; a sure structural answer comes before it."""
         said = structural is not None and structural.sure and structural.found
         answerer = self.answerer
         if said and isinstance(answerer, ModelAnswerer):
-            # What pages and tables answer surely, the model need not be asked again.
+            # Where pages and tables give a sure answer, the model need not be called again.
             answerer = answerer.otherwise
         made = self.answer(self.retrieve(question), answerer=answerer, on_text=on_text)
         link = browser_link(self.database.connection, shown_passages(made.paths))
@@ -348,10 +350,10 @@ def make_pipeline(
     form: Form = "short",
     reader: Reader | str | None = None,
 ) -> Pipeline:
-    """Return the pipeline over a corpus that the options describe; nothing is loaded yet.
+    """Return the pipeline over a corpus for these options; nothing is loaded yet.
 
-    `model` answers where it is given, else the offline reader (`reader`: one of your own). IRCoT
-    reasons with the same model. Raises ConfigurationError for options that do not go together.
+    `model` answers where it is given, else the offline reader (or another `reader`). IRCoT reasons
+    with the same model. Raises ConfigurationError for options that do not go together.
     """
     check_choice("form of answer", form, get_args(Form))
     meter = None if model is None else MeteredModel(model)
@@ -379,7 +381,7 @@ def make_retriever(
     agent_settings: AgentSettings | None = None,
     model: LanguageModel | None = None,
 ) -> Retriever:
-    """Return what retrieves by a method; IRCoT retrieves by full text in each of its turns.
+    """Return the retriever of a method; IRCoT retrieves by full text in each of its turns.
 
     Raises ConfigurationError for an unknown method, and for IRCoT without a language model.
     """
@@ -407,7 +409,7 @@ def make_retriever(
 def answered_by(answer: Answer) -> str:
     """Return who gave an answer: `structure`, `model`, `reader`, `sentence`, or empty for nobody.
 
-    The reader that found nothing has answered too, as has the model that says so.
+    A reader that found nothing has answered too, as has a model that reports finding nothing.
     """
     structural = answer.structural
     if structural is not None and (

@@ -1,4 +1,4 @@
-"""Hands a corpus to Graph Data Science: passages and edges as an in-memory graph, and a client."""
+"""Give a corpus to Graph Data Science: passages and edges as an in-memory graph, and a client."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def projected(
 ) -> Iterator[tuple[GraphDataScience, Graph]]:
     """Project the passages of a corpus and the edges between them; drop the graph at the end.
 
-    `edges` are the types that a traversal takes, all when empty. Raises ConfigurationError for
+    `edges` are the types that a traversal follows, all when empty. Raises ConfigurationError for
     another type or without the extra `gds`, CorpusError where there are no passages, and
     CapabilityError where the server has no Graph Data Science.
     """
     chosen = TraversalSettings(edges=tuple(edges)).edges or EDGES
     with needs("gds", "the graph of Graph Data Science"):
         from graphdatascience import GraphDataScience
-    # A name of its own, so that several can be open at once.
+    # A unique name, so that several can be open at once.
     name = f"kgp-{uuid.uuid4().hex}"
     try:
         (made,) = database.read("gds/project", graph=name, corpus=corpus, edges=list(chosen))

@@ -22,19 +22,18 @@ from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 __all__ = ["METHODS", "PassageRetriever"]
 
-#: What `retrieve --method` takes; `kgp` is the traversal, the others are its baselines.
+#: The choices of `retrieve --method`; `kgp` is the traversal, the others are its baselines.
 METHODS = tuple(method for method in get_args(Method) if method != "ircot")
-#: The graphs whose signals the learned agent judges by.
+#: The graphs whose signals the learned agent uses.
 _ALL = ("keywords", "entities", "similarity")
 
 
 class PassageRetriever:
-    """Retrieves passages of one corpus, by the traversal or one of its baselines.
+    """Retrieve passages of one corpus, by the traversal or one of its baselines.
 
-    What it needs (encoder, agent) is loaded at the first question, or by `open`, and kept; so make
-    one and ask many questions. `agent` is the name of one, or an object of your own; without it,
-    the agent is `learned` where the corpus has all its graphs, `knn` where it has embeddings, and
-    `tfidf` elsewhere.
+    Encoder and agent are loaded at the first question, or by `open`, and stay loaded; so make one
+    and ask many questions. `agent` is a name or an object; without it, the agent is `learned` where
+    the corpus has all its graphs, `knn` where it has embeddings, and `tfidf` elsewhere.
     """
 
     def __init__(
@@ -62,23 +61,25 @@ class PassageRetriever:
 
     @property
     def name(self) -> str:
-        """What the retriever is called in an answer: its agent, or the baseline."""
+        """Return the retriever's name, as answers give it: its agent, or the baseline."""
         return self.agent.name if self.method == "kgp" else self.method
 
     @property
     def encoder(self) -> Encoder | None:
-        """The encoder of the corpus's passages; None where it has no vectors, or needs none."""
+        """Return the encoder of the corpus's passages; None where it has no vectors, or
+        needs none.
+        """
         self.open()
         return self._encoder
 
     @property
     def agent(self) -> Agent:
-        """The agent that chooses the evidence."""
+        """Return the agent that chooses the evidence."""
         return self.open()
 
     @property
     def unconnected(self) -> int:
-        """Passages that came after the corpus was connected, and are reached by search alone."""
+        """Return the number of passages added after `connect`, which search alone can find."""
         self.open()
         if self._complete:
             return 0
@@ -87,7 +88,7 @@ class PassageRetriever:
     def open(self) -> Agent:
         """Load encoder and agent, once, and return the agent.
 
-        Raises CorpusError when the corpus is not there, is empty, or lacks the graph that the
+        Raises CorpusError where the corpus does not exist, is empty, or lacks the graph that the
         method needs.
         """
         if self._agent is not None:
@@ -116,7 +117,7 @@ class PassageRetriever:
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages for a question, best first, at most the budget, and their paths.
 
-        `seconds` is the time from question to passages, text included. Raises ConfigurationError
+        `seconds` is the time from question to passages, with their text. Raises ConfigurationError
         for a question that is not Unicode text.
         """
         if not is_storable(question.text):
@@ -139,7 +140,7 @@ class PassageRetriever:
         )
 
     def _notes(self) -> tuple[str, ...]:
-        """Say how many passages came after the corpus was connected, where any did."""
+        """Return a note on passages added after the corpus was connected, where there are any."""
         waiting = self.unconnected
         if not waiting:
             return ()
@@ -191,7 +192,7 @@ class PassageRetriever:
             )
 
     def _with_mdr(self, settings: AgentSettings) -> AgentSettings:
-        """Return the settings with the corpus's MDR encoder, which no other may stand in for."""
+        """Return the settings with the corpus's MDR encoder, since no other fits its vectors."""
         known = self._database.read("inspect/mdr_encoder", corpus=self.corpus)
         if not known:
             return settings

@@ -1,4 +1,4 @@
-"""Seed: from a question to the passages a traversal starts from."""
+"""Seed: from a question to the passages where a traversal starts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def find_seeds(
 ) -> list[Step]:
     """Return the seeds of a question, best first, as the first steps of reasoning paths.
 
-    Full text, the vector where the agent gives one, and titles the question names are fused by
-    reciprocal rank; `named` is what a named title adds to a seed's score (0: titles play no part).
+    Full text, the vector where the agent gives one, and titles named in the question are fused by
+    reciprocal rank; `named` is added to the score of a seed with a named title (0 ignores titles).
     """
     rows = database.read(
         "traverse/hybrid_seeds",

@@ -1,4 +1,4 @@
-"""A document's text as it grows out of blocks, with the places of its tables and pages."""
+"""Build a document's text from blocks, with the places of its tables and pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GAP = "\n\n"
 
 
 class Blocks:
-    """Joins paragraphs and tables with an empty line between; tables stand there as Markdown."""
+    """Join paragraphs and tables with an empty line between; tables are written as Markdown."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -24,11 +24,11 @@ class Blocks:
 
     @property
     def text(self) -> str:
-        """The text so far; the last block ends it."""
+        """Return the text so far; the last block ends it."""
         return "".join(self._parts).removesuffix(_GAP)
 
     def add(self, text: str) -> int:
-        """Add a paragraph and return where it begins; nothing is added for an empty one."""
+        """Add a paragraph and return its offset; an empty one adds nothing."""
         start = self.length
         if text := text.strip():
             self._parts += (text, _GAP)
@@ -36,7 +36,7 @@ class Blocks:
         return start
 
     def add_table(self, table: SourceTable) -> None:
-        """Add a table: its caption, where the text just before is not that, and its Markdown."""
+        """Add a table: its caption, unless it is the text just before, and its Markdown."""
         if table.caption and table.caption not in self._parts[-2:]:
             self.add(table.caption)
         shown = markdown(table)
@@ -44,7 +44,7 @@ class Blocks:
         self.tables.append(replace(table, start=start, end=start + len(shown)))
 
     def end_page(self) -> None:
-        """End a page, which holds what was added since the page before."""
+        """End a page, which has everything added since the page before."""
         self.pages.append(SourcePage(len(self.pages) + 1, self._page_start, self.length))
         self._page_start = self.length
 

@@ -1,4 +1,4 @@
-"""Reads a file of separated values into one table."""
+"""Read a file of separated values as one table."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from kgp_neo4j.types.tables import SourceTable
 
 __all__ = ["read_values"]
 
-#: The surest first: texts seldom have the same number of tabs or bars in each line.
+#: The surest first: few texts have the same number of tabs or bars in each line.
 _DELIMITERS = ("\t", "|", ";", ",")
 _SAMPLE = 1 << 16
-_SAID = 10  # ragged lines that are told one by one
+_SAID = 10  # ragged lines that are reported one by one
 _PREAMBLE = 10  # lines above the header that may be a title
 _SEP = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 _LONE = re.compile(r'\\(["\\])|\\')
-#: Ends the text: it comes out as a record of its own unless a quote is open. No text holds NUL.
+#: Ends the text: it is read as a separate record unless a quote is open. No text has NUL.
 _END = "\0"
 
 
 def read_values(text: str, where: str) -> tuple[str, tuple[SourceTable, ...], tuple[str, ...]]:
-    """Return a file of separated values as Markdown, its one table, and what had to be made to fit.
+    """Return a file of separated values as Markdown, its one table, and a list of corrections.
 
-    The separator (comma, semicolon, tab, bar) and whether a quote within quotes is doubled or has
-    a backslash before it are found out from the text. Lines of one cell above the header become the
-    caption, empty lines are dropped, short ones filled up; where a line has more fields than there
-    are columns, the rest goes into the last one. Raises InputError for NUL characters, a quote that
-    is never closed, and a file without values.
+    The separator (comma, semicolon, tab, bar) and the escape of quotes (doubled, or a backslash)
+    are detected from the text. Lines of one cell above the header become the caption, empty lines
+    are dropped, short ones padded; where a line has more fields than there are columns, the rest
+    goes into the last one. Raises InputError for NUL characters, a quote that is never closed, and
+    a file without values.
     """
     text = text.removeprefix("\ufeff")
     if (at := text.find("\0")) >= 0:
@@ -68,7 +68,7 @@ Record = tuple[int, list[str]]
 
 
 class _Reader(Protocol):
-    """What `csv.reader` returns, which has no name."""
+    """The type that `csv.reader` returns, which has no public name."""
 
     line_num: int
 
@@ -109,7 +109,7 @@ def _is_title(fields: list[str]) -> bool:
 
 
 def _filled(fields: list[str]) -> int:
-    """Return how many fields there are up to the last that holds something."""
+    """Return the number of fields up to the last non-empty one."""
     return next((at for at in range(len(fields), 0, -1) if fields[at - 1]), 0)
 
 
@@ -139,7 +139,7 @@ def _records(
 
 
 def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -> _Reader:
-    if escaped:  # csv takes the backslash off whatever follows it
+    if escaped:  # csv removes the backslash before any character
         text = _LONE.sub(lambda found: found[0] if found[1] else r"\\", text)
     return csv.reader(
         chain(io.StringIO(text, newline=""), [_END]),
@@ -151,13 +151,13 @@ def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -
 
 
 def _separator(text: str) -> str:
-    """Return what separates fields: what cuts the first lines into the same number of them."""
+    """Return the separator that splits the first lines into the same number of fields."""
     cut = len(text) > _SAMPLE
     sample = text[: text.rfind("\n", 0, _SAMPLE) + 1 or _SAMPLE] if cut else text
     best, separator = 0.0, ","
     for candidate in _DELIMITERS:
         reader = _reader(sample, candidate, '\\"' in sample)
-        # Of a sample the last record may be cut off within quotes.
+        # In a sample the last record may be cut off within quotes.
         rows = [fields for fields in reader if any(fields) and fields != [_END]]
         if not (rows := rows[:-1] if cut else rows):
             continue
@@ -174,7 +174,7 @@ def _separator(text: str) -> str:
 
 
 def _fit(text: str, separator: str, escaped: bool) -> tuple[bool, int]:
-    """Return how badly a reading fits: whether quotes come out wrong, how many lines are odd."""
+    """Return how badly a reading fits: whether quotes are misread, and the number of odd lines."""
     try:
         for _ in _reader(text, separator, escaped, strict=True):
             pass

@@ -1,8 +1,8 @@
-"""Turns JSON records into documents: {title, text}, and questions with their contexts.
+"""Turn JSON records into documents: {title, text}, and questions with their contexts.
 
-The files of HotpotQA, 2WikiMultihopQA and MuSiQue hold questions; the paragraphs given with them
-become documents. They are told apart by their keys. A paragraph that comes with many questions is
-one document, and two paragraphs of one title are two.
+The files of HotpotQA, 2WikiMultihopQA and MuSiQue have questions; the paragraphs given with them
+become documents. The keys show which data set it is. A paragraph repeated with many questions is
+one document, and two paragraphs with one title are two.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EXPECTED = (
 
 
 class RecordReader:
-    """Reads the values of one file; it numbers records of the same title."""
+    """Read the values of one file; records of the same title are numbered."""
 
     def __init__(self, path: Path) -> None:
         self._source = path.as_posix()
@@ -39,7 +39,7 @@ class RecordReader:
         self._titles: Counter[bytes] = Counter()
 
     def documents(self, values: Iterator[Value]) -> Iterator[SourceDocument | InputError]:
-        """Yield each value's documents, and an InputError for what cannot be used."""
+        """Yield each value's documents, and an InputError for each value that cannot be used."""
         empty = True
         for value, where in values:
             empty = False
@@ -85,7 +85,7 @@ def _paragraphs(
     data_set: str, found: Iterator[tuple[str, str]], where: str
 ) -> Iterator[SourceDocument]:
     for title, text in found:
-        # Published contexts hold empty paragraphs; there is nothing of them to keep.
+        # Published contexts have empty paragraphs; they are skipped.
         if text.strip():
             if not title.strip():
                 raise InputError("a paragraph has no title", where=where)
@@ -93,9 +93,9 @@ def _paragraphs(
 
 
 def _of_context(context: Any, where: str) -> Iterator[tuple[str, str]]:
-    """Yield title and text of [[title, [sentence, ...]], ...], as both data sets have it.
+    """Yield title and text of [[title, [sentence, ...]], ...], the form of both data sets.
 
-    Sentences are joined as they stand: those of HotpotQA bring their own space.
+    Sentences are joined as they are: those of HotpotQA have their own spaces.
     """
     if isinstance(context, dict):  # the form of the Hugging Face copies
         titles, all_sentences = context.get("title"), context.get("sentences")

@@ -1,4 +1,4 @@
-"""Removes documents and corpora with everything that hung on them, and lists what there is."""
+"""Delete documents and corpora with everything in them, and list what a corpus has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
     "list_tables",
 ]
 
-#: Ids that an error message lists.
+#: Ids that an error message lists at most.
 _LISTED = 10
 
 
@@ -36,7 +36,7 @@ class Deleted:
 
 
 def corpora(database: Database) -> list[CorpusSummary]:
-    """Return all corpora by name, with what is in them and what `connect` has not seen."""
+    """Return all corpora by name, with their counts and the passages not connected yet."""
     return [
         CorpusSummary(
             name=row["name"],
@@ -58,7 +58,7 @@ def corpora(database: Database) -> list[CorpusSummary]:
 
 
 def list_documents(database: Database, corpus: str) -> list[Document]:
-    """Return the documents of a corpus by title; raises CorpusError when there is no such one."""
+    """Return the documents of a corpus by title; raises CorpusError where it does not exist."""
     _require(database, corpus)
     return [
         Document(row["id"], row["title"], row["source"], row["characters"], row["passages"])
@@ -69,7 +69,7 @@ def list_documents(database: Database, corpus: str) -> list[Document]:
 def list_passages(
     database: Database, corpus: str, document: str | None = None, limit: int = 1000
 ) -> list[Passage]:
-    """Return at most `limit` passages of a corpus, or of one of its documents, in their order."""
+    """Return at most `limit` passages of a corpus, or of one of its documents, in order."""
     _require(database, corpus)
     return [
         Passage(**row)
@@ -80,7 +80,7 @@ def list_passages(
 
 
 def list_tables(database: Database, corpus: str, document: str | None = None) -> list[TableSummary]:
-    """Return the tables of a corpus, or of one of its documents, in their order."""
+    """Return the tables of a corpus, or of one of its documents, in order."""
     _require(database, corpus)
     return [
         TableSummary(**row | {"pages": tuple(row["pages"]), "columns": tuple(row["columns"])})
@@ -89,9 +89,10 @@ def list_tables(database: Database, corpus: str, document: str | None = None) ->
 
 
 def delete_corpus(database: Database, corpus: str) -> Deleted:
-    """Delete a corpus with everything that carries its name, a few thousand nodes at a time.
+    """Delete a corpus with everything that has its name, a few thousand nodes at a time.
 
-    Cut short, it is finished by deleting again. Raises CorpusError when there is no such corpus.
+    If it is interrupted, delete again to finish. Raises CorpusError where the corpus does not
+    exist.
     """
     _require(database, corpus)
     database.write_in_batches("load/remove_corpus_structure", corpus=corpus)
@@ -105,8 +106,8 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
 def delete_document(database: Database, corpus: str, document: str) -> Deleted:
     """Delete the document of that id or title, or all documents of that source.
 
-    A source is a file as it was loaded (a relative path will do) or the name of a data set. Raises
-    CorpusError when nothing, or more than one document of that title, is found.
+    A source is a file as it was loaded (a relative path works) or the name of a data set. Raises
+    CorpusError where nothing, or more than one document of that title, is found.
     """
     ids = [found.id for found in find_documents(database, corpus, document)]
     database.write_in_batches("load/remove_structure", documents=ids)
@@ -120,7 +121,7 @@ def find_documents(database: Database, corpus: str, document: str) -> list[Docum
     rows = database.read(
         "load/find_documents", corpus=corpus, text=document, file=_absolute(document)
     )
-    # An id names one document, whatever another one's title may be.
+    # An id names one document, even where it is another one's title.
     for by in ("id", "source", "title"):
         found = [
             Document(row["id"], row["title"], row["source"]) for row in rows if row["by"] == by

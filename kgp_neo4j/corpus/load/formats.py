@@ -1,7 +1,7 @@
-"""Reads one file of any known kind into documents.
+"""Read one file of any known kind into documents.
 
-A reader yields a SourceDocument, or an InputError for what could not be used, and goes on. It is
-for the caller to stop at the first error or not.
+A reader yields a SourceDocument, or an InputError for what cannot be used, and continues. The
+caller decides whether to stop at the first error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-#: A first line that an empty line follows, with something below it.
+#: A first line before an empty line, with text below it.
 _FIRST_LINE = re.compile(
     r"\s*(?P<line>\S.{0,98}\S)[ \t]*\r?\n(?:[=\-_*]{3,}[ \t]*\r?\n)?[ \t]*\r?\n\s*\S"
 )
@@ -52,7 +52,7 @@ _FIRST_LINE = re.compile(
 def read(path: Path, progress: Progress) -> Iterator[Reading]:
     """Yield the documents of a file, and an InputError for each record that is none.
 
-    `.jsonl` and `.json` files hold records or questions with their contexts; files of all other
+    `.jsonl` and `.json` files have records or questions with their contexts; files of all other
     kinds are one document. An error of the whole file (damaged, in a wrong encoding) ends it.
     """
     kind = extension(path)
@@ -70,10 +70,10 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
 
 
 def _reader(kind: str, start: bytes) -> Callable[[IO[bytes], str], Iterator[Value]]:
-    """Return how the values of a JSON file are read; `start` is its first few thousand bytes."""
+    """Return the reader for the values of a JSON file; `start` is its first few thousand bytes."""
     if kind == ".json" and _first_character(start) == b"[":
         return read_array
-    # An object whose first line is not all of it: lines would each be an error of its own.
+    # An object over several lines: read as lines, each of them would be an error.
     first = start.removeprefix(codecs.BOM_UTF8).lstrip().split(b"\n", 1)[0].strip()
     return read_object if kind == ".json" and first == b"{" else read_lines
 
@@ -115,9 +115,9 @@ def _whole_file(path: Path, kind: str, data: bytes) -> SourceDocument:
 
 
 def decoded(data: bytes, path: Path, *, html: bool = False) -> str:
-    """Return the bytes of a file as text: UTF-8, what its byte order mark or HTML head says.
+    """Return the bytes of a file as text: UTF-8, or as its byte order mark or HTML head declares.
 
-    Raises InputError with line and byte for what is not text in that encoding.
+    Raises InputError with line and byte for bytes that are not text in that encoding.
     """
     encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
     if not encoding and html and (found := _CHARSET.search(data, 0, 4096)):
@@ -140,9 +140,9 @@ def decoded(data: bytes, path: Path, *, html: bool = False) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Return the first line of a text where it reads like a title, or nothing.
+    """Return the first line of a text where it reads like a title, or an empty text.
 
-    It stands alone, ends no sentence, and is made of words rather than numbers.
+    A title is followed by an empty line, ends no sentence, and has words rather than numbers.
     """
     found = _FIRST_LINE.match(text.removeprefix("\ufeff"))
     line = " ".join(found["line"].split()) if found else ""

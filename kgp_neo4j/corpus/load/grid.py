@@ -1,4 +1,4 @@
-"""A table as a grid: its column names, its Markdown, and the rows that go into the graph."""
+"""A table as a grid: its column names, its Markdown, and its rows for the graph."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
     "trimmed",
 ]
 
-#: Data rows of the Markdown kept on a table's node; the rows themselves are all in the graph.
+#: Data rows in the Markdown of a table's node; the graph has all rows as nodes.
 _SHOWN = 200
 _NORM = re.compile(r"[\W_]+")
 
@@ -49,7 +49,7 @@ def column_names(table: SourceTable) -> list[str]:
 def markdown(table: SourceTable, limit: int | None = None) -> str:
     """Return the table as Markdown, one line a row, at most `limit` data rows.
 
-    Several header rows become one; a table without a header gets empty names, as Markdown wants.
+    Several header rows become one; a table without a header gets empty names, as Markdown requires.
     """
     lines = [_line(column_names(table)), "|" + " --- |" * len(column_names(table))]
     rows = table.rows[table.header_rows :]
@@ -58,10 +58,10 @@ def markdown(table: SourceTable, limit: int | None = None) -> str:
 
 
 def name(table: SourceTable, order: int, numbered: bool = False) -> str:
-    """Return how people call a table: by its printed number, else by its place in the document.
+    """Return the usual name of a table: by its printed number, else by its place in the document.
 
-    In a document with `numbered` tables a place would be taken for a number: one without is called
-    by its caption there.
+    In a document with `numbered` tables a place would be read as a number, so a table without a
+    number is named by its caption there.
     """
     if table.number or not numbered:
         return f"Table {table.number or order}"
@@ -77,7 +77,7 @@ def table_row(
 ) -> dict[str, Any]:
     """Return the properties of a table with its columns; `order` counts from 1 in the document.
 
-    `numbered` says whether any table of the document has a printed number.
+    `numbered` is true where any table of the document has a printed number.
     """
     id_ = part_id(document, "table", order)
     names = column_names(table)
@@ -113,7 +113,7 @@ def table_row(
 
 
 def table_rows(document: str, order: int, table: SourceTable) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table with their cells, as they go into the graph."""
+    """Yield the rows of a table with their cells, in the form stored in the graph."""
     id_ = part_id(document, "table", order)
     spans = {(s.row, s.column): s for s in table.spans}
     covered = {
@@ -155,7 +155,7 @@ def table_rows(document: str, order: int, table: SourceTable) -> Iterator[dict[s
 
 
 def normal(text: str) -> str:
-    """Return a text as names are compared: in lower case, words and numbers only."""
+    """Return a text in the form in which names are compared: lower case, words and numbers only."""
     return _NORM.sub(" ", text.casefold()).strip()
 
 
@@ -168,11 +168,11 @@ def _escaped(text: str) -> str:
 
 
 def cells(tables: Sequence[SourceTable]) -> int:
-    """Return how many cells the tables have, header cells and covered ones too."""
+    """Return the number of cells of the tables, header cells and covered ones too."""
     return sum(len(row) for table in tables for row in table.rows)
 
 
-# --- What names a table: its caption, a title in its first row, and its header rows ---------------
+# --- Captions, title rows and header rows ---
 
 _LONGEST = 600
 _EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|[*_`])(?=\S)(.+?)(?<=\S)\1(?!\w)")
@@ -184,7 +184,7 @@ Rows = Sequence[Sequence[str]]
 
 
 def caption_pattern(marks: str = "") -> re.Pattern[str]:
-    """Return what a caption begins with; not what a sentence that names a table begins with.
+    """Return a pattern for the start of a caption that does not match a sentence about a table.
 
     `marks` may follow the number besides the usual ones.
     """
@@ -205,15 +205,15 @@ CAPTION = caption_pattern()
 
 
 def number(caption: str) -> str:
-    """Return the number that a caption gives its table ("2", "A.1", "IV"), else nothing."""
+    """Return the number that a caption gives its table ("2", "A.1", "IV"), else an empty text."""
     found = CAPTION.match(_bare(caption))
     return found["number"].strip("-–.") if found else ""
 
 
 def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
-    """Return how many rows at the top name the columns: 0 where the first row looks like data.
+    """Return the number of header rows at the top: 0 where the first row looks like data.
 
-    Below a header cell that is merged over some columns stands a second header row.
+    Below a header cell that is merged over some columns is a second header row.
     """
     if not rows or _is_data(rows[0], rows[1 : _SAMPLE + 1]):
         return 0
@@ -231,13 +231,13 @@ def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
             for at, text in enumerate(rows[depth])
             if at not in under
         ):
-            break  # what stands below a name that is not merged is a value
+            break  # a text below a name that is not merged is a value
         depth += 1
     return depth
 
 
 def titled(table: SourceTable) -> SourceTable:
-    """Return the table without first rows that are one cell over all columns: those entitle it."""
+    """Return the table without first rows that are one cell over all columns, which are titles."""
     width = len(table.rows[0]) if table.rows else 0
     top = {s.row: s.rows for s in table.spans if s.columns == width}
     count = 0
@@ -262,7 +262,7 @@ def titled(table: SourceTable) -> SourceTable:
 def trimmed(
     rows: Sequence[list[str]], spans: Sequence[Span]
 ) -> tuple[list[list[str]], tuple[Span, ...]]:
-    """Return rows and merged cells without the rows and columns that hold nothing."""
+    """Return rows and merged cells without empty rows and columns."""
     down = [at for at, row in enumerate(rows) if any(text.strip() for text in row)]
     full: set[int] = set()
     for row in rows:
@@ -281,15 +281,15 @@ def trimmed(
 
 
 def captioned(text: str, tables: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
-    """Return the tables with the captions that stand right above or below them in the text.
+    """Return the tables with the captions right above or below them in the text.
 
-    A caption is a line that begins with "Table" and a number. Where one stands between two tables,
-    the document's first and last table tell on which side captions are.
+    A caption is a line that begins with "Table" and a number. Where a caption is between two
+    tables, the document's first and last table show on which side captions are.
     """
     ends = [0, *(table.end for table in tables)]
     starts = [*(table.start for table in tables), len(text)]
-    own = [*(table.caption for table in tables), ""]  # stands above its table in the text
-    above, below = [], []  # at i: of the gap before table i, its last and its first line
+    own = [*(table.caption for table in tables), ""]  # is above its table in the text
+    above, below = [], []  # at i: the last and the first line of the gap before table i
     for start, end, caption in zip(ends, starts, own, strict=True):
         before = text[max(start, end - 2 * _LONGEST) : end].rstrip()
         above.append(_title_line(before.removesuffix(caption), -1))
@@ -298,7 +298,7 @@ def captioned(text: str, tables: Sequence[SourceTable]) -> tuple[SourceTable, ..
     made = []
     for at, table in enumerate(tables):
         if not table.number:
-            # A lone line between two tables is left to the one whose side it is on.
+            # A lone line between two tables belongs to the one on whose side captions are.
             over = above[at] if not (is_below and at and above[at] == below[at]) else ""
             under = below[at + 1]
             if not is_below and at + 1 < len(tables) and under == above[at + 1]:
@@ -319,7 +319,7 @@ def _title_line(text: str, at: int) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a line without the marks of Markdown around it and at the caption's number."""
+    """Return a line without Markdown's marks around it and at the caption's number."""
     bare = text.strip().lstrip("#> \t")
     for _ in range(2):  # bold italics
         bare = _EMPHASIS.sub(r"\2", bare)
@@ -327,17 +327,19 @@ def _bare(text: str) -> str:
 
 
 def is_value(text: str) -> bool:
-    """Say whether a text is a bare number, a date or the like; "1990s" and "2nd" name columns."""
+    """Return whether a text is a bare number, a date or the like; "1990s" and "2nd" name
+    columns.
+    """
     type_ = typed(text).type
     return type_ != "text" and (type_ != "number" or bool(_BARE_NUMBER.fullmatch(text.strip())))
 
 
 def _is_data(first: Sequence[str], rest: Rows) -> bool:
-    """Say whether a first row holds values like those below it rather than names."""
+    """Return whether a first row has values like those below it rather than names."""
     cells = [(at, text) for at, text in enumerate(first) if text.strip()]
     if not cells:
         return True
-    # Where a later row has most of its texts the first one is a header that is repeated.
+    # Where a later row has most of its texts, the first row is a repeated header.
     if any(2 * sum(row[at] == text for at, text in cells) > len(cells) for row in rest):
         return False
     words = [(at, text) for at, text in cells if not is_value(text)]
@@ -356,7 +358,7 @@ def _is_data(first: Sequence[str], rest: Rows) -> bool:
 
 
 def _are_names(texts: Sequence[str]) -> bool:
-    """Say whether numbers in a first row may be names of columns: years, or 1, 2, 3."""
+    """Return whether numbers in a first row may name columns: years, or 1, 2, 3."""
     if not all(text.isdecimal() and len(text) < 9 for text in texts):
         return False
     numbers = [int(text) for text in texts]

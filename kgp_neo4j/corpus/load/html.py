@@ -1,4 +1,4 @@
-"""Takes the readable text out of an HTML page; nothing in it is ever run."""
+"""Extract the readable text of an HTML page; nothing in it is ever run."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kgp_neo4j.types.tables import SourceSection, SourceTable, Span
 
 __all__ = ["HtmlCell", "HtmlTable", "Page", "TooLargeError", "read_page", "source_table"]
 
-#: A page can ask for a billion cells in a few bytes (colspan="1000" rowspan="65534").
+#: Cells of a page at most: a few bytes can ask for a billion (colspan="1000" rowspan="65534").
 _MOST_CELLS = 2_000_000
 _WIDEST = 1000
 
 
 class TooLargeError(Exception):
-    """A table whose merged cells unfold into more cells than can be kept."""
+    """A table whose merged cells unfold into too many cells."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ def source_table(table: HtmlTable) -> SourceTable | None:
     rows, merged = trimmed(grid, spans)
     if len(rows) < 2 or len(rows[0]) < 2:
         return None
-    # A title over all columns is taken off below; it must not pass for the header.
+    # A title over all columns is removed below; it must not count as the header.
     width = len(rows[0])
     top = next((s.rows for s in merged if s.row == 0 and s.columns == width), 0)
     heads = sum(sections[at] == 0 for at in kept)
@@ -110,7 +110,7 @@ def _placed(
     return texts, spans, kinds
 
 
-# --- Takes the readable text out of an HTML page; nothing in it is ever run -----------------------
+# --- Text ---
 
 
 def _words(text: str) -> frozenset[str]:
@@ -130,7 +130,7 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 
 
 class _Lines:
-    """Collects words and line breaks the way a browser lays them out."""
+    """Collect words and line breaks the way a browser lays them out."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -171,21 +171,21 @@ class _Lines:
         return len(self._parts), self.length + (self._breaks if self._parts else 0)
 
     def since(self, place: tuple[int, int]) -> str:
-        """Return the text from a place on, in one line."""
+        """Return the text from a place on, as one line."""
         return " ".join("".join(self._parts[place[0] :]).split())
 
     def text(self) -> str:
         return "".join(self._parts).strip()
 
     def stripped(self) -> int:
-        """Return how many characters `text` leaves out at the start."""
+        """Return the number of characters that `text` leaves out at the start."""
         start = "".join(self._parts)
         return len(start) - len(start.lstrip())
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page says: title, text, its tables and sections, and what could not be used."""
+    """The contents of a page: title, text, tables and sections, and what could not be used."""
 
     title: str
     text: str
@@ -195,7 +195,7 @@ class Page:
 
 
 def read_page(markup: str, where: str) -> Page:
-    """Return what a page says; paragraphs end in an empty line, tables of data are Markdown.
+    """Return the contents of a page; paragraphs end in an empty line, data tables are Markdown.
 
     The title is the `<h1>` that `<title>` begins with, else the first one, else `<title>`, else the
     first heading of any level. Scripts and styles are left out. A table with fewer than two rows or
@@ -251,7 +251,7 @@ def _laid_out(
 
 
 def _data_tables(page: Tag) -> tuple[dict[int, SourceTable], list[str]]:
-    """Return the tables of data, by their tags' identity, and what is said of the others."""
+    """Return the data tables by their tags' identity, and the notes on those left out."""
     made: dict[int, SourceTable] = {}
     left_out = []
     for count, tag in enumerate(page.find_all("table"), 1):
@@ -265,9 +265,9 @@ def _data_tables(page: Tag) -> tuple[dict[int, SourceTable], list[str]]:
 
 
 def _read_table(table: Tag) -> HtmlTable | None:
-    """Return the cells of a table, or None where it is there for the layout.
+    """Return the cells of a table, or None where it is only layout.
 
-    Rows and cells begin with their tags, so that unclosed ones are read as browsers do.
+    Rows and cells begin with their tags, so that unclosed ones are read as in browsers.
     """
     if table.get("role") in ("presentation", "none"):
         return None
@@ -315,9 +315,9 @@ def _cell(tag: Tag) -> HtmlCell:
 
 
 def _events(page: Tag, closed: Container[int] = ()) -> Iterator[tuple[Tag | NavigableString, bool]]:
-    """Yield every tag as it opens and closes, and text between; deep pages need no deep stack.
+    """Yield every tag as it opens and closes, and the text between, without recursion.
 
-    What is in a tag whose identity is in `closed` is passed over.
+    The contents of a tag whose identity is in `closed` are skipped.
     """
     waiting: list[tuple[Tag | NavigableString, bool]] = [(page, True)]
     while waiting:
@@ -343,7 +343,7 @@ def _title(page: BeautifulSoup, sections: Sequence[SourceSection]) -> str:
     found = page.find("title")
     named = _SPACE.sub(" ", found.get_text()).strip() if found else ""
     first = [section.title for section in sections if section.level == 1]
-    # A site's own name may be a heading of level one above that of the page.
+    # A site's name may be a heading of level one above that of the page.
     meant = [title for title in first if named.casefold().startswith(title.casefold())]
     every = [*meant, *first, named, *(section.title for section in sections)]
     return next(filter(None, every), "")

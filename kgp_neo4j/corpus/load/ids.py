@@ -1,4 +1,4 @@
-"""Stable keys, made of what a thing is, so that loading twice meets the same nodes."""
+"""Stable ids, made from what a thing is, so that loading twice finds the same nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_CORPUS_NAME = 200
 
 
 def checked_corpus(name: str) -> str:
-    """Return the corpus name if it can be one, else raise ConfigurationError."""
+    """Return the corpus name if it is valid, else raise ConfigurationError."""
     if not name.strip():
         raise ConfigurationError("the corpus name is empty", hint="Give it a name: --corpus NAME.")
     if len(name) > _LONGEST_CORPUS_NAME:
@@ -35,7 +35,7 @@ def checked_corpus(name: str) -> str:
 
 
 def corpus_scope(name: str) -> str:
-    """Return the one token that stands for a corpus in full-text search."""
+    """Return the one token that represents a corpus in full-text search."""
     return "c" + hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
@@ -45,7 +45,7 @@ def document_id(corpus: str, source: str, key: str) -> str:
 
 
 def passage_id(document: str, position: int, text: str) -> str:
-    """Return the id of a passage; the same id always stands for the same text."""
+    """Return the id of a passage; the same id always has the same text."""
     return _hash(document, str(position), text)
 
 
@@ -55,7 +55,7 @@ def part_id(whole: str, kind: str, *place: int) -> str:
 
 
 def fingerprint(title: str, text: str, *settings: str) -> str:
-    """Return what changes when a document's passages, pages or tables have to be made anew."""
+    """Return a value that changes when a document's passages, pages or tables must be remade."""
     return _hash(title, text, *settings)
 
 
@@ -65,7 +65,7 @@ def text_hash(text: str) -> str:
 
 
 def _hash(*parts: str) -> str:
-    # Each part is preceded by its length, so that no two lists of parts read the same.
+    # Each part has its length before it, so that no two lists of parts give the same bytes.
     made = hashlib.sha256()
     for part in parts:
         encoded = part.encode()

@@ -1,4 +1,4 @@
-"""The load itself: files, one after another, into one corpus."""
+"""Load files, one after another, into one corpus."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def load(
     passage_size: int | None = None,
     keep_going: bool = False,
 ) -> LoadReport:
-    """Load files, folders and globs into a corpus and account for it.
+    """Load files, folders and globs into a corpus and report the result.
 
     `passage_size` is in characters; by default files are split at 1,000 and records of up to 10,000
-    stay one passage. Loading again changes nothing, and finishes a load that was cut short. The
-    first bad file or line raises InputError, after which what was committed stays; with
-    `keep_going` the rest is loaded and the account lists the errors.
+    stay one passage. Loading again changes nothing, and finishes a load that was interrupted. The
+    first bad file or line raises InputError, and everything committed before stays; with
+    `keep_going` the rest is loaded and the report lists the errors.
     """
     began = time.monotonic()
     checked_corpus(corpus)
@@ -84,7 +84,7 @@ def load(
 
 
 class _Source:
-    """The documents of all files, with an account of what was not one."""
+    """The documents of all files, and a record of what was not a document."""
 
     def __init__(self, files: list[Path], keep_going: bool) -> None:
         self._paths = files
@@ -109,7 +109,7 @@ class _Source:
 
 
 def _stopped(error: InputError, documents: int) -> InputError:
-    """Return the error with what has been loaded before it and how to go on."""
+    """Return the error with the number of documents loaded before it and how to continue."""
     hint = (
         f"{documents:,} documents are loaded; loading again goes on from there, and --keep-going "
         "loads the rest without this."

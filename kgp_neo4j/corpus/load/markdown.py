@@ -1,4 +1,4 @@
-"""Reads the headings and tables of a Markdown text as GitHub does; the text stays as it is."""
+"""Read the headings and tables of a Markdown text as GitHub does; the text is not changed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _FRONT_MATTER = re.compile(
     r"\ufeff?---[ \t]*\r?\n(?P<said>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)"
 )
 _TITLE = re.compile(r"^title:[ \t]*([\"']?)(?P<title>\S.*?)\1[ \t]*\r?$", re.MULTILINE)
-#: A longer "heading" is a paragraph with a line drawn below it.
+#: Characters of a heading at most; a longer one is a paragraph with a line drawn below it.
 _LONGEST = 300
 
 
 class Markdown(NamedTuple):
-    """What a Markdown text holds: its title, or nothing, its sections and its tables."""
+    """The contents of a Markdown text: its title (or an empty text), sections and tables."""
 
     title: str
     sections: tuple[SourceSection, ...]
@@ -35,15 +35,15 @@ class Markdown(NamedTuple):
 def read_markdown(text: str) -> Markdown:
     """Return title, sections and tables of a Markdown text, with their places in it.
 
-    The title is that of the front matter, else the first heading of level one, else a heading that
-    nothing stands before. Headings and cells are plain text: without emphasis, code marks and the
-    targets of links. In code blocks are none.
+    The title is that of the front matter, else the first heading of level one, else a heading with
+    nothing before it. Headings and cells are plain text: without emphasis, code marks and the
+    targets of links. Code blocks have none.
     """
     from markdown_it import MarkdownIt
 
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else len(text) - len(text.lstrip("\ufeff"))
-    # Of the blocks only headings and cells are parsed further; most of a text is neither.
+    # Only the blocks of headings and cells are parsed further; most of a text is neither.
     blocks = MarkdownIt("commonmark").enable("table").disable("inline")
     inline = MarkdownIt("commonmark")
     env: dict[str, object] = {}
@@ -71,7 +71,7 @@ def read_markdown(text: str) -> Markdown:
 
 
 def _shown(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Yield the tokens of headings and cells that hold their text."""
+    """Yield the tokens of headings and cells that have their text."""
     for before, token in pairwise(tokens):
         if token.type == "inline" and before.type in ("heading_open", "th_open", "td_open"):
             yield token

@@ -1,4 +1,4 @@
-"""Reads Word, Excel and PowerPoint files; nothing in them is run, and nothing is fetched."""
+"""Read Word, Excel and PowerPoint files; nothing in them is run, and nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _UNLOCK = "Give a copy that is saved without a password."
 _XML = (".xml", ".rels", ".vml")
 _MIB = 1 << 20
-#: Unpacked XML: that of texts and slides becomes a tree in memory, sheets are read as they come.
+#: Bytes of unpacked XML at most: texts and slides become a tree in memory, sheets are streamed.
 _MOST_XML = {".docx": 128 * _MIB, ".pptx": 256 * _MIB, ".xlsx": 1024 * _MIB}
 _MOST_UNPACKED = 2048 * _MIB
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
-#: Titles that programs give of themselves.
+#: Titles that programs set by default.
 _NO_TITLE = re.compile(
     r"(?:microsoft |powerpoint |word |excel |untitled|document|presentation|workbook|book\d|slide)"
     r".{0,30}|.*\.(?:docx?|xlsx?|pptx?)",
@@ -87,7 +87,7 @@ def read_office(path: Path, kind: str, data: bytes) -> SourceDocument:
 
 
 def _word(data: bytes, where: str) -> Page:
-    """Return title, text and tables of a Word file, by way of HTML."""
+    """Return title, text and tables of a Word file, converted to HTML first."""
     import mammoth
 
     from kgp_neo4j.corpus.load.html import read_page
@@ -95,13 +95,13 @@ def _word(data: bytes, where: str) -> Page:
     made = mammoth.convert_to_html(
         io.BytesIO(data),
         style_map="p[style-name='Title'] => h1:fresh",
-        convert_image=lambda image: [],  # pictures are not read, linked ones least of all
+        convert_image=lambda image: [],  # pictures are not read, especially not linked ones
     )
     return read_page(made.value, where)
 
 
 def _checked(data: bytes, kind: str) -> str:
-    """Return the title that a file gives itself, after a look at what it is and how large."""
+    """Check a file's kind and size, and return the title in its properties."""
     if not data:
         raise InputError("the file is empty")
     if data.startswith(_OLE):
@@ -122,7 +122,7 @@ def _checked(data: bytes, kind: str) -> str:
         if not any(part.filename.startswith(_MAIN_PARTS[kind]) for part in parts):
             hint = "Its name ends as those of another kind."
             raise InputError(f"this is no {_NAMES[kind]}", hint=hint)
-        # What a part says of its size is all that is ever unpacked of it.
+        # No more of a part is ever unpacked than the size it declares.
         xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_XML))
         if xml > _MOST_XML[kind] or sum(part.file_size for part in parts) > _MOST_UNPACKED:
             raise InputError(
@@ -139,7 +139,7 @@ def _checked(data: bytes, kind: str) -> str:
 
 @contextmanager
 def _errors(kind: str, where: str) -> Iterator[None]:
-    """Turn whatever a reader raises on a bad file into an InputError."""
+    """Turn any error of a reader on a bad file into an InputError."""
     try:
         with needs("office", f"a {_NAMES[kind]}", InputError):
             yield
@@ -152,11 +152,12 @@ def _errors(kind: str, where: str) -> Iterator[None]:
         raise InputError(what, where=where) from error
 
 
-# --- Reads the slides of a PowerPoint file, each as one page --------------------------------------
+# --- PowerPoint ---
 
 
 def _slides(data: bytes) -> tuple[Page, tuple[SourcePage, ...]]:
-    """Return what a .pptx file says, and its slides as pages; the first one's title is its own.
+    """Return the contents of a .pptx file, and its slides as pages; the first one's title is its
+    own.
 
     A slide is a section. Its title comes first, then its shapes from top to bottom, then the
     speaker's notes. The numbers of a chart are a table.
@@ -242,7 +243,7 @@ def _table(table: Any) -> SourceTable | None:
 
 
 def _chart(chart: Any) -> SourceTable | None:
-    """Return the numbers that a chart shows: a row for each category, a column for each series."""
+    """Return the numbers of a chart: a row for each category, a column for each series."""
     if not chart.plots:
         return None
     series = list(chart.plots[0].series)

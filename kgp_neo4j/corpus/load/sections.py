@@ -1,4 +1,4 @@
-"""The sections of a document: their paths of headings, and which passages stand in them."""
+"""The sections of a document: their heading paths, and the passages in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgp_neo4j.types.corpus import PassageText, SourceDocument
 
 __all__ = ["PlacedPassage", "Section", "outline", "placed_passages"]
 
-#: Start, end and path of a stretch of a document.
+#: Start, end and heading path of a part of a document.
 _Part: TypeAlias = tuple[int, int, tuple[str, ...]]
 
 #: Characters of a heading within the title of a passage.
@@ -22,9 +22,9 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section `document[start:end]` up to the next heading, of whatever level.
+    """A section `document[start:end]` up to the next heading, of any level.
 
-    `path` holds the headings above it and its own; the one that entitles the document is left out.
+    `path` has the headings above it and its own, without the document's title.
     """
 
     title: str
@@ -35,7 +35,7 @@ class Section:
 
 
 class PlacedPassage(NamedTuple):
-    """A passage with its page's number and the headings that all of it stands under."""
+    """A passage with its page's number and the headings above the whole of it."""
 
     passage: PassageText
     page: int | None
@@ -43,7 +43,7 @@ class PlacedPassage(NamedTuple):
 
 
 def outline(document: SourceDocument) -> list[Section]:
-    """Return the sections of a document in their order, without the one that is all of it."""
+    """Return the sections of a document in order, without the one that is the whole document."""
     made: list[Section] = []
     above: list[tuple[int, str]] = []
     found = document.sections
@@ -64,9 +64,9 @@ def outline(document: SourceDocument) -> list[Section]:
 def placed_passages(
     document: SourceDocument, sections: Sequence[Section], size: int | None
 ) -> list[PlacedPassage]:
-    """Return a document's passages in their order; with None as `size` each page is one.
+    """Return a document's passages in order; with None as `size` each page is one.
 
-    None goes over a page's end. One holds a part of one section, or several whole short ones.
+    No passage crosses a page's end. Each has a part of one section, or several whole short ones.
     """
     text = document.text
     pages: list[tuple[int, int, int | None]] = [
@@ -89,7 +89,7 @@ def placed_passages(
 def _parts(
     text: str, begin: int, stop: int, sections: Sequence[Section], headings: Sequence[int]
 ) -> list[_Part]:
-    """Return what lies between two places section by section; lone headings go with the next."""
+    """Return the parts between two places, one per section; lone headings join the next part."""
     first = bisect_right(sections, begin, key=_start)
     inside = sections[first : bisect_left(sections, stop, lo=first, key=_start)]
     paths = [sections[first - 1].path if first else (), *(section.path for section in inside)]
@@ -103,7 +103,7 @@ def _parts(
 
 
 def _is_heading(text: str, start: int, end: int, headings: Sequence[int]) -> bool:
-    """Say whether a heading is all that stands between two places."""
+    """Return whether a heading is the only text between two places."""
     at = bisect_left(headings, start)
     if at == len(headings) or headings[at] >= end or text[start : headings[at]].strip():
         return False
@@ -111,7 +111,7 @@ def _is_heading(text: str, start: int, end: int, headings: Sequence[int]) -> boo
 
 
 def _packed(text: str, parts: Iterable[_Part], size: int) -> Iterator[_Part]:
-    """Join neighbours up to `size`; what is joined has the headings that all of it stands under."""
+    """Join neighbours up to `size`; a joined part has the headings that all its parts share."""
     held: list[_Part] = []
     for part in parts:
         if held and len(text[held[0][0] : part[1]].strip()) > size:

@@ -1,4 +1,4 @@
-"""Reads the sheets of Excel files, each as one table."""
+"""Read the sheets of Excel files, each as one table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ __all__ = [
     "too_large",
 ]
 
-#: Cells of one file, empty ones between others too: a cell in the last corner makes a sheet large.
+#: Cells of one file at most, empty ones between others too: a cell in the last corner makes a sheet
+#: large.
 MOST_CELLS = 10_000_000
 _SAMPLE = 200
 
@@ -40,8 +41,8 @@ def tables_of_sheet(
 ) -> Iterator[tuple[Grid, tuple[Span, ...]]]:
     """Yield rows and merged cells of each table of a sheet, without empty rows and columns.
 
-    Parts of a sheet are tables of their own only where each has a header of words above a column of
-    values; a note or a section below a table stays with it. Raises InputError for too large ones.
+    A sheet is split into tables only where each has a header of words above a column of values; a
+    note or a section below a table stays with it. Raises InputError for too large ones.
     """
     columns = sorted({at for row in rows for at, text in enumerate(row) if text})
     if len(columns) * sum(any(row) for row in rows) > MOST_CELLS:
@@ -72,7 +73,7 @@ def tables_of_sheet(
 
 
 def title_rows(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows at the top are one text each, merged over some columns perhaps."""
+    """Return the number of rows at the top with only one text, which may be merged over columns."""
     count = 0
     while count < len(rows) - 2 and _is_title(rows[count]):
         count += 1
@@ -90,7 +91,7 @@ def _is_title(row: Sequence[str]) -> bool:
 
 
 def _filled(grid: Grid, columns: Sequence[int], merged: Iterable[Span]) -> Iterator[Span]:
-    """Write each merged cell's text in all its places; yield where it lies in the grid."""
+    """Write each merged cell's text in all its places; yield its place in the grid."""
     place = {column: at for at, column in enumerate(columns)}
     covered = 0
     for span in merged:
@@ -114,7 +115,7 @@ def _filled(grid: Grid, columns: Sequence[int], merged: Iterable[Span]) -> Itera
 
 
 def _bands(grid: Grid) -> list[tuple[int, int]]:
-    """Return first row and end of each part of a sheet, cut at empty rows between two tables."""
+    """Return first row and end of each part of a sheet, split at empty rows between two tables."""
     made: list[tuple[int, int]] = []
     at = 0
     while at < len(grid):
@@ -144,7 +145,7 @@ def _part(
 
 
 def _is_table(rows: Grid) -> bool:
-    """Say whether rows are evidently a table: names in words above values."""
+    """Return whether rows are clearly a table: names in words above values."""
     rows, _ = trimmed([row for row in rows[: _SAMPLE + 1] if row], ())
     rows = rows[title_rows(rows) :]
     if len(rows) < 2 or len(rows[0]) < 2:
@@ -156,7 +157,7 @@ def _is_table(rows: Grid) -> bool:
     return any(column_type(column) != "text" for column in below)
 
 
-# --- Writes a spreadsheet's values as the spreadsheet shows them ----------------------------------
+# --- Number formats ---
 
 #: Colours, conditions, padding and alignment of a number format, which show nothing.
 _UNSEEN = re.compile(r"\[(?:[A-Za-z]+\d*|[<>=][^\]]*|\$-[^\]]*)\]|[_*].")
@@ -209,11 +210,11 @@ def _number(value: float, format_: _Format) -> str:
     if format_.exponent:
         text = f"{value:.{format_.decimals}E}"
     else:
-        # Python rounds halves of what a float really is; a spreadsheet those of what it shows.
+        # Python rounds a float's exact value; a spreadsheet rounds the value that it shows.
         value = float(f"{value:.15g}")
         grouping = "," if format_.thousands else ""
         text = f"{round(value + value * 1e-15, format_.decimals):{grouping}.{format_.decimals}f}"
-        if format_.digits > 1 and not grouping:  # a postcode, a number of a thing
+        if format_.digits > 1 and not grouping:  # a postcode or another code
             whole, point, rest = text.partition(".")
             text = f"{whole.zfill(format_.digits)}{point}{rest}"
         if format_.decimals > format_.least:
@@ -227,7 +228,7 @@ def _number(value: float, format_: _Format) -> str:
 
 @lru_cache(maxsize=1000)
 def _parsed(format_: str) -> _Format | None:
-    """Return what a number format does to a positive number; None where it is a plain one."""
+    """Return the effect of a number format on a positive number; None where it is a plain one."""
     section = _sections(format_)
     if not section or section.lower() in ("general", "@", "0", "#"):
         return _Format("", "", 0, 0, False, False, False, 0, 1) if section in ("0", "#") else None
@@ -245,7 +246,7 @@ def _parsed(format_: str) -> _Format | None:
         return None
     around = [bare[: digits.start()], bare[digits.end() :]]
     if re.search(r"[#0?/A-Za-z@]", re.sub(r"[A-Z]{3}", "", "".join(around))):
-        return None  # a fraction, a date, something in pieces
+        return None  # a fraction, a date, or a format in several parts
     percent = any("%" in part for part in around)
     before, after = (
         "".join(quoted[ord(c) - 0xE000] if 0 <= ord(c) - 0xE000 < len(quoted) else c for c in part)
@@ -273,7 +274,7 @@ def _sections(format_: str) -> str:
     return re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', format_, maxsplit=1)[0].strip()[:200]
 
 
-# --- Reads the sheets of Excel files, each as one table -------------------------------------------
+# --- Sheets ---
 
 Sheets = tuple[str, tuple[SourceTable, ...], tuple[str, ...]]
 
@@ -288,8 +289,8 @@ _CHUNK = 1 << 20
 def read_sheets(data: bytes) -> Sheets:
     """Return text, tables and what was left out of an .xlsx file.
 
-    A sheet is a table that its name entitles; values are written as the sheet shows them, results
-    of formulas as they were stored.
+    A sheet is a table with the sheet's name as its title; values are written as the sheet shows
+    them, results of formulas as they were stored.
     """
     from openpyxl import load_workbook
 
@@ -299,7 +300,7 @@ def read_sheets(data: bytes) -> Sheets:
     with zipfile.ZipFile(io.BytesIO(data)) as package:
         parts = _sheet_parts(package)
         for sheet in book.worksheets:
-            sheet.reset_dimensions()  # what a file says of its size need not be so
+            sheet.reset_dimensions()  # the declared size may be wrong
             rows = []
             for row in sheet.iter_rows():
                 visited += len(row) + 1
@@ -321,7 +322,7 @@ def read_old_sheets(data: bytes) -> Sheets:
     import xlrd
 
     try:
-        # Of files before Excel 97 the formats cannot be told.
+        # Files before Excel 97 do not show the formats.
         book = xlrd.open_workbook(file_contents=data, formatting_info=True, logfile=io.StringIO())
     except xlrd.XLRDError as error:
         encrypted = "encrypted" in str(error).lower()
@@ -351,7 +352,7 @@ def _old_value(book: Any, cell: Any) -> str:
             value = xlrd.xldate.xldate_as_datetime(value, book.datemode)
             if cell.value < 1:
                 value = value.time()
-        except (ValueError, OverflowError):  # a number that is no date, formatted as one
+        except (ValueError, OverflowError):  # a number formatted as a date that is none
             value = cell.value
     elif cell.ctype == xlrd.XL_CELL_BOOLEAN:
         value = bool(value)
@@ -371,7 +372,9 @@ def _format(cell: Any) -> str:
 def _add_sheet(
     blocks: Blocks, name: str, rows: Sequence[Sequence[str]], merged: Iterable[Span]
 ) -> None:
-    """Add what a sheet holds: one table, or several where empty rows or columns part them."""
+    """Add the contents of a sheet: one table, or several where empty rows or columns
+    separate them.
+    """
     for count, (part, spans) in enumerate(tables_of_sheet(rows, merged), 1):
         table = _table(part, spans)
         title = table.caption or (f"{count}" if count > 1 else "")
@@ -396,7 +399,7 @@ def _table(rows: list[list[str]], spans: tuple[Span, ...]) -> SourceTable:
 
 
 def _sheet_parts(package: zipfile.ZipFile) -> dict[str, str]:
-    """Return where in the file each sheet lies, by its title."""
+    """Return where in the file each sheet is, by its title."""
     from openpyxl.reader.workbook import WorkbookParser
 
     part = "xl/workbook.xml"
@@ -408,7 +411,7 @@ def _sheet_parts(package: zipfile.ZipFile) -> dict[str, str]:
 
 
 def _scanned(package: zipfile.ZipFile, part: str | None) -> tuple[list[Span], int]:
-    """Return a sheet's merged cells and how many formulas have no result."""
+    """Return a sheet's merged cells and the number of formulas without a result."""
     merged: list[Span] = []
     unsolved = 0
     if part is None or part not in package.namelist():

@@ -1,7 +1,7 @@
-"""Splits a text into sentences and into passages without losing a character.
+"""Split a text into sentences and into passages without losing a character.
 
-Both tile the text: written one after another, the pieces are the text again. Offsets count
-characters (code points). White space belongs to the piece before it.
+Both tile the text: joined, the pieces are the text again. Offsets count characters (code points).
+White space belongs to the piece before it.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from kgp_neo4j.types.corpus import PassageText
 
 __all__ = ["DEFAULT_SIZE", "VERSION", "WHOLE_LIMIT", "passages", "sentences"]
 
-#: Part of every document's fingerprint: raise it when the same text splits differently.
+#: Part of every document's fingerprint: raise it when the same text is split differently.
 VERSION = 1
-#: Characters of a passage, where nothing else is asked for.
+#: Characters of a passage by default.
 DEFAULT_SIZE = 1_000
-#: A record that is a passage already stays one up to this many characters.
+#: Characters up to which a record that is a passage already stays one.
 WHOLE_LIMIT = 10_000
 
-# How good a place is to end a passage, best last; a passage never likes to end on a heading.
+# How good a place is to end a passage, best last; a passage should never end on a heading.
 _AFTER_HEADING, _SENTENCE, _LINE, _PARAGRAPH, _BEFORE_HEADING = range(5)
 
-# Every alternative matches whatever follows it (and gives nothing back), so that the scan is
-# linear even on a megabyte of full stops.
+# Every alternative matches in any context (and never backtracks), so that the scan is linear even
+# on a megabyte of full stops.
 _STOP = re.compile(
     r"(?P<stop>[.!?…‼⁇⁈⁉؟۔܀।॥።፧។៕။๛｡。！？．]++[\"'”’»›)\]}）］｝】〕」』〉》*_`]*+)(?P<after>\s*+)"
     r"|(?P<lines>[\n\r\f\v\x85\u2028\u2029]\s*+)"
@@ -37,7 +37,7 @@ _MARKED_HEADING = re.compile(r"#{1,6}[ \t]")
 _ITEM = re.compile(r"[-*+•‣◦|>][ \t]|\(?\d{1,3}[.)][ \t]")
 _CLAUSE = re.compile(r"[,;:—–)\]、，；：،؛][\"'”’»]?+\s++|[、，；：]")
 _SPACE = re.compile(r"\s++")
-#: A line of at most this many characters, alone and without a full stop, reads as a heading.
+#: Characters of a heading at most: a line alone and without a full stop.
 _HEADING_LENGTH = 80
 
 
@@ -64,7 +64,7 @@ def passages(text: str, size: int = DEFAULT_SIZE) -> list[PassageText]:
 
     White space at a passage's ends does not count against `size`. A passage ends, in this order,
     before a heading, at a paragraph, line or sentence end; a sentence longer than `size` is cut at
-    a clause, else a space, else between two characters as a reader sees them.
+    a clause, else a space, else between two characters as a person sees them.
     """
     if not text:
         return []
@@ -94,7 +94,7 @@ def _best(boundaries: list[_Boundary], first: int, last: int, half: int) -> int:
     chosen = boundaries[last - 1]
     for index in range(last - 2, first - 1, -1):
         candidate = boundaries[index]
-        # Rather a short passage than one that ends on a heading.
+        # A short passage is better than one that ends on a heading.
         if candidate.visible_end < half and chosen.strength != _AFTER_HEADING:
             break
         if candidate.strength > chosen.strength:
@@ -165,14 +165,16 @@ def _boundaries(text: str) -> list[_Boundary]:
 
 
 def _breaks(gap: str) -> int:
-    """Return how many line ends a run of white space holds; a form feed counts as two."""
+    """Return the number of line ends in a run of white space; a form feed counts as two."""
     if not gap or gap == " ":
         return 0
     return sum(2 if found in "\f\u2029" else 1 for found in _NEWLINE.findall(gap))
 
 
 def _strength(text: str, breaks: int, line_start: int, end: int) -> int | None:
-    """Return how strong the layout alone makes a boundary at `end`, None if it makes none."""
+    """Return the strength of a boundary at `end` from the layout alone, None where there is
+    none.
+    """
     if not breaks:
         return None
     if _MARKED_HEADING.match(text, end):

@@ -1,4 +1,4 @@
-"""Writes documents with their passages, many in a transaction, each wholly or not at all."""
+"""Write documents with their passages, many in a transaction, each completely or not at all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kgp_neo4j.types.errors import DatabaseError
 
 __all__ = ["Written", "batches", "write"]
 
-#: Documents looked up at once, and their characters: what a load holds in memory.
+#: Documents looked up at once, and their characters: the amount that a load keeps in memory.
 _DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
 #: Passages in a transaction; a document that has more is one transaction.
 _PASSAGES = 1_000
@@ -34,13 +34,13 @@ _CELLS = 10_000
 #: Part of the fingerprint of a document with pages or tables: raise it when they are stored anew.
 _STRUCTURE = "1"
 
-#: Chinese, Japanese and Korean characters, as `cypher/include/search.cypher` has them.
+#: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
 _CJK = re.compile("[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿가-힣]")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a batch; characters as they are stored now, counted by the database."""
+    """The result of a batch; characters are those stored now, counted by the database."""
 
     documents: int
     passages: int
@@ -57,7 +57,7 @@ class Written:
 def batches(
     corpus: str, documents: Iterable[SourceDocument]
 ) -> Iterator[dict[str, SourceDocument]]:
-    """Gather documents into batches by their ids; a paragraph met again is left out."""
+    """Gather documents into batches by their ids; a repeated paragraph is left out."""
     # Ids are kept as bytes: a data set has a million paragraphs.
     seen: set[bytes] = set()
     held: dict[str, SourceDocument] = {}
@@ -79,10 +79,10 @@ def batches(
 def write(
     database: Database, corpus: str, batch: dict[str, SourceDocument], passage_size: int | None
 ) -> Written:
-    """Store what is new or changed in a batch, and say what is stored of all of it.
+    """Store what is new or changed in a batch, and report what is stored of all of it.
 
-    `passage_size` is in characters, None for the defaults. Raises DatabaseError when the database
-    does not hold every character afterwards.
+    `passage_size` is in characters, None for the defaults. Raises DatabaseError where the database
+    does not have every character afterwards.
     """
     prints = {
         id_: fingerprint(document.title, document.text, *_settings(document, passage_size))
@@ -133,7 +133,7 @@ def write(
 def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDocument]) -> None:
     """Write the rows and cells of documents' tables, some thousand cells a transaction.
 
-    Raises DatabaseError when the database does not hold every cell afterwards.
+    Raises DatabaseError where the database does not have every cell afterwards.
     """
     if not documents:
         return
@@ -157,7 +157,7 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
 
 
 def _settings(document: SourceDocument, passage_size: int | None) -> list[str]:
-    """Return what decides how a document is stored besides its text."""
+    """Return everything besides its text that decides how a document is stored."""
     size = _size(document, passage_size)
     made = [f"{split.VERSION}:{'whole' if size is None else size}"]
     if document.pages or document.tables:
@@ -273,7 +273,7 @@ def _titles(title: str, paths: Sequence[tuple[str, ...]]) -> list[str]:
 def _groups(
     rows: Iterable[dict[str, Any]], counted: str, limit: int
 ) -> Iterator[list[dict[str, Any]]]:
-    """Gather rows until they hold more than `limit` of what each has under `counted`."""
+    """Gather rows until their counts under the key `counted` exceed `limit`."""
     held: list[dict[str, Any]] = []
     count = 0
     for row in rows:
