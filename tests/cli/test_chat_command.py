@@ -293,7 +293,7 @@ def test_any_bytes_may_come_from_a_pipe(database: Database, demo_corpus: str) ->
     turns = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(turns) == 4
     assert turns[0]["said"] == "caf\ufffd?"
-    assert turns[-1]["sources"][0].keys() == {"number", "id", "title"}
+    assert turns[-1]["sources"][0].keys() == {"number", "id", "title", "section"}
 
 
 @pytest.mark.slow
