@@ -1,4 +1,4 @@
-"""Trains gradient boosted trees to rank supporting facts first (LambdaMART)."""
+"""Train gradient boosted trees to rank supporting facts first (LambdaMART)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kgp_neo4j.types.checks import check_ranges
 
 __all__ = ["BoostingSettings", "Group", "boost", "trees_of"]
 
-#: A question's candidates: features, which of them are gold, and how much the question counts.
+#: A question's candidates: features, which of them are gold, and the question's weight.
 Group = tuple[NDArray[np.float32], NDArray[np.int32], float]
 
 

@@ -1,7 +1,7 @@
-"""Sorts supporting facts in the order in which they lead from a question to its answer.
+"""Sort supporting facts in the order in which they lead from a question to its answer.
 
-HotpotQA lists the supporting facts of a question in no particular order; an agent that predicts
-the next evidence has to learn from them in the order of the reasoning.
+HotpotQA lists the supporting facts of a question in no particular order; an agent that predicts the
+next evidence has to learn from them in the order of the reasoning.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ __all__ = ["SupportingFact", "chained", "is_named"]
 
 @dataclass(frozen=True, slots=True)
 class SupportingFact:
-    """What a question needs from one passage.
+    """The part of one passage that a question needs.
 
     `text` is the passage's supporting sentences, `passage_text` all of it (the same where a data
-    set gives only the sentences); `title` is empty where it is not known.
+    set gives only the sentences); `title` is empty where it is unknown.
     """
 
     title: str
@@ -74,7 +74,7 @@ def _priority(
 
 
 def _share(title: str, question_words: Sequence[str]) -> float:
-    """Return the share of a title's words that the question holds; 1 where it names it."""
+    """Return the share of a title's words that the question has; 1 where it names it."""
     if _names(question_words, title):
         return 1.0
     forms = title_words(title)

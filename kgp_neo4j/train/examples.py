@@ -1,7 +1,7 @@
-"""Reads the supporting facts of question files, in the order of the reasoning, to train from.
+"""Read the supporting facts of question files, in the order of the reasoning, for training.
 
-Known are the training and development files of HotpotQA and 2WikiMultihopQA ("supporting_facts"
-and "context"), MuSiQue ("paragraphs"), and HotpotQA's gold sentences alone ("evidence").
+Known are the training and development files of HotpotQA and 2WikiMultihopQA ("supporting_facts" and
+"context"), MuSiQue ("paragraphs"), and HotpotQA's gold sentences alone ("evidence").
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _values(path: Path, name: str) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _question(value: dict[str, Any], where: str) -> Iterator[TrainingQuestion]:
-    """Yield the question of a record; nothing where the data set says it has no answer."""
+    """Yield the question of a record; nothing where the data set marks it as unanswerable."""
     if value.get("answerable") is False:
         return
     question = value["question"]
@@ -175,7 +175,8 @@ def _hotpotqa(
                 hint='Use the files whose contexts hold it ("distractor" for HotpotQA).',
             )
         sentences = passages[title]
-        # Published files point past the end of a few passages: then all of it supports the answer.
+        # Published files point past the end of a few passages; then the whole passage is the
+        # support.
         supporting = [
             sentences[n] for n in sorted(set(numbers)) if 0 <= n < len(sentences)
         ] or sentences
@@ -234,9 +235,9 @@ def _musique(
 
 
 def _evidence(value: Any, where: str) -> list[SupportingFact]:
-    """Return the facts of gold sentences alone: "title | sentence", or bare.
+    """Return the facts of gold sentences alone: "title | sentence", or without a title.
 
-    The passages of bare sentences are unknown, so each is a fact of its own.
+    The passages of sentences without a title are unknown, so each is a separate fact.
     """
     if (
         not isinstance(value, list)

@@ -1,4 +1,4 @@
-"""Writes trained networks of torch as files of the light engine."""
+"""Write trained networks of torch as files of the light engine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def export_encoder(model: Any, folder: Path) -> None:
     import torch
 
     class Whole(torch.nn.Module):
-        """From word pieces to the vector of the text."""
+        """From tokens to the vector of the text."""
 
         def __init__(self) -> None:
             super().__init__()

@@ -1,4 +1,4 @@
-"""Manages the output folder of a training: settings, checkpoints, and the model card."""
+"""Manage the output folder of a training: settings, checkpoints, and the model card."""
 
 from __future__ import annotations
 

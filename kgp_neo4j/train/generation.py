@@ -1,4 +1,4 @@
-"""Fine-tunes the generating agents to write the next supporting fact (KGP, Eq. 1).
+"""Fine-tune the generating agents to write the next supporting fact (KGP, Eq. 1).
 
 The paper's instruction fine-tuning: T5-large with all its weights, LLaMA-7B with LoRA adapters.
 """
@@ -306,7 +306,7 @@ def _model(settings: GenerationSettings) -> tuple[Any, Any, str]:
     import torch
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    # Weights are trained in full precision; below adapters they are frozen.
+    # Weights are trained in float32; below adapters they are frozen.
     frozen = settings.lora and device == "cuda"
     dtype = torch.bfloat16 if frozen else torch.float32
     model, tokenizer = load_checkpoint(settings.kind, settings.model, None, dtype)
@@ -325,7 +325,8 @@ def _with_lora(model: Any, settings: GenerationSettings) -> Any:
         r=settings.rank,
         lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
-        # Query and value projections, as for LLaMA; all layers of a kind that peft does not know.
+        # Query and value projections, as for LLaMA; all layers for an architecture that peft does
+        # not know.
         target_modules=None if model.config.model_type in KNOWN else "all-linear",
         task_type=TaskType.SEQ_2_SEQ_LM if seq2seq else TaskType.CAUSAL_LM,
     )

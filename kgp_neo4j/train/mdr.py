@@ -1,4 +1,4 @@
-"""Trains an MDR encoder: to predict the next supporting passage from those before it."""
+"""Train an MDR encoder to predict the next supporting passage from those before it."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def train_encoder(
         """The library's trainer without its model card."""
 
         def add_model_card_callback(self, default_args_dict: Any) -> None:
-            """Do nothing: the library's card would show bars and ask the hub."""
+            """Do nothing: the library's card would show progress bars and call the hub."""
 
     on_gpu = model.device.type == "cuda"
     arguments = SentenceTransformerTrainingArguments(
@@ -192,7 +192,7 @@ class MdrTraining:
 
     @property
     def rate(self) -> float:
-        """The learning rate that is used."""
+        """Return the learning rate that is used."""
         return self.learning_rate or (2e-4 if self.lora_rank else 2e-5)
 
 
@@ -313,7 +313,7 @@ def _save(
     weights = weights_folder(out, settings.lora_rank)
     if settings.lora_rank:
         with warnings.catch_warnings():
-            # peft asks transformers for something by its old name.
+            # peft uses an old name of transformers.
             warnings.simplefilter("ignore", FutureWarning)
             model[0].auto_model.save_pretrained(weights)
         # peft writes the path of a local folder here.

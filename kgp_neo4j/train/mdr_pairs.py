@@ -1,4 +1,4 @@
-"""What an MDR encoder learns from: queries, the passage that comes next, and hard negatives.
+"""Training pairs of an MDR encoder: queries, the next passage, and hard negatives.
 
 From labelled questions as in MDR (Xiong et al., ICLR 2021): each supporting passage is to be found
 from the question and those before it. From a corpus without labels: a sentence that names another
@@ -106,8 +106,8 @@ def labelled_pairs(
 ) -> list[MdrPair]:
     """Return the steps of labelled questions, the first hop and every later one.
 
-    Hard negatives are drawn from the question's own distractors, and from what was `retrieved` for
-    it (see `retrieved_negatives`) where that is given: half from each.
+    Hard negatives are drawn from the question's own distractors, and from the passages `retrieved`
+    for it (see `retrieved_negatives`) where they are given: half from each.
     """
     labelled: dict[MdrPair, None] = {}
     for at, question in enumerate(questions):
@@ -241,7 +241,7 @@ def _texts(row: Row) -> tuple[Text, ...]:
 
 
 def _span(sentence: str, names: Iterable[str]) -> tuple[int, int] | None:
-    """Return where a sentence holds one of some keywords, words cut as for the graph."""
+    """Return the span of one of some keywords in a sentence, with words cut as for the graph."""
     found = [(m.start(), m.end()) for m in _WORD.finditer(sentence)]
     low = [unicodedata.normalize("NFKC", sentence[a:b]).lower() for a, b in found]
     for name in names:

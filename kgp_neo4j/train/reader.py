@@ -1,4 +1,4 @@
-"""Trains the offline reader: layers of an encoder, and the heads that find answers."""
+"""Train the offline reader: layers of an encoder, and the heads that find answers."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ __all__ = [
 
 
 def card(settings: ReaderSettings, files: Sequence[Path], report: ReaderReport) -> str:
-    """Return the card in Markdown: what it is, what it was trained on, what it reaches."""
-    # A folder's place is nobody else's business.
+    """Return the card in Markdown: description, training data, and results."""
+    # The card must not show the path of a local folder.
     base = Path(settings.encoder)
     given = dataclasses.asdict(settings)
     given["encoder"] = base.name if base.expanduser().is_dir() else settings.encoder
@@ -139,10 +139,10 @@ _REPEATED_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """How a reader is trained: the top `layers` of `encoder`, in batches of `batch` word pieces.
+    """How a reader is trained: the top `layers` of `encoder`, in batches of `batch` tokens.
 
     `single` examples of one passage are seen once, those of several `epochs` times after them;
-    where there are none of these, the others `epochs` times. A window has `longest` pieces at most.
+    where there are none of these, the others `epochs` times. A window has at most `longest` tokens.
     """
 
     encoder: str = DEFAULT_ENCODER
@@ -200,11 +200,11 @@ def train_reader(
 ) -> ReaderReport:
     """Train a reader on question files and save it in a folder with its card.
 
-    One in eight questions over several passages is held out to fit how sure the reader is, over the
-    passages that its file gives; `checked` takes their place where what is retrieved for such
-    questions is at hand. Goes on where a run with the same settings and data was stopped.
-    Raises InputError for bad lines, ConfigurationError for a folder that holds something else,
-    ModelError where the training cannot go on.
+    One in eight questions over several passages is held out to fit the reader's confidence, over
+    the passages that its file gives; `checked` replaces them where passages retrieved for such
+    questions are available. Continues an interrupted run with the same settings and data. Raises
+    InputError for bad lines, ConfigurationError for a folder with other files, ModelError where the
+    training cannot continue.
     """
     began = time.perf_counter()
     settings = settings or ReaderSettings()

@@ -1,4 +1,4 @@
-"""Fits and measures the confidence of the offline reader, on questions it was not trained on."""
+"""Fit and measure the confidence of the offline reader, on questions it was not trained on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SAME_ANSWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with what was retrieved for it, and its right answers."""
+    """A question with the passages retrieved for it, and its right answers."""
 
     question: str
     passages: tuple[Passage, ...]
@@ -69,12 +69,12 @@ def _words_of(text: str) -> list[str]:
 def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, Any]:
     """Return bias, weights and threshold for the reader's card, with the figures they reach.
 
-    Logistic regression of whether an answer is right on the signals of its choice. So that it tells
-    what is not in the evidence, each question is also read over another one's passages. Below the
-    threshold there is no answer: one in fifty right answers lies there. From `stated` on nine in
-    ten answers are right. `error` and `right` are over the questions' own passages; `refused` is
-    the share of the others that has no answer.
-    Returns {} for too few questions, or where all answers are right or all wrong.
+    Logistic regression of whether an answer is right on the signals of its choice. Each question is
+    also read over another one's passages, so that the confidence is low where the evidence has no
+    answer. Below the threshold there is no answer: one in fifty right answers is there. From
+    `stated` on nine in ten answers are right. `error` and `right` are over the questions' own
+    passages; `refused` is the share of the others that has no answer. Returns {} for too few
+    questions, or where all answers are right or all wrong.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -125,13 +125,13 @@ def _stated_from(sure: Sequence[float], right: Sequence[bool]) -> float:
 def _read(
     reader: OfflineReader, one: Asked, passages: Sequence[Passage], paths: Sequence[ReasoningPath]
 ) -> tuple[Choice, bool]:
-    """Return what is chosen for a question over some passages, and whether it is right."""
+    """Return the choice for a question over some passages, and whether it is right."""
     choice = reader.choose(one.question, passages, paths)
     return choice, is_right(choice.text, one.answers)
 
 
 def _occurs(answers: Sequence[str], passages: Sequence[Passage]) -> bool:
-    """Return whether a right answer stands in some passages, which then may answer all the same."""
+    """Return whether a right answer occurs in some passages, which then may answer after all."""
     text = f" {' '.join(word for p in passages for word in _words_of(f'{p.title} {p.text}'))} "
     return any(f" {' '.join(_words_of(answer))} " in text for answer in answers)
 
@@ -139,9 +139,9 @@ def _occurs(answers: Sequence[str], passages: Sequence[Passage]) -> bool:
 def reliability(
     sure: Sequence[float], right: Sequence[bool], bins: int = 10
 ) -> list[Mapping[str, float]]:
-    """Return for each tenth of confidence that has answers how many, how sure, and how many right.
+    """Return for each tenth of confidence with answers their number, confidence and share right.
 
-    `sure` and `right` there are means.
+    The last two are means of `sure` and `right`.
     """
     rows: list[Mapping[str, float]] = []
     for at in range(bins):

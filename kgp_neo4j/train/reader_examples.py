@@ -1,4 +1,4 @@
-"""Reads what the offline reader is trained on: questions with passages and where the answer stands.
+"""Read the offline reader's training data: questions with passages and the answer's places.
 
 Known are the training files of HotpotQA, 2WikiMultihopQA and MuSiQue (`examples.py`), lines with a
 "context" and its "qas" (SQuAD's form, one context a line), and lines with a "passage" and a true or
@@ -23,23 +23,23 @@ from kgp_neo4j.types.errors import InputError
 
 __all__ = ["Program", "ReadingExample", "occurrences", "read_reading_examples"]
 
-#: A span of a passage: its number, whether it stands in the title, start and end.
+#: A span of a passage: its number, whether it is in the title, start and end.
 Place = tuple[int, bool, int, int]
 
 _EXPECTED = (
     "Expected are the training files of HotpotQA, 2WikiMultihopQA or MuSiQue, lines with "
     '"context" and "qas", or lines with "passage", "question" and a true or false "answer".'
 )
-#: Characters of a passage kept on each side of an answer whose place is told.
+#: Characters of a passage kept on each side of an answer with known place.
 _AROUND = 180
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a question compares: an operation of `network.OPERATIONS` on two values.
+    """The comparison in a question: an operation of `network.OPERATIONS` on two values.
 
     `values` are the places where each is read, `options` the characters of the question that name
-    what each belongs to, in the question's order; both are empty where that is not known.
+    the owner of each, in the question's order; both are empty where they are unknown.
     """
 
     operation: str
@@ -51,10 +51,10 @@ class Program:
 class ReadingExample:
     """A question, the passages (title, text) that answer it, others beside them, and the answer.
 
-    `kind` is `span`, `yes`, `no` or `none`. A span stands at `places`, every one of them right.
-    `group` says which kind of data it comes from: `several` passages to be read together, or one.
-    `support` are the places of the supporting sentences, None where they are not told; `program` is
-    None where it is not known whether the question compares anything.
+    `kind` is `span`, `yes`, `no` or `none`. `places` are the spans of the answer, every one of them
+    right. `group` is the kind of data that it comes from: `several` passages to be read together,
+    or one. `support` are the places of the supporting sentences, None where they are unknown;
+    `program` is None where it is unknown whether the question compares anything.
     """
 
     question: str
@@ -69,10 +69,10 @@ class ReadingExample:
 
 
 def read_reading_examples(paths: Sequence[str | Path]) -> list[ReadingExample]:
-    """Return the examples of some files, in their order.
+    """Return the examples of some files, in order.
 
-    Questions whose answer stands in none of their passages are left out. Raises InputError with
-    file and line for what is of no known form.
+    Questions whose answer is in none of their passages are left out. Raises InputError with file
+    and line for a record of no known form.
     """
     made: list[ReadingExample] = []
     for path in map(Path, paths):
@@ -85,7 +85,7 @@ def read_reading_examples(paths: Sequence[str | Path]) -> list[ReadingExample]:
 
 
 def occurrences(text: str, answer: str) -> list[tuple[int, int]]:
-    """Return where an answer stands in a text as whole words, in whatever case."""
+    """Return the spans of an answer in a text as whole words, in any case."""
     wanted = answer.strip()
     if not wanted:
         return []
@@ -153,7 +153,7 @@ def _spans(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
                 asked["question"], ((title, text),), "none", group="one", support=()
             )
             continue
-        # Of answers told by several people the shortest; the part of the text around it.
+        # Of several people's answers the shortest, with the part of the text around it.
         start, end = min(places, key=lambda place: place[1] - place[0])
         low = text.rfind(". ", 0, max(start - _AROUND, 0)) + 2 if start > _AROUND else 0
         low = 0 if low == 1 else low
@@ -193,7 +193,7 @@ def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingEx
         kind, places = "span", _places(passages, question.answer)
         if not places:
             return None
-        # The end of the reasoning holds the answer; what stands before it has it by chance.
+        # The end of the reasoning has the answer; earlier occurrences are by chance.
         last = max(place[0] for place in places)
         if len(question.starts) == 1:
             places = tuple(place for place in places if place[0] == last)
@@ -210,7 +210,7 @@ def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingEx
 
 
 def _sentence(passage: int, text: str, at: int) -> tuple[Place, ...]:
-    """Return the sentence of a passage that a character stands in."""
+    """Return the sentence of a passage around a character."""
     return tuple((passage, False, a, b) for a, b in sentences(text) if a <= at < b)
 
 
@@ -220,7 +220,7 @@ def _sentence(passage: int, text: str, at: int) -> tuple[Place, ...]:
 def _program(
     question: TrainingQuestion, value: Mapping[str, Any], passages: Sequence[tuple[str, str]]
 ) -> Program | None:
-    """Return the operation that a question asks for, by its triples; None where it isn't told."""
+    """Return the operation that a question asks for, by its triples; None where it is unknown."""
     triples, type_ = value.get("evidences"), value.get("type")
     if not isinstance(triples, list):
         return None
@@ -258,7 +258,7 @@ def _program(
 def _value(
     end: Sequence[tuple[str, ...]], passages: Sequence[tuple[str, str]]
 ) -> tuple[Place, ...]:
-    """Return where the values of one thing stand in its passage; of two the stretch of both."""
+    """Return the places of the values of one thing in its passage; of two, the span of both."""
     for at, (title, text) in enumerate(passages):
         if _bare(title) != _bare(end[0][0]):
             continue
@@ -270,7 +270,7 @@ def _value(
 
 
 def _stands(text: str, said: str) -> tuple[int, int] | None:
-    """Return where a value stands first in a text, as written or as the same date."""
+    """Return the first span of a value in a text, as written or as the same date."""
     dates = {date for date, _, _ in date_places(said)}
     alike = [(start, end) for date, start, end in date_places(text) if date in dates]
     return next(iter([*occurrences(text, said), *alike]), None)
@@ -301,7 +301,7 @@ def _places(passages: Sequence[tuple[str, str]], answer: str) -> tuple[Place, ..
 
 
 def _steps(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
-    """Yield the single steps that 2WikiMultihopQA and MuSiQue tell, each over its one passage."""
+    """Yield the single steps that 2WikiMultihopQA and MuSiQue give, each over its one passage."""
     for asked, answer, title, text in (*_triples(value), *_decomposed(value)):
         places = _places(((title, text),), answer)
         if places:

@@ -1,4 +1,4 @@
-"""Fits the offline reader's weights to windows laid out, batch by batch."""
+"""Fit the offline reader's weights to training windows, batch by batch."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from kgp_neo4j.train.reader_network import TrainedNetwork
 
 __all__ = ["Average", "Laid", "batches", "fit", "lay_out", "loss_of", "optimizer_of", "rate_at"]
 
-#: Examples are sorted by length within so many batches, so that little is padded.
+#: Batches within which examples are sorted by length, so that little is padded.
 _SORTED = 24
-#: How often an example of one passage, or of several, has no answer in its window.
+#: Share of examples of one passage, and of several, without an answer in their window.
 _NOTHING = {"one": 0.12, "several": 0.15}
-#: How often passages of other questions stand beside an example's only one, and how many.
+#: Share of examples with passages of other questions beside their only one, and how many of these.
 _BESIDE = 0.55
 _STRANGERS = (1, 1, 2, 3, 4, 5)
-#: Most others beside the passages of a question over several, and how often there are none.
+#: Passages of others beside those of a question over several, at most, and the share without any.
 _OTHERS = 8
 _ALONE = 0.2
-#: How often the right passages come first, in the order of the reasoning; else in drawn order.
+#: Share of examples whose right passages come first, in the order of the reasoning; else in drawn
+#: order.
 _IN_ORDER = 0.35
 
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A window with what it should say.
+    """A window with its labels.
 
-    `marks` are the word pieces that are right for each column of `network.PIECES`, (0,) where there
-    is nothing to mark; a column that is missing is not known, and not learned from. `support` is 0
-    or 1 for each word piece, empty where it is not told; `operation` is -1 where it is not known.
+    `marks` are the right tokens for each column of `network.PIECES`, (0,) where there are none; a
+    missing column is unknown and not learned from. `support` is 0 or 1 for each token, empty where
+    it is unknown; `operation` is -1 where it is unknown.
     """
 
     ids: list[int]
@@ -56,8 +57,8 @@ def lay_out(
 ) -> list[Laid]:
     """Return a window for each example, with drawn distractors and the passages in drawn order.
 
-    Now and then the passages with the answer are left out, so that the reader learns to say that
-    nothing is there. An example that does not fit is left out.
+    For some the passages with the answer are left out, so that the reader learns that there may be
+    none. An example that does not fit is left out.
     """
     made = []
     for example in examples:
@@ -131,7 +132,7 @@ def _laid(
 def _marks(
     window: Window, example: ReadingExample, numbers: dict[int, int], kind: str
 ) -> dict[str, list[int]] | None:
-    """Return the right word pieces of each column; None where the answer is not in the window."""
+    """Return the right tokens of each column; None where the answer is not in the window."""
     starts, ends = _marked(window, example.places, numbers) if kind == "span" else ([0], [0])
     if not starts or not ends:
         return None
@@ -154,7 +155,7 @@ def _marks(
 
 
 def _supported(window: Window, example: ReadingExample, numbers: dict[int, int]) -> list[int]:
-    """Return for each word piece whether it belongs to a supporting sentence."""
+    """Return for each token whether it belongs to a supporting sentence."""
     if example.support is None:
         return []
     return [
@@ -173,7 +174,7 @@ def _supported(window: Window, example: ReadingExample, numbers: dict[int, int])
 
 
 def _part(parts: Sequence[Piece], number: int, example: ReadingExample) -> Piece:
-    """Return the part of a long passage that holds the answer, else its first."""
+    """Return the part of a long passage with the answer, else its first."""
     for _, in_title, start, end in (p for p in example.places if p[0] == number):
         if not in_title:
             for part in parts:
@@ -201,7 +202,7 @@ def _marked(
 
 
 def batches(laid: Sequence[Laid], tokens: int, draw: random.Random) -> list[list[Laid]]:
-    """Return batches of about `tokens` word pieces, padding included, in drawn order."""
+    """Return batches of about `tokens` tokens, padding included, in drawn order."""
     order = list(laid)
     draw.shuffle(order)
     made: list[list[Laid]] = []
@@ -222,32 +223,32 @@ def batches(laid: Sequence[Laid], tokens: int, draw: random.Random) -> list[list
 
 # --- Fitting ---
 
-#: What each column's loss counts, beside 1 for the kind of a window and 1 for its support.
+#: Weight of each column's loss, beside 1 for the kind of a window and 1 for its support.
 _COLUMNS = tuple(
     0.5 if name in ("start", "end") else 0.25 if name.startswith("value") else 0.1
     for name in PIECES
 )
 _SUPPORT = PIECES.index("support")
 _OPERATION = 0.8
-#: The heads are new and learn faster than the layers.
+#: Factor of the heads' learning rate: they are new and learn faster than the layers.
 _HEADS = 5.0
-#: Share of hidden values left out in a step (Srivastava et al. 2014): data is seen several times.
+#: Share of hidden values dropped in a step (Srivastava et al. 2014): data is seen several times.
 _DROPPED = 0.1
-#: What a step's weights keep of the average in the long run, about the last 500 steps.
+#: Share of the average that each step keeps in the long run: about the last 500 steps count.
 _KEPT = 0.998
 
 
 class Average:
     """The moving average of the reader's own weights, which reads better than the last ones.
 
-    Polyak and Juditsky 1992; the first steps count less, since they are far from where it ends.
+    Polyak and Juditsky 1992; the first steps count less, since they are far from the end.
     """
 
     def __init__(self, network: TrainedNetwork) -> None:
         self.parts = {name: part.detach().clone() for name, part in network.own().items()}
 
     def add(self, network: TrainedNetwork, step: int) -> None:
-        """Take in the weights after step number `step`, counted from 0."""
+        """Add the weights after step number `step`, counted from 0."""
         import torch
 
         share = 1 - min(_KEPT, (step + 1) / (step + 10))
@@ -267,9 +268,9 @@ class Average:
 def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     """Return the mean loss of a batch.
 
-    Of an answer that stands at several places any one will do: the probability of all of them
-    together is what is raised (Clark and Gardner 2018, section 3.3). Without an answer in the
-    window, start and end point at its first piece, as in SQuAD 2.0.
+    Where an answer has several spans any of them will do: the loss raises the probability of all of
+    them together (Clark and Gardner 2018, section 3.3). Without an answer in the window, start and
+    end point at its first token, as in SQuAD 2.0.
     """
     import torch
 
@@ -277,7 +278,7 @@ def loss_of(network: TrainedNetwork, batch: Sequence[Laid]) -> Any:
     ids, types, mask = (part.to(network.device) for part in _padded(batch, padding))
     pieces, kinds, operations = network(ids, types, mask)
     functional = torch.nn.functional
-    # The question holds the options and nothing else; the first piece stands for none.
+    # Options are in the question only; the first token stands for none.
     passages = (types == 1) & (mask == 1)
     asked = ((types == 0) & (mask == 1)).sum(dim=1, keepdim=True)
     question = torch.arange(ids.shape[1], device=ids.device)[None] < asked - 1
@@ -348,13 +349,13 @@ def fit(
     seed: int,
     done: Callable[[int, float], object],
 ) -> None:
-    """Learn from batches in their order, as steps `first` and on of `steps` altogether."""
+    """Learn from batches in order, as steps `first` and on of `steps` altogether."""
     import torch
 
     _drop(network)
     own = list(network.own().values())
     for at, batch in enumerate(batches, first):
-        # What is left out depends on the step alone, so that a run that was stopped goes on alike.
+        # Dropout depends on the step alone, so that a resumed run equals an uninterrupted one.
         torch.manual_seed(seed + at)
         for group in optimizer.param_groups:
             group["lr"] = group["base"] * rate_at(at, steps)
@@ -370,7 +371,7 @@ def fit(
 
 
 def _drop(network: TrainedNetwork) -> None:
-    """Let the layers that are trained leave out hidden values; leaving out attention is slow."""
+    """Add dropout of hidden values to the trained layers; dropout of attention is slow."""
     import torch
 
     network.body.eval()
@@ -384,7 +385,7 @@ def _drop(network: TrainedNetwork) -> None:
 
 
 def _padded(batch: Sequence[Laid], padding: int) -> tuple[Any, Any, Any]:
-    """Return ids, types and mask of windows, padded to the longest: (windows, pieces) each."""
+    """Return ids, types and mask of windows, padded to the longest: (windows, tokens) each."""
     import torch
 
     longest = max(len(one.ids) for one in batch)

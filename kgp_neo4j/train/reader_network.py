@@ -73,7 +73,7 @@ class TrainedNetwork:
         }
 
     def originals(self) -> dict[str, Any]:
-        """Return the encoder's own values, in float32, of the layers that were trained anew."""
+        """Return the encoder's original values, in float32, of the trained layers."""
         layers = self._base.encoder.layer
         return {
             f"layer.{at}.{name}": part.detach().float().cpu()
@@ -82,7 +82,7 @@ class TrainedNetwork:
         }
 
     def __call__(self, ids: Any, types: Any, mask: Any) -> tuple[Any, Any, Any]:
-        """Return the logits of word pieces, kinds and operations: `network.Logits`, by window."""
+        """Return the logits of tokens, kinds and operations: `network.Logits`, by window."""
         hidden = self.body(
             input_ids=ids, token_type_ids=types, attention_mask=mask
         ).last_hidden_state
@@ -94,11 +94,12 @@ class TrainedNetwork:
         )
 
     def save(self, folder: Path, card: Mapping[str, Any]) -> None:
-        """Write what the light engine reads, with its card.
+        """Write the light engine's files, with the card.
 
-        Of a reader upon the default encoder the trained weights alone: a matrix as its difference
-        from the encoder's, in eight bits with a scale for each row; the difference is small, so
-        little is lost, and the file stays at a few MB. Of any other, the whole network.
+        For a reader on the default encoder it writes the trained weights alone: a matrix as its
+        difference from the encoder's, in eight bits with a scale for each row; the difference is
+        small, so little is lost, and the file stays at a few MB. For any other, it writes the whole
+        network.
         """
         folder.mkdir(parents=True, exist_ok=True)
         if self.encoder == DEFAULT_ENCODER:

@@ -26,7 +26,7 @@ __all__ = ["ScorerReport", "TrainingSet", "card", "train_scorer"]
 
 
 def card(description: Mapping[str, Any], reached: Mapping[str, float]) -> str:
-    """Return the card in Markdown: what it is, what it was trained on, what it reaches."""
+    """Return the card in Markdown: description, training data, and results."""
     rows = "\n".join(
         f"| {corpus} | {said['file']} | {said['questions']} | {100 * reached[corpus]:.1f} |"
         for corpus, said in description["questions"].items()
@@ -55,7 +55,7 @@ done with the trees beyond it.
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """A connected corpus, and the file of questions whose supporting facts stand in it."""
+    """A connected corpus, and the file of questions whose supporting facts are in it."""
 
     corpus: str
     questions: Path
@@ -63,7 +63,7 @@ class TrainingSet:
 
 @dataclass(frozen=True, slots=True)
 class ScorerReport:
-    """What a training used and what it reached.
+    """The data and the results of a training.
 
     `reached` is the share of supporting facts among the first five passages, of questions that the
     trees had not seen (cross-validation), by corpus.
@@ -76,7 +76,7 @@ class ScorerReport:
 
 @dataclass(slots=True)
 class _Asked:
-    """A question with its signals, its gold passages, and what a hop found for it."""
+    """A question with its signals, its gold passages, and the passages that a hop found for it."""
 
     corpus: str
     signals: QuestionSignals
@@ -103,9 +103,9 @@ def train_scorer(
     """Train the trees of both hops and write them to `out`; return what they reach.
 
     The first hop's trees learn from the seeds and their neighbours. Those of the later hops learn
-    from where trees that had not seen the question would have gone (five folds), so that they meet
-    the errors that the first hop really makes. A question whose supporting facts are not all in the
-    corpus is left out. Raises CorpusError where a corpus is not connected.
+    from the choices of trees that had not seen the question (five folds), so that they see the
+    first hop's real errors. A question whose supporting facts are not all in the corpus is left
+    out. Raises CorpusError where a corpus is not connected.
     """
     settings = settings or BoostingSettings()
     kept = asdict(settings) | {"sets": {s.corpus: str(s.questions.name) for s in sets}}
@@ -153,7 +153,7 @@ def train_scorer(
         "first": made[0],
         "later": made[1],
     }
-    # One tree a line: readable, and a change of it too.
+    # One tree a line, so that it is readable and so are its diffs.
     (out / "scorer.json").write_text(_json(scorer), encoding="utf-8")
     report = ScorerReport(counts, left_out, reached)
     folder.finish(asdict(report), card(description, reached))
@@ -178,7 +178,7 @@ def _encoder_name(database: Database, corpus: str) -> str:
 def _asked(
     database: Database, each: TrainingSet, settings: TraversalSettings
 ) -> tuple[list[_Asked], int]:
-    """Return a set's questions with their seeds, and how many lack a supporting fact."""
+    """Return a set's questions with their seeds, and the number that lack a supporting fact."""
     found = database.read("inspect/corpus", corpus=each.corpus)
     if not found or not {"entities", "keywords", "similarity"} <= set(found[0]["connected"]):
         raise CorpusError(
@@ -209,7 +209,7 @@ def _gold(
     by_text: Mapping[tuple[str, str], set[str]],
     by_title: Mapping[str, set[str]],
 ) -> list[set[str]]:
-    """Return for each supporting fact the passages that hold it: by title and text, or title."""
+    """Return for each supporting fact its passages: by title and text, or by title."""
     return [
         by_text.get((fact.title, fact.passage_text.strip())) or by_title.get(fact.title, set())
         for fact in question.facts

@@ -1,4 +1,4 @@
-"""Plain questions made of a table's own names, with the plan that each means."""
+"""Simple questions made from a table's own names, each with its plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kgp_neo4j.corpus.tables.questions.table_grid import Column, Grid
 
 __all__ = ["made_up"]
 
-#: How each kind of question is worded; `key` is the column that names the rows.
+#: The wordings of each kind of question; `key` is the column that names the rows.
 _WORDINGS = {
     "look up": (
         "What is the {column} of {row}?",
@@ -160,7 +160,7 @@ _Made = tuple[str, Plan] | None
 
 
 def made_up(grid: Grid, random: Random, count: int) -> Iterator[tuple[str, Plan]]:
-    """Yield up to `count` questions over a table, each with the plan that it means."""
+    """Yield up to `count` questions over a table, each with its plan."""
     named = [c for c in grid.columns if c.header and any(x.isalpha() for x in c.header)]
     rows = len(grid.rows)
     keys = [c for c in named if c.type == "text" and grid.distinct[c.order - 1] >= 0.8 * rows > 2]
@@ -189,7 +189,7 @@ class _Draw:
         return wording.format(key=key, column=column, to=self.column.order, **slots)
 
     def texts(self, column: Column, count: int) -> list[str]:
-        """Return some texts of a column that a question can name; none where it has not so many."""
+        """Return `count` texts of a column that a question can name; none where there are fewer."""
         found = dict.fromkeys(row[column.order - 1].text for row in self.grid.rows)
         fit = [t for t in found if len(t) <= 60 and "\n" not in t and t.strip("-–— ?")]
         return self.random.sample(fit, count) if len(fit) >= count else []
@@ -295,7 +295,7 @@ def _all(draw: _Draw) -> _Made:
     return draw.say("rows"), Plan("count")
 
 
-#: What makes questions; one that stands more often is drawn more often.
+#: The functions that make questions; repeated ones are drawn more often.
 _MAKERS: tuple[Callable[[_Draw], _Made], ...] = (
     *[_look_up, _where] * 4,
     *[_compared, _most] * 2,

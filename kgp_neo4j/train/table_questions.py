@@ -1,8 +1,8 @@
-"""Trains the ranker of questions over tables from questions and answers alone.
+"""Train the ranker of questions over tables from questions and answers alone.
 
-No reading is given, only answers: every plan with the right answer may be the one that was meant,
-and the network's belief in all of them together is raised (maximum marginal likelihood, as in
-Pasupat and Liang, ACL 2015).
+No reading is given, only answers: every plan with the right answer may be the right one, and
+training raises the probability of all of them together (maximum marginal likelihood, as in Pasupat
+and Liang, ACL 2015).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = ["RankerSettings", "Sample", "best_of", "grow_confidence", "save", "tr
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A question's readings, which of them give the right answer, and which give the same.
+    """A question's readings, those of them with the right answer, and those with the same answer.
 
-    `part` is the fold that the question's table is in; `weight` is how much the question counts.
+    `part` is the fold of the question's table; `weight` is the question's weight.
     """
 
     example: Example
@@ -42,7 +42,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class RankerSettings:
-    """The network's sizes, and how it is trained."""
+    """The network's sizes, and the options of its training."""
 
     words: int = 32
     header: int = 16
@@ -182,7 +182,7 @@ def _network(card: dict[str, Any], settings: RankerSettings) -> Any:
     words, header, hidden = settings.words, settings.header, settings.hidden
 
     class Network(nn.Module):
-        """What `Ranker.scores` runs, for many questions at once and with dropout."""
+        """The network of `Ranker.scores`, for many questions at once and with dropout."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -238,7 +238,7 @@ def _network(card: dict[str, Any], settings: RankerSettings) -> Any:
 def grow_confidence(
     rows: Sequence[Sequence[float]], right: Sequence[bool], smallest_leaf: int = 60, seed: int = 0
 ) -> Any:
-    """Return trees that tell how likely the best answer of a question is right.
+    """Return trees that estimate the probability that a question's best answer is right.
 
     `rows` are `confidence_row`s by rankers that had not seen the question's table.
     """
@@ -266,7 +266,7 @@ def grow_confidence(
 
 
 def best_of(ranker: Ranker, sample: Sample) -> tuple[bool, list[float]]:
-    """Return whether a ranker's best answer is right, and what its confidence is judged by."""
+    """Return whether a ranker's best answer is right, and the inputs of its confidence."""
     best, row = confidence_row(ranker, sample.example, ranker.scores(sample.example), sample.groups)
     return bool(sample.right[best]), row
 

@@ -1,4 +1,4 @@
-"""What the trainings by transformers' trainer share: their bar, and packages that are missing."""
+"""Shared parts of the trainings by transformers' trainer: progress bar and missing packages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["watch"]
 
 
 def watch(progress: Progress) -> Any:
-    """Return a callback of the trainer's that tells a bar how far the training is."""
+    """Return a callback of the trainer that updates a progress bar."""
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):
-        """Tells the bar how far the training is."""
+        """Update the progress bar at each step."""
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             progress.update(state.global_step)

@@ -1,4 +1,4 @@
-"""Chooses the answer among what the reader's network says of each window, and how sure it is."""
+"""Choose the answer from the network's logits of each window, with its confidence."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from kgp_neo4j.types.corpus import Passage
 
 __all__ = ["SIGNALS", "Calibration", "Choice", "choose"]
 
-#: What a choice's confidence is judged by: the network's own probability of the answer and of
-#: "nothing here" as log odds, how the answer was come by, and its length in tens of words.
+#: Inputs of a choice's confidence: the network's own probability of the answer and of "nothing
+#: here" as log odds, how the answer was found, and its length in tens of words.
 SIGNALS = (
     "answer", "nothing", "yes or no", "operation", "answer if yes or no", "answer if operation",
     "words",
 )  # fmt: skip
 _SUPPORT = PIECES.index("support")
-#: An operation that is less likely is not carried out, nor one on values that are less likely.
+#: Least probability of an operation, and of the values that it compares, for it to be used.
 _OPERATION = 0.5
-#: So sure an answer must be to be stated where a card doesn't say how sure.
+#: Least confidence for an answer to be stated, where a card gives none.
 _STATED = 0.8
 _VALUES = 0.1
 _LONGEST = 12
-#: A sentence has so many words.
+#: Words of a sentence at least.
 _SHORTEST = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The answer chosen: `spans` are (passage id, start, end); `signals` say how sure it is.
+    """The answer chosen: `spans` are (passage id, start, end); `signals` are its confidence's
+    inputs.
 
-    `sentences` are (score, passage's place, start, end), those that speak most to the question
-    first.
+    `sentences` are (score, passage's index, start, end), the most relevant to the question first.
     """
 
     kind: str
@@ -63,7 +63,7 @@ class _Compared:
 def choose(
     question: str, passages: Sequence[Passage], windows: Sequence[tuple[Window, Logits]]
 ) -> Choice:
-    """Return the answer to a question with the sentences that speak most to it.
+    """Return the answer to a question with the sentences most relevant to it.
 
     The kind is `none` where there was nothing to read.
     """
@@ -80,10 +80,10 @@ def _chosen(
 ) -> Choice:
     """Return the answer alone.
 
-    The window that most surely holds something says of which kind the answer is. A span is the
+    The window with the lowest probability of "nothing" gives the kind of the answer. A span is the
     likeliest of all windows. Where that window asks for a comparison, the network reads the two
-    values and which options of the question they belong to, and the values are compared exactly;
-    where they cannot be, the answer is what the network reads without comparing.
+    values and the options of the question that they belong to, and the values are compared exactly;
+    where that is impossible, the answer is the one read without comparing.
     """
     kinds = [probabilities(logits.kinds) for _, logits in windows]
     found = [
@@ -117,7 +117,7 @@ def _compared(
     windows: Sequence[tuple[Window, Logits]],
     fullest: int,
 ) -> _Compared | None:
-    """Return what the operation chooses that the fullest window asks for, where it asks for one."""
+    """Return the choice of the operation that the fullest window asks for, where there is one."""
     window, logits = windows[fullest]
     likely = probabilities(logits.operations)
     at = int(likely.argmax())
@@ -164,7 +164,7 @@ def _text(passages: Sequence[Passage], candidate: Candidate) -> str:
 
 
 def _place(passages: Sequence[Passage], candidate: Candidate) -> tuple[tuple[str, int, int], ...]:
-    """Return where a span stands in its passage's text; nowhere where only the title has it."""
+    """Return the span's place in its passage's text; nothing where only the title has it."""
     passage = passages[candidate.passage]
     text = _text(passages, candidate)
     at = passage.text.find(text, 0 if candidate.in_title else candidate.start)
@@ -176,9 +176,8 @@ def _by_support(
 ) -> list[tuple[float, int, int, int]]:
     """Return the sentences by how much they support the answer, as (score, passage, start, end).
 
-    That is the network's judgement, as a mean over the word pieces, and the share of the question's
-    words, which is all there is to go by in a language that the network does not know. A heading
-    is no sentence.
+    The score is the network's, as a mean over the tokens, and the share of the question's words,
+    which is the only signal in a language that the network does not know. A heading is no sentence.
     """
     pieces: dict[int, list[tuple[int, int, float]]] = {}
     for window, logits in windows:
@@ -198,7 +197,7 @@ def _by_support(
     return sorted(made, key=lambda one: (-one[0], *one[1:]))
 
 
-# --- How often a reading is right: the network's scores as probabilities that were measured -------
+# --- Calibration ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +214,9 @@ class Calibration:
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Calibration:
-        """Return the calibration that a card tells; that of an untrained reader where it doesn't.
+        """Return the calibration of a card; where it has none, that of an untrained reader.
 
-        Raises ValueError for signals that are not known.
+        Raises ValueError for unknown signals.
         """
         if not said:
             return cls()
@@ -228,10 +227,10 @@ class Calibration:
         return cls(float(said["bias"]), weights, float(said["threshold"]), stated)
 
     def confidence(self, choice: Choice) -> float:
-        """Return how likely a choice is right, from 0 to 1."""
+        """Return the probability that a choice is right."""
         score = self.bias + sum(w * choice.signals.get(name, 0.0) for name, w in self.weights)
         return 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
 
     def nothing(self, choice: Choice) -> float:
-        """Return how sure it is that the passages hold no answer."""
+        """Return the probability that the passages have no answer."""
         return 1.0 if choice.kind == "none" and not choice.signals else 1 - self.confidence(choice)

@@ -1,4 +1,4 @@
-"""Which questions a few words answer, and which only sentences."""
+"""Tell questions that a few words answer from those that only sentences answer."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The offline reader: a question and passages in, a span, yes, no or nothing out.
 
 Extractive reading (Devlin et al. 2019, section 4.2) by the sentence encoder's own layers, trained
-to read several passages side by side. Only two dates, numbers or spans of time that the network has
-read are compared by code (`kgp_neo4j.text.values.compare`).
+to read several passages side by side. Only the comparison of two dates, numbers or spans of time
+that the network has read is done by code (`kgp_neo4j.text.values.compare`).
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from kgp_neo4j.types.errors import ModelError
 
 __all__ = ["OfflineReader", "load_reader", "passages_to_read"]
 
-#: So many passages are read, and those on the paths to them up to twice as many.
+#: First passages that are read; with those on the paths to them up to twice as many.
 PASSAGES = 5
-#: Word pieces of a window, and how many windows a question has at most.
+#: Tokens of a window, and windows of a question, at most.
 WINDOW = 512
 WINDOWS = 4
-#: Sentences that are shown.
+#: Sentences that are shown at most.
 SENTENCES = 3
 
 
 class OfflineReader:
-    """An extractive reader with its calibration; make one by `load_reader`."""
+    """An extractive reader with its calibration; make one with `load_reader`."""
 
     def __init__(self, network: Network, card: dict[str, Any]) -> None:
         self._network = network
@@ -44,10 +44,10 @@ class OfflineReader:
         passages: Sequence[Passage],
         paths: Sequence[ReasoningPath] = (),
     ) -> Reading:
-        """Return what the passages answer, best first as they are; `paths` say how they were found.
+        """Return the answer found in the passages, given best first; `paths` led to them.
 
         The first passages and those on the paths to them are read. Where nothing in them answers
-        the question, the kind is `none`. The same question and passages bring the same reading.
+        the question, the kind is `none`. The same question and passages give the same reading.
         """
         kept = passages_to_read(passages, paths)
         choice = self._choose(question, kept)
@@ -66,7 +66,7 @@ class OfflineReader:
         passages: Sequence[Passage],
         paths: Sequence[ReasoningPath] = (),
     ) -> Choice:
-        """Return the answer chosen, however sure it is, with what its confidence is judged by."""
+        """Return the chosen answer, whatever its confidence, with the inputs of that confidence."""
         return self._choose(question, passages_to_read(passages, paths))
 
     def _choose(self, question: str, passages: Sequence[Passage]) -> Choice:
@@ -75,7 +75,7 @@ class OfflineReader:
         return choose(question, passages, self._read(question, passages))
 
     def _read(self, question: str, passages: Sequence[Passage]) -> list[tuple[Window, Logits]]:
-        """Return the windows of the passages, with what the network says of each."""
+        """Return the windows of the passages, with the network's logits for each."""
         network = self._network
         pieces = pieces_of(network.tokenizer, [(p.heading, p.text) for p in passages])
         # The first parts of all passages before the second part of any.
@@ -93,7 +93,7 @@ class OfflineReader:
 def load_reader(folder: str | None = None) -> OfflineReader:
     """Load the reader that comes with the package, or one that `kgp-neo4j train reader` made.
 
-    Raises ModelError where the folder holds none.
+    Raises ModelError where the folder has none.
     """
     shipped = Path(str(resources.files("kgp_neo4j.models.reader")))
     place = Path(folder).expanduser() if folder else shipped
@@ -113,7 +113,7 @@ def _supporting(
     ranked: Sequence[tuple[float, int, int, int]],
     first: Sequence[Span] = (),
 ) -> tuple[SupportingSentence, ...]:
-    """Return the sentences to show: one that holds a span of `first`, then those ranked best."""
+    """Return the sentences to show: one that contains a span of `first`, then those ranked best."""
     made = [
         SupportingSentence(passages[at].text[start:end].strip(), passages[at].id, start, end, score)
         for score, at, start, end in ranked

@@ -1,8 +1,9 @@
-"""What a language model does for structural questions: it chooses a look-up, or answers from one.
+"""Structural questions by a language model: it chooses a look-up, or answers from one.
 
 KGP lets a language model decide ("we first apply LLM to classify whether the question is asking
 about the document structure or content", Wang et al., AAAI 2024, section "LLM-based KG traversal
-agent"). Here one reply says that and names the look-up; nothing of it is run but the look-ups.
+agent"). Here one reply classifies the question and names the look-up; nothing of the reply is run
+but the look-up.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = ["answered_by_model", "choose_by_model"]
 
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
-# --- The choice of a look-up ----------------------------------------------------------------------
+# --- Choice ---
 
 _TYPES = ("structural", "content", "both")
 _KINDS: dict[Kind, str] = {
@@ -45,7 +46,7 @@ _KINDS: dict[Kind, str] = {
 }
 _LISTS = ("documents", "pages", "tables", "rows", "columns")
 _TEXTS = ("type", "kind", "part", "phrase", "each", "pick")
-#: Documents that the prompt lists, and characters that are spent on each and its tables.
+#: Documents that the prompt lists, and characters for each with its tables.
 _LISTED, _LINE = 20, 400
 
 
@@ -55,8 +56,8 @@ def choose_by_model(
     """Return the type of a question and the look-up that a language model chooses for it.
 
     `write` takes a prompt and returns the reply, a JSON object that is checked against the kinds of
-    look-ups and the documents there are. A reply that cannot be used is asked for once more, with
-    what is wrong; None where the second cannot be used either.
+    look-ups and the existing documents. A reply that cannot be used is requested once more, with
+    its fault; None where the second cannot be used either.
     """
     prompt, wrong = _prompt(context), ""
     for _ in range(2):
@@ -95,7 +96,7 @@ def _prompt(context: Context) -> str:
 
 
 def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
-    """Return what a reply says; raises ValueError with what is wrong with it."""
+    """Return the contents of a reply; raises ValueError with its fault."""
     found = re.search(r"\{.*\}", _THOUGHT.sub("", reply), re.DOTALL)
     try:
         given: Any = json.loads(found[0]) if found else None
@@ -170,7 +171,7 @@ def _look_up(given: dict[str, Any]) -> LookUp:
 
 
 def _check(look: LookUp, made: References) -> None:
-    """Raise ValueError where a look-up misses what it needs."""
+    """Raise ValueError where a look-up lacks something that it needs."""
     row, column = made.rows or look.row, made.columns or look.column
     inside = look.kind in ("table", "column", "row", "cell") or look.part in ("rows", "columns")
     counts_each = look.kind == "count" and look.each
@@ -186,9 +187,9 @@ def _check(look: LookUp, made: References) -> None:
             raise ValueError(f"the look-up {look.kind} needs {what}")
 
 
-# --- Answers from what was fetched ----------------------------------------------------------------
+# --- Answers ---
 
-#: What a prompt may hold of pages and tables, about 4,000 tokens.
+#: Characters of pages and tables in a prompt at most, about 4,000 tokens.
 _MOST_CHARACTERS = 16_000
 _ROWS = 40
 _TASK = (
@@ -204,10 +205,10 @@ def answered_by_model(
     fetched: StructuralAnswer,
     tables: Sequence[TableOutline] = (),
 ) -> StructuralAnswer | None:
-    """Return what the model answers from what was fetched; None where it says nothing.
+    """Return the model's answer from the fetched content; None where it gives none.
 
     Tables are cut by rows and pages by characters where they are too long, and both the prompt and
-    the answer say so. The citations stay those of what was fetched.
+    the answer state that. The citations stay those of the fetched content.
     """
     parts, cuts = [], []
     room = _MOST_CHARACTERS // max(1, len(tables) or 1)
@@ -245,7 +246,7 @@ def answered_by_model(
 
 
 def _fitted(context: Context, table: TableOutline, room: int) -> tuple[str, str]:
-    """Return a table's Markdown with as many of its first rows as there is room for."""
+    """Return a table's Markdown with as many of its first rows as fit into `room`."""
     rows = _ROWS
     while True:
         markdown, cut = markdown_of(context, table, rows)

@@ -1,4 +1,4 @@
-"""Chooses a look-up by the words of a question, once what it refers to is taken out of them."""
+"""Choose a look-up by the words of a question, without those that name what it refers to."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _left_over(text: str, more: str = "") -> list[str]:
     return [word for word in content(text) if word not in own and not word.startswith("quote")]
 
 
-# --- Comparisons, largest ones, counts ------------------------------------------------------------
+# --- Comparisons, maxima, counts ---
 
 _DIFFER = r"\b(?:differ\w*|distinguish\w*|compar\w+|contrast\w*|vs\.?|versus)\b"
 _COMMON = r"\b(?:common|shared?|shares|sharing|both|same|overlap\w*)\b"
@@ -85,7 +85,7 @@ def _noun(word: str) -> str:
 
 
 def _largest(made: References, text: str) -> LookUp | None:
-    """Return a count for each page, table or document, of which the largest is asked for."""
+    """Return a count for each page, table or document; the question asks for the largest."""
     each = re.search(_EACH, text, re.IGNORECASE) or re.search(_EACH, made.question, re.IGNORECASE)
     if made.tables or len(made.pages) > 1 or not each:
         return None
@@ -134,7 +134,7 @@ def _counted(made: References, text: str) -> LookUp | None:
     return None
 
 
-# --- Where something is, and which tables there are -----------------------------------------------
+# --- Places and lists of tables ---
 
 _WHICH_PAGE = (
     r"\b(?:which|what)\s+(?:(?:is|are)\s+the\s+)?(?:\w+\s+)?pages?\b|\bpage\s+numbers?\b"
@@ -189,7 +189,7 @@ def _which_tables(made: References, text: str) -> LookUp | None:
     return None
 
 
-# --- One table or page ----------------------------------------------------------------------------
+# --- One table or page ---
 
 _CAPTION = r"\b(?:captions?|captioned|title[ds]?|called|labell?ed|names?|named|entitled|heading)\b"
 _HEADINGS = r"\b(?:headings?|sections?|subheadings?|titles?|subsections?|outline)\b"
@@ -239,7 +239,7 @@ def _of_page(made: References, text: str) -> LookUp:
     return LookUp("page" if whole else "question")
 
 
-# --- The phrase or the column that a question is about --------------------------------------------
+# --- Phrases and columns ---
 
 _MENTION = (
     r"(?:mention(?:s|ed|ing)?|refer(?:s|red|ring)?\s+to|contain(?:s|ed|ing)?|includ(?:es?|ed|ing)|"
@@ -283,7 +283,7 @@ def _quoted(made: References) -> str:
 
 
 def _mentioned(made: References) -> str:
-    """Return the phrase that a question looks for: what it quotes, else what it mentions."""
+    """Return the phrase that a question looks for: a quotation, else the phrase after "mention"."""
     if quoted := _quoted(made):
         return quoted
     text = re.sub(
@@ -305,7 +305,7 @@ _COLUMN_NAMED = (
     r"\b(?:an?|the|any|in|of|under|every|all)\s+(?P<x>(?:(?!\bthe\b)[^?])+?)\s+(?:column|field)\b",
     r"\bunder\s+(?:the\s+)?(?:(?:header|heading|title)\s+)?(?P<x>[^?]+?)\s*[?.]*$",
 )
-#: What says more of a column than its name.
+#: Words about a column that are not part of its name.
 _NO_COLUMN = r"\b(?:has|have|is|are|was|with|where|whose|equals?)\b"
 
 

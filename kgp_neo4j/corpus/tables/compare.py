@@ -1,4 +1,4 @@
-"""Compares two pages, two tables, or a page and a table."""
+"""Compare two pages, two tables, or a page and a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TERMS, _MOST = 10, 4
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A page or a table: its name, its size in words, its own words, and a table's columns."""
+    """A page or a table: its name, its size in words, its words, and a table's columns."""
 
     name: str
     size: str
@@ -31,8 +31,8 @@ class Compared:
 def compare(context: Context) -> StructuralAnswer:
     """Return what is on one page, or in one table, alone, and what both have in common.
 
-    The values are the words that one alone has; of tables, the columns that not all have, or those
-    that all have where they are asked for.
+    The values are the words that only one has; for tables, the columns that not all have, or those
+    that all have where the question asks for them.
     """
     found = [
         _page(context, document, page)
@@ -107,6 +107,6 @@ def _table(context: Context, table: TableOutline) -> Compared:
 
 
 def _telling(own: Counter[str], others: Counter[str]) -> list[str]:
-    """Return the words that one has and the others have not, the most frequent first."""
+    """Return the words that one has and the others lack, the most frequent first."""
     only = [word for word in own if word not in others and len(word) > 3 and not word.isdigit()]
     return sorted(only, key=lambda word: (-own[word], -len(word), word))[:_TERMS]

@@ -1,6 +1,7 @@
-"""The door to structural questions: what is asked of pages and tables, and the answer from them.
+"""The entry to structural questions: what they ask of pages and tables, and the answer.
 
-What reads such questions is some hundred patterns, imported where a corpus has pages or tables.
+The code that reads such questions, some hundred patterns, is imported where a corpus has pages or
+tables.
 """
 
 from __future__ import annotations
@@ -13,24 +14,24 @@ from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
 __all__ = ["StructuralReading", "read_question"]
 
-#: A language model: a prompt in, its reply out.
+#: A language model: from a prompt to its reply.
 Write = Callable[[str], str]
 
 
 @dataclass(slots=True)
 class StructuralReading:
-    """A question as it is read once: whether it is about structure, and what answers it."""
+    """A question read once: whether it is about structure, and how it is answered."""
 
     decision: TypeDecision
 
     def answer(self, write: Write | None = None) -> StructuralAnswer:
         """Answer from pages and tables, by read-only queries that are shown.
 
-        A page or table that does not exist is said not to, with what there is instead (`found` is
-        false). Where nothing certain can be said, `sure` is false and `doubt` says why; the page or
-        table meant, if any, is in `markdown`. With `write` a language model chooses the look-up,
-        unless it did when the question was read, and answers from fetched pages and tables what no
-        look-up does; without one such questions stay unsure.
+        Where a page or table does not exist, the answer states so and lists those that do (`found`
+        is false). Where the answer is uncertain, `sure` is false and `doubt` is the reason; the
+        page or table, if any, is in `markdown`. With `write` a language model chooses the look-up,
+        unless it did when the question was read, and answers from fetched pages and tables the
+        questions that no look-up answers; without one such questions stay unsure.
         """
         return StructuralAnswer(self.decision.reason.capitalize() + ".", found=False)
 
@@ -40,7 +41,7 @@ def read_question(
 ) -> StructuralReading:
     """Read what a question asks of the pages and tables of a corpus.
 
-    Its words decide, or the language model that `write` takes a prompt to. In a corpus without
+    Its words decide, or the language model, which `write` calls with a prompt. In a corpus without
     pages and tables every question is about content.
     """
     (state,) = database.read("structure/structured", corpus=corpus)

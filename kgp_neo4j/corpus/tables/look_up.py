@@ -1,4 +1,4 @@
-"""The look-ups in pages and tables, and what their answers share."""
+"""The look-ups in pages and tables, and the shared parts of their answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Kind = Literal[
     "page", "table", "column", "row", "cell", "tables", "mentions", "count", "compare", "question"
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-#: What a look-up of each kind can give; the first is meant where nothing is said.
+#: The parts that a look-up of each kind can return; the first is the default.
 PARTS: dict[Kind, tuple[str, ...]] = {
     "page": ("text", "header", "footer", "label", "headings"),
     "table": ("rows", "columns", "caption", "pages", "exists"),
@@ -49,12 +49,12 @@ PARTS: dict[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class LookUp:
-    """One look-up: its kind, which part of it is asked for, and what narrows it.
+    """One look-up: its kind, the part of it that is asked for, and its restrictions.
 
     `phrase` is the text to find (mentions) or the words of a caption (tables), `row` and `column`
-    are names; the pages, tables, and the places of rows and columns are in the `References`.
-    `each` and `pick` turn a count into one for each `page`, `table` or `document`, of which those
-    with the `most` or `fewest` are given.
+    are names; the pages, tables, and the places of rows and columns are in the `References`. `each`
+    and `pick` turn a count into one for each `page`, `table` or `document`, of which those with the
+    `most` or `fewest` are returned.
     """
 
     kind: Kind
@@ -67,15 +67,15 @@ class LookUp:
 
 
 T = TypeVar("T")
-#: Documents answered for one after another where a question names none.
+#: Documents answered for at most where a question names none.
 MOST_DOCUMENTS = 10
 
 
 @dataclass(slots=True)
 class Context:
-    """A question with what it refers to, what of that is there, and the look-up that it asks for.
+    """A question with its references, those of them that exist, and its look-up.
 
-    `by_model` says that a language model chose the look-up.
+    `by_model` is true where a language model chose the look-up.
     """
 
     library: Library
@@ -104,7 +104,7 @@ def answer(
 
 
 def nothing(text: str, *, reading: str = "") -> StructuralAnswer:
-    """Return the answer that what is asked for does not exist."""
+    """Return the answer that the thing asked for does not exist."""
     return StructuralAnswer(text=text, found=False, reading=reading)
 
 
@@ -113,7 +113,8 @@ def each(
 ) -> StructuralAnswer:
     """Answer for each of several documents, pages or tables, one after another.
 
-    Where no document was named and many fit, nothing is claimed and the doubt says so.
+    Where no document was named and many fit, the answer claims nothing and the doubt gives the
+    reason.
     """
     if len(items) > MOST_DOCUMENTS and not context.found.named:
         return StructuralAnswer(
@@ -162,7 +163,7 @@ def places(context: Context) -> set[tuple[str, int]]:
 
 
 def on_pages(context: Context, tables: Sequence[TableOutline]) -> list[TableOutline]:
-    """Return those of the tables that stand on the pages that a question names."""
+    """Return those of the tables that are on the pages that a question names."""
     on = places(context)
     return [table for table in tables if any((table.document, n) in on for n in table.pages)]
 

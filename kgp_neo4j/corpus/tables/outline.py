@@ -1,4 +1,4 @@
-"""What pages and tables a corpus has, as far as a question needs it; every read is kept to show."""
+"""The pages and tables of a corpus, as far as a question needs them; every read is recorded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DocumentOutline:
-    """A document that has pages or tables, and how many."""
+    """A document that has pages or tables, with their numbers."""
 
     id: str
     title: str
@@ -36,7 +36,7 @@ class DocumentOutline:
 
     @property
     def file(self) -> str:
-        """The file's name without its folders."""
+        """Return the file's name without its folders."""
         return PurePath(self.source).name
 
 
@@ -51,13 +51,13 @@ class ColumnOutline:
 
     @property
     def name(self) -> str:
-        """The header, or the column's place where it has none."""
+        """Return the header, or the column's place where it has none."""
         return self.header or f"column {self.order}"
 
 
 @dataclass(frozen=True, slots=True)
 class TableOutline:
-    """A table without its rows; `pages` are all the pages that it stands on."""
+    """A table without its rows; `pages` are all the pages that it is on."""
 
     id: str
     document: str
@@ -72,7 +72,7 @@ class TableOutline:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page with its text, and what stands in its margins."""
+    """A page with its text and the text in its margins."""
 
     number: int
     label: str
@@ -94,7 +94,7 @@ class Library:
         self._tables: tuple[TableOutline, ...] | None = None
 
     def read(self, name: str, **values: Any) -> list[Row]:
-        """Run a statement of `cypher/structure` and keep it, to be shown with the answer."""
+        """Run a statement of `cypher/structure` and record it, to be shown with the answer."""
         path = f"structure/{name}"
         made = statement(path)
         shown = ShownQuery(made.name, made.text, made.bind(values))
@@ -107,7 +107,7 @@ class Library:
         return self._by_id[id_]
 
     def tables(self, documents: Sequence[DocumentOutline] | None = None) -> list[TableOutline]:
-        """Return the tables of the documents (of all of them by default), in their order."""
+        """Return the tables of the documents (all by default), in order."""
         if self._tables is None:
             ids = [document.id for document in self.documents if document.tables]
             rows = self.read("outline", documents=ids) if ids else []
@@ -137,7 +137,7 @@ class Library:
         table: TableOutline | None = None,
         **more: Any,
     ) -> Citation:
-        """Return a citation; a table on one page alone brings the page."""
+        """Return a citation; a table on a single page adds that page."""
         if table is not None and page is None and table.pages:
             page = table.pages[0]
         return Citation(
@@ -150,7 +150,7 @@ class Library:
         )
 
 
-# --- Documents that a question names: by title, by file name, or by a part that only one has ------
+# --- Named documents ---
 
 _TOKEN = re.compile(r"[^\W_]+")
 _NOUN = re.compile(
@@ -160,7 +160,7 @@ _NOUN = re.compile(
 _BEFORE = re.compile(
     r"\b(?:in|of|from|document|file|pdf|does|do|has|is|within)\s+(?:the\s+)?$", re.IGNORECASE
 )
-#: Words that are in titles and in questions about structure alike.
+#: Words that occur in titles and in questions about structure alike.
 _GENERIC = frozenset(
     "page pages table tables document file report paper section row column text data list index "
     "notes summary first last second third the of and in on for a an to with no pdf number".split()
@@ -170,7 +170,9 @@ _LONGEST = 25
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name at `text[start:end]`; several documents where they share it. `whole` if it is all."""
+    """A name at `text[start:end]`, with several documents where they share it; `whole` if it is
+    all.
+    """
 
     documents: tuple[DocumentOutline, ...]
     start: int
@@ -208,7 +210,7 @@ def _names(document: DocumentOutline) -> set[tuple[str, ...]]:
 
 
 def _stands_alone(text: str, run: tuple[str, ...], start: int, end: int) -> bool:
-    """Whether a short or plain name is meant as one."""
+    """Return whether a short or plain name is used as a name."""
     if len(run) > 1 and not set(run) <= _GENERIC:
         return True
     if set(run) <= _GENERIC or run[0].isdigit():
@@ -226,7 +228,7 @@ def _stands_alone(text: str, run: tuple[str, ...], start: int, end: int) -> bool
 def _partly(
     text: str, tokens: list[tuple[str, int, int]], documents: Sequence[DocumentOutline]
 ) -> list[Named]:
-    """Return the longest part of a name that is in the text, where one document alone has it."""
+    """Return the longest part of a name in the text that only one document has."""
     if len(documents) > 2_000:
         return []
     padded = [(d, [f" {' '.join(name)} " for name in _names(d)]) for d in documents]
@@ -235,7 +237,7 @@ def _partly(
             run = [token for token, _, _ in tokens[at : at + size]]
             start, end = tokens[at][1], tokens[at + size - 1][2]
             if len(_TOKEN.findall(text, start, end)) != size:
-                continue  # a whole name stands between
+                continue  # a whole name is between
             telling = [token for token in run if token not in _GENERIC and not token.isdigit()]
             if not telling or run[0] in ("the", "of", "in") or run[-1] in ("the", "of", "in"):
                 continue

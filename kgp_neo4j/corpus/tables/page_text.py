@@ -33,7 +33,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def is_heading(paragraph: str) -> bool:
-    """Whether a paragraph reads as a heading: short, begins as one, and is no sentence."""
+    """Return whether a paragraph reads as a heading: short, begins as one, and is no sentence."""
     if paragraph.startswith("#"):
         return True
     words = _WORD.findall(paragraph)
@@ -55,7 +55,7 @@ def is_heading(paragraph: str) -> bool:
 
 
 def headings(text: str) -> list[str]:
-    """Return the headings of a page: paragraphs that read as such and stand before others."""
+    """Return the headings of a page: paragraphs that read as such and come before others."""
     parts = paragraphs(text)
     marked = [part.lstrip("# ").strip() for part in parts if part.startswith("#")]
     if marked:
@@ -70,7 +70,7 @@ def headings(text: str) -> list[str]:
 
 
 def word_count(text: str) -> int:
-    """Return how many words a page has, those in its tables too."""
+    """Return the number of words of a page, those in its tables too."""
     return len(_WORD.findall(text))
 
 

@@ -1,4 +1,4 @@
-"""Looks up pages: their text, margins, printed numbers and headings, and the phrases they have."""
+"""Look up pages: their text, margins, printed numbers and headings, and phrases on them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Hit = tuple[DocumentOutline, int, str, int, str]
 
 
 def look_up_page(context: Context) -> StructuralAnswer:
-    """Return a part of the pages named, or of every page of the documents where none is."""
+    """Return a part of the named pages, or of every page of the documents where none is named."""
     part = context.look_up.part
     wanted = context.found.pages or [(document, ()) for document in paged(context)]
     pages = [
@@ -38,7 +38,7 @@ def look_up_page(context: Context) -> StructuralAnswer:
     if not pages:
         return nothing("There are no pages.")
     if len({document.id for document, _ in pages}) == 1:
-        # A range of one document, however long, is meant as a whole.
+        # A range of one document is meant as a whole, however long it is.
         context.found.named = True
     several = len(pages) > 1
 
@@ -85,11 +85,11 @@ def _headings(page: PageText, where: str, cite: Citation, several: bool) -> Stru
     return replace(made, confidence=0.6)
 
 
-# --- Mentions -----------------------------------------------------------------------------------
+# --- Mentions ---
 
 
 def look_up_mentions(context: Context) -> StructuralAnswer:
-    """Return the pages that have a phrase, the first or last of them, or whether some have it."""
+    """Return the pages with a phrase, the first or last of them, or whether there are any."""
     part = context.look_up.part
     said, hits, margin = _hits(context)
     reading = f"pages whose text has “{said}”{margin}"
@@ -130,7 +130,9 @@ def _is_there(context: Context, said: str, hits: list[Hit]) -> StructuralAnswer:
 
 
 def count_mentions(context: Context) -> StructuralAnswer:
-    """Return on how many pages a phrase is, or how often, on the pages named or on all."""
+    """Return the number of pages with a phrase, or of its occurrences, on the named pages or on
+    all.
+    """
     said, hits, margin = _hits(context)
     if context.found.pages:
         hits = [hit for hit in hits if (hit[0].id, hit[1]) in places(context)]
@@ -148,10 +150,10 @@ def count_mentions(context: Context) -> StructuralAnswer:
 
 
 def _hits(context: Context) -> tuple[str, list[Hit], str]:
-    """Return the phrase as it was looked for, its pages with how often it is there, and a note.
+    """Return the phrase searched for, its pages with the number of occurrences, and a note.
 
-    Without quotation marks an article before it, or a plural's ending, is left away where that
-    finds more. Headers and footers count where the text has it nowhere; the note says so.
+    Without quotation marks an article before it, or a plural's ending, is dropped where that finds
+    more. Headers and footers count where the text has it nowhere; the note states that.
     """
     said = context.look_up.phrase
     tries = [said]

@@ -1,4 +1,4 @@
-"""Reads a structural question once, and answers it by a look-up, a plan over a table, or a model.
+"""Read a structural question once, and answer it by a look-up, a plan over a table, or a model.
 
 KGP answers a question about structure by fetching the page or table that it names (Wang et al.,
 AAAI 2024, "LLM-based KG traversal agent": the content of a page is its passages, that of a table
@@ -56,7 +56,7 @@ _LOOK_UPS: Mapping[Kind, Callable[[Context], StructuralAnswer | None]] = {
     "count": count,
     "compare": compare,
 }
-#: Look-ups that give a page or table as it is: a language model may do more with it.
+#: Look-ups that return a page or table as it is: a language model may do more with it.
 _WHOLE = (("page", "text"), ("page", ""), ("table", "rows"), ("compare", ""))
 _MOST_TABLES = 4
 #: "Which company", "what kind": the two words that may name a column.
@@ -66,7 +66,7 @@ _KIND_ASKED = re.compile(r"\b(?:which|what|whose)\s+([^\W\d]+)(?:\s+([^\W\d]+))?
 def read(
     database: Database, corpus: str, question: str, write: Write | None = None
 ) -> StructuralReading:
-    """Read a question: what it refers to, the look-up that it asks for, and its type."""
+    """Read a question: what it refers to, its look-up, and its type."""
     library = Library(database, corpus)
     made = read_references(question, library.documents)
     context = Context(library, made, resolve(library, made), choose(made))
@@ -95,7 +95,9 @@ class _Reading(StructuralReading):
             self.decision, self.chosen = choice
 
     def answer(self, write: Write | None = None) -> StructuralAnswer:
-        """Answer by the look-up that the model chose, and where that gives none, by the words'."""
+        """Answer by the look-up that the model chose; where that gives nothing, by the
+        words' one.
+        """
         if write is not None and not self.asked:
             self.ask(write)
         context, result = self.context, None
@@ -139,7 +141,9 @@ def _unsure(doubt: str) -> StructuralAnswer:
 def _from_tables(
     context: Context, tables: list[TableOutline], write: Write | None
 ) -> StructuralAnswer:
-    """Hand a question within one table to the table parser, then to a model where there is one."""
+    """Answer a question within one table by the table parser, then by a model where there
+    is one.
+    """
     from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
 
     if len(tables) > 1 and not context.found.named:
@@ -184,7 +188,7 @@ def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
 
 
 def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
-    """Look for the table that the question's words fit, where it names none."""
+    """Find the table that the question's words fit, where it names none, and answer from it."""
     every = context.library.tables(context.found.documents)
     tables = _with_kind_asked(context.made.rest, every)
     if len(tables) > 1:
@@ -196,9 +200,9 @@ def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
 
 
 def _with_kind_asked(question: str, tables: list[TableOutline]) -> list[TableOutline]:
-    """Return the tables that have a column of what is asked for ("which company"), else all.
+    """Return the tables with a column for the kind asked for ("which company"), else all.
 
-    Another table may share more words with the question, and would be answered from wrongly.
+    Another table may share more words with the question, and give a wrong answer.
     """
     found = _KIND_ASKED.search(question)
     kinds = stems(" ".join(filter(None, found.groups()))) if found else set()

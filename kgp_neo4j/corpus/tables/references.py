@@ -1,7 +1,7 @@
-"""What a question refers to: documents, pages, tables, rows and columns, and quoted texts.
+"""The references of a question: documents, pages, tables, rows and columns, and quotations.
 
-What is found is taken out of the question and replaced by a placeholder (`PAGEREF0`, `TABLEREF0`,
-`ROWREF0`, `COLREF0`, `QUOTE0`), so that the rest can be read as one of a few forms.
+Each is replaced in the question by a placeholder (`PAGEREF0`, `TABLEREF0`, `ROWREF0`, `COLREF0`,
+`QUOTE0`), so that the rest can be read as one of a few forms.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def _alternatives(words: dict[str, int]) -> str:
 _NUMBER = rf"(?:\d+|{_alternatives(_NUMBERS)})"
 _WHOLE = rf"{_NUMBER}\b"
 ORDINAL = rf"(?:\d+(?:st|nd|rd|th)|{_alternatives(_ORDINALS)})"
-#: What asks for a count, and what asks for one of several.
+#: Phrases that ask for a count, and those that ask for one of several.
 COUNT = r"(?:how many|number of|(?:total|overall) (?:number|count)|count|tally)"
 WHICH = r"(?:which|what|list|name|give|show|tell|every|all|any|enumerate|identify|find)"
 
 
-#: No page or row has a larger number; the database takes none with more than 64 bits.
+#: The largest number of a page or row; the database takes at most 64 bits.
 _LARGEST = 10**9
 
 
@@ -81,7 +81,7 @@ def _ordinal_of(text: str) -> int:
     return min(int(found[0]), _LARGEST) if found else _ORDINALS[text]
 
 
-#: Words that say nothing of what is asked for once pages and tables are taken out.
+#: Words that do not show what is asked for once pages and tables are removed.
 _STOP = FUNCTION_WORDS.union(
     "according all altogether any appear appears can complete contain contained containing "
     "contains content contents could count counting data display displayed displays each entire "
@@ -101,7 +101,8 @@ def content(text: str) -> list[str]:
     return [word for word in found if word not in _STOP]
 
 
-#: What may come after a noun that heads its phrase: "the table shows", not "the table tennis club".
+#: Words that may follow a noun that heads its phrase: "the table shows", not "the table tennis
+#: club".
 HEAD = (
     rf"(?=\s*(?:$|[^\w\s(]|\(?(?:PAGE|TABLE|ROW|COL|DOC)REF|\(?QUOTE)|\s+(?:{'|'.join(sorted(_STOP))}|"
     r"compar\w*|depict\w*|describ\w*|explain\w*|illustrat\w*|indicat\w*|labell?ed|mention\w*|"
@@ -109,7 +110,7 @@ HEAD = (
 )
 
 
-# --- How questions write pages, tables, rows, columns and quotations, as regular expressions ------
+# --- Patterns ---
 
 _I = re.IGNORECASE
 _POLITE = re.compile(
@@ -226,7 +227,7 @@ _STRUCTURE = re.compile(
 )
 
 
-# --- What a question refers to: documents, pages, tables, rows and columns, and quoted texts ------
+# --- References ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +249,10 @@ class TableRef:
 
 @dataclass(slots=True)
 class References:
-    """What a question refers to, and `plain`: the question with placeholders for it.
+    """The references of a question, and `plain`: the question with placeholders for them.
 
-    `rest` is the question without what names documents, pages and tables, but with all else as it
-    was written. `documents` holds the named documents in their order.
+    `rest` is the question without the names of documents, pages and tables, but otherwise as it was
+    written. `documents` has the named documents in order.
     """
 
     question: str
@@ -265,18 +266,18 @@ class References:
     documents: list[DocumentOutline] = field(default_factory=list)
 
     def place(self, placeholder: str) -> int:
-        """Return where a placeholder stands in `plain`; -1 where it does not."""
+        """Return the offset of a placeholder in `plain`; -1 where it is missing."""
         return self.plain.find(placeholder)
 
 
-#: Characters of a question that are read; what is longer is a pasted page.
+#: Characters of a question that are read at most; a longer one is a pasted page.
 _LONGEST = 2_000
-#: "The first 1000 pages": more at once are not read.
+#: Pages that are read at once at most, as in "the first 1000 pages".
 _MOST = 1_000
 
 
 def read_references(question: str, documents: Sequence[DocumentOutline]) -> References:
-    """Return what the question refers to; `documents` are those that it may name."""
+    """Return the references of the question; `documents` are those that it may name."""
     made = References(question=question)
     text = " ".join(question[:_LONGEST].split())
     text = _POLITE.sub("", text)
@@ -318,9 +319,9 @@ _ITS_TABLE = re.compile(
 def _documents(
     made: References, text: str, documents: Sequence[DocumentOutline]
 ) -> tuple[str, str]:
-    """Take the documents' names out; what is left stands for what is asked of them.
+    """Remove the documents' names; the rest of the text is what is asked of them.
 
-    The second text is for questions within a table: a name met only in part stays in it.
+    The second text is for questions within a table: a name given only in part stays in it.
     """
     for at, quoted in enumerate(made.quoted):
         for found in named_documents(quoted, documents):
@@ -337,7 +338,7 @@ def _documents(
             rest = f"{rest[: found.start]} {mark} {rest[found.end :]}"
     text = _ITS_TABLE.sub(r"the table of \1", " ".join(text.split()))
     if len({document.id for document in made.documents}) > 1 and text.count("DOCREF") > 1:
-        # The names stay, to tell which page or table is of which document.
+        # The names stay, to show which page or table belongs to which document.
         return text, _dropped(rest)
     return _dropped(text), _dropped(rest)
 
@@ -360,7 +361,7 @@ def _dropped(text: str) -> str:
 
 
 def _marked(into: list[Ref], mark: str, found: Sequence[Ref]) -> str:
-    """Keep what is named, and return the placeholders that stand for it."""
+    """Add references, and return the placeholders for them."""
     first = len(into)
     into += found
     return f" {' and '.join(f'{mark}{at}' for at in range(first, len(into)))} "
@@ -386,7 +387,7 @@ def _page_list(made: References, text: str) -> str:
 def _places(
     into: list[int], mark: str, text: str, listed: re.Pattern[str], placed: re.Pattern[str]
 ) -> str:
-    """Take out rows or columns that are named by number ("rows 2 and 3") or place ("the last")."""
+    """Replace rows or columns named by number ("rows 2 and 3") or place ("the last")."""
     text = listed.sub(
         lambda m: _marked(into, mark, [*map(_number_of, re.findall(_WHOLE, m[1], _I))]), text
     )
@@ -435,6 +436,6 @@ def _tables(made: References, text: str) -> str:
 
 
 def _without_structure(text: str) -> str:
-    """Return a question within a table without the words that say which table it is."""
+    """Return a question within a table without the words that name the table."""
     made = _STRUCTURE.sub(" ", text)
     return made if content(made) else text

@@ -1,4 +1,4 @@
-"""From what a question refers to, to the pages and tables that are there."""
+"""Resolve a question's references to the pages and tables that exist."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ROMAN = ["", *"i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii
 
 @dataclass(slots=True)
 class Resolved:
-    """What is meant: documents, their pages and tables; and what is not there.
+    """The result: documents, their pages and tables; and what does not exist.
 
     `pages` and `tables` have an entry for each page or table named, in the question's order; where
-    no document was named, one for each document that has it. `missing` says what does not exist,
-    `notes` how a reference was taken, `doubt` why a table cannot be told.
+    no document was named, one for each document that has it. `missing` lists what does not exist,
+    `notes` how a reference was resolved, `doubt` why a table is ambiguous.
     """
 
     documents: tuple[DocumentOutline, ...]
@@ -63,7 +63,7 @@ def _scope(made: References, found: Resolved, mark: str) -> tuple[DocumentOutlin
     return (min(after, key=lambda a: a[0])[1],) if after else (made.documents[-1],)
 
 
-# --- pages --------------------------------------------------------------------------------------
+# --- Pages ---
 
 
 def _page(
@@ -103,9 +103,9 @@ def _page(
 def _counted(
     document: DocumentOutline, page: str | int, printed: int | None
 ) -> tuple[int | None, str]:
-    """Return the number of a page as counted, and a note where a page is printed otherwise.
+    """Return the number of a page as counted, and a note where its printed number differs.
 
-    `printed` is the page that bears what the question says. Numbers below 1 count from the end.
+    `printed` is the page with the printed number in question. Numbers below 1 count from the end.
     """
     if isinstance(page, str):
         return printed, ""
@@ -117,7 +117,7 @@ def _counted(
     return counted, f"page {page} as counted; the page printed {page} is page {printed}"
 
 
-# --- tables -------------------------------------------------------------------------------------
+# --- Tables ---
 
 
 def _table(
@@ -198,7 +198,7 @@ def _numbered(
 
 
 def _main(found: Resolved, tables: Sequence[TableOutline]) -> list[TableOutline]:
-    """Return the table that is by far the largest of one document's, and note that it was taken."""
+    """Return the table that is by far the largest of one document's, and add a note on it."""
     sizes = sorted((table.rows * len(table.columns) for table in tables), reverse=True)
     if len({table.document for table in tables}) != 1 or sizes[0] < 8 * max(1, sizes[1]):
         return []
@@ -234,7 +234,7 @@ def _listed(library: Library, tables: Sequence[TableOutline]) -> str:
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
-# --- by words -----------------------------------------------------------------------------------
+# --- By words ---
 
 
 def by_words(
@@ -242,7 +242,7 @@ def by_words(
 ) -> list[TableOutline]:
     """Return the tables that the words fit best: by caption, headers, document, then by cells.
 
-    `only` asks for a clear winner: no table where two are as good.
+    `only` requires a clear winner: no table where two are as good.
     """
     wanted, phrases = stems(words), phrases_of(words)
     if not wanted or not tables:

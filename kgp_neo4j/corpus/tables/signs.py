@@ -1,7 +1,7 @@
-"""Tells from its words whether a question is about structure (pages, tables), content or both.
+"""Decide by its words whether a question is about structure (pages, tables), content or both.
 
-A few weighed signs decide: what the question names, the look-up that it asks for, the words that it
-uses, and which of them the corpus's own tables have.
+A few weighted signs decide: the references of the question, its look-up, the words that it uses,
+and those of them that the corpus's own tables have.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from kgp_neo4j.types.tables import TypeDecision
 
 __all__ = ["decided", "decision", "signs"]
 
-#: What the signs of a question must add up to for it to be about structure.
+#: The least sum of a question's signs for it to be about structure.
 _ENOUGH = 0.75
-#: More tables than this are not looked through for columns that a question names.
+#: Tables that are searched at most for columns that a question names.
 _MOST_TABLES = 500
 
 Sign = tuple[float, str]
@@ -76,7 +76,7 @@ def decided(context: Context) -> TypeDecision:
 
 
 def decision(made: References, look: LookUp, found: list[Sign]) -> TypeDecision:
-    """Return the type that the signs of a question speak for."""
+    """Return the type that the signs of a question support."""
     score = min(1.0, sum(weight for weight, _ in found))
     reason = "; ".join(dict.fromkeys(reason for _, reason in found)) or "no sign of structure"
     if score < _ENOUGH:
@@ -86,9 +86,9 @@ def decision(made: References, look: LookUp, found: list[Sign]) -> TypeDecision:
 
 
 def signs(made: References, look: LookUp, is_there: Callable[[str], bool]) -> list[Sign]:
-    """Return what in the words of a question speaks for structure, with weights.
+    """Return the signs of structure in the words of a question, with weights.
 
-    `is_there` says whether the corpus has a table that some words name.
+    `is_there` returns whether the corpus has a table that some words name.
     """
     found: list[Sign] = []
     if made.pages:
@@ -111,7 +111,9 @@ def signs(made: References, look: LookUp, is_there: Callable[[str], bool]) -> li
 
 
 def _columns_named(library: Library, made: References) -> list[Sign]:
-    """Whether a question ranks, counts or looks up by columns that tables of the corpus have."""
+    """Return whether a question ranks, counts or looks up by columns that tables of the corpus
+    have.
+    """
     if not _RANKING.search(made.plain):
         return []
     documents = [document for document in library.documents if document.tables]

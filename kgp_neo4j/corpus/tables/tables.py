@@ -1,4 +1,4 @@
-"""Looks up tables: which there are, and one table's rows, columns, cells, caption and pages."""
+"""Look up tables: the list of them, and one table's rows, columns, cells, caption and pages."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-#: Rows that are shown of a long table, cells and tables that are cited, rows read of a column.
+#: Rows shown of a long table, cells and tables that are cited, rows read of a column, at most.
 _SHOWN, _CITED, _LISTED = 40, 50, 2_000
 
 
 def look_up_table(context: Context) -> StructuralAnswer:
-    """Return a part of each table named: its rows, columns, caption, pages, or that it exists."""
+    """Return a part of each named table: its rows, columns, caption, pages, or that it exists."""
     make = {
         "columns": _columns,
         "caption": _caption,
@@ -76,7 +76,9 @@ def _content(context: Context, table: TableOutline) -> StructuralAnswer:
 
 
 def markdown_of(context: Context, table: TableOutline, limit: int = _SHOWN) -> tuple[str, str]:
-    """Return a table as Markdown, at most `limit` rows, and what was cut ("" if nothing was)."""
+    """Return a table as Markdown, at most `limit` rows, and a note on the cut ("" if there is
+    none).
+    """
     rows = context.library.read("rows", table=table.id, numbers=[], columns=[], limit=limit)
     names = [column.header for column in table.columns]
     lines = [
@@ -135,9 +137,9 @@ def _exists(context: Context, table: TableOutline) -> StructuralAnswer:
     )
 
 
-# --- Rows, columns and cells, by their places or by names -----------------------------------------
+# --- Rows, columns and cells ---
 
-#: Words that turn what a question says into something else, and that ask for a number.
+#: Words that turn a question into another one, and words that ask for a number.
 _TURNED = re.compile(
     r"\b(?:not|without|except|excluding|but|before|after|above|below|only|altogether|first|last|"
     r"if)\b|^\s*(?:is|are|was|were|does|do|did|has|have|can)\b",
@@ -147,7 +149,7 @@ _COUNTING = re.compile(r"\bhow\s+(?:many|much)\b|\bnumber\s+of\b", re.IGNORECASE
 
 
 def find_column(table: TableOutline, name: str) -> ColumnOutline | None:
-    """Return the column of that name: the same but for endings, or the only one like it."""
+    """Return the column of that name: the same except for endings, or the only one like it."""
     wanted = normal(name)
     words = {stem(word) for word in wanted.split()}
     for test in (
@@ -163,7 +165,7 @@ def find_column(table: TableOutline, name: str) -> ColumnOutline | None:
 
 
 def _chosen_columns(context: Context, table: TableOutline) -> list[ColumnOutline]:
-    """Return the columns that are named by their name or by their places."""
+    """Return the columns given by their name or by their places."""
     if name := context.look_up.column:
         return [column for column in [find_column(table, name)] if column]
     counted = [at if at > 0 else len(table.columns) + 1 + at for at in context.made.columns]
@@ -303,9 +305,9 @@ def _cite_cell(
 
 
 def cell_by_names(context: Context, table: TableOutline) -> StructuralAnswer | None:
-    """Return the cell of a row and a column that the question names in full, if it says no more.
+    """Return the cell of a row and a column that the question names in full and nothing more.
 
-    A row is named by its first cell. None where either is not the only one, or words are left.
+    A row is named by its first cell. None where either is ambiguous, or words are left.
     """
     asked = context.made.rest
     if table.rows > _LISTED or _TURNED.search(asked):
@@ -344,7 +346,7 @@ def _rows_named(
 
 
 def _longest(found: list[tuple[str, T]]) -> list[tuple[str, T]]:
-    """Return those whose name no longer one contains."""
+    """Return those whose name is not contained in a longer one."""
     return [
         (norm, item)
         for norm, item in found
@@ -352,14 +354,14 @@ def _longest(found: list[tuple[str, T]]) -> list[tuple[str, T]]:
     ]
 
 
-# --- Which tables there are -----------------------------------------------------------------------
+# --- Lists of tables ---
 
 
 def look_up_tables(context: Context) -> StructuralAnswer:
     """Return the tables of the documents or pages: all, those with a column, or about something.
 
-    The values are their names or captions, their pages or documents, how many they are, or whether
-    there are any.
+    The values are their names or captions, their pages or documents, their number, or whether there
+    are any.
     """
     look, library = context.look_up, context.library
     tables, where = _scope(context)
@@ -401,7 +403,7 @@ def look_up_tables(context: Context) -> StructuralAnswer:
 
 
 def _scope(context: Context) -> tuple[list[TableOutline], str]:
-    """Return the tables of the documents or pages in question, and where that is in words."""
+    """Return the tables of the documents or pages in question, and that scope in words."""
     tables = context.library.tables(context.found.documents)
     titles = [document.title for document in context.found.documents]
     where = f"in {joined(titles[:3])}" if len(titles) <= 3 else "in the corpus"
@@ -415,7 +417,7 @@ def _scope(context: Context) -> tuple[list[TableOutline], str]:
 
 
 def _listed(context: Context, table: TableOutline) -> str:
-    """Return a table's pages and caption, as a list shows it."""
+    """Return a table's pages and caption, as it is listed."""
     pages = f"({'pages' if len(table.pages) > 1 else 'page'} {_run(table.pages)})"
     said = table.caption if table.caption and normal(table.caption) != normal(table.name) else ""
     said = said or "columns " + ", ".join(column.name for column in table.columns[:8])
@@ -438,11 +440,11 @@ def _lines(context: Context, tables: Sequence[TableOutline]) -> str:
     return f"{shown}\n… and {more} more" if more > 0 else shown
 
 
-# --- Counts ---------------------------------------------------------------------------------------
+# --- Counts ---
 
 
 def count(context: Context) -> StructuralAnswer:
-    """Count pages, tables, rows, columns or cells, or how often a phrase is mentioned."""
+    """Count pages, tables, rows, columns or cells, or the mentions of a phrase."""
     look = context.look_up
     if look.each:
         return _count_each(context)

@@ -1,4 +1,4 @@
-"""Reads a PDF file page by page into one document with its pages and tables."""
+"""Read a PDF file page by page into one document with its pages and tables."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["PASSWORD_VARIABLE", "Assembly", "read_pdf"]
 
 @dataclass(slots=True)
 class _Table:
-    """A table as it grows over pages."""
+    """A table that grows over pages."""
 
     rows: list[tuple[str, ...]]
     row_pages: list[int]
@@ -64,26 +64,26 @@ class _Table:
 
 
 class Assembly:
-    """Takes pages in their order and gives the document's text, pages and tables."""
+    """Collect pages in order into the document's text, pages and tables."""
 
     def __init__(self) -> None:
         self.pages: list[SourcePage] = []
-        #: Where each block begins, and how long it is where it cannot be a heading.
+        #: Offset of each block, with its length where it cannot be a heading.
         self.marks: list[tuple[int, Heading | int]] = []
         self._texts: list[str] = []
         self._length = 0
         self._tables: list[_Table] = []
-        #: The table that ends the page before, which may go on.
+        #: The table at the end of the page before, which may continue.
         self._open: _Table | None = None
 
     @property
     def text(self) -> str:
-        """The text so far: that of the pages one after another."""
+        """Return the text so far, of all pages one after another."""
         return "".join(self._texts)
 
     @property
     def tables(self) -> tuple[SourceTable, ...]:
-        """The tables so far, in the order in which they begin."""
+        """Return the tables so far, in the order in which they begin."""
         return tuple(table.made() for table in self._tables)
 
     def add(
@@ -95,7 +95,7 @@ class Assembly:
         blocks: Sequence[Block],
         recognised: bool = False,
     ) -> None:
-        """Add a page; a table at its top may go on with the one at the end of the page before."""
+        """Add a page; a table at its top may continue the one at the end of the page before."""
         parts: list[str] = []
         at = self._length
         last: _Table | None = None
@@ -116,7 +116,7 @@ class Assembly:
         self._length = at
 
     def _continued(self, grid: Grid, before: Sequence[Block]) -> _Table | None:
-        """Return the table of the page before that a table at the top of a page goes on with."""
+        """Return the table of the page before that a table at the top of a page continues."""
         table = self._open
         texts = [block for block in before if isinstance(block, str)]
         if table is None or len(texts) < len(before):
@@ -171,13 +171,13 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
     return [["".join(text.casefold().split()) for text in row] for row in rows]
 
 
-# --- Reads a PDF file page by page into one document with its pages and tables --------------------
+# --- The file ---
 
 #: The environment variable with the password of encrypted PDF files.
 PASSWORD_VARIABLE = "KGP_NEO4J_PDF_PASSWORD"
-#: Pages on each side that a page's header and footer are compared with.
+#: Pages on each side with which a page's header and footer are compared.
 _NEIGHBOURS = 4
-#: Pages read with one opening of the file, so that what its library keeps of them is let go.
+#: Pages read with one opening of the file, so that the memory its library uses for them is freed.
 _AT_ONCE = 32
 _NO_TITLE = re.compile(
     r"microsoft (?:word|powerpoint|excel)\b|untitled|document\d*$|.*\.(?:\w{2,4})$|"
@@ -191,7 +191,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
 
     Raises InputError for a file that is empty, no PDF, damaged, encrypted, or without any text.
     Pages that cannot be read, or are only pictures without text that the extra `ocr` recognises,
-    are kept, empty, and named in `left_out`.
+    stay in the document, empty, and are named in `left_out`.
     """
     where = shown(path)
     if not data:
@@ -246,7 +246,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
 
 
 class _Opened:
-    """A PDF file whose pages are read one after another; what its library keeps is let go."""
+    """A PDF file whose pages are read one after another, with its library's memory freed."""
 
     def __init__(self, where: str, data: bytes) -> None:
         self._where = where
@@ -331,7 +331,7 @@ def _windows(pages: Iterable[PageParts]) -> Iterator[tuple[Sequence[PageParts], 
 
 
 def _metadata_title(metadata: object) -> str:
-    """Return the title that a file says it has, unless a program made it up."""
+    """Return the title in a file's metadata, unless a program made it up."""
     title = metadata.get("Title") if isinstance(metadata, dict) else ""
     title = " ".join(str(title or "").replace("\x00", "").split())
     if not 4 <= len(title) <= 300 or not title.isprintable() or _NO_TITLE.match(title):
@@ -340,7 +340,9 @@ def _metadata_title(metadata: object) -> str:
 
 
 def _largest(parts: PageParts) -> str:
-    """Return the heading of a first page: the uppermost of its largest lines, and those next."""
+    """Return the heading of a first page: the uppermost of its largest lines, and those
+    next to it.
+    """
     sizes = sorted(w.size for w in parts.words for _ in w.text)
     usual = sizes[len(sizes) // 2] if sizes else 0.0
     large = [w for w in parts.words if not w.turn and w.size >= 1.2 * usual]

@@ -1,7 +1,7 @@
-"""A table's grid from its place on the page, its ruled lines, gaps and lines of text.
+"""Build a table's grid from its box on the page, its ruled lines, gaps and lines of text.
 
-Boundaries are gathered first (ruled lines, gaps that go through the lines of text, lines of text),
-then cells that nothing parts are merged, so that spans come out as they are drawn.
+Boundaries are gathered first (ruled lines, gaps through the lines of text, lines of text), then
+cells that nothing separates are merged, so that spans are the ones drawn.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__ = ["Grid", "grid_of", "header_rows", "row_bounds", "widened"]
 def row_bounds(
     lines: Sequence[Line], xs: Sequence[float], ys: Sequence[float], *, is_ruled: bool
 ) -> list[float]:
-    """Return the heights that part rows between the ruled lines at `ys`.
+    """Return the heights that separate rows between the ruled lines at `ys`.
 
-    In a table that is ruled all over, a stretch between two lines is one row, unless every column
+    In a table that is ruled all over, the space between two lines is one row, unless every column
     has a text on every line of it (as where each fifth row is ruled off). In others each line of
-    text is a row, but for those that go on with the row above.
+    text is a row, except those that continue the row above.
     """
     made: list[float] = []
     for at, (top, bottom) in enumerate(itertools.pairwise(ys)):
@@ -73,7 +73,7 @@ def _is_row_each(cells: Sequence[dict[int, str]], *, is_first: bool) -> bool:
 
 
 def _is_over(above: Line, below: Line, xs: Sequence[float]) -> bool:
-    """Say whether a line names groups of columns and the one below it the columns themselves."""
+    """Return whether a line names groups of columns and the one below it the columns themselves."""
     crossed = [sum(p.x0 < x - 1 and p.x1 > x + 1 for x in xs[1:-1] for p in segments(line, 0.3))
                for line in (above, below)]  # fmt: skip
     return crossed[0] > 0 and not crossed[1] and len(segments(below)) > 2 * len(segments(above))
@@ -85,7 +85,9 @@ def _is_mostly_values(cells: Sequence[dict[int, str]]) -> bool:
 
 
 def _is_one_header(lines: Sequence[Line], xs: Sequence[float]) -> bool:
-    """Say whether the lines above the first ruled line are one row of names that run over lines."""
+    """Return whether the lines above the first ruled line are one row of names over several
+    lines.
+    """
     for line in lines:
         for x in xs[1:-1]:
             if any(word.x0 < x - 1 and word.x1 > x + 1 for word in line.words):
@@ -99,9 +101,9 @@ def _is_one_header(lines: Sequence[Line], xs: Sequence[float]) -> bool:
 
 
 def _by_space(lines: Sequence[Line], cells: Sequence[dict[int, str]]) -> list[int] | None:
-    """Return the lines that begin a row where rows stand clearly further apart than their lines.
+    """Return the lines that begin a row where rows are clearly further apart than their lines.
 
-    None where they do not, or where what stands together is no row: several lines with text in
+    None where they are not, or where lines close together are no row: several lines with text in
     most columns.
     """
     gaps = [b.top - a.bottom for a, b in itertools.pairwise(lines)]
@@ -119,12 +121,12 @@ def _by_space(lines: Sequence[Line], cells: Sequence[dict[int, str]]) -> list[in
 
 
 def _is_row(cells: Sequence[dict[int, str]], columns: int) -> bool:
-    """Say whether lines are one row: only one of them has text in most columns."""
+    """Return whether lines are one row: only one of them has text in most columns."""
     return sum(len(line) >= max(2, 0.6 * columns) for line in cells) == 1
 
 
 def _goes_on(at: int, lines: Sequence[Line], cells: Sequence[dict[int, str]]) -> bool:
-    """Say whether a line goes on with the row of the line above it."""
+    """Return whether a line continues the row of the line above it."""
     line, above = lines[at], lines[at - 1]
     here, before = cells[at], cells[at - 1]
     tight = line.top - above.bottom < 0.55 * line.size
@@ -141,7 +143,7 @@ def _goes_on(at: int, lines: Sequence[Line], cells: Sequence[dict[int, str]]) ->
     return tight
 
 
-# --- Which rows of a table name its columns -------------------------------------------------------
+# --- Header rows ---
 
 _MOST = 4
 
@@ -153,10 +155,10 @@ def header_rows(
     ruled_off: set[int],
     turned: bool,
 ) -> tuple[int, bool]:
-    """Return how many rows at the top are the header, and whether that is plain to see.
+    """Return the number of header rows at the top, and whether they are evident.
 
-    `bold` says of each row whether it is all bold, `ruled_off` has the rows with a line below them
-    through the whole table (where not every row has one), `turned` says whether the first row has
+    `bold` is true for each row that is all bold, `ruled_off` has the rows with a line below them
+    through the whole table (where not every row has one), `turned` is true where the first row has
     text on its side.
     """
     count, evident = 0, False
@@ -179,7 +181,7 @@ def header_rows(
         count, evident = max(count, 1), True
     if count > _MOST or count >= len(rows):
         count, evident = 1, False
-    for span in spans:  # a name that reaches down takes the rows beside it along
+    for span in spans:  # a name over several rows takes the rows beside it along
         if span.row < count and span.row + span.rows <= _MOST and span.columns < len(rows[0]):
             count = max(count, span.row + span.rows)
     first = [span for span in spans if span.row == 0 and 1 < span.columns < len(rows[0])]
@@ -199,10 +201,10 @@ def widened(
     extents: Sequence[Sequence[tuple[float, float] | None]],
     walls: Sequence[set[int]],
 ) -> tuple[list[tuple[str, ...]], list[Span]]:
-    """Return rows and spans with names spread over the columns that they stand in the middle of.
+    """Return rows and spans with names spread over the columns above which they are centred.
 
     Above the last row of a header, a name with empty places beside it names as many of the columns
-    below as lie evenly to both sides of it. `extents` has the beginning and end of each cell's
+    below as extend evenly to both sides of it. `extents` has the beginning and end of each cell's
     words, `walls` the columns of each header row with a ruled line at their left.
     """
     grid = [list(row) for row in rows]
@@ -237,7 +239,7 @@ def widened(
 
 
 def _is_covered(spans: Mapping[tuple[int, int], Span], row: int, column: int) -> bool:
-    """Say whether a place belongs to a merged cell that begins elsewhere."""
+    """Return whether a place belongs to a merged cell that begins elsewhere."""
     return any(
         (s.row, s.column) != (row, column)
         and s.row <= row < s.row + s.rows
@@ -247,7 +249,7 @@ def _is_covered(spans: Mapping[tuple[int, int], Span], row: int, column: int) ->
 
 
 def _over_numbers(rows: Sequence[tuple[str, ...]]) -> tuple[int, bool]:
-    """Return the rows of words at the top of columns that hold numbers."""
+    """Return the number of rows of words at the top of columns that have numbers."""
     below = rows[1:]
     columns = [
         at
@@ -263,7 +265,7 @@ def _over_numbers(rows: Sequence[tuple[str, ...]]) -> tuple[int, bool]:
 
 
 def _is_data(row: tuple[str, ...]) -> bool:
-    """Say whether a row has numbers, dates or amounts; years alone may be names of columns."""
+    """Return whether a row has numbers, dates or amounts; years alone may be names of columns."""
     values = [text for text in row if _is_value(text)]
     years = [text for text in values if len(text) == 4 and text.isdecimal()]
     return len(values) > len(years) and len(values) >= 0.25 * sum(map(bool, row))
@@ -273,9 +275,9 @@ def _is_value(text: str) -> bool:
     return bool(text) and typed(text).type != "text"
 
 
-# --- A table's grid from its place on the page, its ruled lines, gaps and lines of text -----------
+# --- The grid ---
 
-#: Dots that lead the eye from one column to the next.
+#: Leader dots from one column to the next.
 _LEADERS = re.compile(r"\s*(?:[.…_]\s*){4,}$|\s+(?:\.\s*){2,}$|^(?:\s*\.){4,}")
 
 
@@ -288,14 +290,14 @@ class Grid:
     edges: list[tuple[float, float]]
     #: The upper and lower end of each row.
     bounds: list[tuple[float, float]] = field(default_factory=list)
-    #: Ruled lines, not gaps alone, part the columns.
+    #: Ruled lines, not gaps alone, separate the columns.
     is_ruled: bool = False
     spans: list[Span] = field(default_factory=list)
     header_rows: int = 1
-    #: The header is plain to see (bold, ruled off, names over numbers), not only assumed.
+    #: The header is evident (bold, ruled off, names over numbers), not only assumed.
     header_is_evident: bool = False
     words: list[Word] = field(default_factory=list)
-    #: A heading within the table's frame, and where it stands.
+    #: A heading within the table's frame, and its place.
     heading: str = ""
     heading_box: Box | None = None
     caption: str = ""
@@ -304,14 +306,14 @@ class Grid:
 
     @property
     def filled(self) -> int:
-        """How many cells hold text."""
+        """Return the number of cells with text."""
         return sum(bool(text) for row in self.rows for text in row)
 
 
 def grid_of(
     box: Box, words: Sequence[Word], across: Sequence[Rule], down: Sequence[Rule]
 ) -> Grid | None:
-    """Return the grid of a table within `box`, None where its text makes less than 2 x 2 cells."""
+    """Return the grid of a table within `box`, None where its text makes fewer than 2 x 2 cells."""
     inside = [word for word in words if box.holds(word)]
     upright = [word for word in inside if not word.turn]
     if not inside:
@@ -334,7 +336,7 @@ def grid_of(
 
 
 class _Cells:
-    """The base cells between all boundaries, and which of them are one."""
+    """The base cells between all boundaries, and those that are merged."""
 
     def __init__(
         self,
@@ -414,7 +416,7 @@ class _Cells:
         return held
 
     def _home(self, piece: Box) -> int:
-        """Return the column of a text that sticks out of it to the right, else the last one."""
+        """Return the column of a text that extends beyond it to the right, else the last one."""
         first = _index(self.xs, piece.x0 + 1)
         middle = _index(self.xs, (piece.x0 + piece.x1) / 2)
         return first if first == middle else self.columns
@@ -463,7 +465,7 @@ class _Cells:
                 return x in self.soft_x and self._home(piece) <= c
         if x in self.soft_x:
             return True
-        # A ruled column without its line here: one cell, unless both sides hold text of their own.
+        # A ruled column without its line here: one cell, unless both sides have text.
         left = any(self.xs[c] <= (p.x0 + p.x1) / 2 < x for p in pieces)
         right = any(x <= (p.x0 + p.x1) / 2 < self.xs[c + 2] for p in pieces)
         return left and right
@@ -483,7 +485,7 @@ class _Cells:
         held: dict[tuple[int, int], list[Word]],
         groups: list[tuple[int, int, int, int]],
     ) -> bool:
-        """Say whether a row has a text of its own; one between double lines has not."""
+        """Return whether a row has text; one between double lines has none."""
         if any((r, c) in held for c in range(self.columns)):
             return True
         starts = {top for top, *_ in groups if top == r}
@@ -498,7 +500,7 @@ class _Cells:
 
 
 def _extent(words: Sequence[Word]) -> tuple[float, float] | None:
-    """Return where the words of a cell begin and end."""
+    """Return the start and end of a cell's words."""
     if not words:
         return None
     return min(word.x0 for word in words), max(word.x1 for word in words)
@@ -507,7 +509,7 @@ def _extent(words: Sequence[Word]) -> tuple[float, float] | None:
 def _covered(
     rules: Sequence[Rule], at: float, start: float, end: float, share: float = 0.6
 ) -> bool:
-    """Say whether ruled lines at one place cover most of a stretch."""
+    """Return whether ruled lines at one place cover most of a stretch."""
     length = sum(
         max(0.0, min(rule.end, end) - max(rule.start, start))
         for rule in rules
@@ -531,7 +533,7 @@ def _kept(span: Span, rows: Sequence[int], columns: Sequence[int]) -> Span | Non
 
 
 def _cell_text(words: Sequence[Word]) -> str:
-    """Return the text of a cell: its lines joined by spaces, turned text read its own way."""
+    """Return the text of a cell: its lines joined by spaces, turned text in its own direction."""
     parts = [line_text(line.words) for line in lines_of(w for w in words if not w.turn)]
     for turn in (90, 180, 270):
         turned = [word for word in words if word.turn == turn]

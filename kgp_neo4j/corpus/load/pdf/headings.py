@@ -1,4 +1,4 @@
-"""Finds the headings of a PDF's text: by its outline, else by the size and weight of letters."""
+"""Find the headings of a PDF's text: by its outline, else by the size and weight of letters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kgp_neo4j.types.tables import SourceSection
 __all__ = ["sections_of"]
 
 _MARKS = re.compile(r"[\W_]+")
-#: How much larger than those of running text the letters of a heading are.
+#: Least ratio of a heading's letter size to that of running text.
 _LARGER = 1.12
-#: Characters of a paragraph that a heading may stand above.
+#: Least characters of a paragraph below a heading.
 _LEAST = 60
 
 
@@ -27,9 +27,10 @@ def sections_of(
     """Return the sections that the headings among a document's blocks begin.
 
     `marks` are the places of the blocks, `sizes` those of all letters. The entries of the file's
-    `outline` say which blocks are headings and of what level, where most of them are found in the
-    text. Else what is larger than most letters, or bold, and stands above a paragraph or another
-    heading is one, and the larger, the higher. `titles` are of the whole document.
+    `outline` give the headings and their levels, where most of them are found in the text.
+    Otherwise a heading is a block that is larger than most letters, or bold, and comes before a
+    paragraph or another heading; larger ones have higher levels. `titles` are of the whole
+    document.
     """
     levels = {name: level for level, title in outline if (name := _name(title))}
     candidates = [(start, block) for start, block in marks if isinstance(block, Heading)]

@@ -1,4 +1,4 @@
-"""Words from the letters of a page: ligatures undone, turned text read its own way."""
+"""Words from the letters of a page: ligatures resolved, turned text in its own direction."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Box(NamedTuple):
         return self.bottom - self.top
 
     def holds(self, other: Placed, slack: float = 0.0) -> bool:
-        """Say whether the middle of `other` lies inside."""
+        """Return whether the middle of `other` is inside."""
         x, y = (other.x0 + other.x1) / 2, (other.top + other.bottom) / 2
         return (
             self.x0 - slack <= x <= self.x1 + slack and self.top - slack <= y <= self.bottom + slack
@@ -86,7 +86,7 @@ class Box(NamedTuple):
 
 
 def turned(box: Box, turn: int, width: float, height: float) -> Box:
-    """Return a box of a page as it lies once the page is turned so that its text is upright."""
+    """Return a box of a page in the coordinates of the page turned so that its text is upright."""
     x0, top, x1, bottom = box
     if turn == 90:
         return Box(height - bottom, x0, height - top, x1)
@@ -97,11 +97,11 @@ def turned(box: Box, turn: int, width: float, height: float) -> Box:
     return box
 
 
-# --- The letters, drawn shapes and pictures of a page, as pdfminer lays them out ------------------
+# --- Objects ---
 
 
 class Letter(NamedTuple):
-    """A letter where it stands; `turn` is 90 where it is read upwards, 270 downwards."""
+    """A letter with its place; `turn` is 90 where it is read upwards, 270 downwards."""
 
     text: str
     box: Box
@@ -120,7 +120,7 @@ class Shape(NamedTuple):
 
 @dataclass(slots=True)
 class PageObjects:
-    """What is on a page, counted in points from its top left corner."""
+    """The objects on a page, in points from its top left corner."""
 
     width: float
     height: float
@@ -130,7 +130,7 @@ class PageObjects:
 
 
 def objects_of(page: Any) -> PageObjects:
-    """Return what is on a page of pdfplumber's; letters and shapes outside of it are left out."""
+    """Return the objects on a page of pdfplumber's, without letters and shapes outside it."""
     from pdfminer.layout import LTChar, LTContainer, LTCurve, LTImage, LTLine, LTRect
 
     made = PageObjects(float(page.width), float(page.height))
@@ -160,10 +160,10 @@ def objects_of(page: Any) -> PageObjects:
 
 
 def _box(found: Any, page: PageObjects) -> Box | None:
-    """Return an object's place, None where its middle is outside the page."""
+    """Return an object's box, None where its middle is outside the page."""
     x0, top, x1, bottom = found.x0, page.height - found.y1, found.x1, page.height - found.y0
     x, y = (x0 + x1) / 2, (top + bottom) / 2
-    # Says no to what is not a number, too.
+    # Also excludes values that are not numbers.
     if not (-2 <= x <= page.width + 2 and -2 <= y <= page.height + 2):
         return None
     if not math.isfinite(x1 - x0 + bottom - top):
@@ -181,16 +181,16 @@ def _turn(matrix: tuple[float, ...]) -> int:
     return 90 if b > 0 else 270
 
 
-# --- Words from the letters of a page: ligatures undone, turned text read its own way -------------
+# --- Words ---
 
-#: A gap of this share of the letters' size parts two words; TeX's tightest space is 0.22.
+#: A gap of this share of the letters' size separates two words; TeX's tightest space is 0.22.
 _GAP = 0.18
-#: Stands for a letter without a known meaning until its word is whole.
+#: Replaces a letter without a known meaning until its word is complete.
 _SIGN = "\ue000"
 _UNKNOWN = re.compile(r"\(cid:\d+\)")
 _BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|bx\d|[-,]bd\b", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|cmtt", re.IGNORECASE)
-#: What letters become: ligatures, and characters that only look like a space or a hyphen.
+#: Replacements of letters: ligatures, and characters that only look like a space or a hyphen.
 _LETTERS = {
     **{chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)},
     "\xa0": " ", "\u2002": " ", "\u2003": " ", "\u2009": " ", "\u200a": " ", "\u202f": " ",
@@ -202,7 +202,7 @@ _LETTERS = {
 
 @dataclass(slots=True)
 class Word:
-    """A word where it stands; `turn` is 90 for text read upwards, 270 downwards, 180 overhead."""
+    """A word with its place; `turn` is 90 for text read upwards, 270 downwards, 180 upside down."""
 
     text: str
     x0: float
@@ -213,13 +213,13 @@ class Word:
     bold: bool = False
     mono: bool = False
     turn: int = 0
-    #: A space follows in the file, so that nothing is joined to the word.
+    #: A space follows in the file, so nothing is joined to the word.
     spaced: bool = False
 
 
 @dataclass(slots=True)
 class Line:
-    """Words that stand side by side, from left to right."""
+    """Words side by side, from left to right."""
 
     words: list[Word]
     x0: float = field(init=False)
@@ -238,17 +238,17 @@ class Line:
 
     @property
     def bold(self) -> bool:
-        """All of it is bold."""
+        """Return whether all of it is bold."""
         return all(word.bold for word in self.words)
 
     @property
     def mono(self) -> bool:
-        """Most of it is set in letters of one width, as code is."""
+        """Return whether most of it is in letters of one width, as code is."""
         return sum(len(w.text) for w in self.words if w.mono) > 0.6 * len(self)
 
     @property
     def middle(self) -> float:
-        """Half way between top and bottom."""
+        """Return the height half way between top and bottom."""
         return (self.top + self.bottom) / 2
 
     def __len__(self) -> int:
@@ -256,7 +256,9 @@ class Line:
 
 
 def page_turn(letters: Sequence[Letter]) -> int:
-    """Return how a whole page is turned, 0 unless most of its letters are (a table on its side)."""
+    """Return the turn of a whole page: 0 unless most of its letters are turned (a table on its
+    side).
+    """
     turns = Counter(letter.turn for letter in letters if not letter.text.isspace())
     turn, count = turns.most_common(1)[0] if turns else (0, 0)
     return turn if turn and count > 0.7 * turns.total() else 0
@@ -265,8 +267,8 @@ def page_turn(letters: Sequence[Letter]) -> int:
 def words_of(letters: Sequence[Letter], turn: int, width: float, height: float) -> list[Word]:
     """Return the words of a page's letters, upright ones first.
 
-    Letters printed twice in one place (a shadow, a poor man's bold) count once; those without a
-    known meaning do not count.
+    Letters printed twice in one place (a shadow, imitated bold) count once; those without a known
+    meaning do not count.
     """
     parts: dict[int, list[Word]] = {}
     fonts: dict[str, tuple[bool, bool]] = {}
@@ -302,7 +304,7 @@ def words_of(letters: Sequence[Letter], turn: int, width: float, height: float) 
 
 
 class _Pen:
-    """Writes letters into words in the order of the file."""
+    """Write letters into words in the order of the file."""
 
     def __init__(self) -> None:
         self._last: Word | None = None
@@ -331,7 +333,7 @@ class _Pen:
 
 
 def _joined(words: list[Word]) -> list[Word]:
-    """Return words with those put together that touch but lie apart in the file."""
+    """Return words with those joined that touch on the page but are apart in the file."""
     made: list[Word] = []
     for line in lines_of(words):
         last: Word | None = None
@@ -354,14 +356,14 @@ def _joined(words: list[Word]) -> list[Word]:
 
 
 def _is_known(word: Word) -> bool:
-    """Say whether a word is left without its unknown letters; one alone is a mark, a bullet."""
+    """Return whether a word stays without its unknown letters; a lone one is a mark or bullet."""
     if _SIGN in word.text:
         word.text = "•" if word.text == _SIGN else word.text.replace(_SIGN, "")
     return bool(word.text)
 
 
 def _back(word: Word, own: int) -> Word:
-    """Put a turned word's box back to where it stands on the page."""
+    """Put a turned word's box back to its place on the page."""
     box = turned(Box(word.x0, word.top, word.x1, word.bottom), -own % 360, 0, 0)
     word.x0, word.top, word.x1, word.bottom = box
     word.text = unicodedata.normalize("NFC", word.text)
@@ -413,7 +415,7 @@ def line_text(words: Sequence[Word]) -> str:
 
 
 def segments(line: Line, gap: float = 0.6) -> list[Box]:
-    """Return the pieces of a line that wide gaps part; `gap` is in sizes of its letters."""
+    """Return the pieces of a line between wide gaps; `gap` is in sizes of its letters."""
     made: list[Box] = []
     for word in line.words:
         if made and word.x0 - made[-1].x1 < gap * max(line.size, 4):

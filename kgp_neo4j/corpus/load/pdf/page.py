@@ -1,4 +1,4 @@
-"""One page: its words, tables and edges as they are found, then its blocks in reading order."""
+"""One page: find its words, tables and edges, then put its blocks in reading order."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ Flow: TypeAlias = list[Line | Grid]
 _DEPTH = 5
 _EVER = 1e6
 _KNOWN = 12
-#: Lines that one look ahead takes, so that no page takes for ever.
+#: Lines that one search forward reads at most, which limits the time of a page.
 _LONGEST = 300
 
 
 def reading_order(
     words: Sequence[Word], grids: Sequence[Grid], width: float, known: list[float]
 ) -> list[Flow]:
-    """Return the lines and tables of a page as flows in the order in which people read them.
+    """Return the lines and tables of a page as flows in reading order.
 
-    A white gap that goes through at least three lines, with running text on both sides, parts
-    columns; a line or table across it ends them, and what follows is looked at anew (a recursive
-    cut of the page along its gaps). `known` has the places of such gaps on the pages before, where
-    two lines are enough; those of this page are added.
+    A white gap through at least three lines, with running text on both sides, separates columns; a
+    line or table across it ends them, and the rest is cut again (a recursive cut of the page along
+    its gaps). `known` has the places of such gaps on the pages before, where two lines are enough;
+    those of this page are added.
     """
     return _cut(words, list(grids), width, known, 0)
 
@@ -101,7 +101,7 @@ def _cut(
 
 
 def _columns(parts: Flow, start: int, width: float, known: list[float]) -> tuple[int, list[float]]:
-    """Return the end of the longest run from `start` that gaps part into columns, and the gaps."""
+    """Return the end of the longest run from `start` that gaps cut into columns, and the gaps."""
     gaps = [(-_EVER, _EVER)]
     left, right, bottom = _EVER, -_EVER, 0.0
     best: tuple[int, list[tuple[float, float]]] = (start, [])
@@ -139,7 +139,7 @@ def _columns(parts: Flow, start: int, width: float, known: list[float]) -> tuple
 
 
 def _bad_column(parts: Flow, gaps: Sequence[float], width: float, least: int) -> int | None:
-    """Return the first column that does not hold running text or a table, or None."""
+    """Return the first column that has no running text or table, or None."""
     bounds = [-_EVER, *gaps, _EVER]
     full = 0
     for index, (x0, x1) in enumerate(itertools.pairwise(bounds)):
@@ -175,7 +175,7 @@ def _pieces(part: Line | Grid) -> list[Box]:
 
 
 def _without(gaps: list[tuple[float, float]], pieces: Sequence[Box]) -> list[tuple[float, float]]:
-    """Return the gaps with the extent of some boxes taken out, narrow rests dropped."""
+    """Return the gaps without the extent of some boxes; narrow remainders are dropped."""
     made = []
     for a, b in gaps:
         at = a
@@ -198,7 +198,7 @@ def _top(part: Line | Grid) -> float:
     return part.box.top + 4 if isinstance(part, Grid) else part.middle
 
 
-# --- Paragraphs from lines: joined by spaces, words that were broken at line ends put together ----
+# --- Paragraphs ---
 
 _BROKEN = re.compile(r"(?:^|[^\w])([^\W\d_]+)-$")
 _HANGING = re.compile(r"[^\W_][-–—/]$")
@@ -216,27 +216,29 @@ _KEEPING = frozenset(("self", "well", "half", "cross", "quasi", "vice"))
 
 
 class Heading(str):
-    """A paragraph that may be a heading by its form; its letters tell, next to those of others."""
+    """A paragraph that may be a heading by its form; its letters decide, compared with other
+    blocks'.
+    """
 
     __slots__ = ("bold", "size")
     bold: bool
     size: float
 
     def __new__(cls, text: str, size: float = 0.0, bold: bool = False) -> Heading:
-        """Make one of a text, the size of its letters and whether all of them are bold."""
+        """Make one from a text, the size of its letters and whether all of them are bold."""
         made = super().__new__(cls, text)
         made.size, made.bold = size, bold
         return made
 
 
 class Lexicon:
-    """The words of a document that stand within lines: they say how a broken word is spelt."""
+    """The words of a document within lines, which show how a broken word is spelt."""
 
     def __init__(self) -> None:
         self._words: set[str] = set()
 
     def learn(self, lines: Iterable[Line]) -> None:
-        """Add the words of lines, but for those at their ends."""
+        """Add the words of lines, except those at their ends."""
         for line in lines:
             self.add(word.text for word in line.words[1:-1])
 
@@ -246,7 +248,7 @@ class Lexicon:
             self._words.update(w.strip("()[]{}.,;:!?\"'“”‘’").casefold() for w in words)
 
     def joins(self, first: str, second: str) -> bool:
-        """Say whether `first-` at a line's end and `second` are one word without the hyphen."""
+        """Return whether `first-` at a line's end and `second` are one word without the hyphen."""
         if not second[:1].islower() or len(first) < 2:
             return False
         one, two = first.casefold(), second.casefold()
@@ -295,7 +297,7 @@ def joined(texts: Sequence[str], lexicon: Lexicon) -> str:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Say whether no space parts two lines: after a dash within a word, and in Chinese."""
+    """Return whether two lines join without a space: after a dash within a word, and in Chinese."""
     if _HANGING.search(before):
         return after[:1].isalnum()
     return bool(_CJK.match(before[-1]) and _CJK.match(after))
@@ -351,9 +353,9 @@ def _text(group: Sequence[Line], lexicon: Lexicon) -> str:
     return Heading(text, max(line.size for line in group), all(line.bold for line in group))
 
 
-# --- Headers and footers: lines at the edges of pages that repeat, and page numbers ---------------
+# --- Headers and footers ---
 
-#: Shares of a page's height in which headers and footers lie.
+#: Shares of a page's height above and below which headers and footers are.
 _TOP, _BOTTOM = 0.13, 0.88
 _ROWS = 4
 _DIGITS = re.compile(r"\d+")
@@ -384,10 +386,9 @@ def edges_of(words: Sequence[Word], height: float) -> Edges:
 def furniture(pages: Sequence[Edges], at: int) -> tuple[list[Line], list[Line], str]:
     """Return the header lines and footer lines of page `at` among its neighbours, and its number.
 
-    A line counts that stands at the same height on another page with the same words (numbers
-    aside), or that has a page number there at one end on both. On a lone page it counts where it
-    is nothing but a page number, or ends in one far from the rest. What lies further out counts
-    too.
+    A line counts where another page has the same words (numbers aside) at the same height, or where
+    both have a page number there at one end. On a lone page it counts where it is only a page
+    number, or ends in one far from the rest. Lines further out count too.
     """
     others = [page for index, page in enumerate(pages) if index != at]
     header = _counted(pages[at].top, [page.top for page in others])
@@ -422,7 +423,7 @@ def _is_like(line: Line, other: Line) -> bool:
 
 
 def _number(line: Line) -> str:
-    """Return the page number that a line is, or that stands at one of its ends, apart."""
+    """Return the page number that a line is, or that is apart at one of its ends."""
     text = line_text(line.words)
     if found := _ALONE.fullmatch(text):
         return found["number"]
@@ -437,7 +438,9 @@ def _number(line: Line) -> str:
 
 
 def _is_evident(line: Line, lines: Sequence[Line], at: int) -> bool:
-    """Say whether a line is furniture by itself: a page number, alone or with a running title."""
+    """Return whether a line alone shows that it is furniture: a page number, or one with a running
+    title.
+    """
     text = line_text(line.words)
     if _ALONE.fullmatch(text) and (any(c.isdigit() for c in text) or len(text) < 6):
         inner = lines[at + 1] if at + 1 < len(lines) else None
@@ -449,15 +452,15 @@ def _is_evident(line: Line, lines: Sequence[Line], at: int) -> bool:
     return inner is None or abs(inner.middle - line.middle) > 1.8 * line.size
 
 
-# --- One page: its words, tables and edges as they are found, then its blocks in reading order ----
+# --- The page ---
 
-#: A paragraph, or a table where it stands.
+#: A paragraph, or a table in its place.
 Block: TypeAlias = str | Grid
 
 
 @dataclass(slots=True)
 class PageParts:
-    """What was found on a page; `words` are those outside its ruled tables."""
+    """The parts found on a page; `words` are those outside its ruled tables."""
 
     number: int
     label: str = ""
@@ -466,16 +469,16 @@ class PageParts:
     words: list[Word] = field(default_factory=list)
     grids: list[Grid] = field(default_factory=list)
     edges: Edges = field(default_factory=lambda: Edges([], []))
-    #: The page holds a picture or a drawing.
+    #: The page has a picture or a drawing.
     has_picture: bool = False
     #: The words were recognised in a picture.
     recognised: bool = False
-    #: Text set on its side in the margin: a stamp, the printer's marks.
+    #: Text on its side in the margin: a stamp, the printer's marks.
     margin: str = ""
 
 
 def parts_of(page: Any) -> PageParts:
-    """Return the words, ruled tables and edges of a page as pdfplumber gives it.
+    """Return the words, ruled tables and edges of a page of pdfplumber's.
 
     Where it is only a picture, its words are recognised if the extra `ocr` is installed.
     """
@@ -512,8 +515,8 @@ def blocks_of(
 ) -> list[Block]:
     """Return the paragraphs and tables of a page in reading order, without header and footer.
 
-    `lexicon` has the document's words, `gutters` the places of the gaps between its columns; what
-    this page shows of both is added.
+    `lexicon` has the document's words, `gutters` the places of the gaps between its columns; those
+    of this page are added to both.
     """
     gone = {id(word) for line in left_out for word in line.words}
     words = [w for w in parts.words if id(w) not in gone and not w.turn]
@@ -544,7 +547,7 @@ def blocks_of(
 def _blocks(
     flow: Flow, captions: dict[int, Caption], lexicon: Lexicon, *, search: bool
 ) -> list[Block]:
-    """Return a flow's blocks; `search` looks for tables that gaps alone make among its lines."""
+    """Return a flow's blocks; with `search`, also tables made by gaps alone among its lines."""
     made: list[Block] = []
     run: list[Line] = []
     for part in [*flow, None]:
@@ -591,7 +594,7 @@ def _outside(lines: Sequence[Line], grids: Sequence[Grid]) -> list[Line]:
 
 
 def _stretches(lines: Sequence[Line], free: Sequence[Line]) -> list[list[Line]]:
-    """Return the free lines in runs that nothing parts."""
+    """Return the free lines in runs that nothing separates."""
     allowed = {id(line) for line in free}
     made: list[list[Line]] = [[]]
     for line in lines:
@@ -603,7 +606,9 @@ def _stretches(lines: Sequence[Line], free: Sequence[Line]) -> list[list[Line]]:
 
 
 def _with_caption(grid: Grid, caption: Caption | None, lexicon: Lexicon) -> list[Block]:
-    """Return a table with its caption before or after it, the caption's parts set on the table."""
+    """Return a table with its caption before or after it; the caption's parts are set on
+    the table.
+    """
     if caption is None:
         grid.caption = grid.heading
         return [grid.caption, grid] if grid.caption else [grid]
@@ -614,7 +619,9 @@ def _with_caption(grid: Grid, caption: Caption | None, lexicon: Lexicon) -> list
 
 
 def _add(made: list[Block], blocks: Sequence[Block], lexicon: Lexicon) -> None:
-    """Add a column's blocks; a sentence that goes on from the column before stays one paragraph."""
+    """Add a column's blocks; a sentence that continues from the column before stays one
+    paragraph.
+    """
     if made and blocks and isinstance(made[-1], str) and isinstance(blocks[0], str):
         before, after = made[-1], blocks[0]
         if (
@@ -629,7 +636,7 @@ def _add(made: list[Block], blocks: Sequence[Block], lexicon: Lexicon) -> None:
 
 
 def _turned_lines(words: Sequence[Word]) -> list[Line]:
-    """Return words set on their side as lines, each read its own way."""
+    """Return words on their side as lines, each in its own direction."""
     made = []
     for turn in sorted({word.turn for word in words}):
         held = [word for word in words if word.turn == turn]

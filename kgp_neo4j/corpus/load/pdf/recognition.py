@@ -1,4 +1,6 @@
-"""Recognises the text of a page that is a picture, with the extra `ocr`; its models come along."""
+"""Recognise the text of a page that is a picture, with the extra `ocr`, which includes its
+models.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,13 @@ from kgp_neo4j.environment.extras import is_installed
 __all__ = ["can_recognise", "recognised_words"]
 
 _DOTS_PER_INCH = 250
-#: Boxes are drawn around letters with some room; two boxes this unlike have letters of two sizes.
+#: The share of a box that its letters fill, and the least difference of boxes with two letter
+#: sizes.
 _ROOM, _ALIKE = 0.8, 0.3
 
 
 def can_recognise() -> bool:
-    """Say whether the extra `ocr` is installed."""
+    """Return whether the extra `ocr` is installed."""
     return is_installed("rapidocr")
 
 
@@ -49,7 +52,7 @@ def recognised_words(page: Any) -> list[Word]:
 def _engine() -> Any:
     from kgp_neo4j.models.engine import import_openvino, thread_count
 
-    import_openvino()  # first, for it sends no event over the network
+    import_openvino()  # first, without the event that OpenVINO sends over the network
     from rapidocr import EngineType, RapidOCR
 
     made: dict[str, Any] = {

@@ -13,13 +13,13 @@ __all__ = ["Rule", "Rules", "clusters", "column_gaps", "components", "gutters", 
 
 #: Points within which two ruled lines are one, and within which they meet.
 NEAR = 3.0
-#: A page with more lines than this holds a drawing; a table of that size cannot be read either.
+#: Lines of a page with tables at most; more make a drawing, or a table too large to read.
 _MOST = 6000
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A ruled line: `at` is its height (of a horizontal one) or its distance from the left."""
+    """A ruled line: `at` is its height (if horizontal) or its distance from the left."""
 
     at: float
     start: float
@@ -43,7 +43,7 @@ class Rules:
 def rules_of(page: PageObjects, lines: Sequence[Line], turn: int) -> Rules:
     """Return the ruled lines of a page, underlines left out.
 
-    What lies in a frame around a curve or a slanted line belongs to a drawing and is no rule.
+    Lines in a frame around a curve or a slanted line belong to a drawing and are left out.
     """
     across: list[Rule] = []
     down: list[Rule] = []
@@ -78,7 +78,7 @@ def rules_of(page: PageObjects, lines: Sequence[Line], turn: int) -> Rules:
 
 
 def clusters(values: Iterable[float], near: float = NEAR) -> list[float]:
-    """Return the middles of groups of values that lie within `near` of the next one."""
+    """Return the middles of groups of values that are within `near` of the next one."""
     groups: list[list[float]] = []
     for value in sorted(values):
         if groups and value - groups[-1][-1] <= near and value - groups[-1][0] <= 2 * near:
@@ -122,14 +122,14 @@ def components(rules: Rules) -> list[tuple[list[Rule], list[Rule]]]:
 
 
 def _is_square(points: Sequence[tuple[float, float]]) -> bool:
-    """Say whether all sides of a polygon are level or upright."""
+    """Return whether all sides of a polygon are level or upright."""
     if not 2 <= len(points) <= 12:
         return False
     return all(abs(a[0] - b[0]) < 1 or abs(a[1] - b[1]) < 1 for a, b in itertools.pairwise(points))
 
 
 def _drawings(frames: Sequence[Box], slanted: Sequence[Box], page: float) -> list[Box]:
-    """Return the frames of drawings: those that hold a curve, the widest ones first.
+    """Return the frames of drawings: those around a curve, the widest ones first.
 
     A frame that takes most of the page is no drawing's. Small curves (round corners, bullets) make
     none.
@@ -156,7 +156,7 @@ def _is_in(box: Box, outer: Sequence[Box]) -> bool:
 
 
 def _merged(rules: Sequence[Rule]) -> list[Rule]:
-    """Return rules with those made one that lie on one line and touch."""
+    """Return rules with those joined that are on one line and touch."""
     made: list[Rule] = []
     for level in _levels(rules):
         at = sum(rule.at for rule in level) / len(level)
@@ -183,7 +183,7 @@ def _levels(rules: Sequence[Rule]) -> list[list[Rule]]:
 
 
 def _is_underline(rule: Rule, lines: Sequence[Line]) -> bool:
-    """Say whether a rule runs right below words, as far as they reach."""
+    """Return whether a rule is right below words, along their whole length."""
     for line in lines:
         if not line.top < rule.at < line.bottom + line.size:
             continue
@@ -196,14 +196,14 @@ def _is_underline(rule: Rule, lines: Sequence[Line]) -> bool:
     return False
 
 
-# --- White gaps that go through lines of text and part columns ------------------------------------
+# --- Gaps ---
 
 
 def gutters(lines: Sequence[Line], least: float = 0.6) -> list[float]:
-    """Return the places of the white gaps that go through nearly all of some lines of text.
+    """Return the places of the white gaps through nearly all of some lines of text.
 
-    One line in seven may cross a gap (a spanning header, a note). Text must stand on both sides in
-    two lines at least. `least` is the width of a gap in sizes of the letters.
+    One line in seven may cross a gap (a spanning header, a note). Both sides must have text in two
+    lines at least. `least` is the width of a gap in sizes of the letters.
     """
     if len(lines) < 2:
         return []
@@ -233,7 +233,7 @@ def gutters(lines: Sequence[Line], least: float = 0.6) -> list[float]:
 
 
 def column_gaps(lines: Sequence[Line], hard: Sequence[float]) -> list[float]:
-    """Return the gaps that part ruled columns further; hardly ever where all columns are ruled."""
+    """Return the gaps that divide ruled columns further; hardly any where all columns are ruled."""
     made: list[float] = []
     is_ruled = len(hard) > 4
     for x0, x1 in itertools.pairwise(hard):
@@ -249,7 +249,7 @@ def column_gaps(lines: Sequence[Line], hard: Sequence[float]) -> list[float]:
 
 
 def _is_table_gap(x: float, lines: Sequence[Line]) -> bool:
-    """Say whether a gap parts columns, not bullets or numbers of a list from their items."""
+    """Return whether a gap separates columns, not a list's bullets or numbers from its items."""
     left = [[w for w in line.words if w.x1 <= x] for line in lines]
     marks = [words[-1].text for words in left if words]
     lists = sum(bool(re.fullmatch(r"[^\w\s]|\(?\w{1,2}[.)]|o", mark)) for mark in marks)

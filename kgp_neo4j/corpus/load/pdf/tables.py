@@ -1,4 +1,4 @@
-"""Finds the tables of a page that ruled lines show, all around or only above and below."""
+"""Find the tables of a page by ruled lines, all around or only above and below."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _PAGE = re.compile(r"(?:[.…·]\s*)*(\d{1,4}|[ivxlc]{1,7}|[A-Z]-\d{1,3})")
 
 
 def aligned_tables(lines: Sequence[Line], captions: Sequence[Box]) -> list[Grid]:
-    """Return the tables among the lines of one column of text that no ruled line shows.
+    """Return the tables among the lines of one column of text that have no ruled lines.
 
-    At least three lines one below the other must fall into the same columns, two of them at least
-    (with a caption beside them) or with numbers in one of them. Lists, code, leader dots and prose
-    are none.
+    At least three lines in sequence must fall into the same columns, two of them at least (with a
+    caption beside them) or with numbers in one of them. Lists, code, leader dots and prose are
+    excluded.
     """
     made: list[Grid] = []
     start = 0
@@ -60,7 +60,7 @@ def aligned_tables(lines: Sequence[Line], captions: Sequence[Box]) -> list[Grid]
 
 
 def contents(lines: Sequence[Line]) -> Grid | None:
-    """Return the table of entries and pages that dotted lines to page numbers make, if any.
+    """Return the table of contents whose entries have leader dots to page numbers, if any.
 
     At least five such lines must follow one another; other lines between them are parts of entries.
     """
@@ -95,7 +95,7 @@ def contents(lines: Sequence[Line]) -> Grid | None:
 
 
 def is_running_text(grid: Grid) -> bool:
-    """Say whether rows are only lines of prose set in columns."""
+    """Return whether rows are only lines of prose set in columns."""
     texts = [text for row in grid.rows for text in row if text]
     long = sum(len(text.split()) > 5 for text in texts)
     broken = sum(text[0].islower() for text in texts)
@@ -144,17 +144,17 @@ def _is_aligned(grid: Grid, lines: Sequence[Line], *, has_caption: bool) -> bool
     return has_caption or (values >= 0.5 and rows >= 3)
 
 
-# --- Finds the tables of a page that ruled lines show, all around or only above and below ---------
+# --- Ruled tables ---
 
 #: The beginning of a caption between two tables or figures.
 _MARK = re.compile(r"(?:table|figure|fig\.)\s+\w", re.IGNORECASE)
 
 
 def ruled_tables(words: Sequence[Word], rules: Rules) -> list[Grid]:
-    """Return the tables of a page that ruled lines show, in no order.
+    """Return the tables of a page that have ruled lines, in no order.
 
-    Where lines of both directions meet they make the cells. Where only level lines of one width lie
-    one above the other (as printed in books), the gaps in the text between make the columns.
+    Lines of both directions that meet make the cells. Where there are only level lines of one
+    width, one above the other (as printed in books), the gaps in the text between make the columns.
     """
     words = [w for w in words if not any(drawing.holds(w) for drawing in rules.drawings)]
     made: list[Grid] = []
@@ -180,7 +180,7 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[Grid]:
 
 
 def _between_lines(words: Sequence[Word], across: Sequence[Rule], made: list[Grid]) -> list[Grid]:
-    """Return the tables between level lines of one width that lie one above the other."""
+    """Return the tables between level lines of one width, one above the other."""
     stacks: list[list[Rule]] = []
     for rule in sorted(across, key=lambda rule: rule.at):
         if rule.length < 60:
@@ -257,7 +257,7 @@ def _trimmed(grid: Grid | None) -> Grid | None:
 
 
 def _is_note(grid: Grid, row: int) -> bool:
-    """Say whether a row at the bottom is a note to the table or an address: no cells of its own."""
+    """Return whether a row at the bottom is a note to the table or an address, without cells."""
     texts = {text for text in grid.rows[row] if text}
     if any(typed(text).type != "text" for text in texts):
         return False
@@ -270,7 +270,7 @@ def _is_note(grid: Grid, row: int) -> bool:
 
 
 def _outer_words(box: Box, words: Sequence[Word]) -> Box:
-    """Return the box with words that stick out of it a little at the sides."""
+    """Return the box extended by words that project a little at the sides."""
     held = [w for w in words if box.top < (w.top + w.bottom) / 2 < box.bottom
             and box.x0 - 6 < w.x1 and w.x0 < box.x1 + 6]  # fmt: skip
     x0 = min([box.x0, *(w.x0 - 1 for w in held if w.x0 > box.x0 - 12)])
@@ -279,7 +279,9 @@ def _outer_words(box: Box, words: Sequence[Word]) -> Box:
 
 
 def _is_tabular(words: Sequence[Word], above: Rule, below: Rule, *, is_first: bool) -> bool:
-    """Say whether the text between two lines may be rows of a table, its first ones maybe."""
+    """Return whether the text between two lines may be rows of a table (with `is_first`, its
+    first).
+    """
     box = Box(above.start, above.at, above.end, below.at)
     lines = lines_of(w for w in words if box.holds(w))
     if not lines:
@@ -297,7 +299,7 @@ def _is_tabular(words: Sequence[Word], above: Rule, below: Rule, *, is_first: bo
 
 
 def _is_prose(lines: Sequence[Line], gaps: Sequence[float]) -> bool:
-    """Say whether columns hold running text: full lines of many words in each of them."""
+    """Return whether columns have running text: full lines of many words in each of them."""
     bounds = [-1e9, *gaps, 1e9]
     prose = 0
     for x0, x1 in itertools.pairwise(bounds):
@@ -313,7 +315,7 @@ def _is_prose(lines: Sequence[Line], gaps: Sequence[float]) -> bool:
 
 
 def _is_table(grid: Grid, across: int, down: int) -> bool:
-    """Say whether what ruled lines enclose is a table, not a form, a diagram or a page's frame."""
+    """Return whether ruled lines enclose a table, not a form, a diagram or a page's frame."""
     cells = len(grid.rows) * len(grid.rows[0])
     if grid.filled < 0.25 * cells or grid.filled < 4:
         return False
@@ -334,7 +336,7 @@ def _is_table(grid: Grid, across: int, down: int) -> bool:
 
 
 def _is_open_table(grid: Grid) -> bool:
-    """Say whether rows and columns that gaps make are a table's, not code's or running text's."""
+    """Return whether rows and columns made by gaps are a table's, not code's or running text's."""
     lines = lines_of(w for w in grid.words if not w.turn)
     if sum(line.mono for line in lines) > 0.6 * len(lines):
         return False
@@ -364,7 +366,7 @@ def _overlap(one: Box, two: Box) -> float:
 
 
 def _outermost(grids: Sequence[Grid]) -> list[Grid]:
-    """Return tables without those that lie in another one."""
+    """Return tables without those inside another one."""
     made: list[Grid] = []
     for grid in sorted(grids, key=lambda g: -g.box.width * g.box.height):
         if all(_overlap(grid.box, other.box) < 0.3 for other in made):
@@ -372,9 +374,9 @@ def _outermost(grids: Sequence[Grid]) -> list[Grid]:
     return made
 
 
-# --- The caption of a table: the lines above or below it that say "Table 3", or head it -----------
+# --- Captions ---
 
-#: A printed caption may have a comma after its number; a line of other files with one is prose.
+#: A printed caption may have a comma after its number; in other files such a line is prose.
 CAPTION = caption_pattern(",")
 _CONTINUED = re.compile(
     r"\bcont(?:inued|inuation|['’]d|d)?\b\.?|\bsuite\b|\bfortsetzung\b", re.IGNORECASE
@@ -382,7 +384,7 @@ _CONTINUED = re.compile(
 
 
 class Caption:
-    """The lines of a caption, and whether they stand above the table."""
+    """The lines of a caption, and whether they are above the table."""
 
     def __init__(self, lines: Sequence[Line], *, above: bool) -> None:
         self.lines = list(lines)
@@ -397,16 +399,16 @@ def printed_number(text: str) -> str:
 
 
 def is_continued(text: str) -> bool:
-    """Say whether a caption is that of a table begun before."""
+    """Return whether a caption is that of a table begun before."""
     return bool(_CONTINUED.search(text[:40]) or _CONTINUED.search(text[-30:]))
 
 
 def caption_of(grid: Grid, lines: Sequence[Line], others: Sequence[Grid]) -> Caption | None:
     """Return the caption of a table among the lines around it.
 
-    A line with a number ("Table 3") counts up to ten lines away from the table as long as the
-    lines between belong to it. Without one a short heading right above counts: a bold one, one in
-    capitals, or one in the middle.
+    A line with a number ("Table 3") counts up to ten lines away from the table as long as the lines
+    between belong to it. Without one a short heading right above counts: a bold one, one in
+    capitals, or a centred one.
     """
     box = grid.box
     found: list[tuple[float, Caption]] = []
@@ -477,7 +479,7 @@ def _near(box: Box, lines: Sequence[Line], others: Sequence[Grid], *, up: bool) 
 
 
 def _beside(line: Line, box: Box) -> Line | None:
-    """Return the part of a line that lies over a table, cut at wide gaps between columns."""
+    """Return the part of a line that is over a table, cut at wide gaps between columns."""
     parts: list[list[Word]] = [[]]
     for word in line.words:
         if parts[-1] and word.x0 - parts[-1][-1].x1 > 1.4 * line.size:

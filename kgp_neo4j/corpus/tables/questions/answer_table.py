@@ -1,4 +1,4 @@
-"""Answers a question from one table of the graph: fetch, link, read, judge, run."""
+"""Answer a question from one table of the graph: fetch, link, read, judge, run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Table", "answer_from_table", "fetch", "run"]
 
 _GRID = "structure/table_grid"
 _LONGEST_QUESTION = 2_000
-#: An answer cites at most so many cells.
+#: Cells that an answer cites at most.
 _CITED = 50
 
 
@@ -45,9 +45,10 @@ def answer_from_table(
 ) -> StructuralAnswer:
     """Answer a question from one table (`table` is the id of its node).
 
-    The question is read as a plan, and the plan is run on the rows that a read-only query gives.
-    Where the reading is uncertain, `values` has what it would give, but `text` claims nothing,
-    `doubt` says why, and `markdown` shows the table. `found` is false where there is no such table.
+    The question is read as a plan, and the plan is run on the rows that a read-only query returns.
+    Where the reading is uncertain, `values` has the plan's result, but `text` claims nothing,
+    `doubt` is the reason, and `markdown` shows the table. `found` is false where the table does not
+    exist.
     """
     question = question[:_LONGEST_QUESTION]
     words = [w for w in normal(question).split() if w not in STOP]
@@ -71,10 +72,10 @@ def fetch(
     columns: list[int] | None = None,
     most: int = 2_000,
 ) -> Table | None:
-    """Return a table of the graph; None where there is no such table.
+    """Return a table of the graph; None where it does not exist.
 
-    Of more than `most` rows only the first and those with some of the words are fetched; cells that
-    are not of `columns` stay empty.
+    Of more than `most` rows only the first and those with some of the words are fetched; cells
+    outside `columns` stay empty.
     """
     given = {"table": table, "words": words, "columns": columns or [], "most": most}
     rows = database.read(_GRID, **given)
@@ -105,16 +106,16 @@ def fetch(
 
 
 def read(table: Table, question: str, ranker: Ranker) -> Judged | None:
-    """Return the most likely reading of a question; None where there is none at all."""
+    """Return the most likely reading of a question; None where there is none."""
     links = link(question, table.grid)
     found = candidates(links, table.grid)
     return ranker.judge(example(links, table.grid, found), found) if found else None
 
 
 def run(database: Database, table: Table, plan: Plan) -> StructuralAnswer:
-    """Run a plan on all rows of a table and return its values, with the cells that hold them.
+    """Run a plan on all rows of a table and return its values, with their cells.
 
-    Where only some rows were fetched, the columns that the plan looks at are fetched whole.
+    Where only some rows were fetched, the columns that the plan uses are fetched whole.
     """
     if len(table.grid.rows) < table.count:
         table = fetch(database, table.id, [], columns_of(plan) or [1], table.count) or table

@@ -1,4 +1,4 @@
-"""The readings of a question worth weighing: plans made of what its words are linked to."""
+"""The candidate readings of a question: plans made from the links of its words."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 
 __all__ = ["Base", "Candidate", "bases_of", "beside", "candidates", "views"]
 
-#: At most so many single conditions are joined with one another, into so many pairs.
+#: Single conditions that are combined at most, and pairs made of them.
 _SINGLE, _PAIRS = 14, 18
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A set of rows, the links that it rests on, and how many rows it has."""
+    """A set of rows, the links that it is based on, and its number of rows."""
 
     rows: Rows
     links: tuple[Link, ...]
@@ -89,7 +89,7 @@ _SIDES = {
 
 
 def beside(links: Links, grid: Grid, filled: Sequence[Base]) -> Iterator[Base]:
-    """Yield the rows before and after a row that is named, in the table, by number, or by date."""
+    """Yield the rows before and after a named row, in the table, by number, or by date."""
     words = set(links.words)
     named = [b for b in filled if b.count == 1 and len(b.links) == 1 and b.links[0].exact][:3]
     for base in named:
@@ -120,7 +120,7 @@ _TOTALS = frozenset("total totals sum average overall all subtotal".split())
 
 
 def _totals(grid: Grid) -> Condition | None:
-    """Return the condition that leaves out a last row which sums up the others."""
+    """Return the condition that excludes a last row with totals."""
     if len(grid.rows) < 3:
         return None
     for column in grid.columns[:3]:
@@ -131,7 +131,7 @@ def _totals(grid: Grid) -> Condition | None:
 
 
 def _apart(links: Sequence[Link]) -> bool:
-    """Return whether each link has words and a column of its own (a range may share its column)."""
+    """Return whether no two links share words or a column (a range may share its column)."""
     return all(
         (a.end <= b.start or b.end <= a.start)
         and (
@@ -159,14 +159,14 @@ def _rank(link: Link, count: int, rows: int) -> float:
 
 
 def views(grid: Grid, column: int) -> list[str]:
-    """Return by what a column's rows can be put in order: `date` or `value`, or nothing."""
+    """Return the orders for a column's rows: `date`, `value` or none."""
     dated, valued = grid.dated[column - 1], grid.valued[column - 1]
     if dated > 0.5 and dated >= 0.9 * valued:
         return ["date"]
     return ["value"] if valued >= 0.4 else []
 
 
-# --- The readings of a question worth weighing: plans made of what its words are linked to --------
+# --- Candidates ---
 
 _SUPERLATIVE = CUES["high"] | CUES["low"]
 _MOST = 700
@@ -174,7 +174,7 @@ _MOST = 700
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A plan with the links that it rests on and what it gives."""
+    """A plan with the links that it is based on and its result."""
 
     plan: Plan
     links: tuple[Link, ...]
@@ -314,7 +314,7 @@ def _picked(
 def _compared(
     links: Links, grid: Grid, filled: Sequence[Base], numeric: Sequence[int], every: Sequence[int]
 ) -> Iterator[tuple[Plan, tuple[Link, ...]]]:
-    """Yield what asks for two things at once: which is more, and by how much."""
+    """Yield plans that compare two things: which is more, and by how much."""
     words = set(links.words)
     either = [base for base in filled if len(base.links) == 2 and len(base.rows.conditions) == 1]
     for base in either:

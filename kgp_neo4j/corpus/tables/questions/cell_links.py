@@ -1,4 +1,4 @@
-"""What a question's words are linked to: cells, columns, numbers and dates of a table."""
+"""Link a question's words to cells, columns, numbers and dates of a table."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ __all__ = ["ColumnLink", "Link", "Links", "link"]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A condition that words `start`..`end` of the question speak for.
+    """A condition that words `start`..`end` of the question support.
 
-    `exact` says that the whole cell is named; `share` is the part of the (shortest) cell's words
-    that the question has; `agrees` says how well a comparison fits the words round its number.
+    `exact` is true where the whole cell is named; `share` is the part of the (shortest) cell's
+    words that the question has; `agrees` is how well a comparison fits the words around its number.
     """
 
     condition: Condition
@@ -42,7 +42,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLink:
-    """How well a question names a column: the share of the header's words, and where."""
+    """How well a question names a column: the share of the header's words, and their places."""
 
     score: float = 0.0
     words: int = 0
@@ -53,7 +53,7 @@ class ColumnLink:
 
 @dataclass(slots=True)
 class Links:
-    """A question's words (and their stems), and all that they are linked to."""
+    """A question's words (and their stems), and everything that they are linked to."""
 
     text: str
     words: list[str]
@@ -62,15 +62,15 @@ class Links:
     numbers: list[Link] = field(default_factory=list)
     dates: list[Link] = field(default_factory=list)
     columns: list[ColumnLink] = field(default_factory=list)
-    #: Where numbers stand (as one number word each).
+    #: Places of numbers (as one number word each).
     number_places: dict[int, float] = field(default_factory=dict)
 
 
-# --- Links the numbers and dates of a question to the columns that have such ----------------------
+# --- Numbers and dates ---
 
 
 def _link_numbers(made: Links, grid: Grid) -> None:
-    """Link numbers to columns of numbers and years, with each comparison that may be meant."""
+    """Link numbers to columns of numbers and years, with each possible comparison."""
     for at, word in enumerate(made.words):
         value = _number(made.words, at)
         if value is not None:
@@ -95,7 +95,7 @@ def _link_numbers(made: Links, grid: Grid) -> None:
 
 
 def _number(words: list[str], at: int) -> float | None:
-    """Return the number that a word says; an ordinal only where it is a rank: "in third"."""
+    """Return the number that a word denotes; an ordinal only where it is a rank: "in third"."""
     word = words[at]
     if word in ORDINALS:
         before = words[at - 1] if at else ""
@@ -109,7 +109,7 @@ def _number(words: list[str], at: int) -> float | None:
 
 _MORE = r"(?:more|higher|greater|larger|longer|later|bigger|older|over|above|after)"
 _LESS = r"(?:less|fewer|lower|smaller|shorter|earlier|younger|under|below|before)"
-#: What is said before a number, or after it, for each comparison.
+#: Words before a number, or after it, for each comparison.
 _COMPARING = {
     ">=": (
         rf"at least|no {_LESS}|minimum|since|from|starting|between",
@@ -129,7 +129,7 @@ _COMPARED = {
 
 
 def _comparisons(made: Links, at: int) -> list[tuple[str, float]]:
-    """Return the comparisons worth trying for the number at a place, and how well each fits."""
+    """Return the possible comparisons for the number at a place, and how well each fits."""
     before = " ".join(made.words[max(0, at - 4) : at])
     after = " ".join(made.words[at + 1 : at + 3])
     everywhere = " ".join(made.words)
@@ -143,7 +143,7 @@ def _comparisons(made: Links, at: int) -> list[tuple[str, float]]:
 
 
 def _link_dates(made: Links, grid: Grid) -> None:
-    """Link dates, as far as they are said, to columns of dates."""
+    """Link dates, as far as they are given, to columns of dates."""
     dated = [c.order for c in grid.columns if grid.dated[c.order - 1] > 0.5]
     at = 0
     while dated and at < len(made.words):
@@ -159,7 +159,7 @@ def _link_dates(made: Links, grid: Grid) -> None:
 
 
 def _date(words: list[str], at: int) -> tuple[int, str, str]:
-    """Return the date that begins at a word: its words, as ISO text, and as it is said."""
+    """Return the date that begins at a word: its words, as ISO text, and as it is written."""
     word = words[at]
     for size in (3, 2) if word in MONTHS or word[0].isdigit() else ():
         said = " ".join(words[at : at + size])
@@ -174,17 +174,17 @@ def _date(words: list[str], at: int) -> tuple[int, str, str]:
     return 0, "", ""
 
 
-# --- Links a question's words to a table: cells that they name, columns, numbers and dates --------
+# --- The links ---
 
 _TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\w+")
-#: A span of a question is looked for with at most so many words.
+#: Words of a span of a question that is searched for, at most.
 _LONGEST = 14
 
 
 def link(question: str, grid: Grid) -> Links:
     """Link a question to a table."""
     words = [folded(w.casefold()) for w in _TOKEN.findall(question.replace("_", " "))]
-    # As `normal` cuts text: a decimal point or a thousands' comma parts a number in two.
+    # Cut as `normal` cuts text: a decimal point or a thousands' comma splits a number in two.
     made = Links(question, words, [header_stem(word) for word in words])
     made.columns = [_column(made, header) for header in grid.stems]
     for at, (word, number) in enumerate(pairwise(words)):
@@ -196,7 +196,7 @@ def link(question: str, grid: Grid) -> Links:
     return made
 
 
-# --- Cells ----------------------------------------------------------------------------------------
+# --- Cells ---
 
 
 def _cells(made: Links, grid: Grid) -> list[Link]:
@@ -263,7 +263,7 @@ def _cells(made: Links, grid: Grid) -> list[Link]:
 
 
 def _shared(one: str, other: str) -> str:
-    """Return the letters that two forms of a word begin with."""
+    """Return the letters with which two forms of a word begin."""
     size = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     return min(one, other, key=len) if size is None else one[:size]
 
@@ -312,12 +312,12 @@ def _missing(made: Links, grid: Grid) -> Iterator[Link]:
 
 
 def _wider(grid: Grid, column: int, pieces: tuple[str, ...]) -> bool:
-    """Return whether a piece stands in more cells than the one that it is."""
+    """Return whether a piece occurs in more cells than the one that it is."""
     texts = grid.folded[column - 1]
     return sum(any(p in f" {text} " for p in pieces) for text in texts) > 1
 
 
-# --- Columns --------------------------------------------------------------------------------------
+# --- Columns ---
 
 _ASKING = frozenset("what which whose name list many much".split())
 

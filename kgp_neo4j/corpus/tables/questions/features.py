@@ -1,4 +1,4 @@
-"""What speaks for a plan: how it fits the question's words, the table, and its own result."""
+"""The features of a plan: how it fits the question's words, the table, and its own result."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def feature_rows(links: Links, grid: Grid, found: Sequence[Candidate]) -> NDArra
 
 
 class _Question:
-    """What is the same for all candidates of a question."""
+    """The values that are the same for all candidates of a question."""
 
     def __init__(self, links: Links, grid: Grid) -> None:
         self.links, self.grid = links, grid
@@ -95,7 +95,7 @@ class _Question:
         ]
 
     def features(self, candidate: Candidate) -> dict[str, float]:
-        """Return what speaks for or against a candidate, by the names in `FEATURES`."""
+        """Return a candidate's features, by the names in `FEATURES`."""
         made = {
             candidate.plan.kind: 1.0,
             "table rows": math.log1p(len(self.grid.rows)),
@@ -112,7 +112,7 @@ class _Question:
         return made
 
     def _linked(self, candidate: Candidate) -> dict[str, float]:
-        """How well the conditions fit the words that they are linked to."""
+        """Return how well the conditions fit the words that they are linked to."""
         links = candidate.links
         if not links:
             return {"exact": 1.0, "share": 1.0}
@@ -125,7 +125,7 @@ class _Question:
         }
 
     def _covered(self, candidate: Candidate) -> dict[str, float]:
-        """How much of the question a candidate accounts for."""
+        """Return how much of the question a candidate accounts for."""
         plan = candidate.plan
         cues: set[int] = set().union(*(self.cues[name] for name in cues_of(plan)))
         covered = {at for link in candidate.links for at in range(link.start, link.end)} | cues
@@ -141,7 +141,7 @@ class _Question:
         }
 
     def _picked(self, plan: Plan) -> dict[str, float]:
-        """How well the end that is picked, and the column that it is picked by, fit."""
+        """Return how well the end that is picked, and the column of the pick, fit."""
         rows, pick = plan.rows, plan.rows.pick
         made: dict[str, float] = {}
         if rows.shift:
@@ -170,7 +170,7 @@ class _Question:
         return made
 
     def _given(self, plan: Plan) -> dict[str, float]:
-        """How well the column whose cells are given fits what is asked for."""
+        """Return how well the column whose cells are given fits the question."""
         if not plan.column:
             return {}
         grid, at = self.grid, plan.column - 1
@@ -204,7 +204,7 @@ class _Question:
         return made
 
     def _result(self, candidate: Candidate) -> dict[str, float]:
-        """How likely such values are meant."""
+        """Return features of how likely such values are as an answer."""
         values, rows = candidate.result.values, candidate.result.rows
         said = [f" {_bare(value)} " in self.padded for value in values]
         made: dict[str, float] = {
@@ -235,7 +235,7 @@ def _bare(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text.casefold()).strip()
 
 
-# --- A question's readings as the ranker sees them ------------------------------------------------
+# --- The ranker's input ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class Example:
 
 
 def example(links: Links, grid: Grid, found: Sequence[Candidate]) -> Example:
-    """Return what a ranker judges the candidates of a question by."""
+    """Return the ranker's input for the candidates of a question."""
     return Example(
         tuple(_grams(links)),
         tuple(_signature(candidate) for candidate in found),
@@ -277,7 +277,7 @@ def _headers(
 
 
 def _signature(candidate: Candidate) -> str:
-    """Return the shape of a plan, without columns and values: what phrases speak for as such."""
+    """Return the form of a plan without columns and values, which phrases can be related to."""
     plan = candidate.plan
     rows = plan.rows
     parts = [plan.kind]

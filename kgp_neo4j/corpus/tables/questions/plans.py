@@ -1,4 +1,4 @@
-"""Plans: what a question asks of a table, in words, and what it gives on a grid in memory."""
+"""Plans: what a question asks of a table, in words, and the result on a grid in memory."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a row's cell in `column` must be (column 0: the row's number).
+    """A condition on a row's cell in `column` (column 0: the row's number).
 
-    `by` says what is compared: `text` (normal form; `contains` looks for a padded piece of it),
-    `value` (number) or `date` (ISO, as far as it is known). `said` is how the question puts it.
+    `by` is the value compared: `text` (normal form; `contains` looks for a padded piece of it),
+    `value` (number) or `date` (ISO, as far as it is known). `said` is the wording of the question.
     """
 
     column: int
@@ -44,7 +44,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """Keeps the rows with the `nth` highest (or lowest) number, date, or place in the table."""
+    """Keep the rows with the `nth` highest (or lowest) number, date, or place in the table."""
 
     column: int
     by: str
@@ -54,7 +54,9 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Which rows: those of all conditions; then `like`, others with the same cell; pick; shift."""
+    """A set of rows: those of all conditions; then `like`, others with the same cell; pick;
+    shift.
+    """
 
     conditions: tuple[Condition, ...] = ()
     like: int = 0
@@ -64,7 +66,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One reading of a question: `kind` says what is made of the rows.
+    """One reading of a question: `kind` is the operation on the rows.
 
     `select` gives the cells of `column`; `count`, `exists`; `distinct`, `sum`, `average`, `max`,
     `min` over `column`; `common`, the text that most rows have there; `difference` of two sets'
@@ -81,14 +83,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Denotation:
-    """What a plan gives: the values, and the rows (indexes) that they come from."""
+    """The result of a plan: the values, and the rows (indexes) that they come from."""
 
     values: tuple[str, ...]
     rows: tuple[int, ...] = ()
 
 
 def denotation(grid: Grid, plan: Plan) -> Denotation:
-    """Return what a plan gives on a grid; no values where it does not apply."""
+    """Return the result of a plan on a grid; no values where it does not apply."""
     rows = rows_of(grid, plan.rows)
     at = plan.column - 1
     kind = plan.kind
@@ -130,7 +132,7 @@ def denotation(grid: Grid, plan: Plan) -> Denotation:
 
 
 def rows_of(grid: Grid, rows: Rows) -> list[int]:
-    """Return the indexes of the rows meant, in the order of the table."""
+    """Return the indexes of the rows of a set, in the order of the table."""
     kept = list(range(len(grid.rows)))
     for condition in rows.conditions:
         kept = [row for row in kept if _holds(grid, row, condition)]
@@ -147,7 +149,7 @@ def rows_of(grid: Grid, rows: Rows) -> list[int]:
 
 
 def columns_of(plan: Plan) -> list[int]:
-    """Return the columns that a plan looks at, in their order."""
+    """Return the columns that a plan uses, in order."""
     sets = [plan.rows, *([plan.second] if plan.second is not None else [])]
     found = {plan.column, plan.to, *(rows.like for rows in sets)}
     found |= {c.column for rows in sets for c in rows.conditions}
@@ -239,13 +241,13 @@ def _unit(value: float, plan: Plan) -> str:
 
 
 def shown(value: float) -> str:
-    """Return a number as people write it: no decimals where it is whole."""
+    """Return a number in its usual form: no decimals where it is whole."""
     rounded = round(value, 6)
     return str(int(rounded)) if rounded == int(rounded) else f"{rounded:.6f}".rstrip("0")
 
 
 def cues_of(plan: Plan) -> list[str]:
-    """Return which words (by their name in `CUES`) speak for a plan."""
+    """Return the names in `CUES` of the words that support a plan."""
     found = {
         "max": ["high"],
         "min": ["low"],
@@ -265,7 +267,7 @@ def cues_of(plan: Plan) -> list[str]:
     return [name for name in found if name in CUES]
 
 
-# --- A plan in plain words: how a question was understood -----------------------------------------
+# --- In words ---
 
 _OPS = {
     "=": "is",
@@ -287,7 +289,7 @@ _FIGURES = {
 
 
 def in_words(plan: Plan, grid: Grid) -> str:
-    """Return what a plan does, such as `count the rows where Nation is 'Ukraine'`."""
+    """Return a plan in words, such as `count the rows where Nation is 'Ukraine'`."""
     of = _rows(plan.rows, grid)
     kind = plan.kind
     if kind == "count":

@@ -1,4 +1,4 @@
-"""The words of questions over tables: numbers, what headers say, and what names operations."""
+"""The words of questions over tables: numbers, header words, and names of operations."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = [
     "header_stem",
 ]
 
-#: Words that name nothing in a table: those of every text, and those that ask.
+#: Words that name nothing in a table: those of every text, and question words.
 STOP = STOP_WORDS | frozenset(
     "name list listed give tell total number amount previous long table chart".split()
 )
-#: Words of questions with the word that headers have instead.
+#: Words of questions with the word that headers use instead.
 _HEADERS_SAY = {
     said: header
     for header, words in {
@@ -49,7 +49,7 @@ _HEADERS_SAY = {
 
 
 def header_stem(word: str) -> str:
-    """Return the stem of a word, or of the word that headers have instead of it."""
+    """Return the stem of a word, or of the word that headers use instead of it."""
     return stem(_HEADERS_SAY.get(word, word))
 
 
@@ -80,7 +80,7 @@ ORDINALS = {
     for n in range(1, 101)
 }
 
-#: Words that speak for an operation; a plan that uses one has these words of the question covered.
+#: Words that indicate an operation; a plan that uses one covers these words of the question.
 CUES: dict[str, frozenset[str]] = {
     "count": frozenset("many number times often total amount count much".split()),
     "sum": frozenset(
@@ -144,8 +144,8 @@ CUES: dict[str, frozenset[str]] = {
     ),
 }
 
-#: What people of a country are called, where it is not the country's name with an ending, and what
-#: stands in tables for other words.
+#: Names of a country's people, where they are not the country's name with an ending, and the words
+#: that tables use instead of other words.
 DEMONYMS: dict[str, tuple[str, ...]] = {
     name: tuple(places.split("/"))
     for name, places in (
@@ -180,7 +180,7 @@ DEMONYMS: dict[str, tuple[str, ...]] = {
     )
 }
 
-# Words of headers (stems), and of questions, that speak for a column or a direction.
+# Words of headers (stems), and of questions, that indicate a column or a direction.
 PLACES = frozenset(
     map(
         header_stem,

@@ -1,7 +1,8 @@
-"""The learned ranker: which reading of a question is meant, and how sure that is.
+"""The learned ranker: the likeliest reading of a question, and its confidence.
 
-A small network judges each plan by the question's words, the plan's shape, the headers of its
-columns and how all of them fit (`features`); boosted trees tell how often its best answer is right.
+A small network scores each plan by the question's words, the plan's form, the headers of its
+columns and how all of them fit (`features`); boosted trees estimate how often its best answer is
+right.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ __all__ = [
     "read_ranker",
 ]
 
-#: A header counts with at most so many of its words.
+#: Words of a header that are used at most.
 HEADER_WORDS = 6
-#: What the confidence is judged by, besides the features of the best plan.
+#: Inputs of the confidence, besides the features of the best plan.
 CONFIDENCE = (
     "share",
     "margin",
@@ -48,7 +49,7 @@ CONFIDENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The reading that is meant most likely, and the probability that its answer is right."""
+    """The likeliest reading, and the probability that its answer is right."""
 
     candidate: Candidate
     confidence: float
@@ -70,7 +71,9 @@ class Ranker:
         self.threshold = float(card.get("threshold", 0.5))
 
     def scores(self, example: Example) -> NDArray[np.float64]:
-        """Return one score for each candidate; their softmax is the network's belief in each."""
+        """Return one score for each candidate; their softmax is the network's probability
+        of each.
+        """
         import numpy as np
 
         w = self.weights
@@ -109,7 +112,9 @@ class Ranker:
         return made
 
     def judge(self, example: Example, found: list[Candidate]) -> Judged:
-        """Return the plan whose answer has the most belief of all plans that give it."""
+        """Return the plan whose answer has the highest probability, summed over the plans that give
+        it.
+        """
         scores = self.scores(example)
         groups = groups_of(found)
         best, row = confidence_row(self, example, scores, groups)
@@ -134,7 +139,7 @@ def groups_of(found: list[Candidate]) -> list[int]:
 def confidence_row(
     ranker: Ranker, example: Example, scores: NDArray[np.float64], groups: list[int]
 ) -> tuple[int, list[float]]:
-    """Return the best candidate, and what its confidence is judged by."""
+    """Return the best candidate, and the inputs of its confidence."""
     import numpy as np
 
     belief = np.exp(scores - scores.max())

@@ -1,4 +1,4 @@
-"""A table in memory: what its columns are and what stands in each row."""
+"""A table in memory: its columns and the cells of each row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Cell", "Column", "Grid", "folded", "grid_of"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell as the graph has it: its text, its text as names are compared, and what it says."""
+    """A cell as the graph has it: its text, the text in normal form, and its value."""
 
     text: str
     norm: str
@@ -26,7 +26,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its place from 1, its header, and the type that most of its cells have."""
+    """A column: its place from 1, its header, and the type of most of its cells."""
 
     order: int
     header: str
@@ -34,7 +34,7 @@ class Column:
 
     @property
     def name(self) -> str:
-        """The header, or the place where there is none."""
+        """Return the header, or the place where there is none."""
         return self.header or f"column {self.order}"
 
 
@@ -48,29 +48,29 @@ class Grid:
 
     @cached_property
     def stems(self) -> tuple[tuple[str, ...], ...]:
-        """The stems of each column's header."""
+        """Return the stems of each column's header."""
         return tuple(
             tuple(map(header_stem, folded(normal(c.header)).split())) for c in self.columns
         )
 
     @cached_property
     def valued(self) -> tuple[float, ...]:
-        """Which share of each column's cells says a number."""
+        """Return the share of each column's cells that have a number."""
         return tuple(self._share(c.order - 1, "value") for c in self.columns)
 
     @cached_property
     def dated(self) -> tuple[float, ...]:
-        """Which share of each column's cells says a date."""
+        """Return the share of each column's cells that have a date."""
         return tuple(self._share(c.order - 1, "date") for c in self.columns)
 
     @cached_property
     def distinct(self) -> tuple[int, ...]:
-        """How many different texts each column has."""
+        """Return the number of different texts in each column."""
         return tuple(len({row[c.order - 1].norm for row in self.rows}) for c in self.columns)
 
     @cached_property
     def counted(self) -> tuple[bool, ...]:
-        """Whether a column only numbers the rows."""
+        """Return whether a column only numbers the rows."""
         first = [[row[c.order - 1].value for row in self.rows[:20]] for c in self.columns]
         return tuple(
             len(values) > 1 and values == [float(at + 1) for at in range(len(values))]
@@ -79,7 +79,9 @@ class Grid:
 
     @cached_property
     def folded(self) -> tuple[dict[str, tuple[str, ...]], ...]:
-        """Each column's texts without accents, with the texts (normal form) that they stand for."""
+        """Return each column's texts without accents, with the texts (normal form) that they stand
+        for.
+        """
         made: list[dict[str, tuple[str, ...]]] = []
         for column in self.columns:
             found: dict[str, dict[str, None]] = {}
@@ -91,7 +93,9 @@ class Grid:
 
     @cached_property
     def words(self) -> dict[str, list[tuple[int, tuple[str, ...], int]]]:
-        """Where words stand: by their first four letters, (column, words of the cell, place)."""
+        """Return the places of words: by their first four letters, (column, words of the cell,
+        place).
+        """
         made: dict[str, list[tuple[int, tuple[str, ...], int]]] = {}
         for column, texts in zip(self.columns, self.folded, strict=True):
             for text in texts:
@@ -106,7 +110,7 @@ class Grid:
 
 
 def grid_of(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
-    """Return the grid of texts that are in no graph; short rows are filled up with empty cells."""
+    """Return the grid of texts that are in no graph; short rows are padded with empty cells."""
     width = len(header)
     texts = [[*row, *[""] * (width - len(row))][:width] for row in rows]
     columns = tuple(
