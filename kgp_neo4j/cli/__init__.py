@@ -1,8 +1,8 @@
 """Command line: arguments in; printed answers, JSON and an exit code out.
 
-Thin commands, each in a module of its own.
+Each command is thin and has a separate module.
 
-Exit codes: 0 done, 1 failed (the message says why), 2 wrong use, 130 interrupted.
+Exit codes: 0 done, 1 failed (the message gives the reason), 2 wrong use, 130 interrupted.
 """
 
 from __future__ import annotations

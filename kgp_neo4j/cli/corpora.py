@@ -1,4 +1,4 @@
-"""`kgp-neo4j corpora`: what is loaded, knowledge graphs included."""
+"""`kgp-neo4j corpora`: list the corpora and the knowledge graphs."""
 
 from __future__ import annotations
 

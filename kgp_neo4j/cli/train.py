@@ -1,4 +1,4 @@
-"""`kgp-neo4j train`: fine-tune what the agents run on."""
+"""`kgp-neo4j train`: fine-tune the models of the agents and of the reader."""
 
 from __future__ import annotations
 

@@ -255,9 +255,9 @@ class Question:
 class Passage:
     """A passage as evidence: its place in its document, its text and its score.
 
-    `title` is the document's. `section` holds the headings above the whole passage ("Methods >
-    Sampling"), empty where there are none. `page` counts from 1, and is None where the document has
-    no pages.
+    `title` is the document's. `section` is the path of the headings above the whole passage
+    ("Methods > Sampling"), empty where there are none. `page` counts from 1, and is None where the
+    document has no pages.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Everything kgp-neo4j raises on purpose.
+"""The errors that kgp-neo4j raises.
 
 KgpError
 ├── ConfigurationError     settings or options that do not fit together
@@ -7,13 +7,13 @@ KgpError
 ├── ServerError            the embedded database could not be fetched, started or stopped
 ├── QueryFileError         a file under cypher/ breaks its own header
 ├── InputError             a file, a line or a text that cannot be used
-├── CorpusError            a corpus or document that is not there, or is not ready
-├── TraceError             a kept traversal that is not there, or that its name does not tell apart
-├── GraphError             a knowledge graph that is not there, or cannot be used as it is
+├── CorpusError            a corpus or document that does not exist, or is not ready
+├── TraceError             a stored traversal that does not exist, or an id that is not unique
+├── GraphError             a knowledge graph that does not exist, or cannot be used as it is
 ├── LinkerError            an entity-linking service that refuses, fails or is out of reach
-├── EncoderError           an encoder that cannot be loaded, or does not fit the corpus
+├── EncoderError           an encoder that cannot be loaded, or does not match the corpus
 └── ModelError             a language model that cannot be loaded, trained or reached
-    └── ContextError       a prompt that is longer than the model reads
+    └── ContextError       a prompt that is longer than the model's context
 """
 
 from __future__ import annotations

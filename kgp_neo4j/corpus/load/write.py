@@ -31,7 +31,8 @@ _DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
 _PASSAGES = 1_000
 #: Cells in a transaction; a row that has more is one transaction.
 _CELLS = 10_000
-#: Part of the fingerprint of a document with pages or tables: raise it when they are stored anew.
+#: Part of the fingerprint of a document with pages or tables: raise it when their stored form
+#: changes.
 _STRUCTURE = "1"
 
 #: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.

@@ -1,4 +1,4 @@
 """The reader's network: a question and passages in; spans with their scores out.
 
-The weights and their card lie beside the modules.
+The weights and their card are beside the modules.
 """

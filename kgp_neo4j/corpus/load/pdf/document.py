@@ -268,7 +268,7 @@ class _Opened:
         """Yield the pages; one that is damaged is empty and named in `left_out`."""
         try:
             count = len(self._pdf.pages)
-        except Exception as error:  # whatever a damaged file makes its library raise
+        except Exception as error:  # a damaged file makes its library raise any error
             raise _damaged(self._where) from error
         if not count:
             raise _damaged(self._where)
@@ -297,7 +297,7 @@ class _Opened:
         password = os.environ.get(PASSWORD_VARIABLE, "")
         try:
             return pdfplumber.open(io.BytesIO(self._data), pages=numbers, password=password)
-        except Exception as error:  # whatever a damaged file makes its library raise
+        except Exception as error:  # a damaged file makes its library raise any error
             causes = (error, error.__cause__, *error.args)
             if any(isinstance(cause, PDFPasswordIncorrect) for cause in causes):
                 what = "the password does not open it" if password else "the PDF is encrypted"

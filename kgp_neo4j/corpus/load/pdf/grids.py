@@ -249,7 +249,7 @@ def _is_covered(spans: Mapping[tuple[int, int], Span], row: int, column: int) ->
 
 
 def _over_numbers(rows: Sequence[tuple[str, ...]]) -> tuple[int, bool]:
-    """Return the number of rows of words at the top of columns that have numbers."""
+    """Return the number of rows of words above columns of numbers, and whether there are such."""
     below = rows[1:]
     columns = [
         at
