@@ -469,7 +469,7 @@ def test_the_page_of_a_real_answer(answer: Answer) -> None:
     assert [a["href"] for a in soup.select("a") if a["href"][0] != "#"] == links
     assert all("custom.kgp.show(" in unquote(link) for link in links)
     assert len(soup.select("tr[id]")) == len(answer.passages)
-    assert {t for p in answer.passages for t in (p.title,)} <= {b.text for b in soup.select("bdi")}
+    assert {p.heading for p in answer.passages} <= {b.text for b in soup.select("bdi")}
 
 
 def test_neo4j_viz_shows_the_evidence(database: Database, answer: Answer) -> None:

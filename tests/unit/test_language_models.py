@@ -758,7 +758,7 @@ def test_reasoning_that_the_template_begins_is_not_shown(tmp_path: Path) -> None
     assert made.reply_tokens == 8
     ids = model._token_ids("", _TEXTS[0])
     said = tokenizer("Hm.</think>Sund.", add_special_tokens=False)["input_ids"]
-    assert without_reasoning(model._read(ids, said)) == "Sund."
+    assert without_reasoning(model._decode(ids, said)) == "Sund."
 
 
 @pytest.mark.parametrize(
