@@ -108,7 +108,7 @@ def install(database: Database) -> Installed:
         for procedure in wanted.values()
         if before.get(procedure.name) != procedure.text
     }
-    stale = _listed(database) & other
+    stale = _listed(database).keys() & other
     name = database.connection.database
     for procedure in wanted.values():
         database.define(
@@ -209,9 +209,15 @@ def _store_state(database: Database, procedures: str) -> None:
     )
 
 
-def _listed(database: Database) -> set[str]:
-    """Return the procedures that the server lists; dropped ones stay listed until a restart."""
-    return {row["name"].removeprefix("custom.") for row in database.read("install/listed")}
+def _listed(database: Database) -> dict[str, str]:
+    """Return the descriptions of the procedures that the server lists.
+
+    Dropped procedures stay listed until a restart.
+    """
+    return {
+        row["name"].removeprefix("custom."): row["description"]
+        for row in database.read("install/listed")
+    }
 
 
 def _wait_until_listed(database: Database, wanted: dict[str, Statement], *, changed: bool) -> None:
@@ -224,12 +230,15 @@ def _wait_until_listed(database: Database, wanted: dict[str, Statement], *, chan
     while True:
         listed = _listed(database)
         stored = {row["name"]: row["statement"] for row in database.read("install/stored")}
-        if stored == texts and wanted.keys() <= listed:
+        missing_or_old = {
+            name for name, made in wanted.items() if listed.get(name) != made.documentation
+        }
+        if stored == texts and not missing_or_old:
             # Changed statements run after APOC's next refresh, which it does not announce.
             time.sleep(_REFRESH_SECONDS if changed else 0.0)
             return
         if time.monotonic() > deadline:
-            different = (wanted.keys() - listed) | (stored.keys() ^ wanted.keys())
+            different = missing_or_old | (stored.keys() ^ wanted.keys())
             raise DatabaseError(
                 f"the server did not take over the procedures in {_MOST_SECONDS:.0f} s: "
                 f"{', '.join(sorted(different)) or 'their statements'}",

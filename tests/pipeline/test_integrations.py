@@ -94,12 +94,12 @@ def test_langchain_documents_carry_where_they_come_from(demo: Corpus) -> None:
     documents = retriever.invoke(QUESTION)
     assert [d.id for d in documents] == [p.id for p in found.passages[:4]]
     assert [d.page_content for d in documents] == [p.text for p in found.passages[:4]]
+    assert {"title", "source", "position", "score", "path"} <= documents[0].metadata.keys()
     known = [known for _, known in described(found)][:4]
     # Scores count words in all corpora, and another worker may load one meanwhile.
     for each in (*known, *(document.metadata for document in documents)):
         del each["score"]
     assert [document.metadata for document in documents] == known
-    assert {"title", "source", "position", "score", "path"} <= documents[0].metadata.keys()
 
 
 def test_langchain_works_in_a_chain_and_asynchronously(demo: Corpus) -> None:
