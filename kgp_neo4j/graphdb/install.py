@@ -24,7 +24,7 @@ _REMOVED = "removed"
 _MOST_SECONDS = 30.0
 _POLL_SECONDS = 0.1
 #: Seconds after which APOC runs a changed statement (apoc.custom.procedures.refresh is 1 s).
-_REFRESH_SECONDS = 1.2
+_REFRESH_SECONDS = 3.0
 
 
 def open_database(
