@@ -110,7 +110,7 @@ def measure(
         "EM": 100 * common.mean(exact),
         "F1": 100 * common.mean(shared),
         "none": none,
-        "stated": f"{len(stated)} | {100 * common.mean(stated):.0f} %",
+        "stated": stated,
         "reading": reading,
         "whole": whole,
         "sure": sure,
@@ -154,7 +154,8 @@ def main() -> None:
             reader.read(records[0]["question"], golden(records[0]))  # what is loaded on first use
             for kind, found in (("retrieved", lists), ("golden", gold)):
                 got = measure(reader, records, found, scorer)
-                cells = [f"{got['EM']:.1f}", f"{got['F1']:.1f}", str(got["none"]), got["stated"]]
+                cells = [f"{got['EM']:.1f}", f"{got['F1']:.1f}", str(got["none"])]
+                cells += [str(len(got["stated"])), f"{100 * common.mean(got['stated']):.0f} %"]
                 cells += [f"{common.quantile(got['reading'], q):.3f}" for q in (0.5, 0.95)]
                 cells += (
                     [f"{common.quantile(got['whole'], q):.3f}" for q in (0.5, 0.95)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -51,6 +51,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if _WORKER is not None:
         slow = {item.path for item in items if item.get_closest_marker("slow")}
         items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Run a test marked `alone` while the other workers wait; the others side by side."""
+    if _WORKER is None:
+        return (yield)
+    import fcntl
+
+    run: Path = item.config._tmp_path_factory.getbasetemp().parent  # type: ignore[attr-defined]
+    how = fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH
+    with (run / "running").open("w") as running:
+        # Who waits for the others holds the door, so that none of them begins another test.
+        with (run / "door").open("w") as door:
+            fcntl.flock(door, fcntl.LOCK_EX)
+            fcntl.flock(running, how)
+        return (yield)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

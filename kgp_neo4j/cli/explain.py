@@ -195,7 +195,7 @@ def _told(made: Replay, show: int) -> None:
     if len(made.visits) > show:
         click.echo(f"  ... and {len(made.visits) - show} more (--show {len(made.visits)})")
     click.echo("\n" + click.style("Answer", fg="cyan", bold=True))
-    click.echo(f"  {plain(answer.text) or 'Nothing matched.'}")
+    click.echo(f"  {plain(answer.summary)}")
     for note in answer.notes:
         click.echo(click.style(f"  Note: {plain(note)}", fg="yellow"))
     click.echo(click.style(f"\ntrace {made.id}", dim=True))

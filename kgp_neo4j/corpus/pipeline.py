@@ -110,16 +110,9 @@ class ReaderAnswerer:
         self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
-        from kgp_neo4j.corpus.read.reader import load_reader
-
-        given = self.reader
-        if given is None:
-            reader: Reader = load_reader()
-        else:
-            reader = load_reader(given) if isinstance(given, str) else given
-        reading = reader.read(found.question, found.passages, found.paths)
+        reading = self.read(found)
         notes = found.notes
-        unknown = given is None and not is_in_latin_script(found.question)
+        unknown = self.reader is None and not is_in_latin_script(found.question)
         if unknown:
             notes = (*notes, "The offline reader knows English; these sentences come nearest.")
         if unknown or asks_for_an_account(found.question):
@@ -132,6 +125,14 @@ class ReaderAnswerer:
             reading=reading,
             sentences=reading.sentences,
         )
+
+    def read(self, found: Answer) -> Reading:
+        """Return what the reader finds in the passages of `found`."""
+        from kgp_neo4j.corpus.read.reader import load_reader
+
+        given = self.reader
+        reader = given if given is not None and not isinstance(given, str) else load_reader(given)
+        return reader.read(found.question, found.passages, found.paths)
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,11 @@ class ModelAnswerer:
             encoder=encoder,
             on_text=on_text,
         )
-        offline = self.otherwise.answer(found, encoder=encoder)
+        if made.kind not in ("answer", "abstains"):
+            notes = (*made.notes, "The offline reader answers instead.")
+            return replace(self.otherwise.answer(found, encoder=encoder), notes=notes)
+        offline = self.otherwise if isinstance(self.otherwise, ReaderAnswerer) else ReaderAnswerer()
+        found = replace(found, sentences=offline.read(found).sentences, notes=made.notes)
         if made.kind == "answer":
             numbers = {passage.id: n for n, passage in enumerate(found.passages, 1)}
             text = marked(made.statements, numbers)
@@ -172,14 +177,9 @@ class ModelAnswerer:
                 found,
                 text=text,
                 stated=all(statement.carried for statement in made.statements),
-                sentences=offline.sentences,
                 statements=made.statements,
-                notes=made.notes,
             )
-        if made.kind == "abstains":
-            return replace(found, text="", sentences=offline.sentences, notes=made.notes)
-        notes = (*made.notes, "The offline reader answers instead.")
-        return replace(offline, notes=notes)
+        return found
 
 
 class Pipeline:

@@ -90,16 +90,13 @@ def _answer(answer: Answer, numbers: Mapping[str, int]) -> str:
 
 def _uncertain(answer: Answer, numbers: Mapping[str, int]) -> str:
     """Return the sentences most relevant to the question, in place of an answer."""
-    lead = "Not certain"
-    if answer.reading is not None:
-        lead = (
-            f"{lead} (likely: {escaped(answer.text)})" if answer.text else "Not in these documents"
-        )
+    sure = answer.text and not answer.uncertain
+    lead = "" if sure else f"{escaped(answer.summary)}. "
     said = "".join(
         f'<p class="said" dir="auto">{escaped(s.text)}{_cited((s.passage,), numbers)}</p>'
         for s in answer.shown_sentences
     )
-    return f'<p class="notice">{lead}. What speaks most to the question:</p>{said}'
+    return f'<p class="notice">{lead}What speaks most to the question:</p>{said}'
 
 
 def _statement(

@@ -41,7 +41,7 @@ def mermaid(answer: Answer) -> str:
         reason = f": {cut(step.reason, _REASON)}" if step.reason else ""
         lines.append(f'  {before} -->|"{mermaid_label(said + reason)}"| n{visit.order}')
     if answer.text:
-        lines.append(f'  a[/"{_label(answer.text, _ANSWER)}"/]:::answer')
+        lines.append(f'  a[/"{_label(answer.summary, _ANSWER)}"/]:::answer')
         ends = [visit.order for visit in shown if visit.step.passage in marked and visit.rank]
         lines += [f"  n{order} -.-> a" for order in ends] or ["  q -.-> a"]
         lines.append("  classDef answer fill:#e8f5e9,stroke:#2e7d32")

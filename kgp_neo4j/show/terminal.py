@@ -207,7 +207,7 @@ def _print_reading(answer: Answer, width: int) -> None:
         click.echo(f"  {click.style(plain(answer.text), bold=True)}")
         _print_sentences(answer, width)
     else:
-        _heading(f"Not certain (likely: {plain(answer.text)})")
+        _heading(plain(answer.summary))
         _print_sentences(answer, width)
 
 

@@ -409,6 +409,18 @@ class Answer:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def uncertain(self) -> bool:
+        """Return whether the text is what the offline reader found, and only likely."""
+        return self.reading is not None and bool(self.text) and not self.stated
+
+    @property
+    def summary(self) -> str:
+        """Return the answer in a line: the text, marked where it is uncertain, or that it lacks."""
+        if not self.text:
+            return "Not in these documents" if self.passages else "Nothing in the corpus matches"
+        return f"Not certain (likely: {self.text})" if self.uncertain else self.text
+
+    @property
     def shown_sentences(self) -> tuple[SupportingSentence, ...]:
         """Return the sentence with the stated answer, or the sentences shown for an uncertain one.
 

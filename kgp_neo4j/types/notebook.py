@@ -20,10 +20,9 @@ def answer_html(answer: Answer) -> str:
     """Return the answer, its evidence, and the passages with their paths, as HTML."""
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     parts = [f"<p><b>{escape(answer.question)}</b></p>"]
-    none = "not in these documents" if answer.passages else "nothing in the corpus matches"
-    text = escape(answer.text) if answer.text else f"<i>{none}</i>"
-    if answer.text and not answer.stated:
-        text = f"<i>not certain, likely:</i> {text}"
+    text = escape(answer.summary)
+    if answer.uncertain or not answer.text:
+        text = f"<i>{text}</i>"
     parts.append(f"<p style='font-size:115%'>{text}</p>")
     if answer.reading is not None and answer.reading.kind != "none":
         sure = f"sure to {answer.reading.confidence:.0%}"

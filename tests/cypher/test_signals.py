@@ -101,6 +101,7 @@ def _asked(
     }
 
 
+@pytest.mark.alone
 def test_question_signals(database: Database, corpus: str, other_corpus: str) -> None:
     lighthouse(database, corpus)
     lighthouse(database, other_corpus)
@@ -113,15 +114,9 @@ def test_question_signals(database: Database, corpus: str, other_corpus: str) ->
     assert _asked(database, corpus, question, [0.0, 1.0])["a2"]["cosine"] == pytest.approx(0.6)
     named = {name: row["named"] for name, row in found.items() if "named" in row}
     assert named == pytest.approx({"e1": 2.0, "b1": 2 / (1 + math.log(2))})
-    # Full text counts in all corpora, and another worker may load one meanwhile.
-    for _ in range(20):
-        again = _asked(database, corpus, question, [0.0, 1.0], depth=3)
-        search = database.read("procedures/seeds", question=question, corpus=corpus)
-        lexical = {name: row["lexical"] for name, row in again.items() if "lexical" in row}
-        searched = {short(row["passage"]["id"]): row["score"] for row in search}
-        if lexical == searched:
-            break
-    assert lexical == searched
+    search = database.read("procedures/seeds", question=question, corpus=corpus)
+    lexical = {name: row["lexical"] for name, row in found.items() if "lexical" in row}
+    assert lexical == {short(row["passage"]["id"]): row["score"] for row in search}
     assert set(lexical) == {"a1", "b1", "d1", "e1"}
     assert set(found) == {"a1", "a2", "b1", "c1", "d1", "e1"}
     # A name in both texts tells b1 from a1, which only speaks of her.

@@ -86,6 +86,7 @@ def _read(answer: Answer, n: int = 1) -> Answer:
     return replace(
         answer,
         text="Ada Stone",
+        stated=True,
         reading=Reading("Ada Stone", "span", 0.83, (Span(passage, at, at + 9),)),
         sentences=(
             SupportingSentence(_TEXT[slice(*sentence)].strip(), passage, *sentence, score=0.7),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from kgp_neo4j.corpus.pipeline import ReaderAnswerer
 from kgp_neo4j.corpus.read.choosing import SIGNALS, Calibration, Choice, _text
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader, passages_to_read
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -21,9 +22,11 @@ from kgp_neo4j.models.reader.network import KINDS
 from kgp_neo4j.models.reader.spans import Candidate
 from kgp_neo4j.models.reader.windows import Windows, pieces_of
 from kgp_neo4j.models.torch_encoder import load_model, quick_products
+from kgp_neo4j.show.answer_page import page
+from kgp_neo4j.show.mermaid import mermaid
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
-from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
+from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Step
 from kgp_neo4j.types.errors import ModelError
 
 _SHIPPED = Path(str(resources.files("kgp_neo4j.models") / "reader"))
@@ -60,6 +63,27 @@ def test_it_finds_a_span_and_where_it_stands(reader: OfflineReader) -> None:
     assert passages[0].text[span.start : span.end] == "Yusuf Arden"
     assert 0 < found.confidence < 1
     assert reader.read("Who designed the Hesk Bridge?", passages) == found
+
+
+@pytest.mark.parametrize("sure_from", [0.0, 1.0])
+def test_an_uncertain_answer_is_shown_as_likely(reader: OfflineReader, sure_from: float) -> None:
+    calibration = {**reader.card["calibration"], "stated": sure_from, "threshold": 0.0}
+    strict = OfflineReader(reader._network, {**reader.card, "calibration": calibration})
+    question = "Who designed the Hesk Bridge?"
+    passages = (_passage("Hesk Bridge", "The Hesk Bridge was designed by Yusuf Arden in 1911."),)
+    asked = Answer(question, "c", "a", "", (), passages, (), 0.0)
+    made = ReaderAnswerer(strict).answer(asked)
+    assert made.text == "Yusuf Arden"
+    assert made.stated is not made.uncertain
+    assert made.stated is (sure_from == 0.0)
+    said = "Yusuf Arden" if made.stated else "Not certain (likely: Yusuf Arden)"
+    assert made.summary == said
+    assert said in made._repr_html_()
+    assert ("Not certain" in mermaid(made)) is made.uncertain
+    assert ("Not certain" in page(made)) is made.uncertain
+    assert asked.summary == "Not in these documents"
+    with pytest.raises(ValueError, match="unknown signals no such"):
+        OfflineReader(reader._network, {"calibration": {**calibration, "weights": {"no such": 1}}})
 
 
 def test_a_section_is_read_with_the_title() -> None:

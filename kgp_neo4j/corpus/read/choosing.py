@@ -190,8 +190,10 @@ def _by_support(
         text = passages[at].text
         for start, end in sentences(text):
             said = [support for a, b, support in held if start <= a and b <= end]
+            if not said or text.startswith("#", start):
+                continue
             heard = content_words(text[start:end])
-            if said and len(heard) >= _SHORTEST and not text.startswith("#", start):
+            if len(heard) >= _SHORTEST:
                 shared = len(asked.intersection(heard)) / max(1, len(asked))
                 made.append((float(np.mean(said)) + shared, at, start, end))
     return sorted(made, key=lambda one: (-one[0], *one[1:]))
