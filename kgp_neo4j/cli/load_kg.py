@@ -22,8 +22,9 @@ Examples:
 What is read, each also with .gz:
   .tsv .txt .csv  head, relation, tail; or a header line that names the columns
   .jsonl .json    {"head", "relation", "tail"}, or [head, relation, tail]
-  with --mapping  a table with one entity a row; the mapping is a TOML file, or
-                  one that comes along: chatdoctor, qa-system-diseases
+  with --mapping  a table or JSON records, one entity each; the mapping is a TOML
+                  file, or one that comes along: chatdoctor, qa-system-diseases,
+                  qa-system-medical
 
 \b
 Names are told apart without regard to case, width, spaces and underscores.
@@ -67,7 +68,11 @@ adds what is new, and finishes what was cut short.
     metavar="KEY",
     help="The property that holds their names.",
 )
-@click.option("--encoder", metavar="NAME", help="Embeds the names (default: offline).")
+@click.option(
+    "--encoder",
+    metavar="NAME",
+    help="Embeds the names (default: the offline one for their language).",
+)
 @click.option("--no-embed", is_flag=True, help="Leave the embeddings out; loading again adds them.")
 @click.option("--keep-going", is_flag=True, help="Load the rest when a file or line is bad.")
 @json_option

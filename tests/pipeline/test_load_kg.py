@@ -27,7 +27,7 @@ from kgp_neo4j.mindmap.load.graph_names import RESERVED_LABELS
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 from kgp_neo4j.mindmap.load.mapping import built_in, read_mapping
-from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.encoder import CHINESE_ENCODER, Encoder
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
 
 _SHARED = Path(__file__).parents[3] / "shared" / "data" / "medical"
@@ -135,8 +135,10 @@ def test_a_chinese_graph_is_found_by_parts_of_names(
     account = load_chinese(database, graph, tmp_path, embed=True)
     assert _triples(database, graph) == set(CHINESE)
     assert account.types == {"症状": 4, "疾病": 3, "药物": 2, "科室": 1}
-    # The English encoder does not know these characters: no name gets another one's embedding.
-    assert account.embedded == 0
+    # The encoder is that of the names' language.
+    assert account.embedded == account.entities == 10
+    (stored,) = database.read("explore/graph", graph=graph)
+    assert stored["encoder"] == CHINESE_ENCODER
     hits = rows(
         database,
         "CALL db.index.fulltext.queryNodes('kgp_entity_text', '感冒了怎么办') YIELD node "
@@ -377,6 +379,69 @@ def test_a_chinese_table(database: Database, graph: str, tmp_path: Path) -> None
     assert not [name for name in found if "详细" in name or "..." in name or "？" in name]
 
 
+def _disease(**values: object) -> dict[str, object]:
+    """Return a record of the form of QASystemOnMedicalKG's medical.json, as MongoDB exports it."""
+    return {
+        "_id": {"$oid": "5bb578b6831b973a137e3ee6"},
+        "name": "霜咳",
+        "desc": "霜咳是一种虚构的疾病，多见于海边。",
+        "category": ["疾病百科", "内科"],
+        "prevent": "保暖。",
+        "cause": "海风。",
+        "symptom": ["夜间咳嗽", "声音嘶哑"],
+        "acompany": ["潮热病"],
+        "yibao_status": "否",
+        "get_prob": "0.01%",
+        "get_way": "无传染性",
+        "cure_department": ["内科", "呼吸内科"],
+        "cure_way": ["药物治疗"],
+        "cure_lasttime": "7天",
+        "cured_prob": "90%",
+        "cost_money": "100元",
+        "check": ["喉镜"],
+        "recommand_drug": ["霜草糖浆"],
+        "drug_detail": ["北湾霜草糖浆(霜草糖浆)"],
+        "do_eat": ["梨"],
+        "not_eat": ["辣椒"],
+        "recommand_eat": ["梨汤", "白粥"],
+    } | values
+
+
+@pytest.mark.parametrize("form", ["lines", "array"])
+def test_records_of_diseases(database: Database, graph: str, tmp_path: Path, form: str) -> None:
+    records = [_disease(), {"name": "潮热病", "check": None}]
+    lines = [json.dumps(record, ensure_ascii=False) for record in records]
+    text = "\n".join(lines) if form == "lines" else f"[{', '.join(lines)}]"
+    path = _write(tmp_path, "medical.json", text)
+    account = load_graph(database, [path], graph, mapping="qa-system-medical", embed=False)
+    assert account.types == {
+        "疾病": 2, "症状": 2, "科室": 2, "食物": 2, "食谱": 2, "检查": 1, "治疗": 1, "药品": 1,
+        "药物": 1,
+    }  # fmt: skip
+    triples = _triples(database, graph)
+    assert len(triples) == 25
+    assert {
+        ("霜咳", "忌吃食物", "辣椒"),
+        ("辣椒", "食物不利疾病", "霜咳"),
+        ("白粥", "食谱有益疾病", "霜咳"),
+        ("霜咳", "并发症", "潮热病"),
+        ("呼吸内科", "科室疾病", "霜咳"),
+        ("北湾霜草糖浆(霜草糖浆)", "药物治疗", "霜咳"),
+    } <= triples
+    for bad, reason in (
+        (_disease(symptom=[1]), "'symptom' holds neither"),
+        (_disease(symptom={"a": "b"}), "'symptom' holds neither"),
+        ({"symptom": ["x"]}, "no object with a text 'name'"),
+        (["霜咳"], "no object with a text 'name'"),
+    ):
+        text = f"{lines[0]}\n{json.dumps(bad)}"
+        with pytest.raises(InputError, match=rf"bad\.json:2: .*{reason}"):
+            load_graph(
+                database, [_write(tmp_path, "bad.json", text)], graph,
+                mapping="qa-system-medical", embed=False,
+            )  # fmt: skip
+
+
 _MAPPING = """
 name = "n"
 type = "T"
@@ -405,9 +470,9 @@ def test_bad_mappings(tmp_path: Path, text: str, reason: str) -> None:
 
 
 def test_mappings_that_come_along_and_missing_columns(database: Database, tmp_path: Path) -> None:
-    assert built_in() == ("chatdoctor", "qa-system-diseases")
-    assert [read_mapping(name).type for name in built_in()] == ["Disease", "疾病"]
-    with pytest.raises(ConfigurationError, match="one of chatdoctor, qa-system-diseases"):
+    assert built_in() == ("chatdoctor", "qa-system-diseases", "qa-system-medical")
+    assert [read_mapping(name).type for name in built_in()] == ["Disease", "疾病", "疾病"]
+    with pytest.raises(ConfigurationError, match="one of chatdoctor, qa-system-diseases, qa-sys"):
         read_mapping("no such")
     path = _write(tmp_path, "a.csv", "disease,Symptom\nFlu,['Fever']\n")
     with pytest.raises(InputError, match=r"a\.csv:1: there is no column 'TestsAndProcedures'"):

@@ -19,7 +19,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.engine import thread_count
-from kgp_neo4j.models.light_encoder import LightTransformer, default_files, exported_files
+from kgp_neo4j.models.light_encoder import LightTransformer, exported_files, pretrained_files
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
 from kgp_neo4j.train.export import export_encoder
@@ -45,7 +45,7 @@ def test_vectors_of_both_engines_may_be_mixed(encoder: Encoder) -> None:
 
 
 def test_vectors_are_alike_in_every_precision(encoder: Encoder) -> None:
-    precise = Encoder("f32", LightTransformer(default_files(), precise="f32"))
+    precise = Encoder("f32", LightTransformer(pretrained_files(), precise="f32"))
     assert _cosines(encoder.encode(_TEXTS), precise.encode(_TEXTS)) > 0.9995
 
 
@@ -72,7 +72,7 @@ def test_a_folder_that_was_exported_needs_no_torch(tiny_encoder: str, tmp_path: 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_the_states_of_a_text_are_pooled_as_its_folder_says(pooling: str, tmp_path: Path) -> None:
     """As sentence-transformers and optimum export: token states, and settings beside them."""
-    network, tokenizer = default_files().network, default_files().tokenizer
+    network, tokenizer = pretrained_files().network, pretrained_files().tokenizer
     (tmp_path / "openvino").mkdir()
     for end in (".xml", ".bin"):
         shutil.copy(network.with_suffix(end), tmp_path / "openvino" / f"openvino_model{end}")

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
+
+import regex
 
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.write_graph import GraphWriter
 from kgp_neo4j.models.engine import token_id
+from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER
 from kgp_neo4j.types.errors import EncoderError
 
 if TYPE_CHECKING:
     from kgp_neo4j.models.encoder import Encoder
 
-__all__ = ["write_and_embed"]
+__all__ = ["encoder_of_language", "write_and_embed"]
 
 #: Embeddings of a transaction, and how many such batches may wait for the database.
 _BATCH = 4_096
 _MOST_PENDING = 16
+_HAN = regex.compile(r"\p{Han}")
+#: Letters of Japanese and Korean, which stand beside Han characters there.
+_NOT_CHINESE = regex.compile(r"[\p{Hiragana}\p{Katakana}\p{Hangul}]")
+
+
+def encoder_of_language(names: Iterable[str]) -> str:
+    """Return the offline encoder for names: the Chinese one where most have Han characters."""
+    chinese = [bool(_HAN.search(name) and not _NOT_CHINESE.search(name)) for name in names]
+    return CHINESE_ENCODER if 2 * sum(chinese) > len(chinese) else DEFAULT_ENCODER
 
 
 def write_and_embed(

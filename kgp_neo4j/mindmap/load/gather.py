@@ -144,6 +144,10 @@ class Gathered:
         """How many entities there are."""
         return len(self._entities)
 
+    def names(self) -> Iterator[str]:
+        """Yield the entities' names."""
+        return (entity.name for entity in self._entities.values())
+
     def add(self, item: Fact | Named) -> None:
         """Add a triple or an entity; raises InputError for names that cannot be used."""
         if isinstance(item, Named):

@@ -10,7 +10,7 @@ from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.adopt import read_stored
-from kgp_neo4j.mindmap.load.embed import write_and_embed
+from kgp_neo4j.mindmap.load.embed import encoder_of_language, write_and_embed
 from kgp_neo4j.mindmap.load.entity_tables import read_table
 from kgp_neo4j.mindmap.load.gather import Gathered, checked_types, read_entity_types
 from kgp_neo4j.mindmap.load.graph_names import Reading, checked_graph
@@ -43,7 +43,7 @@ def load_graph(
     before anything is written: the first bad line raises InputError and leaves the graph as it
     was; with `keep_going` bad lines are skipped and listed in the report. Loading again changes
     nothing, and finishes a load that was interrupted. `embed` gives each entity the embedding of
-    its name, by `encoder` (default: the graph's own, else the offline one).
+    its name, by `encoder` (default: the graph's own, else the offline one for its language).
     """
     began = time.monotonic()
     checked_graph(graph)
@@ -144,11 +144,11 @@ def _write(
     writer = GraphWriter(database, graph)
     model = None
     if embed:
-        # Imported here: these are slow, and needed only where names are embedded.
+        # Imported here: it is slow, and needed only where names are embedded.
         from kgp_neo4j.models.encoder import load_encoder
-        from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 
-        model = load_encoder(encoder or writer.encoder or DEFAULT_ENCODER)
+        chosen = encoder or writer.encoder or encoder_of_language(gathered.names())
+        model = load_encoder(chosen)
     with bar("entities", gathered.entities) as progress:
         writer.entities(gathered, progress)
     new = write_and_embed(database, graph, writer, gathered, model)

@@ -16,7 +16,15 @@ from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.mindmap.load.graph_names import Fact, Reading
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["KINDS", "Row", "is_encoding", "read_triples", "rows_of"]
+__all__ = [
+    "JSON_KINDS",
+    "KINDS",
+    "Row",
+    "is_encoding",
+    "json_values",
+    "read_triples",
+    "rows_of",
+]
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SEPARATORS = (",", ";", "|")
@@ -148,7 +156,8 @@ def _undecodable(path: Path, line: int, encoding: str, error: UnicodeDecodeError
 # --- Triples ---
 
 #: Endings of the files that are read, each also with `.gz`.
-KINDS = (".tsv", ".txt", ".csv", ".jsonl", ".json")
+JSON_KINDS = (".jsonl", ".json")
+KINDS = (".tsv", ".txt", ".csv", *JSON_KINDS)
 #: Accepted names of columns in a header line and of keys in a JSON record, in lower case.
 _COLUMNS = {
     "head": "head h subject subj source src from head_name x_name start entity1 node1 :start_id",
@@ -179,17 +188,22 @@ def read_triples(path: Path, progress: Progress, *, encoding: str = "") -> Itera
         return
     try:
         with opened(path, progress) as file:
-            if kind in (".json", ".jsonl"):
-                start = file.peek(4096)[:4096]  # type: ignore[attr-defined]
-                # A file of JSON lines may begin with a bracket too: that of a list of three.
-                begins = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
-                is_array = kind == ".json" and begins == b"["
-                for value in (read_array if is_array else read_lines)(file, shown(path)):
+            if kind in JSON_KINDS:
+                for value in json_values(file, path):
                     yield _of_json(value)
             else:
                 yield from _of_rows(path, rows_of(file, path, encoding=encoding))
     except InputError as error:
         yield error
+
+
+def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
+    """Yield the records of a JSON file: the members of its one array, or the value of each line."""
+    start = file.peek(4096)[:4096]  # type: ignore[attr-defined]
+    # A file of JSON lines may begin with a bracket too: that of a list of three.
+    begins = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+    is_array = extension(path) == ".json" and begins == b"["
+    return (read_array if is_array else read_lines)(file, shown(path))
 
 
 def _of_rows(path: Path, rows: Iterator[Any]) -> Iterator[Reading]:
