@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from kgp_neo4j.cli._language import chat_url_option
-from kgp_neo4j.types.corpus import AgentName
+from kgp_neo4j.types.corpus import AgentName, Rerank
 from kgp_neo4j.types.settings import EDGES, AgentSettings, TraversalSettings, default_of
 
 __all__ = ["retriever_settings", "traversal_options"]
@@ -79,6 +79,13 @@ _OPTIONS = (
         type=click.Choice(EDGES),
         help="Edge types to go along; give it once for each (default: all).",
     ),
+    click.option(
+        "--rerank",
+        type=click.Choice(get_args(Rerank)),
+        default="none",
+        show_default=True,
+        help="Who puts the passages found in order: `llm` is one call of the language model.",
+    ),
 )
 
 
@@ -101,10 +108,12 @@ def retriever_settings(
     branching: int,
     hops: int,
     edges: tuple[str, ...],
+    rerank: Rerank,
 ) -> dict[str, Any]:
     """Return the settings of a pipeline's retriever, from the options."""
     return {
         "agent": agent,
+        "rerank": rerank,
         "settings": TraversalSettings(
             budget=budget, seeds=seeds, branching=branching, hops=hops, edges=edges
         ),

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import click
 
+from kgp_neo4j.cli._language import llm_option, opened_model
 from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
 from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
 from kgp_neo4j.types.corpus import Method
@@ -38,12 +39,14 @@ lines, also as .gz. A line of the run is
     help="Full text, vectors, both fused, or the graph traversal.",
 )
 @traversal_options
+@llm_option("puts the passages in order with --rerank llm")
 @json_option
 def command(
     questions: Path,
     corpus: str,
     out: Path,
     method: Method,
+    llm: str | None,
     as_json: bool,
     **traversal: Any,
 ) -> None:
@@ -54,9 +57,10 @@ def command(
     from kgp_neo4j.graphdb.install import open_database
 
     settings = retriever_settings(**traversal)
+    model = opened_model(llm, traversal["chat_url"]) if traversal["rerank"] == "llm" else None
     asked = read_questions(questions)
     with open_database(echo=say) as database:
-        retriever = make_retriever(database, corpus, method=method, **settings)
+        retriever = make_retriever(database, corpus, method=method, model=model, **settings)
         seconds = sorted(run_questions(retriever, asked, out))
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
     if as_json:

@@ -26,6 +26,7 @@ from kgp_neo4j.types.corpus import (
     Method,
     Passage,
     QuestionType,
+    Rerank,
     Retrieval,
     Trace,
 )
@@ -129,13 +130,15 @@ class Corpus(Store):
         model: LanguageModel | str | None = None,
         form: Form = "short",
         reader: Reader | str | None = None,
+        rerank: Rerank = "none",
     ) -> Pipeline:
         """Return a pipeline with these options; the same options return the one loaded before.
 
         `model` is a language model, or the name of one (`local:FOLDER`, or a chat server's), and
-        `reader` an offline reader, or the folder of one.
+        `reader` an offline reader, or the folder of one. With `rerank="llm"` the model also puts
+        the passages in order before they are read.
         """
-        key = (method, agent, settings, agent_settings, model, form, reader)
+        key = (method, agent, settings, agent_settings, model, form, reader, rerank)
         if self._kept is None or self._kept[0] != key:
             made = make_pipeline(
                 self.database,
@@ -147,6 +150,7 @@ class Corpus(Store):
                 model=find_model(model),
                 form=form,
                 reader=reader,
+                rerank=rerank,
             )
             self._kept = (key, made)
         return self._kept[1]
@@ -166,6 +170,7 @@ class Corpus(Store):
         model: LanguageModel | str | None = None,
         form: Form = "short",
         reader: Reader | str | None = None,
+        rerank: Rerank = "none",
     ) -> Answer:
         """Answer a question from pages and tables or from passages, with its evidence.
 
@@ -182,6 +187,7 @@ class Corpus(Store):
             model=model,
             form=form,
             reader=reader,
+            rerank=rerank,
         )
         if retriever is not None or answerer is not None:
             pipeline = Pipeline(
@@ -202,6 +208,7 @@ class Corpus(Store):
         settings: TraversalSettings | None = None,
         agent_settings: AgentSettings | None = None,
         model: LanguageModel | str | None = None,
+        rerank: Rerank = "none",
     ) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""
         return self.pipeline(
@@ -210,6 +217,7 @@ class Corpus(Store):
             settings=settings,
             agent_settings=agent_settings,
             model=model,
+            rerank=rerank,
         ).retrieve(question)
 
     @contextmanager

@@ -33,6 +33,7 @@ from kgp_neo4j.types.corpus import (
     QuestionType,
     Reading,
     ReasoningPath,
+    Rerank,
     Retrieval,
 )
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
@@ -349,11 +350,13 @@ def make_pipeline(
     model: LanguageModel | None = None,
     form: Form = "short",
     reader: Reader | str | None = None,
+    rerank: Rerank = "none",
 ) -> Pipeline:
     """Return the pipeline over a corpus for these options; nothing is loaded yet.
 
     `model` answers where it is given, else the offline reader (or another `reader`). IRCoT reasons
-    with the same model. Raises ConfigurationError for options that do not go together.
+    with the same model, and `rerank` is done by it. Raises ConfigurationError for options that do
+    not go together.
     """
     check_choice("form of answer", form, get_args(Form))
     meter = None if model is None else MeteredModel(model)
@@ -365,6 +368,7 @@ def make_pipeline(
         settings=settings,
         agent_settings=agent_settings,
         model=meter,
+        rerank=rerank,
     )
     offline = ReaderAnswerer(reader)
     answerer = offline if meter is None else ModelAnswerer(meter, form, offline)
@@ -380,12 +384,20 @@ def make_retriever(
     settings: TraversalSettings | None = None,
     agent_settings: AgentSettings | None = None,
     model: LanguageModel | None = None,
+    rerank: Rerank = "none",
 ) -> Retriever:
     """Return the retriever of a method; IRCoT retrieves by full text in each of its turns.
 
-    Raises ConfigurationError for an unknown method, and for IRCoT without a language model.
+    With `rerank="llm"` the language model puts what was found in order. Raises ConfigurationError
+    for an unknown method, for IRCoT or reranking without a language model, and for both together.
     """
+    check_choice("rerank", rerank, get_args(Rerank))
     if method == "ircot":
+        if rerank != "none":
+            raise ConfigurationError(
+                "IRCoT's passages are in the order of its thoughts",
+                hint="Leave --rerank out, or choose another method.",
+            )
         if model is None:
             raise ConfigurationError(
                 "IRCoT reasons with a language model, and none is named",
@@ -396,7 +408,7 @@ def make_retriever(
         searching = PassageRetriever(database, corpus, method="bm25", settings=settings)
         return Ircot(searching, model)
     check_choice("method", method, (*METHODS, "ircot"))
-    return PassageRetriever(
+    retriever = PassageRetriever(
         database,
         corpus,
         method=method,
@@ -404,6 +416,16 @@ def make_retriever(
         settings=settings,
         agent_settings=agent_settings,
     )
+    if rerank == "none":
+        return retriever
+    if model is None:
+        raise ConfigurationError(
+            "a language model puts the passages in order, and none is named",
+            hint="Name one (--llm NAME), or leave --rerank out.",
+        )
+    from kgp_neo4j.corpus.rerank import Reranked
+
+    return Reranked(retriever, model)
 
 
 def answered_by(answer: Answer) -> str:

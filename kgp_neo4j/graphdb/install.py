@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import metadata
+from itertools import islice
 
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
 from kgp_neo4j.graphdb.database import Database, Row
@@ -24,7 +25,10 @@ _REMOVED = "removed"
 _MOST_SECONDS = 30.0
 _POLL_SECONDS = 0.1
 #: Seconds after which APOC runs a changed statement (apoc.custom.procedures.refresh is 1 s).
-_REFRESH_SECONDS = 3.0
+_REFRESH_SECONDS = 1.5
+#: Seconds after which a procedure that is not listed yet is defined again: APOC misses a definition
+#: that is committed while it refreshes, until the next one.
+_AGAIN_SECONDS = 5.0
 
 
 def open_database(
@@ -109,24 +113,9 @@ def install(database: Database) -> Installed:
         if before.get(procedure.name) != procedure.text
     }
     stale = _listed(database).keys() & other
-    name = database.connection.database
-    for procedure in wanted.values():
-        database.define(
-            statement("install/procedure"),
-            {
-                "signature": procedure.signature,
-                "statement": procedure.text,
-                "database": name,
-                "mode": procedure.mode,
-                "description": procedure.documentation,
-            },
-            system=True,
-        )
+    _define(database, wanted.values())
     old = sorted(before.keys() - wanted.keys())
-    for outdated in old:
-        database.define(
-            statement("install/drop"), {"name": outdated, "database": name}, system=True
-        )
+    _drop(database, old)
     _wait_until_listed(database, wanted, changed=bool(stale or old))
     _store_state(database, fingerprint(_PROCEDURES))
     return Installed(
@@ -143,12 +132,8 @@ def uninstall(database: Database) -> Installed:
     """Remove every procedure `custom.kgp.*`; the graph and its indexes stay."""
     if not database.capabilities().apoc_extended:
         return Installed(procedures=())
-    name = database.connection.database
     names = [row["name"] for row in database.read("install/stored")]
-    for outdated in names:
-        database.define(
-            statement("install/drop"), {"name": outdated, "database": name}, system=True
-        )
+    _drop(database, names)
     _wait_until_listed(database, {}, changed=bool(names))
     _store_state(database, _REMOVED)
     return Installed(procedures=(), removed=tuple(f"custom.{n}" for n in names))
@@ -220,13 +205,37 @@ def _listed(database: Database) -> dict[str, str]:
     }
 
 
+def _define(database: Database, procedures: Iterable[Statement]) -> None:
+    for procedure in procedures:
+        database.define(
+            statement("install/procedure"),
+            {
+                "signature": procedure.signature,
+                "statement": procedure.text,
+                "database": database.connection.database,
+                "mode": procedure.mode,
+                "description": procedure.documentation,
+            },
+            system=True,
+        )
+
+
+def _drop(database: Database, names: Iterable[str]) -> None:
+    for name in names:
+        database.define(
+            statement("install/drop"),
+            {"name": name, "database": database.connection.database},
+            system=True,
+        )
+
+
 def _wait_until_listed(database: Database, wanted: dict[str, Statement], *, changed: bool) -> None:
     """Wait until the server has exactly the wanted procedures, with their current texts.
 
     `changed` is True where one of them was listed before with another text, or one was dropped.
     """
     texts = {name: procedure.text for name, procedure in wanted.items()}
-    deadline = time.monotonic() + _MOST_SECONDS
+    began = defined = time.monotonic()
     while True:
         listed = _listed(database)
         stored = {row["name"]: row["statement"] for row in database.read("install/stored")}
@@ -234,14 +243,22 @@ def _wait_until_listed(database: Database, wanted: dict[str, Statement], *, chan
             name for name, made in wanted.items() if listed.get(name) != made.documentation
         }
         if stored == texts and not missing_or_old:
-            # Changed statements run after APOC's next refresh, which it does not announce.
-            time.sleep(_REFRESH_SECONDS if changed else 0.0)
+            if changed:
+                # Changed statements run after APOC's next refresh, which it does not announce, and
+                # which may miss them: any definition makes it refresh all of them once more.
+                time.sleep(_REFRESH_SECONDS)
+                _define(database, islice(wanted.values(), 1))
+                time.sleep(_REFRESH_SECONDS)
             return
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now - began > _MOST_SECONDS:
             different = missing_or_old | (stored.keys() ^ wanted.keys())
             raise DatabaseError(
                 f"the server did not take over the procedures in {_MOST_SECONDS:.0f} s: "
                 f"{', '.join(sorted(different)) or 'their statements'}",
                 hint="Run `kgp-neo4j install` again; see the server's log if it stays so.",
             )
+        if now - defined > _AGAIN_SECONDS:
+            _define(database, (wanted[name] for name in missing_or_old))
+            defined = now
         time.sleep(_POLL_SECONDS)

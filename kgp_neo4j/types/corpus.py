@@ -35,6 +35,7 @@ __all__ = [
     "QuestionType",
     "Reading",
     "ReasoningPath",
+    "Rerank",
     "Retrieval",
     "SourceDocument",
     "Span",
@@ -231,6 +232,8 @@ class Capabilities:
 Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
 #: The traversal agents by name.
 AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]
+#: Who puts the passages that were found in another order: nobody, or the language model.
+Rerank = Literal["none", "llm"]
 #: What a language model writes: a few words with a reason, or a paragraph.
 Form = Literal["short", "long"]
 #: What a question is about; `model` lets the language model decide.

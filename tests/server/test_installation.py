@@ -171,6 +171,7 @@ _CALLED_ELSEWHERE = {
 }
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", _calls("x"))
 def test_a_call_gives_the_rows_of_the_file(database: Database, corpus: str, name: str) -> None:
     lighthouse(database, corpus)

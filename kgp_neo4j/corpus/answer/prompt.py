@@ -20,10 +20,10 @@ import regex
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["TASK", "TOKENS", "passage_block", "prompt_for", "thought_prompt"]
+__all__ = ["TASK", "TOKENS", "passage_block", "prompt_for", "selection_prompt", "thought_prompt"]
 
 #: Room for the reply in tokens, by form; some models put their reasoning before it.
-TOKENS = {"short": 512, "long": 1024, "thought": 256}
+TOKENS = {"short": 512, "long": 1024, "thought": 256, "selection": 256}
 
 TASK = (
     "You answer questions from the passages of documents that you are given, exactly and briefly. "
@@ -53,6 +53,11 @@ _THOUGHT = (
     "yet, or which fact is to be looked for next. Once the sentences so far tell the answer, write "
     "instead: So the answer is: ... . Write one sentence and nothing else."
 )
+_SELECT = (
+    "Which passages are needed to answer the question? Count those too that lead from one to the "
+    "next. Write their numbers in square brackets, the most useful first, at most ten, and nothing "
+    "else."
+)
 _NUMBER = regex.compile(r"[\[【［]\s*((?:\p{N}|[,;\s-])+)\s*[\]】］]")
 
 
@@ -75,6 +80,11 @@ def thought_prompt(question: str, blocks: Sequence[str], thoughts: Sequence[str]
         f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\nReasoning so far:\n{sentences}\n\n"
         f"{_THOUGHT}"
     )
+
+
+def selection_prompt(question: str, blocks: Sequence[str]) -> str:
+    """Return the prompt for the numbers of the passages that a question needs."""
+    return f"{_evidence(blocks)}\n\nQuestion: {plain(question)}\n\n{_SELECT}"
 
 
 def passage_block(number: int, passage: Passage) -> str:
