@@ -13,7 +13,12 @@ from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.compose import rank_candidates
 from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines, five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
-from kgp_neo4j.mindmap.answer.options import asks_for_the_odd_one, best_option, checked_options
+from kgp_neo4j.mindmap.answer.options import (
+    asks_for_the_odd_one,
+    best_option,
+    checked_options,
+    read_choice,
+)
 from kgp_neo4j.mindmap.answer.outline_reply import RawEdge, read_edges
 from kgp_neo4j.show.mindmap_lines import mermaid, tree_lines
 from kgp_neo4j.show.mindmap_picture import page, svg
@@ -501,3 +506,28 @@ def test_mermaid_is_escaped_and_marks_what_is_not_grounded(reasoning: ReasoningG
         assert re.fullmatch(
             r'flowchart LR|  n\d\["[^"<>{}|`\]]*"\]|  n\d -->\|"[^"<>|]*"\| n\d', line
         )
+
+
+@pytest.mark.parametrize(
+    ("reply", "choice"),
+    [
+        ("B", "B"),
+        ("**B**: iron", "B"),
+        ("Output 1: C", "C"),
+        ("The correct answer is A: salt.", "A"),
+        ("正确选项是B：铁。", "B"),
+        ("A good choice is not easy.", ""),
+        # A reply that first goes through all options.
+        ("A: salt does nothing.\nB: iron helps.\nC: no.\nSo the answer is B.", "B"),
+        ("根据证据，应选用的药物是铁（选项B）。其他选项A和C无关。", "B"),
+        ("根据证据，正确的选项是：\n\nC: 油", "C"),
+        ("The evidence points to Iron of Hesk, so that is the best one.", "B"),
+        ("正确选项是A、B。", ""),
+        ("I cannot tell A from the evidence.", ""),
+        ("", ""),
+    ],
+)
+def test_the_choice_in_a_reply(reply: str, choice: str) -> None:
+    options = {"A": "Salt", "B": "Iron of Hesk", "C": "Oil"}
+    assert read_choice(reply, options) == choice
+    assert read_choice(reply, {}) == ""

@@ -22,7 +22,12 @@ from kgp_neo4j.mindmap.answer.compose import (
 )
 from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
-from kgp_neo4j.mindmap.answer.options import best_option, checked_options, score_options
+from kgp_neo4j.mindmap.answer.options import (
+    best_option,
+    checked_options,
+    read_choice,
+    score_options,
+)
 from kgp_neo4j.mindmap.answer.outline_reply import RawEdge
 from kgp_neo4j.mindmap.answer.same_names import is_chinese
 from kgp_neo4j.mindmap.explore.mining import mine
@@ -280,7 +285,7 @@ def _from_model(
     measured = grounded_share(edges, checker)
     problem = _problem(raw, parsed.answer, measured)
     reply = ModelReply(raw, parsed.answer, parsed.inference, edges, problem)
-    choice = _chosen(parsed.answer, composed.options)
+    choice = read_choice(parsed.answer, {o.label: o.text for o in composed.options})
     if composed.options and not choice and not problem:
         problem = "malformed"
         reply = replace(reply, problem=problem)
@@ -334,27 +339,6 @@ def _fallback_notice(composed: MindMap, reply: ModelReply) -> str:
         return f"{text}（{contradictions}）" if contradictions else text
     text = f"{_PROBLEMS[reply.problem]}; this answer is composed from the evidence alone."
     return f"{text} Contradicted: {contradictions}." if contradictions else text
-
-
-def _chosen(answer: str, options: Sequence[OptionScore]) -> str:
-    """Return the one label that an answer begins with or names; empty for none or several."""
-    labels = {option.label for option in options}
-    if not labels:
-        return ""
-    names = "|".join(sorted(map(regex.escape, labels), key=len, reverse=True))
-    lead = (
-        r"^\W*(?:(?:the\s+)?(?:best\s+|correct\s+)?(?:option|answer|choice)(?:\s+is)?"
-        r"|答案|选项|选)?[是为:：\s(（\[*]*"
-    )
-    if found := regex.match(rf"{lead}({names})(?![\p{{Latin}}\p{{N}}])", answer, regex.IGNORECASE):
-        return str(found[1]).upper()
-    labelled = {
-        m.upper() for m in regex.findall(rf"(?<![\p{{L}}\p{{N}}])({names})(?=\s*[:：.)）])", answer)
-    }
-    if len(labelled) == 1:
-        return str(labelled.pop())
-    quoted = [o.label for o in options if o.text in answer]
-    return quoted[0] if len(quoted) == 1 else ""
 
 
 def _disagreement_notice(composed: MindMap, choice: str) -> str:

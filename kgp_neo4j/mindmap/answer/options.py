@@ -12,7 +12,13 @@ from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.mindmap import LinkedEntity, OptionScore, ReasoningGraph, Triple
 
-__all__ = ["asks_for_the_odd_one", "best_option", "checked_options", "score_options"]
+__all__ = [
+    "asks_for_the_odd_one",
+    "best_option",
+    "checked_options",
+    "read_choice",
+    "score_options",
+]
 
 _ODD = regex.compile(
     r"\b(?:not|except|least|incorrect|false|never|wrong|untrue)\b"
@@ -143,3 +149,63 @@ def _shared(text: str, question: str) -> float:
     """Return the share of a text's character pairs that a question has too."""
     pairs = {text[i : i + 2] for i in range(len(text) - 1)}
     return sum(pair in question for pair in pairs) / len(pairs) if pairs else 0.0
+
+
+# --- The choice in a language model's reply ---
+
+_SENTENCE = regex.compile(r"[。！？!?；;\n]|\.\s")
+#: What may stand before the label that a reply begins with: "Output 1:", "The answer is".
+_OPENING = (
+    r"\W*(?:(?:output|输出)?\s*\d+\s*[:：]\s*)?"
+    r"(?:the\s+)?(?:best\s+|correct\s+)?(?:option|answer|choice)?(?:\s+is)?"
+    r"(?:最?正确的?|最佳)?(?:答案|选项|选择|选)?(?:应该?)?[是为]?[:：\s(（\[*]*"
+)
+_CONCLUDES = regex.compile(
+    r"\b(?:answer|correct|best|therefore|so)\b|正确|答案|因此|所以|综上|选择", regex.IGNORECASE
+)
+_REJECTS = regex.compile(
+    r"\b(?:not|incorrect|wrong|cannot|others?)\b|不是|不正确|无法|不能确定|其他|其余",
+    regex.IGNORECASE,
+)
+
+
+def read_choice(reply: str, options: Mapping[str, str]) -> str:
+    """Return the label of the option that a reply chooses; empty where it chooses none or several.
+
+    It is the label that the reply begins with, else the one in the last sentence that concludes
+    something and names one option, else the first label alone in a sentence, else the one option
+    whose text it holds. What the reply says of each option in turn ("A: ... B: ...") is no choice.
+    """
+    if not options:
+        return ""
+    labels = "|".join(sorted(map(regex.escape, options), key=len, reverse=True))
+    label = regex.compile(rf"(?<![\p{{Latin}}\p{{N}}\-])({labels})(?![\p{{Latin}}\p{{N}}\-])")
+    of_one = regex.compile(rf"\W*(?:选项|option)?\s*({labels})\s*[:：.、)）\-]", regex.IGNORECASE)
+    reply = regex.sub(r"[:：]\s*\n+", ": ", reply)
+    if not regex.match(rf"\W*({labels})\s*[:：].*\n+\W*({labels})\s*[:：]", reply):
+        several = rf"\s*[、,，和及&]\s*(?:{labels})\b"
+        begins = rf"{_OPENING}({labels})(?!\s?[\p{{Latin}}\p{{N}}])(?!{several})"
+        if found := regex.match(begins, reply, regex.IGNORECASE):
+            return str(found[1]).upper()
+    first = concluded = ""
+    for sentence in _SENTENCE.split(reply):
+        if of_one.match(sentence) or _REJECTS.search(sentence):
+            continue
+        labelled = set(label.findall(sentence))
+        named = labelled or _quoted(sentence, options)
+        if len(named) == 1:
+            (one,) = named
+            first = first or (one if labelled else "")
+            concluded = one if _CONCLUDES.search(sentence) else concluded
+    quoted = _quoted(reply, options)
+    return concluded or first or (quoted.pop() if len(quoted) == 1 else "")
+
+
+def _quoted(text: str, options: Mapping[str, str]) -> set[str]:
+    """Return the labels of options that a text quotes, but not within a longer one."""
+    held = {label: option for label, option in options.items() if option in text}
+    return {
+        label
+        for label, option in held.items()
+        if not any(option in other and option != other for other in held.values())
+    }
