@@ -14,7 +14,14 @@ from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
 
 if TYPE_CHECKING:
     from kgp_neo4j.types.mindmap import MindMap
-from kgp_neo4j.types.settings import SAMPLING, ExplorationSettings, MiningSettings, default_of
+from kgp_neo4j.types.settings import (
+    AGGREGATION,
+    RELEVANCE,
+    SAMPLING,
+    ExplorationSettings,
+    MiningSettings,
+    default_of,
+)
 
 _EPILOG = """
 \b
@@ -26,6 +33,7 @@ Examples:
   kgp-neo4j mindmap "Which helps?" --option A=Salt --option B=Iron --graph demo
   cat dialogue.json | kgp-neo4j mindmap - --graph demo
   kgp-neo4j mindmap "..." --graph demo --llm gpt-4o-mini --json | jq .edges
+  kgp-neo4j mindmap "..." --graph demo --llm gpt-4o-mini --aggregate llm
 
 The dialogue is a JSON list of texts, or of {"role": ..., "content": ...} as chat servers take it.
 Graphs are loaded by `kgp-neo4j load-kg`.
@@ -91,6 +99,21 @@ Graphs are loaded by `kgp-neo4j load-kg`.
     "--seed", type=int, default=0, show_default=True, help="The same seed, the same sample."
 )
 @click.option(
+    "--relevance",
+    type=click.Choice(RELEVANCE),
+    default=default_of(MiningSettings, "relevance"),
+    show_default=True,
+    help="What decides which neighbours are explored further: their rank, or the language model.",
+)
+@click.option(
+    "--aggregate",
+    "aggregation",
+    type=click.Choice(AGGREGATION),
+    default=default_of(MiningSettings, "aggregation"),
+    show_default=True,
+    help="What puts the evidence together: rules, or the language model in sentences.",
+)
+@click.option(
     "--show",
     type=click.IntRange(min=0),
     default=40,
@@ -112,6 +135,8 @@ def command(
     hops: int,
     sampling: str,
     seed: int,
+    relevance: str,
+    aggregation: str,
     show: int,
     as_json: bool,
 ) -> None:
@@ -127,6 +152,7 @@ def command(
     said = sys.stdin.read() if question == "-" else question
     asked = as_question([*read_turns(said, "standard input"), *turns])
     mining: dict[str, Any] = {"size": size, "hops": hops, "sampling": sampling, "seed": seed}
+    mining |= {"relevance": relevance, "aggregation": aggregation}
     made = run_mindmap(asked, graph, options, llm, chat_url, **mining)
     show_mindmap(made, show, as_json=as_json, as_mermaid=as_mermaid, html=html, svg=svg)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import regex
 
-from kgp_neo4j.mindmap.answer.same_names import same
+from kgp_neo4j.mindmap.answer.same_names import names_within, same
 from kgp_neo4j.types.errors import ModelError
 
 __all__ = [
@@ -98,40 +98,13 @@ def grounding(
     for name in vocabulary:
         known.setdefault(same(name), name)
     held = {same(name) for name in evidence}
-    asked = set(_named(same(question), known))
-    named = _named(same(answer), known)
+    longest = max(map(len, known), default=0)
+    asked = set(names_within(same(question), known, longest))
+    named = names_within(same(answer), known, longest)
     return Grounding(
         tuple(known[key] for key in named),
         tuple(known[key] for key in named if key in held or key in asked),
     )
-
-
-def _named(text: str, known: Mapping[str, str]) -> list[str]:
-    """Return the keys of names in a text, in order, the longest at each offset."""
-    longest = max(map(len, known), default=0)
-    found: dict[str, None] = {}
-    at = 0
-    while at < len(text):
-        for end in range(min(len(text), at + longest), at, -1):
-            key = text[at:end]
-            if key in known and _whole(text, at, end):
-                found[key] = None
-                at = end
-                break
-        else:
-            at += 1
-    return list(found)
-
-
-def _whole(text: str, start: int, end: int) -> bool:
-    """Return whether a span of a text is not part of a longer word in letters."""
-
-    def joins(a: str, b: str) -> bool:
-        return a.isalnum() and b.isalnum() and ord(a) < 0x2E80 and ord(b) < 0x2E80
-
-    before = start > 0 and joins(text[start - 1], text[start])
-    after = end < len(text) and joins(text[end - 1], text[end])
-    return not before and not after
 
 
 # --- Judgement by a language model ---

@@ -1,7 +1,7 @@
 """Aggregation: evidence graphs become one reasoning graph, in routes and in sentences.
 
-MindMap (section 3.2) has a model do this; here names and embeddings do, and the model of step III
-sees the result.
+MindMap (section 3.2) has a model do this, as `mindmap/answer/describe.py` does where it is asked
+to; here names and embeddings do, and the model of step III sees the result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import regex
 from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, is_han, name_words
 from kgp_neo4j.types.mindmap import EvidenceGraph, Triple
 
-__all__ = ["merge_names", "readable", "routes", "sentences"]
+__all__ = ["may_be_same", "merge_names", "readable", "routes", "sentences"]
 
 #: Names of one type mean the same where the cosine of their embeddings reaches this.
 _SAME = 0.95
@@ -70,10 +70,15 @@ def _near(
             if (
                 other_vector.shape == vector.shape
                 and float(vector @ other_vector) >= _SAME
-                and _marks(entity["name"]) == _marks(other["name"])
+                and may_be_same(entity["name"], other["name"])
             ):
                 return other
     return None
+
+
+def may_be_same(name: str, other: str) -> bool:
+    """Return whether two names have the same numbers and letters ("type 1" is not "type 2")."""
+    return _marks(name) == _marks(other)
 
 
 def _marks(name: str) -> list[str]:

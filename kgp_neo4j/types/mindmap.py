@@ -121,8 +121,9 @@ class EvidenceGraph:
 class ReasoningGraph:
     """The evidence graphs merged (MindMap, section 3.2), written as routes and as sentences.
 
-    `merged` maps duplicate names to the one that represents them.
-    `left_out` counts the triples that pruning left out.
+    `merged` maps duplicate names to the one that represents them. `described` is the evidence as a
+    language model put it, where one was asked to: a sentence or a route each, in order. `left_out`
+    counts the triples that pruning left out.
     """
 
     entities: tuple[LinkedEntity, ...]
@@ -131,6 +132,7 @@ class ReasoningGraph:
     routes: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
+    described: tuple[str, ...] = ()
     left_out: int = 0
     seconds: float = 0.0
 

@@ -26,6 +26,7 @@ from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.errors import ConfigurationError, GraphError
 from kgp_neo4j.types.mindmap import MindMap
+from kgp_neo4j.types.settings import MiningSettings
 
 _QUESTION = "Doctor, I feel tired all the time and dizzy, and my hands are cold. What is it?"
 _ZH = "医生，我最近乏力，还头晕，面色苍白，怎么回事？"
@@ -132,6 +133,30 @@ def test_a_model_is_asked_once_for_entities_and_once_for_the_answer(
         ("Rest", "model"),
     ]
     _of_graph(database, answer)
+
+
+def test_a_model_judges_neighbours_and_describes_evidence(
+    database: Database, demo_graph: str
+) -> None:
+    prompts: list[str] = []
+
+    def write(prompt: str) -> str:
+        prompts.append(prompt)
+        if "Name the entities" in prompt:
+            return '["tired", "dizzy", "cold hands"]'
+        if "Which of these entities" in prompt:
+            return "1"
+        return "1. Nothing of this." if "Put each line" in prompt else _REPLY
+
+    settings = MiningSettings(relevance="llm", aggregation="llm")
+    answer = ask_graph(database, demo_graph, _QUESTION, settings=settings, write=write)
+    kinds = ("Name the entities", "Which of these", "Path-based", "Neighbour-based", "mind map")
+    assert [kind in prompt for kind, prompt in zip(kinds, prompts, strict=True)] == [True] * 5
+    assert answer.by == "model"
+    # No sentence was carried, so that the last prompt has the routes.
+    assert f"Evidence 1: {answer.reasoning.described[0]}" in prompts[-1]
+    with pytest.raises(ConfigurationError, match="by a language model need one"):
+        ask_graph(database, demo_graph, _QUESTION, settings=settings)
 
 
 def test_what_the_graph_says_beyond_the_evidence_is_found(

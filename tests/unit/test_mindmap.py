@@ -11,6 +11,7 @@ import pytest
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, read_turns
 from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.compose import rank_candidates
+from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines, five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
 from kgp_neo4j.mindmap.answer.options import (
@@ -20,6 +21,8 @@ from kgp_neo4j.mindmap.answer.options import (
     read_choice,
 )
 from kgp_neo4j.mindmap.answer.outline_reply import RawEdge, read_edges
+from kgp_neo4j.mindmap.explore.exploration import Found
+from kgp_neo4j.mindmap.explore.relevance import only_relevant
 from kgp_neo4j.show.mindmap_lines import mermaid, tree_lines
 from kgp_neo4j.show.mindmap_picture import page, svg
 from kgp_neo4j.types.errors import ConfigurationError, InputError
@@ -531,3 +534,72 @@ def test_the_choice_in_a_reply(reply: str, choice: str) -> None:
     options = {"A": "Salt", "B": "Iron of Hesk", "C": "Oil"}
     assert read_choice(reply, options) == choice
     assert read_choice(reply, {}) == ""
+
+
+# --- Steps by a language model --------------------------------------------------------------------
+
+
+def test_evidence_is_described_by_a_model_and_checked(reasoning: ReasoningGraph) -> None:
+    prompts: list[str] = []
+    replies = [
+        "1. Fatigue and dizziness are both symptoms of anemia.",
+        # Another entity of the evidence, no sentence, a denial, and names that differ too much.
+        "1) Fatigue and flu come from anemia.\n**3:** Anemia does not need iron.\nSame:\n"
+        "- Flu = Anemia\nIron = Salt\nThroat {swab} = Anemia",
+    ]
+
+    def write(prompt: str) -> str:
+        prompts.append(prompt)
+        return replies[len(prompts) - 1]
+
+    made = describe(reasoning, _QUESTION, write)
+    assert len(prompts) == 2
+    assert all(_QUESTION in prompt for prompt in prompts)
+    assert "1. Fatigue <- has_symptom <- Anemia -> has_symptom -> Dizziness" in prompts[0]
+    assert made.described == (
+        "Fatigue and dizziness are both symptoms of anemia.",
+        "Flu -> has_symptom -> Fatigue",
+        "Flu -> need_medical_test -> Throat {swab}",
+        "Anemia -> need_medication -> Iron",
+        "Fatigue -> possible_disease -> Anemia",
+    )
+    assert made.merged == {}
+    assert evidence_lines(made)[0] == f"Evidence 1: {made.described[0]}"
+    facts = (
+        ("Anemia", "has_symptom", "Fatigue", "Disease", "Symptom"),
+        ("Iron deficiency", "need_medication", "Iron", "Disease", "Drug"),
+    )
+    two = _reasoning(*facts, asked=("Anemia", "Fatigue"))
+    made = describe(two, _QUESTION, lambda prompt: "Same:\niron deficiency = anemias\nFatigue=Anemia")
+    assert made.merged == {"Iron deficiency": "Anemia"}
+    assert made.routes[1] == "Anemia -> need_medication -> Iron"
+    # A reply that cannot be read changes nothing but the form.
+    unread = describe(reasoning, _QUESTION, lambda prompt: "I cannot.")
+    assert unread.merged == {}
+    assert unread.described[0].startswith("Fatigue <- has_symptom")
+    assert describe(ReasoningGraph((), (), ()), "?", write).described == ()
+
+
+def test_a_model_chooses_the_neighbours_that_are_explored(reasoning: ReasoningGraph) -> None:
+    linked = [_linked("tired", "Fatigue")]
+    singles = tuple(
+        EvidenceGraph("neighbour", "Fatigue", (), nodes)
+        for nodes in (("Fatigue", "Flu"), ("Flu", "Rest"), ("Anemia", "Iron"), ("Anemia", "Salt"))
+    )
+    prompts: list[str] = []
+
+    def kept(reply: str) -> list[str]:
+        def write(prompt: str) -> str:
+            prompts.append(prompt)
+            return reply
+
+        found = only_relevant(Found(singles), _QUESTION, linked, write)
+        return [each.nodes[-1] for each in found.evidence]
+
+    assert kept("2") == ["Flu", "Iron", "Salt"]
+    assert kept("Numbers: 1, 2.") == ["Flu", "Rest", "Iron", "Salt"]
+    assert kept("0") == ["Flu"]
+    assert kept("none of them") == ["Flu", "Rest", "Iron", "Salt"]
+    assert "1. Flu\n2. Anemia\n" in prompts[0]
+    only_linked = Found(singles[:1])
+    assert only_relevant(only_linked, "?", linked, lambda prompt: "").evidence == singles[:1]

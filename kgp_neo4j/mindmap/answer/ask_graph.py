@@ -20,6 +20,7 @@ from kgp_neo4j.mindmap.answer.compose import (
     rank_candidates,
     with_merged_names,
 )
+from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
 from kgp_neo4j.mindmap.answer.options import (
@@ -147,10 +148,12 @@ def ask_graph(
 ) -> MindMap:
     """Answer a question over a knowledge graph: mine evidence, answer, check (MindMap, section 3).
 
-    `write` is a language model, asked once for the question's entities and once for the answer;
+    `write` is a language model, asked once for the question's entities and once for the answer, and
+    with `relevance` or `aggregation` "llm" once to judge neighbours or twice to describe evidence;
     without one, or where its reply is empty, malformed, ungrounded or contradicts the graph, the
     answer is composed from the evidence alone, and a notice says so. `options` are a multiple
-    choice question's, by label. Raises ConfigurationError for an empty question.
+    choice question's, by label. Raises ConfigurationError for an empty question and for a step that
+    needs a model where there is none.
     """
     if not question.strip():
         raise ConfigurationError("the question is empty", hint="Ask something.")
@@ -158,7 +161,15 @@ def ask_graph(
         raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
     given = checked_options(options or {})
     began = time.perf_counter()
-    reasoning = mine(database, graph, question, settings or MiningSettings(), write)
+    chosen = settings or MiningSettings()
+    if write is None and "llm" in (chosen.relevance, chosen.aggregation):
+        raise ConfigurationError(
+            "relevance and aggregation by a language model need one",
+            hint="Give a model (--llm NAME), or leave both as they are by default.",
+        )
+    reasoning = mine(database, graph, question, chosen, write)
+    if write is not None and chosen.aggregation == "llm":
+        reasoning = describe(reasoning, question, write)
     scores = score_options(database, graph, reasoning, given) if given else ()
     answer = answer_from(
         question,

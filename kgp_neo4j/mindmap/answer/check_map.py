@@ -23,9 +23,10 @@ from kgp_neo4j.mindmap.answer.outline_reply import RawEdge
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
 from kgp_neo4j.types.mindmap import GroundedShare, MapEdge, ReasoningGraph, Status, Triple
 
-__all__ = ["Checker", "grounded_share"]
+__all__ = ["DENIES", "Checker", "grounded_share"]
 
-_DENIES = regex.compile(
+#: Words that deny a relation.
+DENIES = regex.compile(
     r"\b(?:not|no|never|cannot|can't|isn't|doesn't|don't|without|unrelated|excludes?)\b"
     r"|不|没有|无关|并非|未|排除",
     regex.IGNORECASE,
@@ -132,7 +133,7 @@ class Checker:
         """Check an edge between two entities that the graph joins in some way."""
         joining = [*there, *back]
         known_relation = relation if relation in self.relations else None
-        if _DENIES.search(edge.relation) and known_relation is None:
+        if DENIES.search(edge.relation) and known_relation is None:
             return _edge_with(
                 edge, "contradicts", joining, f"the graph says: {_triples_text(joining)}"
             )

@@ -93,6 +93,6 @@ def five_parts(
 
 
 def evidence_lines(reasoning: ReasoningGraph) -> list[str]:
-    """Return the merged evidence graphs as numbered routes, a line each."""
-    lines = reasoning.routes or routes(reasoning.evidence, reasoning.merged)
+    """Return the merged evidence graphs as numbered sentences or routes, a line each."""
+    lines = reasoning.described or reasoning.routes or routes(reasoning.evidence, reasoning.merged)
     return [f"Evidence {number}: {plain(route)}" for number, route in enumerate(lines, 1)]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Container
 
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.text.safe import plain
 
-__all__ = ["is_chinese", "plain", "same", "same_relation"]
+__all__ = ["is_chinese", "names_within", "plain", "same", "same_relation"]
 
 #: Separators between words; symbols (C++, β-, 5%) are part of a name.
 _OTHER = regex.compile(r"[^\p{L}\p{N}\p{M}\p{S}#%&@]+")
@@ -25,6 +26,36 @@ def same(name: str) -> str:
 def same_relation(relation: str) -> str:
     """Return a relation's name for comparison: equal for `hasSymptom` and `has symptoms`."""
     return same(readable(relation))
+
+
+def names_within(text: str, known: Container[str], longest: int) -> list[str]:
+    """Return the names of `known` in a text, both as `same` makes them: in order, each once.
+
+    The longest name counts, of `longest` characters at most, not the shorter ones within it.
+    """
+    found: dict[str, None] = {}
+    at = 0
+    while at < len(text):
+        for end in range(min(len(text), at + longest), at, -1):
+            key = text[at:end]
+            if key in known and _whole(text, at, end):
+                found[key] = None
+                at = end
+                break
+        else:
+            at += 1
+    return list(found)
+
+
+def _whole(text: str, start: int, end: int) -> bool:
+    """Return whether a span of a text is not part of a longer word in letters."""
+
+    def joins(a: str, b: str) -> bool:
+        return a.isalnum() and b.isalnum() and ord(a) < 0x2E80 and ord(b) < 0x2E80
+
+    before = start > 0 and joins(text[start - 1], text[start])
+    after = end < len(text) and joins(text[end - 1], text[end])
+    return not before and not after
 
 
 def _singular(word: str) -> str:

@@ -14,6 +14,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
 from kgp_neo4j.mindmap.explore.exploration import Found, explore_neighbours, explore_paths
 from kgp_neo4j.mindmap.explore.pruning import prune
+from kgp_neo4j.mindmap.explore.relevance import only_relevant
 from kgp_neo4j.mindmap.link.linking import graph_and_encoder, link
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.mindmap import LinkedEntity, ReasoningGraph
@@ -34,13 +35,14 @@ def mine(
 ) -> ReasoningGraph:
     """Return the reasoning graph of a question: its entities, the evidence, routes and sentences.
 
-    `write` is a language model that extracts the entities, in one call; nothing else asks it.
+    `write` is a language model that extracts the entities, in one call, and with `relevance` "llm"
+    judges neighbours in another one.
     Raises GraphError when there is no such graph, ConfigurationError for text that is not Unicode.
     """
     chosen = settings or MiningSettings()
     began = time.perf_counter()
     linked = link(database, graph, question, chosen.linking, write)
-    return mine_from(database, graph, question, linked, chosen, began=began)
+    return mine_from(database, graph, question, linked, chosen, write=write, began=began)
 
 
 def mine_from(
@@ -50,6 +52,7 @@ def mine_from(
     linked: Sequence[LinkedEntity],
     settings: MiningSettings | None = None,
     *,
+    write: Callable[[str], str] | None = None,
     began: float | None = None,
 ) -> ReasoningGraph:
     """Return the reasoning graph of a question whose entities are linked already."""
@@ -57,6 +60,8 @@ def mine_from(
     began = time.perf_counter() if began is None else began
     entities = [entity for entity in linked if entity.id]
     paths, near = _explored(database, graph, question, entities, chosen)
+    if write is not None and chosen.relevance == "llm":
+        near = only_relevant(near, question, entities, write)
     kept_paths, kept, left_out = prune(
         paths.evidence,
         near.evidence,
