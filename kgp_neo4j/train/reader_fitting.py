@@ -178,7 +178,7 @@ def _part(parts: Sequence[Piece], number: int, example: ReadingExample) -> Piece
     for _, in_title, start, end in (p for p in example.places if p[0] == number):
         if not in_title:
             for part in parts:
-                text = part.offsets[part.title :]
+                text = [span for span in part.offsets[part.title :] if span]
                 if text and text[0][0] <= start and end <= text[-1][1]:
                     return part
     return parts[0]

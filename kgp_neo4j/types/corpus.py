@@ -260,7 +260,8 @@ class Passage:
 
     `title` is the document's. `section` is the path of the headings above the whole passage
     ("Methods > Sampling"), empty where there are none. `page` counts from 1, and is None where the
-    document has no pages.
+    document has no pages. `columns` are the names of the columns of the table that the passage
+    begins within.
     """
 
     id: str
@@ -274,6 +275,7 @@ class Passage:
     score: float = 0.0
     page: int | None = None
     section: str = ""
+    columns: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:

@@ -232,9 +232,9 @@ def test_passages(database: Database, corpus: str) -> None:
     found = database.read("inspect/passages", ids=key(corpus, "a2", "e1", "none"))
     assert sorted((row.pop("id"), *row.values()) for row in found) == [
         (f"{corpus}/a2", f"{corpus}/a", "Ardfin Lighthouse", 1, 38, 75,
-         "It has run without a crew since 1988.", "/a.txt", None, ""),
+         "It has run without a crew since 1988.", "/a.txt", None, "", []),
         (f"{corpus}/e1", f"{corpus}/e", "New York", 0, 0, 16, "It has a statue.", "/e.txt",
-         None, ""),
+         None, "", []),
     ]  # fmt: skip
     assert database.read("inspect/passages", ids=[]) == []
     rows(database, "MATCH (p:Passage {id: $c + '/a2'}) SET p.section = 'A > B'", c=corpus)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from graphs import rows
 
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, list_passages
 from kgp_neo4j.corpus.load.grid import column_names, markdown
+from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.write import Written, batches, write
+from kgp_neo4j.corpus.traverse.path_edges import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.corpus import SourceDocument
@@ -137,6 +140,19 @@ def test_cells_know_their_row_column_and_value(database: Database, reported: str
         ("date", 1874.0, "1874-11-02", None),
     ]
     assert {row["name"] for row in found} == {"Light", "Ardfin"}
+
+
+def test_a_passage_within_a_table_knows_its_columns(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    lines = ["Skerry,Keeper", *(f"Skerry {n},Keeper {n}" for n in range(90))]
+    (tmp_path / "lights.csv").write_text("\n".join(lines), encoding="utf-8")
+    load(database, [tmp_path / "lights.csv"], corpus)
+    listed = list_passages(database, corpus)
+    assert len(listed) > 2
+    assert [passage.columns for passage in listed[:2]] == [(), ("Skerry", "Keeper")]
+    read = read_passages(database, [passage.id for passage in listed])
+    assert [read[passage.id].columns for passage in listed] == [p.columns for p in listed]
 
 
 def test_loading_again_changes_nothing(database: Database, corpus: str) -> None:

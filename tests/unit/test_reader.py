@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from kgp_neo4j.corpus.pipeline import ReaderAnswerer
 from kgp_neo4j.corpus.read.choosing import SIGNALS, Calibration, Choice, _text
+from kgp_neo4j.corpus.read.plain_rows import plain_rows
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader, passages_to_read
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION
@@ -84,6 +85,58 @@ def test_an_uncertain_answer_is_shown_as_likely(reader: OfflineReader, sure_from
     assert asked.summary == "Not in these documents"
     with pytest.raises(ValueError, match="unknown signals no such"):
         OfflineReader(reader._network, {"calibration": {**calibration, "weights": {"no such": 1}}})
+
+
+def test_rows_are_read_with_the_names_of_their_columns() -> None:
+    table = (
+        "Before.\n| Vessel | Built |\n|---|:--|\n| MV Torsa | 1998 |\n| a \\| b |\n"
+        "After: it\nGoes on"
+    )
+    said, places = plain_rows(table)
+    assert said == "Before.\nVessel: MV Torsa; Built: 1998.\nVessel: a \\| b.\nAfter: it\nGoes on"
+    assert places is not None
+    assert len(places) == len(said)
+    assert all(at < 0 or table[at] == letter for at, letter in zip(places, said, strict=True))
+    # A passage that begins within a table has the names from it.
+    assert plain_rows("| MV Brenna | 2007 |", ["Vessel", "Built"])[0] == (
+        "Vessel: MV Brenna; Built: 2007.\n"
+    )
+    assert plain_rows("| x |", ())[0] == "x.\n"
+    # A wide one is left as it is, with its cells apart.
+    wide = "| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\n| a |"
+    said, places = plain_rows(wide, ["Name"])
+    assert said == "| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\nName: a.\n"
+    assert places is not None
+    assert [at for at, letter in zip(places, said, strict=True) if letter == "|"] == [-1] * 8
+    for unchanged in ("", "One line, 1 | 2.", "a" * 50):
+        assert plain_rows(unchanged) == (unchanged, None)
+
+
+def test_a_line_of_a_form_ends_a_sentence(reader: OfflineReader) -> None:
+    form = "Report number: 4471\nNature of injury: fractured wrist\nWeather: heavy rain\n"
+    said, _ = plain_rows(form)
+    assert said == "Report number: 4471.Nature of injury: fractured wrist.Weather: heavy rain\n"
+    found = reader.choose("What was the nature of the injury?", [_passage("Incident", form)])
+    assert found.text == "fractured wrist"
+    assert [form[start:end] for _, start, end in found.spans] == ["fractured wrist"]
+    first = found.sentences[0]
+    assert form[first[2] : first[3]].strip() == "Nature of injury: fractured wrist"
+
+
+def test_an_answer_stays_within_a_cell(reader: OfflineReader) -> None:
+    table = (
+        "| Vessel | Built | Route |\n|---|---|---|\n"
+        "| MV Torsa | 1998 | Halse to Sund |\n| MV Brenna | 2007 | Sund to Kettlehaven |\n"
+    )
+    cells = {cell.strip() for cell in table.replace("\n", "|").split("|")}
+    for question in ("When was the MV Torsa built?", "Which ship sails from Halse?"):
+        found = reader.choose(question, [_passage("Ferries", table)])
+        assert any(found.text in cell for cell in cells), found.text
+        ((_, start, end),) = found.spans
+        assert table[start:end] == found.text
+    assert (
+        reader.choose("When was the MV Torsa built?", [_passage("Ferries", table)]).text == "1998"
+    )
 
 
 def test_a_section_is_read_with_the_title() -> None:

@@ -72,7 +72,7 @@ def list_passages(
     """Return at most `limit` passages of a corpus, or of one of its documents, in order."""
     _require(database, corpus)
     return [
-        Passage(**row)
+        Passage(**row | {"columns": tuple(row["columns"])})
         for row in database.read(
             "inspect/corpus_passages", corpus=corpus, document=document, limit=limit
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
+from kgp_neo4j.corpus.read.plain_rows import plain_rows
 from kgp_neo4j.models.reader.network import Logits, Network, read_network
 from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
@@ -77,7 +78,9 @@ class OfflineReader:
     def _read(self, question: str, passages: Sequence[Passage]) -> list[tuple[Window, Logits]]:
         """Return the windows of the passages, with the network's logits for each."""
         network = self._network
-        pieces = pieces_of(network.tokenizer, [(p.heading, p.text) for p in passages])
+        texts, places = zip(*(plain_rows(p.text, p.columns) for p in passages), strict=True)
+        titled = [(p.heading, text) for p, text in zip(passages, texts, strict=True)]
+        pieces = pieces_of(network.tokenizer, titled, places)
         # The first parts of all passages before the second part of any.
         order = sorted(
             ((at, part) for parts in pieces for at, part in enumerate(parts)),

@@ -54,6 +54,7 @@ def read_passages(database: Database, ids: Iterable[str]) -> dict[str, Passage]:
             source=row["source"],
             page=row["page"],
             section=row["section"],
+            columns=tuple(row["columns"]),
         )
         for row in rows
     }

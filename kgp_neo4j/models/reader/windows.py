@@ -31,13 +31,13 @@ class Piece:
     """A part of a passage as tokens: its title, then its text.
 
     `offsets` are the characters of each token: in the title for the first `title` ones, in the text
-    for the others; `joined` is true for a token that continues a word. `passage` is the passage's
-    index in the list.
+    for the others, None where a passage does not have the token; `joined` is true for a token that
+    continues a word. `passage` is the passage's index in the list.
     """
 
     passage: int
     ids: tuple[int, ...]
-    offsets: tuple[tuple[int, int], ...]
+    offsets: tuple[tuple[int, int] | None, ...]
     joined: tuple[bool, ...]
     title: int
 
@@ -46,9 +46,10 @@ class Piece:
 class Window:
     """One input of the network, with the origin of each token.
 
-    `places[i]` is (passage, in the title, start, end) of the i-th token, None for the question and
-    the special tokens; `joined[i]` is true where it continues a word. `asked` are the characters of
-    the question's tokens, which begin after the first special token.
+    `places[i]` is (passage, in the title, start, end) of the i-th token, None for the question, the
+    special tokens and those that a passage does not have; `joined[i]` is true where it continues a
+    word. `asked` are the characters of the question's tokens, which begin after the first special
+    token.
     """
 
     ids: list[int]
@@ -59,14 +60,24 @@ class Window:
     passages: list[int] = field(default_factory=list)
 
 
-def pieces_of(tokenizer: Tokenizer, texts: Sequence[tuple[str, str]]) -> list[list[Piece]]:
-    """Return the pieces of passages, given as title and text: mostly one each."""
+def pieces_of(
+    tokenizer: Tokenizer,
+    texts: Sequence[tuple[str, str]],
+    places: Sequence[Sequence[int] | None] = (),
+) -> list[list[Piece]]:
+    """Return the pieces of passages, given as title and text: mostly one each.
+
+    `places` has for a text the place of each of its characters in the passage, -1 for those that
+    were put in; None or nothing where text and passage are the same.
+    """
     titles = _encoded(tokenizer, [title for title, _ in texts])
     bodies = _encoded(tokenizer, [text[:_LONGEST] for _, text in texts])
     made = []
     for at, (title, body) in enumerate(zip(titles, bodies, strict=True)):
         head, ids = title.ids[:_TITLE], body.ids
         heads, spans = title.offsets[:_TITLE], body.offsets
+        if at < len(places) and (origin := places[at]) is not None:
+            spans = [_origin(origin, start, end) for start, end in spans]
         joined = [*_joined(title.word_ids[:_TITLE]), *_joined(body.word_ids)]
         parts = []
         room = _PART - len(head)
@@ -83,6 +94,12 @@ def pieces_of(tokenizer: Tokenizer, texts: Sequence[tuple[str, str]]) -> list[li
             )
         made.append(parts)
     return made
+
+
+def _origin(places: Sequence[int], start: int, end: int) -> tuple[int, int] | None:
+    """Return the place in the passage of a token's characters; None where it has not got them."""
+    within = places[start:end]
+    return (within[0], within[-1] + 1) if within and min(within) >= 0 else None
 
 
 def _encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Any]:
@@ -121,8 +138,8 @@ class Windows:
             now.ids += [*ids, self._separator]
             now.types += [1] * (len(ids) + 1)
             now.places += [
-                (piece.passage, at < piece.title, start, end)
-                for at, (start, end) in enumerate(piece.offsets[: len(ids)])
+                None if span is None else (piece.passage, at < piece.title, *span)
+                for at, span in enumerate(piece.offsets[: len(ids)])
             ]
             now.places.append(None)
             now.joined += [*piece.joined[: len(ids)], False]

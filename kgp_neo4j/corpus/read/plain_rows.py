@@ -1,0 +1,85 @@
+"""The form in which a passage is read: rows with their columns' names, lines that end a sentence.
+
+A reader trained on prose does not know whose value a cell of Markdown is. So "| Torsa | 1998 |" is
+read as "Vessel: Torsa; Built: 1998.", and a line of a form, which has no full stop, gets one. Every
+character keeps its place in the passage; what was put in and the bars between cells have none, so
+that no answer goes from one cell or line into the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kgp_neo4j.corpus.load.split import sentences
+
+__all__ = ["plain_rows"]
+
+_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+#: Columns of a table whose rows are read with names; with more, the names hide the values.
+_WIDE = 6
+#: A cell of a row of Markdown; a bar after a backslash stands within one.
+_CELL = re.compile(r"(?:[^|\\\n]|\\.)*")
+
+
+def plain_rows(text: str, columns: Sequence[str] = ()) -> tuple[str, list[int] | None]:
+    """Return the text as it is read, and for each character its place in `text`, -1 for none.
+
+    `columns` are the names of the columns of the table that the text begins within. The places are
+    None where nothing was changed.
+    """
+    if "\n" not in text and not text.startswith("|"):
+        return text, None
+    lines = [(found.start(), found.group()) for found in re.finditer(r"[^\n]*\n?", text)]
+    begins = {start for start, _ in sentences(text)}
+    made: list[str] = []
+    places: list[int] = []
+    names = list(columns)
+
+    def put(said: str, at: int = -1) -> None:
+        made.append(said)
+        places.extend(range(at, at + len(said)) if at >= 0 else [-1] * len(said))
+
+    for n, (at, line) in enumerate(lines):
+        following = lines[n + 1][1] if n + 1 < len(lines) else ""
+        if line.startswith("|") and len(_cells(line)) > _WIDE:
+            for part in re.split(r"([|\n])", line):
+                put(part, -1 if part in ("|", "\n") else at)
+                at += len(part)
+        elif not line.startswith("|"):
+            names = []
+            shown = line.rstrip()
+            put(shown, at)
+            if len(shown) < len(line):
+                ended = at + len(line) in begins and shown[-1:].isalnum()
+                put("." if ended else "\n")
+        elif _is_rule(line):
+            continue
+        elif _is_rule(following):
+            names = [line[start:end] for start, end in _cells(line)]
+        else:
+            cells = _cells(line)
+            for column, (start, end) in enumerate(cells):
+                name = names[column] if column < len(names) else ""
+                put(f"{name}: " if name else "")
+                put(line[start:end], at + start)
+                put("; " if column < len(cells) - 1 else ".\n")
+    return "".join(made), places
+
+
+def _is_rule(line: str) -> bool:
+    return line.startswith("|") and bool(_RULE.fullmatch(line))
+
+
+def _cells(line: str) -> list[tuple[int, int]]:
+    """Return the places of the texts in a row's cells."""
+    row = line.rstrip()
+    made, at = [], 1
+    while at < len(row):
+        found = _CELL.match(row, at)
+        end = found.end() if found else at
+        text = row[at:end]
+        start = at + len(text) - len(text.lstrip())
+        made.append((start, max(start, at + len(text.rstrip()))))
+        at = end + 1
+    return made
