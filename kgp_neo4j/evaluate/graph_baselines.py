@@ -1,4 +1,4 @@
-"""The document retrievers that MindMap is compared with, on the same graph (appendix C).
+"""The baselines that MindMap is compared with, on the same graph (appendix C).
 
 Every entity that heads a triple makes one document of all its triples. In the paper a language
 model writes the documents and a word2vec is trained; here each triple is a sentence, and any
@@ -9,19 +9,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.text.safe import plain
 from kgp_neo4j.text.words import words
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, ReasoningGraph, Triple
 
 if TYPE_CHECKING:
     from kgp_neo4j.models.encoder import Encoder
 
-__all__ = ["Bm25", "Embeddings", "GraphDocument", "as_reasoning", "graph_documents"]
+__all__ = [
+    "Bm25",
+    "Embeddings",
+    "GraphDocument",
+    "as_reasoning",
+    "baseline_prompt",
+    "graph_documents",
+]
 
 _K1, _B = 1.5, 0.75
 
@@ -108,3 +116,19 @@ class Embeddings:
         scores = self._vectors @ self._encoder.encode([question])[0]
         best = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:limit]
         return [(self._documents[at], float(scores[at])) for at in best]
+
+
+def baseline_prompt(
+    question: str, evidence: Sequence[str] = (), options: Mapping[str, str] | None = None
+) -> str:
+    """Return the prompt of a baseline: the question, its options, and what was retrieved, if any.
+
+    Its reply is the answer as it stands: no check, no repair and no fallback follows (appendix C).
+    """
+    parts = ["Answer the question in its language, as an expert of its field.", question.strip()]
+    if options:
+        parts.append("\n".join(f"{label}: {plain(text)}" for label, text in options.items()))
+        parts.append("First give the letter of your choice, then explain it.")
+    if evidence:
+        parts.append("\n".join(("Knowledge that may help:", *map(plain, evidence))))
+    return "\n\n".join((*parts, "Answer:"))

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from kgp_neo4j.mindmap.answer.same_names import names_within, same
+from kgp_neo4j.models.light_encoder import LightTransformer, pretrained_files
+from kgp_neo4j.models.pretrained import PRETRAINED
 from kgp_neo4j.types.errors import ModelError
 
 __all__ = [
@@ -239,44 +242,56 @@ def bert_score(
     """Return precision, recall and F1 of each answer (Zhang et al. 2019), without idf or rescaling.
 
     Each token is matched with the nearest one of the other text by the cosine of the last hidden
-    states; `model` is a folder, or a hub's name, of an encoder for transformers. Raises ModelError
-    where it cannot be loaded.
+    states; `model` is an offline encoder's name, or a folder or hub's name of one for transformers,
+    which needs torch. Raises ModelError where it cannot be loaded.
     """
+    states = _light_states if str(model) in PRETRAINED else _torch_states
+    given = [*answers, *references]
+    vectors = dict(zip(given, map(_unit, states(given, str(model))), strict=True))
+    made: list[tuple[float, float, float]] = []
+    for answer, reference in zip(answers, references, strict=True):
+        one, two = vectors[answer], vectors[reference]
+        if not len(one) or not len(two):
+            made.append((0.0, 0.0, 0.0))
+            continue
+        near = one @ two.T
+        precision, recall = float(near.max(1).mean()), float(near.max(0).mean())
+        both = precision + recall
+        made.append((precision, recall, 2 * precision * recall / both if both > 0 else 0.0))
+    return made
+
+
+def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(states, axis=-1, keepdims=True)
+    return np.asarray(states / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
+def _light_states(texts: Sequence[str], model: str) -> list[NDArray[np.float32]]:
+    return LightTransformer(pretrained_files(model)).states(texts)
+
+
+def _torch_states(texts: Sequence[str], model: str) -> list[NDArray[np.float32]]:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(model), trust_remote_code=False)
-        encoder = AutoModel.from_pretrained(
-            str(model), trust_remote_code=False, use_safetensors=True
-        )
+        tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
+        encoder = AutoModel.from_pretrained(model, trust_remote_code=False, use_safetensors=True)
     except (OSError, ValueError) as error:
         raise ModelError(
             f"no encoder can be loaded ({str(error).splitlines()[0]})",
-            where=str(model),
+            where=model,
             hint="Give a folder with config.json, a tokenizer and model.safetensors.",
         ) from error
     encoder.eval()
-
-    def vectors(text: str) -> Any:
-        longest = min(tokenizer.model_max_length, encoder.config.max_position_embeddings, 512)
+    longest = min(tokenizer.model_max_length, encoder.config.max_position_embeddings, 512)
+    made = []
+    for text in texts:
         read = tokenizer(text, return_tensors="pt", truncation=True, max_length=longest)
         special = tokenizer.get_special_tokens_mask(
             read["input_ids"][0].tolist(), already_has_special_tokens=True
         )
         with torch.inference_mode():
             states = encoder(**read).last_hidden_state[0]
-        kept = states[[i for i, mark in enumerate(special) if not mark]]
-        return torch.nn.functional.normalize(kept, dim=-1)
-
-    made: list[tuple[float, float, float]] = []
-    for answer, reference in zip(answers, references, strict=True):
-        one, two = vectors(answer), vectors(reference)
-        if not len(one) or not len(two):
-            made.append((0.0, 0.0, 0.0))
-            continue
-        near = one @ two.T
-        precision, recall = near.max(1).values.mean().item(), near.max(0).values.mean().item()
-        both = precision + recall
-        made.append((precision, recall, 2 * precision * recall / both if both > 0 else 0.0))
+        made.append(states[[i for i, mark in enumerate(special) if not mark]].float().numpy())
     return made

@@ -123,6 +123,18 @@ class LightTransformer:
             vectors[part] = made
         return vectors
 
+    def states(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Return the states of each text's tokens, (tokens, dimension), without special tokens."""
+        room = self._longest - self.tokenizer.num_special_tokens_to_add(is_pair=False)
+        made = []
+        for one in self.tokenizer.encode_batch(list(texts), add_special_tokens=False):
+            one.truncate(room)
+            whole = self.tokenizer.post_process(one)
+            kept = [at for at, special in enumerate(whole.special_tokens_mask) if not special]
+            (states,) = self._network.run([self._feed([whole.ids])], lambda _, out: out[0].copy())
+            made.append(states[0, kept])
+        return made
+
     def _feed(self, batch: Sequence[Sequence[int]]) -> Feed:
         size = (len(batch), max(len(ids) for ids in batch))
         ids = np.full(size, self._padding, dtype=np.int64)

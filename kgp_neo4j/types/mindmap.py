@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,6 +19,7 @@ __all__ = [
     "ModelReply",
     "OptionScore",
     "ReasoningGraph",
+    "RelationPath",
     "Status",
     "Support",
     "Triple",
@@ -118,12 +119,41 @@ class EvidenceGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class RelationPath:
+    """A relation path from an entity of a question, and where it leads.
+
+    `steps` are relationship types, each with whether it is walked along its direction. `score` is
+    the probability that the question asks for it, `ends` counts the entities at its end, `routes`
+    are triples in walking order to the first of them.
+    """
+
+    entity: str
+    entity_id: str
+    steps: tuple[tuple[str, bool], ...]
+    score: float
+    ends: int
+    routes: tuple[tuple[Triple, ...], ...] = ()
+
+    def nodes_of(self, route: Sequence[Triple]) -> tuple[str, ...]:
+        """Return the names along a route, each once."""
+        ways = zip(route, self.steps, strict=True)
+        passed = [triple.tail if forward else triple.head for triple, (_, forward) in ways]
+        return tuple(dict.fromkeys((self.entity, *passed)))
+
+    def end_of(self, route: Sequence[Triple]) -> tuple[str, str]:
+        """Return the id and the name of the entity at a route's end."""
+        last = route[-1]
+        return (last.tail_id, last.tail) if self.steps[-1][1] else (last.head_id, last.head)
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningGraph:
     """The evidence graphs merged (MindMap, section 3.2), written as routes and as sentences.
 
     `merged` maps duplicate names to the one that represents them. `described` is the evidence as a
-    language model put it, where one was asked to: a sentence or a route each, in order. `left_out`
-    counts the triples that pruning left out.
+    language model put it, where one was asked to: a sentence or a route each, in order. `asked` are the
+    relation paths that the question may ask for, most probable first. `left_out` counts the triples
+    that pruning left out.
     """
 
     entities: tuple[LinkedEntity, ...]
@@ -133,6 +163,7 @@ class ReasoningGraph:
     sentences: tuple[str, ...] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
     described: tuple[str, ...] = ()
+    asked: tuple[RelationPath, ...] = ()
     left_out: int = 0
     seconds: float = 0.0
 
@@ -201,6 +232,7 @@ class OptionScore:
     """An option of a multiple choice question, and the evidence that reaches it.
 
     `routes` are the ways from question entities to the option's entities, the shortest first.
+    `likeness` says how like the question its text is by meaning, for a guess without evidence.
     """
 
     label: str
@@ -209,6 +241,7 @@ class OptionScore:
     entities: tuple[str, ...] = ()
     routes: tuple[str, ...] = ()
     triples: tuple[str, ...] = ()
+    likeness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

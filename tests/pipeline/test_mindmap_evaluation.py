@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import subprocess
 import sys
@@ -9,10 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from chat_server import ChatServer, completion
 from commands import environment
 
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.evaluate.graph_baselines import Bm25, Embeddings, as_reasoning, graph_documents
+from kgp_neo4j.evaluate.graph_baselines import (
+    Bm25,
+    Embeddings,
+    as_reasoning,
+    baseline_prompt,
+    graph_documents,
+)
+from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
 from kgp_neo4j.evaluate.mindmap import (
     AXES,
     Accuracy,
@@ -26,8 +36,8 @@ from kgp_neo4j.evaluate.mindmap import (
     tally,
 )
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.types.errors import ModelError
+from kgp_neo4j.models.encoder import CHINESE_ENCODER, DEFAULT_ENCODER, Encoder
+from kgp_neo4j.types.errors import InputError, ModelError
 
 
 def test_accuracy() -> None:
@@ -135,6 +145,61 @@ def test_bert_score(tiny_encoder: str, tmp_path: Path) -> None:
         bert_score(["a"], ["b"], tmp_path)
 
 
+@pytest.mark.parametrize("encoder", [CHINESE_ENCODER, DEFAULT_ENCODER])
+def test_bert_score_by_an_offline_encoder(encoder: str) -> None:
+    texts = (
+        ("the flu and a fever", "流行性感冒") if encoder == CHINESE_ENCODER else ("flu", "a fever")
+    )
+    other = "a bridge of stone" if encoder == DEFAULT_ENCODER else "石桥"
+    (exact, near, empty) = bert_score((texts[1], other, ""), (texts[1], texts[1], "x"), encoder)
+    assert exact == pytest.approx((1.0, 1.0, 1.0), abs=1e-2)
+    assert near[2] < 0.9
+    assert empty == (0.0, 0.0, 0.0)
+
+
+def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
+    records = (
+        {"input": "I cough.", "output": "Ruan cough."},
+        {"question": "我咳嗽。", "question_kg": "咳嗽", "answer": "多喝水。"},
+        {"question": "Which?", "options": ["Salt", "Iron"], "answer": "b", "explanation": "Iron."},
+        {"dialogue": [{"role": "patient", "content": "我乏力。"},
+                      {"role": "医生", "content": "多久？"},
+                      {"role": "patient", "content": "一周。"},
+                      {"role": "医生", "content": "查血。"}]},
+        [{"speaker": "user", "content": "Dizzy."}, {"speaker": "Doctor", "content": "Rest."}],
+    )  # fmt: skip
+    expected = [
+        GraphQuestion("I cough.", "Ruan cough."),
+        GraphQuestion("我咳嗽。", "多喝水。"),
+        GraphQuestion("Which?", "Iron.", {"A": "Salt", "B": "Iron"}, "B"),
+        GraphQuestion("我乏力。\n一周。", "多久？\n查血。"),
+        GraphQuestion("Dizzy.", "Rest."),
+    ]
+    lines = tmp_path / "a.jsonl"
+    lines.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    assert read_graph_questions(lines) == expected
+    array = tmp_path / "a.json"
+    array.write_text(json.dumps(records), encoding="utf-8")
+    assert read_graph_questions(array, 2) == expected[:2]
+    bad = ({"question": "?"}, {"dialogue": "x"}, [{"role": "user"}], 3)
+    for record in (*bad, {"question": "?", "answer": "A", "options": 1}):
+        lines.write_text(f"{json.dumps(records[0])}\n{json.dumps(record)}", encoding="utf-8")
+        with pytest.raises(InputError, match=r"a\.jsonl:2: "):
+            read_graph_questions(lines)
+    with pytest.raises(InputError, match="not a file of questions"):
+        read_graph_questions(tmp_path / "a.csv")
+
+
+def test_the_prompt_of_a_baseline_is_plain() -> None:
+    alone = baseline_prompt("What helps {x}?")
+    assert "Knowledge" not in alone
+    assert "letter" not in alone
+    full = baseline_prompt("What helps?", ["Iron helps."], {"A": "Salt", "B": "Iron"})
+    assert "Knowledge that may help:\nIron helps." in full
+    assert "A: Salt\nB: Iron" in full
+    assert "letter of your choice" in full
+
+
 def test_documents_of_a_graph_are_retrieved(
     database: Database, demo_graph: str, encoder: Encoder
 ) -> None:
@@ -158,33 +223,85 @@ def test_documents_of_a_graph_are_retrieved(
     assert graph_documents(database, "no such") == []
 
 
+def _benchmark(
+    command: str, file: Path, connection: Connection, *more: str, **variables: str
+) -> dict[str, list[str]]:
+    """Run the benchmark and return the rows that it prints, by their first cell."""
+    script = Path(__file__).parents[2] / "benchmarks" / "mindmap.py"
+    done = subprocess.run(
+        [sys.executable, str(script), command, str(file), "--out", str(file.parent), *more],
+        capture_output=True, text=True, timeout=300,
+        env={**os.environ, **environment(connection), **variables},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (file.parent / "results" / f"mindmap-{command}-{file.stem}.json").is_file()
+    return {
+        cells[0].strip(): [cell.strip() for cell in cells[1:]]
+        for line in done.stdout.splitlines()
+        if line.startswith("| ") and len(cells := line.strip("| ").split("|")) > 2
+    }
+
+
+_CHOICES = (
+    '[{"question": "Which medication does pale tide need?", '
+    '"options": ["Sollanol", "Iron of Hesk"], "answer": "B", "explanation": "It needs iron."}]'
+)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["choices", "answers"])
 def test_the_benchmark_runs(
     command: str, demo_graph: str, connection: Connection, tmp_path: Path
 ) -> None:
-    questions = {
-        "choices": '[{"question": "Which medication does pale tide need?", '
-        '"options": ["Sollanol", "Iron of Hesk"], "answer": "B"}]',
-        "answers": '{"input": "I feel tired and dizzy.", "output": "Pale tide. Do a blood count."}',
-    }
     file = tmp_path / "questions.json"
-    file.write_text(questions[command], encoding="utf-8")
-    script = Path(__file__).parents[2] / "benchmarks" / "mindmap.py"
-    done = subprocess.run(
-        [sys.executable, str(script), command, str(file), "--graph", demo_graph,
-         "--out", str(tmp_path)],
-        capture_output=True, text=True, timeout=300,
-        env={**os.environ, **environment(connection)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    rows = {
-        cells[0].strip(): [cell.strip() for cell in cells[1:]]
-        for line in done.stdout.splitlines()
-        if line.startswith("| ") and len(cells := line.strip("| ").split("|")) > 2
-    }
+    answers = '{"input": "I feel tired and dizzy.", "output": "Pale tide. Do a blood count."}'
+    file.write_text(_CHOICES if command == "choices" else answers, encoding="utf-8")
+    rows = _benchmark(command, file, connection, "--graph", demo_graph)
     assert {"MindMap", "KG retriever", "BM25 documents", "embedding documents"} <= set(rows)
     # The right option by evidence; all that is named is carried, and both of the reference's are.
     expected = {"choices": ["100.0", "0.0", "0.0", "100.0", "100.0"], "answers": ["100.0", "100.0"]}
-    assert rows["MindMap"] == expected[command]
-    assert (tmp_path / "results" / f"mindmap-{command}-questions.json").is_file()
+    assert rows["MindMap"][: len(expected[command])] == expected[command]
+
+
+@pytest.mark.slow
+def test_the_benchmark_compares_a_model_with_its_baselines(
+    demo_graph: str, connection: Connection, chat_server: ChatServer, tmp_path: Path
+) -> None:
+    def reply(prompt: str) -> str:
+        if "Name the entities" in prompt:
+            return '["pale tide"]'
+        if "Put each line" in prompt:
+            return "1. Pale tide needs Iron of Hesk."
+        if "mind map of your own" in prompt:
+            return "Output 1: B\nOutput 3:\nPale tide -> need_medication -> Iron of Hesk"
+        return "B: iron." if "Knowledge" in prompt else "I do not know."
+
+    chat_server.answer = lambda body: (200, completion(reply(body["messages"][-1]["content"])))
+    file = tmp_path / "questions.json"
+    file.write_text(_CHOICES, encoding="utf-8")
+    rows = _benchmark(
+        "choices", file, connection, "--graph", demo_graph, "--llm", "m", "--aggregate", "llm",
+        "--methods", "MindMap,plain prompt,BM25 documents,model alone",
+        OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
+    )  # fmt: skip
+    for name in ("MindMap", "plain prompt", "BM25 documents"):
+        assert rows[name][:3] == ["100.0", "0.0", "0.0"], name
+    # A reply without a choice is a failed one: nothing stands behind a baseline.
+    assert rows["model alone"][:3] == ["0.0", "0.0", "100.0"]
+
+
+@pytest.mark.slow
+def test_published_outputs_are_scored_again(connection: Connection, tmp_path: Path) -> None:
+    methods = ("chatgpt", "document+bm25", "document+embedding", "kg_retrival", "gpt4",
+               "MindMap_output1")  # fmt: skip
+    counted = ("chatgpt_acc", "bm25_acc", "embedding_acc", "kg_acc", "gpt4_acc", "mindmap_acc")
+    question = "什么有用？\nA: 盐\nB: 铁\n"
+    file = tmp_path / "outputs.csv"
+    with file.open("w", encoding="utf-8", newline="") as out:
+        made = csv.writer(out)
+        made.writerow(["Question", "label", "label_choice", *methods, *counted])
+        made.writerow([question, "B\n铁。", "B", *["正确选项是B: 铁。"] * 6, *["1"] * 6])
+        made.writerow([question, "A\n盐。", "A", *["无法确定。"] * 6, *["2"] * 5, "0"])
+    rows = _benchmark("published", file, connection)
+    assert rows["GPT-4"] == ["50.0", "0.0", "50.0", "50.0", "0.0", "50.0", "100.0"]
+    assert rows["MindMap"] == ["50.0", "0.0", "50.0", "50.0", "50.0", "0.0", "50.0"]

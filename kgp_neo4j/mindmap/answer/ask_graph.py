@@ -52,6 +52,7 @@ __all__ = [
     "as_question",
     "ask_graph",
     "is_medical",
+    "is_of_asker",
     "medical_notice",
     "read_turns",
 ]
@@ -87,8 +88,13 @@ def _turn(row: Any, where: str) -> str:
     content = row.get("content", row.get("text")) if isinstance(row, dict) else None
     if not isinstance(content, str):
         raise InputError("a turn of the dialogue is no text", where=where, hint=_TURNS_HINT)
-    role = str(row.get("role", row.get("speaker", "user"))).strip().lower()
-    return "" if role in _ANSWERING_ROLES else content
+    return content if is_of_asker(row) else ""
+
+
+def is_of_asker(turn: Mapping[str, Any]) -> bool:
+    """Return whether a turn's `role` or `speaker` is the one who asks; a turn without one is."""
+    role = str(turn.get("role", turn.get("speaker", "user"))).strip().lower()
+    return role not in _ANSWERING_ROLES
 
 
 # --- Medical questions ---
@@ -170,7 +176,7 @@ def ask_graph(
     reasoning = mine(database, graph, question, chosen, write)
     if write is not None and chosen.aggregation == "llm":
         reasoning = describe(reasoning, question, write)
-    scores = score_options(database, graph, reasoning, given) if given else ()
+    scores = score_options(database, graph, reasoning, given, question) if given else ()
     answer = answer_from(
         question,
         graph,

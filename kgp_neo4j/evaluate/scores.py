@@ -1,0 +1,239 @@
+"""Score runs of multi-document questions: retrieval, answers, and paired intervals.
+
+Recall, precision and all@k count distinct passages (KGP's SF-EM is all@k at the context budget);
+exact match and F1 are those of SQuAD, the best over the true answers. A question that a run lacks
+counts as wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgp_neo4j.environment.files import opened, read_array, read_lines, shown
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.evaluate.answers import exact_match, f1
+from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.errors import InputError
+
+__all__ = [
+    "CUTS",
+    "GoldQuestion",
+    "Run",
+    "gold_question",
+    "is_fact",
+    "mean",
+    "measure",
+    "paired_interval",
+    "read_gold",
+    "read_run",
+]
+
+#: Numbers of passages at which recall, precision and all@k are taken.
+CUTS = (2, 5, 10, 20, 30)
+_DRAWS = 1000
+_FORM = "Give a file of HotpotQA, 2WikiMultihopQA or MuSiQue, or lines in one of their forms."
+
+#: A line of a run: `id`, and where known `retrieved`, `answer`, `stated` and `seconds`.
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldQuestion:
+    """A question with its true answers and supporting facts.
+
+    A fact is a passage's title, and its text where the data set tells passages of one title apart
+    (MuSiQue), else None. Without answers, saying nothing is right. `kind` is the data set's own.
+    """
+
+    id: str
+    text: str
+    answers: tuple[str, ...]
+    facts: tuple[tuple[str, str | None], ...]
+    kind: str = ""
+
+    @property
+    def question(self) -> Question:
+        """Return the question as a retriever takes it."""
+        return Question(self.id, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The measures of each question by its id, and the questions that the run lacks."""
+
+    measures: dict[str, dict[str, float]]
+    missing: tuple[str, ...]
+
+    def means(self) -> dict[str, float]:
+        """Return the mean of each measure over the questions that have it."""
+        names = dict.fromkeys(name for row in self.measures.values() for name in row)
+        return {
+            name: mean([row[name] for row in self.measures.values() if name in row])
+            for name in names
+        }
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean, 0 of nothing."""
+    return sum(values) / len(values) if values else 0.0
+
+
+# --- Gold ---
+
+
+def gold_question(record: Any, where: str) -> GoldQuestion:
+    """Return a record in the form of HotpotQA, 2WikiMultihopQA or MuSiQue with its gold.
+
+    Raises InputError for one without id, question or supporting facts.
+    """
+    if not isinstance(record, dict) or not isinstance(record.get("question"), str):
+        raise InputError("not a question", where=where, hint=_FORM)
+    key = record.get("_id", record.get("id"))
+    if key is None:
+        raise InputError("the question has no id", where=where, hint=_FORM)
+    try:
+        if "paragraphs" in record:
+            facts = tuple(
+                (str(p["title"]), str(p["paragraph_text"]).strip())
+                for p in record["paragraphs"]
+                if p["is_supporting"]
+            )
+        else:
+            titles = sorted({str(fact[0]) for fact in record["supporting_facts"]})
+            facts = tuple((title, None) for title in titles)
+    except (IndexError, KeyError, TypeError) as error:
+        raise InputError(
+            "the question names no supporting facts", where=where, hint=_FORM
+        ) from error
+    answers = (record.get("answer") or "", *(record.get("answer_aliases") or ()))
+    return GoldQuestion(
+        id=str(key),
+        text=record["question"],
+        answers=tuple(str(answer) for answer in answers if answer),
+        facts=facts,
+        kind=str(record.get("type", "")),
+    )
+
+
+def read_gold(path: Path) -> list[tuple[GoldQuestion, dict[str, Any]]]:
+    """Return the questions of a file with their records, in order.
+
+    Raises InputError with file and line for what is no question, and for an id that stands twice.
+    """
+    made: dict[str, tuple[GoldQuestion, dict[str, Any]]] = {}
+    for record, where in _records(path, "questions"):
+        gold = gold_question(record, where)
+        if gold.id in made:
+            raise InputError(f"the id {gold.id!r} stands twice", where=where)
+        made[gold.id] = gold, record
+    if not made:
+        raise InputError("the file holds no question", where=shown(path), hint=_FORM)
+    return list(made.values())
+
+
+def _records(path: Path, title: str) -> Any:
+    name = shown(path)
+    with bar(title, None) as progress, opened(path, progress) as file:
+        start = file.peek(64).lstrip()  # type: ignore[attr-defined]
+        for value, where in (read_array if start.startswith(b"[") else read_lines)(file, name):
+            if isinstance(value, InputError):
+                raise value
+            yield value, where
+
+
+# --- Runs ---
+
+
+def read_run(path: Path, questions: Sequence[GoldQuestion]) -> Run:
+    """Score a run, of this or of another system.
+
+    A line is {"id", "retrieved": [{"title", "text"}, ...], "answer", "seconds"}. Raises InputError
+    for broken lines, ids that stand twice, and ids of no question here.
+    """
+    known = {question.id for question in questions}
+    rows: dict[str, Row] = {}
+    for row, where in _records(path, "run"):
+        if not isinstance(row, dict) or "id" not in row:
+            raise InputError("not a line of a run", where=where, hint='It needs an "id".')
+        key = str(row["id"])
+        if key in rows:
+            raise InputError(f"the id {key!r} stands twice", where=where)
+        if key not in known:
+            raise InputError(
+                f"the id {key!r} is of no question here",
+                where=where,
+                hint="Score the run against the questions that it was made from.",
+            )
+        if not _is_list_of_passages(row.get("retrieved", [])):
+            raise InputError(
+                '"retrieved" is no list of passages',
+                where=where,
+                hint='Give [{"title": ..., "text": ...}, ...], best first.',
+            )
+        rows[key] = row
+    return Run(
+        {q.id: measure(q, rows.get(q.id, {})) for q in questions},
+        tuple(q.id for q in questions if q.id not in rows),
+    )
+
+
+def _is_list_of_passages(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(p, dict) and "title" in p for p in value)
+
+
+def is_fact(fact: tuple[str, str | None], title: str, text: str) -> bool:
+    """Return whether a passage is the one that a supporting fact names."""
+    return fact[0] == title and (fact[1] is None or fact[1] == text.strip())
+
+
+def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
+    """Return the measures of one question, each from 0 to 1, `seconds` in seconds."""
+    order = list(
+        dict.fromkeys(
+            (str(p["title"]), str(p.get("text") or "").strip()) for p in row.get("retrieved", ())
+        )
+    )
+    made: dict[str, float] = {}
+    for cut in CUTS if gold.facts else ():
+        top = order[:cut]
+        found = sum(any(is_fact(fact, *passage) for passage in top) for fact in gold.facts)
+        right = sum(any(is_fact(fact, *passage) for fact in gold.facts) for passage in top)
+        made[f"recall@{cut}"] = found / len(gold.facts)
+        made[f"all@{cut}"] = float(found == len(gold.facts))
+        made[f"precision@{cut}"] = right / cut
+    said = str(row.get("answer") or "")
+    if gold.answers:
+        made["EM"] = exact_match(said, gold.answers)
+        made["F1"] = f1(said, gold.answers)
+    else:
+        made["silent"] = float(not said or row.get("stated") is False) if row else 0.0
+    if isinstance(row.get("seconds"), int | float):
+        made["seconds"] = float(row["seconds"])
+    return made
+
+
+def paired_interval(
+    first: Run, second: Run, name: str, seed: int = 0
+) -> tuple[float, float, float] | None:
+    """Return the mean difference of a measure between two runs, and its 95 % interval.
+
+    By a paired bootstrap over the questions that have the measure; None where none has.
+    """
+    both = [
+        row[name] - second.measures[key][name]
+        for key, row in first.measures.items()
+        if name in row and name in second.measures.get(key, {})
+    ]
+    if not both:
+        return None
+    values = np.array(both)
+    drawn = np.random.default_rng(seed).integers(len(values), size=(_DRAWS, len(values)))
+    low, high = np.quantile(values[drawn].mean(axis=1), [0.025, 0.975])
+    return float(values.mean()), float(low), float(high)
+
+
