@@ -22,6 +22,7 @@ from kgp_neo4j.demo import GRAPH
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
+from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.types.errors import ConfigurationError, GraphError
@@ -133,6 +134,16 @@ def test_a_model_is_asked_once_for_entities_and_once_for_the_answer(
         ("Rest", "model"),
     ]
     _of_graph(database, answer)
+
+
+def test_a_chinese_graph_is_read_by_meaning(database: Database, chinese: str) -> None:
+    # 没力气, weak in daily words, is in no name of the graph.
+    (linked,) = link(database, chinese, "医生，我没力气")
+    assert (linked.name, linked.by) == ("乏力", "embedding")
+    options = {"A": "石桥", "B": "头晕"}
+    answer = ask_graph(database, chinese, "脑袋晕乎乎的是什么？", options=options)
+    assert (answer.choice, answer.supported) == ("B", False)
+    assert answer.options[1].likeness > answer.options[0].likeness
 
 
 def test_a_model_judges_neighbours_and_describes_evidence(
