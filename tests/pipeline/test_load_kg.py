@@ -442,6 +442,18 @@ def test_records_of_diseases(database: Database, graph: str, tmp_path: Path, for
             )  # fmt: skip
 
 
+def test_the_records_as_a_table(database: Database, graph: str, tmp_path: Path) -> None:
+    columns = ("疾病名称,疾病描述,科室,症状,检查,并发症,疗法,推荐药物,常用药物,具体药物,可以吃,"
+               "不可以吃,推荐吃")  # fmt: skip
+    row = '霜咳,虚构,"内科,呼吸内科","夜间咳嗽,声音嘶哑",喉镜,,药物治疗,霜草糖浆,,,梨,辣椒,梨汤'
+    path = _write(tmp_path, "medical.csv", f"{columns}\n{row}\n")
+    load_graph(database, [path], graph, mapping="qa-system-medical-table", embed=False)
+    triples = _triples(database, graph)
+    # Both ways, but for the treatment.
+    assert len(triples) == 2 * 9 + 1
+    assert {("霜咳", "症状", "声音嘶哑"), ("梨汤", "食谱有益疾病", "霜咳")} <= triples
+
+
 _MAPPING = """
 name = "n"
 type = "T"
@@ -470,8 +482,10 @@ def test_bad_mappings(tmp_path: Path, text: str, reason: str) -> None:
 
 
 def test_mappings_that_come_along_and_missing_columns(database: Database, tmp_path: Path) -> None:
-    assert built_in() == ("chatdoctor", "qa-system-diseases", "qa-system-medical")
-    assert [read_mapping(name).type for name in built_in()] == ["Disease", "疾病", "疾病"]
+    assert built_in() == (
+        "chatdoctor", "qa-system-diseases", "qa-system-medical", "qa-system-medical-table",
+    )  # fmt: skip
+    assert [read_mapping(name).type for name in built_in()] == ["Disease", *["疾病"] * 3]
     with pytest.raises(ConfigurationError, match="one of chatdoctor, qa-system-diseases, qa-sys"):
         read_mapping("no such")
     path = _write(tmp_path, "a.csv", "disease,Symptom\nFlu,['Fever']\n")
