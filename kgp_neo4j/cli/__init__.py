@@ -32,6 +32,7 @@ _COMMANDS = (
     "explain",
     "mindmap",
     "retrieve",
+    "evaluate",
     "train",
     "corpora",
     "delete",

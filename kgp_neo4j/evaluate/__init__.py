@@ -1,1 +1,1 @@
-"""Evaluate: questions in; run files and scores out."""
+"""Evaluate: questions in; run files, scores and reports out."""

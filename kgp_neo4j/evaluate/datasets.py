@@ -13,10 +13,11 @@ from typing import Any
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.demo import prepare
+from kgp_neo4j.demo import SETTINGS, prepare
 from kgp_neo4j.evaluate.scores import GoldQuestion, read_gold
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.settings import TraversalSettings, default_of
 
 __all__ = ["DEMO", "Dataset", "open_dataset"]
 
@@ -28,16 +29,18 @@ _SPLITS = (".jsonl.gz", ".jsonl", ".json.gz", ".json")
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Questions and the corpus that holds their passages; `prepare` loads and connects it.
+    """Questions and the corpus that holds their passages; `prepare` loads and connects it under
+    a name, by default `corpus`.
 
-    `setting` says what the corpus is made of.
+    `setting` says what the corpus is made of; `budget` is the default number of passages.
     """
 
     name: str
     questions: tuple[GoldQuestion, ...]
     corpus: str
     setting: str
-    prepare: Callable[[Database], object]
+    budget: int
+    prepare: Callable[[Database, str], object]
 
 
 def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dataset:
@@ -55,7 +58,8 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
             tuple(gold for gold, _ in drawn),
             "evaluate-demo",
             "the demo's documents",
-            lambda database: prepare(database, "evaluate-demo"),
+            SETTINGS.budget,
+            prepare,
         )
     path = Path(name).expanduser()
     if path.is_dir():
@@ -70,10 +74,12 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
 
 
 def _from_folder(path: Path, split: str, sample: int | None, seed: int) -> Dataset:
-    corpus = next((path / file for file in _CORPUS_FILES if (path / file).is_file()), None)
-    asked = next((path / f"{split}{end}" for end in _SPLITS if (path / f"{split}{end}").is_file()), None)
-    if corpus is None or asked is None:
-        lacking = "corpus.jsonl.gz" if corpus is None else f"{split}.jsonl.gz"
+    file = next((path / file for file in _CORPUS_FILES if (path / file).is_file()), None)
+    asked = next(
+        (path / f"{split}{end}" for end in _SPLITS if (path / f"{split}{end}").is_file()), None
+    )
+    if file is None or asked is None:
+        lacking = "corpus.jsonl.gz" if file is None else f"{split}.jsonl.gz"
         raise InputError(
             f"the folder has no {lacking}",
             where=str(path),
@@ -86,7 +92,8 @@ def _from_folder(path: Path, split: str, sample: int | None, seed: int) -> Datas
         tuple(gold for gold, _ in drawn),
         name,
         "one corpus for all questions",
-        lambda database: _prepare(database, name, corpus),
+        default_of(TraversalSettings, "budget"),
+        lambda database, corpus: _prepare(database, corpus, file),
     )
 
 
@@ -102,30 +109,31 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
             hint="Give a folder with corpus.jsonl.gz beside the questions.",
         )
 
-    def made(database: Database) -> None:
+    def made(database: Database, corpus: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / f"{stem}.jsonl"
             lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
             file.write_text("".join(lines), encoding="utf-8")
-            _prepare(database, name, file)
+            _prepare(database, corpus, file)
 
     return Dataset(
-        f"{stem}, {len(drawn)} questions",
+        stem,
         tuple(gold for gold, _ in drawn),
         name,
         "the contexts of these questions",
+        default_of(TraversalSettings, "budget"),
         made,
     )
 
 
 def _prepare(database: Database, corpus: str, file: Path) -> None:
-    """Load and connect the corpus, unless it is there and whole."""
-    found = database.read("inspect/corpus", corpus=corpus)
+    """Load the corpus, and connect it unless it is whole already."""
+    account = load(database, [str(file)], corpus)
+    found = database.read("inspect/corpus", corpus=corpus)[0]
     graphs = {"keywords", "entities", "similarity"}
-    if found and graphs <= set(found[0]["connected"]) and found[0]["unconnected"] == 0:
-        return
-    load(database, [str(file)], corpus)
-    connect(database, corpus)
+    changed = account.new or account.replaced or found["unconnected"]
+    if changed or not graphs <= set(found["connected"]):
+        connect(database, corpus)
 
 
 def _drawn(path: Path, sample: int | None, seed: int) -> list[tuple[GoldQuestion, dict[str, Any]]]:

@@ -96,6 +96,7 @@ def gold_question(record: Any, where: str) -> GoldQuestion:
     key = record.get("_id", record.get("id"))
     if key is None:
         raise InputError("the question has no id", where=where, hint=_FORM)
+    facts: tuple[tuple[str, str | None], ...]
     try:
         if "paragraphs" in record:
             facts = tuple(
@@ -235,5 +236,3 @@ def paired_interval(
     drawn = np.random.default_rng(seed).integers(len(values), size=(_DRAWS, len(values)))
     low, high = np.quantile(values[drawn].mean(axis=1), [0.025, 0.975])
     return float(values.mean()), float(low), float(high)
-
-

@@ -68,13 +68,14 @@ _TRIPLE_FILES = {
 _TRACE = "4f0c1b"
 #: Commands that are checked but not run: they would stop the server of this test run, start a
 #: second one, never end, open a web browser, ask a server that is not there, or fetch a model from
-#: a hub. test_server.py runs `server` with a home of its own; test_generating_agents.py,
-#: test_chat_agent.py, test_learned.py and test_mindmap_graph.py train and ask with tiny models.
+#: a hub, or need a data set. test_server.py runs `server` with a home of its own;
+#: test_generating_agents.py, test_chat_agent.py, test_learned.py and test_mindmap_graph.py train
+#: and ask with tiny models; test_evaluate.py evaluates.
 _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j server (start|stop|logs|open)|NEO4J_URI="
     r"|--encoder sentence-transformers/"
     r"|kgp-neo4j train (t5|llama|scorer|reader) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
-    r"|--model trained/|--llm "
+    r"|--model trained/|--llm |kgp-neo4j evaluate (?!--list|demo --methods)"
 )
 
 

@@ -1,0 +1,221 @@
+"""Run the rows of KGP's Table 1 over a data set: every method with the same budget and answerer.
+
+A row is a way to find passages; the offline reader or a language model answers from them. `golden`
+reads the supporting facts themselves, `none` asks the model without passages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.corpus.load.delete import list_passages
+from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
+from kgp_neo4j.evaluate.answers import Answering, answer_questions, from_passages, short_answer
+from kgp_neo4j.evaluate.datasets import Dataset
+from kgp_neo4j.evaluate.scores import GoldQuestion, Run, is_fact, read_run
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import Answer, Passage, Question, Retrieval
+from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
+
+__all__ = ["METHODS", "TABLES", "Method", "Result", "check_methods", "run_methods"]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A row of the table: how passages are found, and what it needs that is not always there.
+
+    `agent` is the traversal's; `needs` is `model` for a language model, `agent model` for weights
+    named by `--agent-model NAME=FOLDER`, else empty.
+    """
+
+    text: str
+    method: str = "kgp"
+    agent: str | None = None
+    needs: str = ""
+
+
+#: The rows by name, in the order of the table (KGP, Table 1 and 2).
+METHODS: dict[str, Method] = {
+    "none": Method("no passages: what the language model knows", "", needs="model"),
+    "bm25": Method("full-text search", "bm25"),
+    "knn": Method("nearest neighbours of the question's vector", "dense"),
+    "hybrid": Method("both, fused by rank", "hybrid"),
+    "ircot": Method(
+        "reasoning and retrieval in turns (Trivedi et al. 2023)", "ircot", needs="model"
+    ),
+    "kgp-random": Method("traversal that draws its neighbours", agent="random"),
+    "kgp-tfidf": Method("traversal by shared words", agent="tfidf"),
+    "kgp-knn": Method("traversal by the question's vector", agent="knn"),
+    "kgp-mdr": Method("traversal by a trained MDR encoder", agent="mdr", needs="agent model"),
+    "kgp-t5": Method("traversal by a fine-tuned T5", agent="t5", needs="agent model"),
+    "kgp-llama": Method("traversal by a fine-tuned LLaMA", agent="llama", needs="agent model"),
+    "kgp": Method("traversal by the learned agent, our default", agent="learned"),
+    "golden": Method("the supporting facts themselves", ""),
+}
+
+#: The rows of the paper's tables: the methods (Table 1), and the traversal agents (Table 2).
+TABLES: dict[str, tuple[str, ...]] = {
+    "1": tuple(METHODS),
+    "2": tuple(name for name in METHODS if name.startswith("kgp")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The scored runs by method, with the settings that they were made with."""
+
+    dataset: str
+    setting: str
+    settings: Mapping[str, Any]
+    questions: tuple[GoldQuestion, ...]
+    runs: dict[str, Run]
+
+
+def check_methods(
+    names: Sequence[str],
+    *,
+    within: Sequence[str],
+    model: bool,
+    agent_models: Mapping[str, str],
+) -> list[str]:
+    """Return the names of the rows; where none are given, all of `within` that can be run.
+
+    Raises ConfigurationError for an unknown one, and for one whose model is not there.
+    """
+    lacking = {
+        name: made.needs
+        for name, made in METHODS.items()
+        if (made.needs == "model" and not model)
+        or (made.needs == "agent model" and name not in agent_models)
+    }
+    if not names:
+        return [name for name in within if name not in lacking]
+    for name in (*names, *agent_models):
+        if name not in METHODS:
+            raise ConfigurationError(
+                f"there is no method {name!r}", hint=f"Choose from {', '.join(METHODS)}."
+            )
+        if name in lacking:
+            hint = "--llm NAME" if lacking[name] == "model" else f"--agent-model {name}=FOLDER"
+            raise ConfigurationError(f"{name} needs a model", hint=f"Name it: {hint}.")
+    return list(dict.fromkeys(names))
+
+
+def run_methods(
+    database: Database,
+    dataset: Dataset,
+    names: Sequence[str],
+    out: Path,
+    *,
+    budget: int,
+    model: LanguageModel | None = None,
+    agent_models: Mapping[str, str] | None = None,
+    echo: Callable[[str], object] = lambda _: None,
+) -> Result:
+    """Answer every question by every method, and score the runs.
+
+    A line is written to `out`/METHOD.jsonl for each question at once, so that a run that was
+    stopped goes on where it was. Raises InputError where `out` has a run of other settings.
+    """
+    settings = {
+        "dataset": dataset.name,
+        "setting": dataset.setting,
+        "questions": [question.id for question in dataset.questions],
+        "budget": budget,
+        "answers": model.name if model else "offline reader",
+    }
+    _keep_settings(out, settings)
+    dataset.prepare(database, dataset.corpus)
+    runs = {}
+    asked = [question.question for question in dataset.questions]
+    for name in names:
+        echo(f"{name}: {METHODS[name].text}")
+        file = out / f"{name}.jsonl"
+        answering = _answering(
+            database, dataset, name, budget, model, (agent_models or {}).get(name)
+        )
+        answer_questions(asked, answering, file, resume=True)
+        runs[name] = read_run(file, dataset.questions)
+    return Result(dataset.name, dataset.setting, settings, dataset.questions, runs)
+
+
+def _keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
+    """Write the settings of a new folder; raises InputError where it has others."""
+    file = out / "settings.json"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if file.is_file():
+            before = json.loads(file.read_text(encoding="utf-8"))
+            if before != json.loads(json.dumps(settings)):
+                raise InputError(
+                    "the folder has an evaluation with other questions or settings",
+                    where=str(out),
+                    hint="Choose another --out, or delete the folder.",
+                )
+            return
+        file.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no JSON"
+        raise InputError(
+            f"the settings cannot be kept ({reason})", where=str(file), hint="Choose another --out."
+        ) from error
+
+
+def _answering(
+    database: Database,
+    dataset: Dataset,
+    name: str,
+    budget: int,
+    model: LanguageModel | None,
+    agent_model: str | None,
+) -> Answering:
+    """Return what answers a question by a method."""
+    made = METHODS[name]
+    if name == "none":
+        assert model is not None
+        return from_passages(lambda _: (), model)
+    pipeline = make_pipeline(
+        database,
+        dataset.corpus,
+        method=made.method or "bm25",  # type: ignore[arg-type]
+        agent=made.agent,
+        settings=TraversalSettings(budget=budget),
+        agent_settings=AgentSettings(model=agent_model) if agent_model else None,
+        model=model,
+    )
+    if name != "golden":
+        return lambda question: _row(pipeline, pipeline.ask(question.text))
+    facts = {gold.id: _facts(database, dataset.corpus, gold) for gold in dataset.questions}
+
+    def golden(question: Question) -> dict[str, Any]:
+        return _row(pipeline, pipeline.answer(Retrieval(question, facts[question.id])))
+
+    return golden
+
+
+def _facts(database: Database, corpus: str, gold: GoldQuestion) -> tuple[Passage, ...]:
+    """Return the passages of a question's supporting facts, in the facts' order."""
+    return tuple(
+        passage
+        for fact in gold.facts
+        for passage in list_passages(database, corpus, fact[0])
+        if is_fact(fact, passage.title, passage.text)
+    )
+
+
+def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
+    """Return a line of the run, without the question's id."""
+    usage = answer.usage
+    return {
+        "answer": short_answer(answer.statements) if answer.statements else answer.text,
+        "stated": answer.stated,
+        "retrieved": [{"title": p.title, "text": p.text} for p in answer.passages],
+        "calls": usage.calls if usage else 0,
+        "tokens": [usage.prompt_tokens, usage.reply_tokens] if usage else [0, 0],
+    }

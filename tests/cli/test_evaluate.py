@@ -1,0 +1,207 @@
+"""`kgp-neo4j evaluate`: scores agree with the scorer at hand, runs go on, faults are told."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import environment, kgp
+
+from kgp_neo4j.demo import DOCUMENTS
+from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.evaluate.datasets import open_dataset
+from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, read_gold, read_run
+from kgp_neo4j.types.errors import InputError
+
+_SHARED = Path(__file__).parents[3] / "shared"
+
+
+def _lines(path: Path, *rows: Any) -> Path:
+    text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+# --- Scores ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hotpotqa", "2wiki", "musique"])
+def test_scores_agree_with_the_scorer_at_hand(name: str, tmp_path: Path) -> None:
+    gold_file = _SHARED / "data" / name / "dev.jsonl.gz"
+    found = importlib.util.spec_from_file_location("score", _SHARED / "score" / "score.py")
+    assert found is not None
+    assert found.loader is not None
+    scorer = importlib.util.module_from_spec(found)
+    found.loader.exec_module(scorer)
+    with gzip.open(_SHARED / "data" / name / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
+        others = [json.loads(line) for _, line in zip(range(40), file, strict=False)]
+    rows = []
+    for at, (gold, record) in enumerate(read_gold(gold_file)):
+        if at % 11 == 0:
+            continue  # missing from the run
+        named = record.get("paragraphs") or []
+        texts = {p["title"]: p["paragraph_text"] for p in named if p["is_supporting"]}
+        facts = [{"title": t, "text": x or texts.get(t, "text")} for t, x in gold.facts]
+        answers = [*gold.answers, "yes", "no", "The", "", "a wrong answer"]
+        rows.append(
+            {
+                "id": gold.id,
+                "retrieved": [*others[: at % 7], *facts[: at % 4], *others[7 : at % 40]] * 2,
+                "answer": answers[at % len(answers)] + (" and more" if at % 3 == 0 else ""),
+                "seconds": 0.1,
+            }
+        )
+    run = _lines(tmp_path / "run.jsonl", *rows)
+    table, _, missing = scorer.score(str(gold_file), str(run))
+    ours = read_run(run, [gold for gold, _ in read_gold(gold_file)])
+    assert len(ours.missing) == missing > 0
+    names = list(next(iter(table.values())))
+    means = ours.means()
+    for each in names:
+        assert round(100 * means[each], 2) == round(100 * scorer.mean(
+            row[each] for row in table.values()
+        ), 2), each  # fmt: skip
+    assert 0 < means["F1"] < 1
+
+
+def test_what_a_question_measures() -> None:
+    ((gold, _), *_) = read_gold(DOCUMENTS.parent / "questions.jsonl")
+    row = {"answer": "on 2 November 1874", "retrieved": [{"title": "Ardfin Lighthouse"}]}
+    got = measure(gold, row)
+    assert (got["EM"], got["recall@2"], got["all@30"], got["precision@2"]) == (0.0, 1.0, 1.0, 0.5)
+    assert got["F1"] == pytest.approx(6 / 7)
+    silent = read_gold(DOCUMENTS.parent / "questions.jsonl")[-1][0]
+    assert measure(silent, {"answer": ""}) == {"silent": 1.0}
+    assert measure(silent, {"answer": "40", "stated": True}) == {"silent": 0.0}
+    assert measure(silent, {"answer": "40", "stated": False}) == {"silent": 1.0}
+    assert measure(silent, {}) == {"silent": 0.0}
+
+
+def test_the_interval_of_a_difference_is_paired() -> None:
+    one = Run({str(n): {"F1": n % 5 / 5 + 0.1} for n in range(50)}, ())
+    other = Run({str(n): {"F1": n % 5 / 5} for n in range(50)}, ())
+    difference, low, high = paired_interval(one, other, "F1") or (0.0, 0.0, 0.0)
+    assert difference == pytest.approx(0.1)
+    assert (low, high) == pytest.approx((0.1, 0.1))
+    assert paired_interval(one, other, "EM") is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (['{"id": "demo-1"', '{"id": "demo-2"}'], "run.jsonl"),
+        ([{"id": "demo-1"}, {"id": "demo-1"}], "stands twice"),
+        ([{"id": "another"}], "of no question here"),
+        ([["demo-1"]], "not a line of a run"),
+        ([{"id": "demo-1", "retrieved": ["a"]}], "no list of passages"),
+    ],
+)
+def test_a_faulty_run_is_not_scored(rows: list[Any], message: str, tmp_path: Path) -> None:
+    run = _lines(tmp_path / "run.jsonl", *rows)
+    done = kgp("evaluate", "demo", "--score", str(run))
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_run_with_missing_questions_says_so(tmp_path: Path) -> None:
+    rows = [{"id": f"demo-{n}", "answer": "no", "retrieved": []} for n in range(1, 31)]
+    run = _lines(tmp_path / "theirs.jsonl", *rows)
+    done = kgp("evaluate", "demo", "--score", str(run))
+    assert done.returncode == 0, done.stderr
+    assert "theirs: 10 questions are missing and count as wrong." in done.stdout
+    told = json.loads(kgp("evaluate", "demo", "--score", str(run), "--json").stdout)
+    assert len(told["missing"]["theirs"]) == 10
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([{"question": "Who?"}], "has no id"),
+        ([{"_id": 1, "question": "Who?"}], "names no supporting facts"),
+        ([{"_id": 1, "question": "Who?", "supporting_facts": []}] * 2, "stands twice"),
+        ([{"_id": 1, "question": "Who?", "supporting_facts": [["A", 0]]}], "no contexts"),
+        ([], "holds no question"),
+    ],
+)
+def test_questions_without_gold_are_refused(lines: list[Any], message: str, tmp_path: Path) -> None:
+    file = _lines(tmp_path / "questions.jsonl", *lines)
+    with pytest.raises(InputError, match=message):
+        open_dataset(str(file), split="dev", sample=None, seed=0)
+
+
+def test_a_sample_is_drawn_alike() -> None:
+    drawn = [open_dataset("demo", split="dev", sample=9, seed=seed) for seed in (1, 1, 2)]
+    assert drawn[0].questions == drawn[1].questions != drawn[2].questions
+    assert len(drawn[0].questions) == 9
+    with pytest.raises(InputError, match="no such data set"):
+        open_dataset("nowhere", split="dev", sample=None, seed=0)
+    with pytest.raises(InputError, match="the folder has no"):
+        open_dataset(str(DOCUMENTS), split="dev", sample=None, seed=0)
+
+
+# --- The command ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def evaluated(connection: Connection, demo_corpus: str, tmp_path: Path) -> Any:
+    """Run the command on a sample of the demo's questions."""
+
+    def run(*arguments: str) -> Any:
+        return kgp(
+            "evaluate", "demo", "--sample", "10", "--corpus", demo_corpus,
+            "--out", str(tmp_path / "out"), *arguments, **environment(connection),
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.slow
+def test_the_demo_is_evaluated_and_goes_on_where_it_was(evaluated: Any, tmp_path: Path) -> None:
+    done = evaluated("--methods", "bm25,kgp,golden")
+    assert done.returncode == 0, done.stderr
+    assert "10 questions by 3 methods" in done.stderr
+    assert "| kgp |" in done.stdout
+    out = tmp_path / "out"
+    assert (out / "report.md").read_text(encoding="utf-8") == done.stdout
+    assert "<table>" in (out / "report.html").read_text(encoding="utf-8")
+    golden = json.loads((out / "golden.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert golden["retrieved"]
+    # A line that was cut off is answered again, and only that one.
+    kept = (out / "kgp.jsonl").read_text(encoding="utf-8").splitlines()
+    (out / "kgp.jsonl").write_text("\n".join(kept[:6]) + "\n" + kept[6][:20], encoding="utf-8")
+    again = evaluated("--methods", "kgp", "--compare", str(out), "--json")
+    assert again.returncode == 1  # the earlier run is broken
+    told = json.loads(evaluated("--methods", "kgp", "--json").stdout)
+    assert 0 < told["methods"]["kgp"]["recall@5"] <= 1
+    lines = (out / "kgp.jsonl").read_text(encoding="utf-8").splitlines()
+    assert lines[:6] == kept[:6]
+    assert len(lines) == 10
+    compared = evaluated("--methods", "kgp", "--compare", str(out))
+    assert "| kgp | +0.0 [+0.0, +0.0]" in compared.stdout
+    other = evaluated("--methods", "kgp", "--budget", "5")
+    assert other.returncode == 1
+    assert "other questions or settings" in other.stderr
+
+
+def test_what_the_command_refuses(tmp_path: Path) -> None:
+    listed = kgp("evaluate", "--list")
+    assert listed.returncode == 0
+    assert "kgp-mdr" in listed.stdout
+    assert "--table 2: kgp-random" in listed.stdout
+    out = ("--out", str(tmp_path))
+    for arguments, code, message in (
+        ((), 2, "DATASET"),
+        (("demo", "--methods", "magic"), 1, "there is no method 'magic'"),
+        (("demo", "--methods", "none"), 1, "--llm NAME"),
+        (("demo", "--methods", "kgp-mdr"), 1, "--agent-model kgp-mdr=FOLDER"),
+        (("demo", "--agent-model", "kgp-mdr"), 2, "is not METHOD=FOLDER"),
+        (("demo", "--table", "1", "--methods", "kgp"), 2, "Choose one of"),
+    ):
+        done = kgp("evaluate", *arguments, *out)
+        assert done.returncode == code, arguments
+        assert message in done.stderr
