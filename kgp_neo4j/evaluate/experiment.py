@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.delete import list_passages
-from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
+from kgp_neo4j.corpus.pipeline import Pipeline, answered_by, make_pipeline
 from kgp_neo4j.evaluate.answers import Answering, answer_questions, from_passages, short_answer
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.scores import GoldQuestion, Run, is_fact, read_run
@@ -211,9 +211,13 @@ def _facts(database: Database, corpus: str, gold: GoldQuestion) -> tuple[Passage
 
 def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
     """Return a line of the run, without the question's id."""
-    usage = answer.usage
+    usage, said = answer.usage, answer.text
+    if answer.statements:
+        said = short_answer(answer.statements)
+    elif answered_by(answer) == "structure" and answer.structural and answer.structural.values:
+        said = ", ".join(answer.structural.values)
     return {
-        "answer": short_answer(answer.statements) if answer.statements else answer.text,
+        "answer": said,
         "stated": answer.stated,
         "retrieved": [{"title": p.title, "text": p.text} for p in answer.passages],
         "calls": usage.calls if usage else 0,
