@@ -1,14 +1,17 @@
 """How many of the entities that an answer lists does the evidence graph of its question reach?
 
     python benchmarks/evidence_coverage.py ../shared/data/medical
-    python benchmarks/evidence_coverage.py QUESTIONS.jsonl --triples FILE.tsv --graph NAME
+    python benchmarks/evidence_coverage.py ../shared/data/kgqa --sample 200
+    python benchmarks/evidence_coverage.py QUESTIONS.jsonl --triples FILE.tsv --graph NAME [--asked]
 
 Questions are JSON lines with `question`, `question_entities` and `answer_entities`; of a folder,
 genmedgpt5k_entities_dev.jsonl.gz over emckg/train.txt. Listed entities count where the graph holds
 one of that name, in any word form. MindMap, its two ablations and the paper's KG retriever get the
 same linked entities and the same size of evidence, in triples. "Lead" is by how much MindMap is
 ahead, with its 95 % interval over the questions; paths can only be where two entities are linked,
-so those questions have a column of their own. Prints Markdown tables.
+so those questions have a column of their own. Questions that ask for relation paths (the second
+form, or --asked) are measured from the question alone: coverage, how often the first answer is
+right (hits@1), linking, and the time from question to evidence. Prints Markdown tables.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import gzip
 import json
 import random
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,7 +32,7 @@ import _common as common
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import open_database
 from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
-from kgp_neo4j.mindmap.explore.mining import mine_from
+from kgp_neo4j.mindmap.explore.mining import mine, mine_from
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
 from kgp_neo4j.mindmap.load.graph_names import key_of
@@ -96,7 +100,11 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[20, 30, 50])
     parser.add_argument("--sample", type=int, default=0, help="so many questions, drawn by --seed")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--asked", action="store_true", help="the questions ask for paths")
     given = parser.parse_args()
+    if given.questions.is_dir() and (given.questions / "pathquestion.tsv.gz").is_file():
+        path_questions(given.questions, given.sample, given.seed)
+        return
     questions, triples = given.questions, given.triples
     if questions.is_dir():
         triples = triples or questions / "emckg" / "train.txt"
@@ -111,7 +119,57 @@ def main() -> None:
     with open_database(echo=print) as database:
         if given.graph not in {each.name for each in graphs(database)}:
             load_graph(database, [triples], given.graph)
-        report(database, given.graph, Holdings(database, given.graph), rows, given.sizes)
+        if given.asked:
+            asked_report(database, given.graph, questions.name, rows)
+        else:
+            report(database, given.graph, Holdings(database, given.graph), rows, given.sizes)
+
+
+def path_questions(folder: Path, sample: int, seed: int) -> None:
+    """Measure PathQuestion and PathQuestion-Large, dev questions of two and three hops."""
+    with open_database(echo=print) as database, tempfile.TemporaryDirectory() as scratch:
+        for graph in ("pathquestion", "pathquestion_large"):
+            if graph not in {each.name for each in graphs(database)}:
+                file = Path(scratch, f"{graph}.tsv")
+                file.write_bytes(gzip.decompress((folder / f"{graph}.tsv.gz").read_bytes()))
+                load_graph(database, [file], graph)
+            for hops in (2, 3):
+                with gzip.open(folder / f"{graph}_{hops}hop_dev.jsonl.gz", "rt") as file:
+                    rows = [json.loads(line) for line in file]
+                if sample:
+                    rows = random.Random(seed).sample(rows, min(sample, len(rows)))
+                asked_report(database, graph, f"{graph}, {hops} hops", rows)
+
+
+def asked_report(
+    database: Database, graph: str, title: str, rows: Sequence[dict[str, Any]]
+) -> None:
+    """Mine every question, and print a line of what its evidence and its first answer hold."""
+    mine(database, graph, "warm up")
+    right = found = listed = hits = 0
+    covered: dict[int, list[float]] = {20: [], 50: []}
+    seconds = []
+    for row in rows:
+        answers = {key_of(name) for name in row["answer_entities"]}
+        for size, shares in covered.items():
+            mined = mine(database, graph, row["question"], MiningSettings(size=size))
+            names = {key_of(name) for t in mined.triples for name in (t.head, t.tail)}
+            shares.append(len(answers & names) / len(answers))
+            if size == 20:
+                seconds.append(mined.seconds)
+        if mined.asked:
+            best = mined.asked[0]
+            hits += key_of(best.end_of(best.routes[0])[1]) in answers
+        linked = {key_of(entity.name) for entity in mined.entities if entity.id}
+        gold = {key_of(name) for name in row["question_entities"]}
+        right, found, listed = right + len(linked & gold), found + len(linked), listed + len(gold)
+    print(
+        f"| {title} | {len(rows)} | {statistics.mean(covered[20]):.3f} "
+        f"| {statistics.mean(covered[50]):.3f} | {hits / len(rows):.3f} "
+        f"| {right / max(1, found):.3f} | {right / max(1, listed):.3f} "
+        f"| {statistics.median(seconds) * 1000:.0f} |",
+        flush=True,
+    )
 
 
 def report(

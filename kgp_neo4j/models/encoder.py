@@ -29,10 +29,13 @@ from kgp_neo4j.types.errors import EncoderError, KgpError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["CHINESE_ENCODER", "DEFAULT_ENCODER", "Encoder", "load_encoder"]
+__all__ = ["CHINESE_ENCODER", "DEFAULT_ENCODER", "Encoder", "embed", "load_encoder"]
 
 #: Texts that are encoded between two updates of a progress bar.
 _CHUNK = 256
+#: Short texts whose vectors are remembered at most: words and names of relations come again.
+_MOST_KEPT = 20_000
+_kept: dict[tuple[str, str], NDArray[np.float32]] = {}
 
 
 class _Transformer(Protocol):
@@ -74,6 +77,18 @@ class Encoder:
                 done(len(chunk))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
+def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return the vectors of short texts, (texts, dimension); those seen before are remembered."""
+    known = {text: _kept.get((encoder.name, text)) for text in texts}
+    new = [text for text, vector in known.items() if vector is None]
+    if len(_kept) + len(new) > _MOST_KEPT:
+        _kept.clear()
+    for text, vector in zip(new, encoder.encode(new) if new else (), strict=True):
+        known[text] = _kept[encoder.name, text] = vector
+    vectors = [vector for vector in (known[text] for text in texts) if vector is not None]
+    return np.stack(vectors) if vectors else np.zeros((0, encoder.dimension), np.float32)
 
 
 @lru_cache(maxsize=3)

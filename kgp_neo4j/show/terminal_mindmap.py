@@ -25,6 +25,7 @@ _ROUTES = 10
 
 def print_mind_map(answer: MindMap, show: int) -> None:
     """Print an answer with at most `show` lines of its mind map."""
+    from kgp_neo4j.mindmap.answer.path_answer import path_text
     from kgp_neo4j.show.mindmap_lines import MARKS
 
     for notice in answer.notices:
@@ -33,6 +34,10 @@ def print_mind_map(answer: MindMap, show: int) -> None:
     by = "by the model, checked" if answer.by == "model" else "composed from the evidence"
     _heading(f"Answer ({by})")
     click.echo(textwrap.indent(answer.text, "  "))
+    if answer.reasoning.asked:
+        _heading("Relation paths that the question may ask for")
+        for path in answer.reasoning.asked:
+            click.echo(f"  {path.score:4.0%}  {path_text(path)}  {path.ends} at its end")
     if answer.options:
         _heading("Options")
         for option in answer.options:

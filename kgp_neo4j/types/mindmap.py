@@ -124,7 +124,8 @@ class RelationPath:
 
     `steps` are relationship types, each with whether it is walked along its direction. `score` is
     the probability that the question asks for it, `ends` counts the entities at its end, `routes`
-    are triples in walking order to the first of them.
+    are triples in walking order to the first of them; `reaches` names the question's other entities
+    among them.
     """
 
     entity: str
@@ -133,6 +134,7 @@ class RelationPath:
     score: float
     ends: int
     routes: tuple[tuple[Triple, ...], ...] = ()
+    reaches: tuple[str, ...] = ()
 
     def nodes_of(self, route: Sequence[Triple]) -> tuple[str, ...]:
         """Return the names along a route, each once."""
@@ -151,9 +153,9 @@ class ReasoningGraph:
     """The evidence graphs merged (MindMap, section 3.2), written as routes and as sentences.
 
     `merged` maps duplicate names to the one that represents them. `described` is the evidence as a
-    language model put it, where one was asked to: a sentence or a route each, in order. `asked` are the
-    relation paths that the question may ask for, most probable first. `left_out` counts the triples
-    that pruning left out.
+    language model put it, where one was asked to: a sentence or a route each, in order. `asked` are
+    the relation paths that the question may ask for, most probable first. `left_out` counts the
+    triples that pruning left out.
     """
 
     entities: tuple[LinkedEntity, ...]

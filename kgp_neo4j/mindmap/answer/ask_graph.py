@@ -30,6 +30,7 @@ from kgp_neo4j.mindmap.answer.options import (
     score_options,
 )
 from kgp_neo4j.mindmap.answer.outline_reply import RawEdge
+from kgp_neo4j.mindmap.answer.path_answer import answer_by_path
 from kgp_neo4j.mindmap.answer.same_names import is_chinese
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.load.graph_names import key_of
@@ -244,6 +245,11 @@ def _composed(
     if not text:
         nothing = "知识图谱中没有与问题相关的内容。"
         text = nothing if chinese else "The graph holds nothing on this question."
+    by_path = None
+    if not (chinese or options or is_medical(reasoning, question)):
+        by_path = answer_by_path(question, reasoning)
+    if by_path:
+        text, edges = by_path.text, by_path.edges or edges
     choice, supported, ties = best_option(options, question)
     if choice:
         chosen = next(option for option in options if option.label == choice)

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from math import exp
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
+from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, spend
 from kgp_neo4j.mindmap.explore.exploration import Found, explore_neighbours, explore_paths
+from kgp_neo4j.mindmap.explore.path_features import HOPS
 from kgp_neo4j.mindmap.explore.pruning import prune
 from kgp_neo4j.mindmap.explore.relevance import only_relevant
-from kgp_neo4j.mindmap.link.linking import graph_and_encoder, link
+from kgp_neo4j.mindmap.link.linking import KnownGraph, graph_and_encoder, link
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.types.mindmap import LinkedEntity, ReasoningGraph
+from kgp_neo4j.types.mindmap import LinkedEntity, ReasoningGraph, RelationPath
 from kgp_neo4j.types.settings import MiningSettings
 
 __all__ = ["mine", "mine_from"]
 
 #: How steeply a relation's weight grows with its similarity to the question; tuned on dev.
 _STEEP = 4.0
+#: Relation paths that are shown at most.
+_ASKED = 5
 
 
 def mine(
@@ -59,21 +64,41 @@ def mine_from(
     chosen = settings or MiningSettings()
     began = time.perf_counter() if began is None else began
     entities = [entity for entity in linked if entity.id]
-    paths, near = _explored(database, graph, question, entities, chosen)
+    known_graph = graph_and_encoder(database, graph)
+    asked: list[RelationPath] = []
+    if chosen.paths and entities:
+        hops = min(chosen.exploration.hops, HOPS)
+        asked = explore_relation_paths(
+            database, graph, question, entities, known_graph, chosen.size, hops
+        )
+    # What several entities have in common, neighbours and shortest paths show best.
+    share = 1.0 if len(entities) == 1 else chosen.path_share
+    complete = spend(asked, int(chosen.size * share))
+    used = {frozenset((t.head_id, t.tail_id)) for each in complete for t in each.triples}
+    left = chosen.size - len(used)
+    paths, near = Found(), Found()
+    if left and entities:
+        paths, near = _explored(database, graph, question, entities, known_graph, chosen)
     if write is not None and chosen.relevance == "llm":
         near = only_relevant(near, question, entities, write)
     kept_paths, kept, left_out = prune(
         paths.evidence,
         near.evidence,
-        chosen.size,
+        left,
         path_share=chosen.path_share,
         sampling=chosen.sampling,
         seed=chosen.seed,
+        known=used,
     )
-    evidence = (*kept_paths, *kept)
+    evidence = (*complete, *kept_paths, *kept)
     triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))
     shown = {i for t in triples for i in (t.head_id, t.tail_id)}
-    known = {**(paths.entities or {}), **(near.entities or {})}
+    known: dict[str, Mapping[str, Any]] = {
+        **{t.head_id: {"name": t.head, "type": t.head_type} for t in triples},
+        **{t.tail_id: {"name": t.tail, "type": t.tail_type} for t in triples},
+        **(paths.entities or {}),
+        **(near.entities or {}),
+    }
     merged = merge_names([known[i] for i in sorted(shown)], [entity.name for entity in entities])
     return ReasoningGraph(
         entities=tuple(linked),
@@ -82,6 +107,7 @@ def mine_from(
         routes=tuple(routes(evidence, merged)),
         sentences=tuple(sentences(triples, merged)),
         merged=merged,
+        asked=tuple(asked[:_ASKED]),
         left_out=left_out,
         seconds=time.perf_counter() - began,
     )
@@ -92,11 +118,9 @@ def _explored(
     graph: str,
     question: str,
     entities: Sequence[LinkedEntity],
+    known: KnownGraph,
     settings: MiningSettings,
 ) -> tuple[Found, Found]:
-    if not entities:
-        return Found(), Found()
-    known = graph_and_encoder(database, graph)
     exploration = settings.exploration
     paths = explore_paths(database, graph, entities, exploration) if settings.paths else Found()
     vector = known.encoder.encode([question])[0] if known.encoder else None

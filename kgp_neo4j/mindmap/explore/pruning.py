@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 
 from kgp_neo4j.types.mindmap import EvidenceGraph, Triple
@@ -19,15 +19,18 @@ def prune(
     path_share: float = 0.2,
     sampling: str = "ranked",
     seed: int = 0,
+    known: Set[frozenset[str]] = frozenset(),
 ) -> tuple[list[EvidenceGraph], list[EvidenceGraph], int]:
     """Keep `size` triples at most; return paths, neighbourhoods and the number left out.
 
     Triples of the same pair of entities count once. Whole paths take `path_share` of the size, the
     rest goes to the single triples of `neighbours`: by rank, or with `sampling` "random" as in the
     paper, to a random sample of equal size for each entity that they begin at, drawn with `seed`.
-    The neighbours kept are joined to one sub-graph for each such entity.
+    The neighbours kept are joined to one sub-graph for each such entity. `known` are pairs that
+    other evidence has: they are left out.
     """
-    pairs: set[frozenset[str]] = set()
+    pairs = set(known)
+    size += len(pairs)
     kept_paths: list[EvidenceGraph] = []
     for path in paths:
         new = {_pair(triple) for triple in path.triples} - pairs
@@ -49,7 +52,8 @@ def prune(
     for singles in between.values():
         kept_paths += _paths(singles)
     everything = {_pair(triple) for each in (*paths, *neighbours) for triple in each.triples}
-    return kept_paths, [_joined(each) for each in kept.values()], len(everything) - len(pairs)
+    left_out = len(everything - pairs)
+    return kept_paths, [_joined(each) for each in kept.values()], left_out
 
 
 def _sampled(neighbours: Sequence[EvidenceGraph], size: int, seed: int) -> list[EvidenceGraph]:

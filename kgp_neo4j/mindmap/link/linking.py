@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.link.extraction import extract
 from kgp_neo4j.mindmap.link.matching import Match, Names, begin_alike, compound, inflected
 from kgp_neo4j.mindmap.link.name_forms import (
@@ -19,8 +20,9 @@ from kgp_neo4j.mindmap.link.name_forms import (
     rough_stem,
     spans,
 )
+from kgp_neo4j.mindmap.link.name_scorer import load_scorer, mention_features
 from kgp_neo4j.mindmap.load.graph_names import key_of
-from kgp_neo4j.models.encoder import Encoder, load_encoder
+from kgp_neo4j.models.encoder import Encoder, embed, load_encoder
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.text.words import MAX_WORD
@@ -67,7 +69,7 @@ def link(
     if not is_storable(question):
         raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
     chosen = settings or LinkSettings()
-    linker = _Linker(database, graph, chosen, graph_and_encoder(database, graph).encoder)
+    linker = _Linker(database, graph, chosen, graph_and_encoder(database, graph))
     if write is not None and (named := extract(question, write)):
         linked = linker.extracted(named)
         if any(each.id for each in linked):
@@ -77,10 +79,13 @@ def link(
 
 @dataclass(frozen=True, slots=True)
 class KnownGraph:
-    """The encoder of a knowledge graph's embeddings, if it has any, and its relationship types."""
+    """The encoder of a knowledge graph's embeddings, if it has any, its relationship types, and a
+    sample of its names.
+    """
 
     encoder: Encoder | None
     relations: tuple[str, ...]
+    names: tuple[str, ...]
 
 
 def graph_and_encoder(database: Database, graph: str) -> KnownGraph:
@@ -92,29 +97,33 @@ def graph_and_encoder(database: Database, graph: str) -> KnownGraph:
             hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load-kg FILE --graph NAME` makes one.",
         )
     name = found[0]["encoder"]
-    return KnownGraph(load_encoder(name) if name else None, tuple(found[0]["relations"]))
+    return KnownGraph(
+        load_encoder(name) if name else None,
+        tuple(found[0]["relations"]),
+        tuple(found[0]["names"]),
+    )
 
 
 class _Linker:
     def __init__(
-        self, database: Database, graph: str, settings: LinkSettings, encoder: Encoder | None
+        self, database: Database, graph: str, settings: LinkSettings, known: KnownGraph
     ) -> None:
         self.database = database
         self.graph = graph
         self.settings = settings
-        self.encoder = encoder
+        self.known = known
+        self.encoder = known.encoder
 
     def matched(self, question: str) -> list[LinkedEntity]:
         """Link the phrases of a question by name, and the remaining ones by embedding."""
         mentions = phrases(question)
-        names = Names(self._candidates(mentions, question))
-        matches = names.match(mentions)
-        found = [(match.place, match.linked()) for match in matches]
+        matches = Names(self._candidates(mentions, question)).match(mentions)
         accepted, refused = self._by_embedding(mentions, matches, question)
-        found += accepted
+        found = [(match.phrase, match.linked()) for match in matches] + accepted
+        found, unlikely = self._likely_names(question, found)
         if not found:
-            return refused  # with the nearest names as alternatives
-        found.sort(key=lambda pair: pair[0])
+            return (unlikely + refused)[:_ALTERNATIVES]  # with the nearest names as alternatives
+        found.sort(key=lambda pair: pair[0].place)
         best: dict[str, LinkedEntity] = {}
         for _, entity in found:
             known = best.get(entity.id)
@@ -122,6 +131,34 @@ class _Linker:
                 # Assignment keeps the key's position, that of the first mention.
                 best[entity.id] = entity
         return list(best.values())[: self.settings.entities]
+
+    def _likely_names(
+        self, question: str, found: Sequence[tuple[Phrase, LinkedEntity]]
+    ) -> tuple[list[tuple[Phrase, LinkedEntity]], list[LinkedEntity]]:
+        """Return what is likely to be a name, and the rest without an entity."""
+        placed = [pair for pair in found if pair[0].places and not is_han(pair[0].text)]
+        if self.encoder is None or not placed:
+            return list(found), []
+        relations = embed(self.encoder, [readable(name) for name in self.known.relations])
+        texts = embed(self.encoder, [phrase.text.casefold() for phrase, _ in placed])
+        near = (texts @ relations.T).max(axis=1, initial=0.0)
+        rows = mention_features(
+            self.encoder,
+            question,
+            [phrase.places[0] for phrase, _ in placed],
+            self.known.names,
+            near.tolist(),
+        )
+        likely = load_scorer().likely(rows)
+        refused = {
+            phrase.words for (phrase, _), name in zip(placed, likely, strict=True) if not name
+        }
+        unlikely = [
+            LinkedEntity(phrase.text, by=entity.by, alternatives=((entity.name, entity.score),))
+            for phrase, entity in found
+            if phrase.words in refused
+        ]
+        return [pair for pair in found if pair[0].words not in refused], unlikely
 
     def extracted(self, named: Sequence[str]) -> list[LinkedEntity]:
         """Link the names that a model extracted."""
@@ -155,13 +192,13 @@ class _Linker:
 
     def _by_embedding(
         self, mentions: Sequence[Phrase], matches: Sequence[Match], question: str
-    ) -> tuple[list[tuple[int, LinkedEntity]], list[LinkedEntity]]:
-        """Return the linked entities with their places, and the nearest phrases not linked."""
+    ) -> tuple[list[tuple[Phrase, LinkedEntity]], list[LinkedEntity]]:
+        """Return the linked entities with their phrases, and the nearest phrases not linked."""
         used = {word for match in matches for word in content_words(match.phrase.words)}
         rest = [
             p
             for p in mentions
-            if p.plain and p.places and self._can_embed(p) and not used & {*p.words}
+            if p.plain and p.places and not p.whole and self._can_embed(p) and not used & {*p.words}
         ]
         near = self._nearest(rest[:_EMBEDDED])
         question_stems = {rough_stem(word) for run in spans(question) for word, _, _ in run}
@@ -174,7 +211,7 @@ class _Linker:
                 refused.append((phrase, rows))
             elif not used & (words := content_words(phrase.words)):
                 used |= words
-                found.append((phrase.places[0][0], _linked(phrase, rows, "embedding")))
+                found.append((phrase, _linked(phrase, rows, "embedding")))
         return found, _suggestions(refused)
 
     def _can_embed(self, phrase: Phrase) -> bool:

@@ -28,11 +28,6 @@ class Match:
     by: str
     score: float
 
-    @property
-    def place(self) -> int:
-        """Where the phrase begins; a phrase that was put together comes last."""
-        return self.phrase.places[0][0] if self.phrase.places else 1_000_000
-
     def linked(self, by: str = "") -> LinkedEntity:
         """Return the match as a linked entity."""
         best, *others = self.entities
@@ -94,6 +89,8 @@ class Names:
         stems = content_stems(phrase.words)
         if phrase.places and {"and", "or"} & {*phrase.words}:
             stems = ()  # two things, as in "back pain and low back pain"
+        if phrase.whole:
+            stems = ()
         for rows in (self._exact.get(phrase.words), self._stems.get(stems) if stems else None):
             if rows:
                 rows = sorted(rows, key=lambda row: row[0])

@@ -30,6 +30,9 @@ _PHRASE_END = regex.compile(r"[^\p{L}\p{N}\p{M}\s'’/_-]+")
 _LONGEST_PHRASE = 7
 #: Chinese names are long in characters.
 _LONGEST_HAN_PHRASE = 14
+#: Names that only count as a whole may be longer; so many words of a question may begin one.
+_LONGEST_WHOLE = 12
+_MOST_WHOLE = 80
 #: Characters of a question that are read.
 _MOST_CHARACTERS = 4_000
 
@@ -58,12 +61,19 @@ class Phrase:
     """A run of words of a question: its text, its words in lower case, and its places.
 
     `places` are its first and last characters in the question. There are none where the words are
-    not adjacent, as "swelling leg" in "pain and swelling in my leg".
+    not adjacent, as "swelling leg" in "pain and swelling in my leg". `whole` is one that names only
+    what is called exactly so: "The Birth of Venus", "Washington, D.C.".
     """
 
     text: str
     words: tuple[str, ...]
     places: tuple[tuple[int, int], ...] = ()
+    whole: bool = False
+
+    @property
+    def place(self) -> int:
+        """Where it begins; a phrase that was put together comes last."""
+        return self.places[0][0] if self.places else 1_000_000
 
     @property
     def plain(self) -> bool:
@@ -120,7 +130,26 @@ def phrases(question: str) -> list[Phrase]:
     for run in spans(question):
         for words in _coordinated([word for word, _, _ in run]):
             found.setdefault(words, Phrase(" ".join(words), words))
+    for phrase in _whole(question):
+        found.setdefault(phrase.words, phrase)
     return list(found.values())
+
+
+def _whole(question: str) -> Iterator[Phrase]:
+    """Yield the runs over punctuation, and those that begin or end with a function word."""
+    runs = [(number, *each) for number, run in enumerate(spans(question)) for each in run]
+    runs = [each for each in runs[:_MOST_WHOLE] if not is_han(each[1])]
+    for first, (number, word, begin, _) in enumerate(runs):
+        for after in range(first + 1, min(first + _LONGEST_WHOLE, len(runs)) + 1):
+            last_number, last, _, end = runs[after - 1]
+            words = tuple(w for _, w, _, _ in runs[first:after])
+            # A name of function words alone is written like a name: "who made It".
+            named = any(w not in _FUNCTION_WORDS for w in words) or (
+                first > 0 and all(question[b].isupper() for _, _, b, _ in runs[first:after])
+            )
+            inside = number == last_number and not {word, last} & _FUNCTION_WORDS
+            if named and (not inside or after - first > _LONGEST_PHRASE):
+                yield Phrase(question[begin:end], words, ((begin, end),), whole=True)
 
 
 def _coordinated(run: list[str]) -> Iterator[tuple[str, ...]]:
@@ -181,8 +210,8 @@ def forms(name: str) -> list[tuple[str, ...]]:
     """Return the forms of a name as words: whole, without its parenthesis, the parenthesis alone,
     and each part of an "or".
 
-    "Blood test (CBC)" is also "blood test" and "CBC", "cramps or spasms" also "cramps". Forms that
-    begin or end with a function word are left out: they are broken names.
+    "Blood test (CBC)" is also "blood test" and "CBC", "cramps or spasms" also "cramps". Other forms
+    than the whole that begin or end with a function word are left out: they are broken names.
     """
     bare = _PARENTHESIS.sub(" ", name).strip()
     # Only a parenthesis at the end is another name: "Coagulation (bleeding) disorder" is not.
@@ -192,8 +221,8 @@ def forms(name: str) -> list[tuple[str, ...]]:
         word_lists += list(_alternatives(words, 3))
     return [
         words
-        for words in dict.fromkeys(word_lists)
-        if words and words[0] not in _FUNCTION_WORDS and words[-1] not in _FUNCTION_WORDS
+        for at, words in enumerate(dict.fromkeys(word_lists))
+        if words and (at == 0 or not {words[0], words[-1]} & _FUNCTION_WORDS)
     ]
 
 

@@ -1,0 +1,29 @@
+// One step of relation paths. Needs `frontier`, maps of steps (a list of {relation, forward}), nodes and
+// weight, `weights` by relationship type, and `left`, the steps still to make. Leaves all of them with
+// one step more, at most `beam` paths, the weightiest first, each with at most `sample` of its nodes.
+CALL (frontier, weights, left) {
+  UNWIND CASE WHEN left > 0 THEN frontier ELSE [] END AS f
+  UNWIND f.nodes AS n
+  CALL (n) {
+    WITH n WHERE COUNT { (n)--() } <= $fan
+    MATCH (n)-[r]-(m:Entity) WHERE r.graph = $graph
+    RETURN type(r) AS relation, startNode(r) = n AS forward, m
+    UNION ALL
+    // Of a hub, some of every type in each direction.
+    WITH n WHERE COUNT { (n)--() } > $fan
+    UNWIND apoc.node.relationship.types(n) AS relation
+    UNWIND [true, false] AS forward
+    CALL apoc.path.expandConfig(n, {minLevel: 1, maxLevel: 1, uniqueness: 'NONE', limit: $sample,
+      relationshipFilter: CASE WHEN forward THEN relation + '>' ELSE '<' + relation END}) YIELD path
+    WITH relation, forward, last(nodes(path)) AS m
+    WHERE m:Entity AND m.graph = $graph
+    RETURN relation, forward, m
+  }
+  WITH f, weights, relation, forward, collect(DISTINCT m)[..$sample] AS nodes
+  WITH f.steps + [{relation: relation, forward: forward}] AS steps, nodes,
+       f.weight + coalesce(weights[relation], 0.0) + CASE WHEN forward THEN 0.0 ELSE -0.02 END AS weight
+  ORDER BY weight DESC, [s IN steps | s.relation], [s IN steps | s.forward]
+  LIMIT $beam
+  RETURN collect({steps: steps, nodes: nodes, weight: weight}) AS next
+}
+WITH found + next AS found, next AS frontier, weights, left - 1 AS left

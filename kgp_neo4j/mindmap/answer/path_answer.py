@@ -1,0 +1,82 @@
+"""Answers a question by the entities at the end of the relation path that it asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import regex
+
+from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.answer.compose import route_text
+from kgp_neo4j.types.mindmap import MapEdge, ReasoningGraph, RelationPath
+
+__all__ = ["PathAnswer", "answer_by_path", "path_text"]
+
+#: Below the first probability no path counts as the one asked for, below the second it does not
+#: for certain; chosen by leaving graphs out.
+_LEAST = 0.2
+_CERTAIN = 0.5
+_MOST_NAMES = 20
+_MOST_ROUTES = 5
+_COUNTS = regex.compile(r"^\W*(?:how many|what number of|what is the number of|count)\b", regex.I)
+_YES_OR_NO = regex.compile(
+    r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b", regex.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PathAnswer:
+    """An answer in words with the edges of its mind map; no edges where the graph does not say."""
+
+    text: str
+    edges: tuple[MapEdge, ...] = ()
+
+
+def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | None:
+    """Return the answer at the end of the most probable relation path; None where none was scored.
+
+    "How many" is answered by their number. A question for yes or no is answered where the path from
+    one of its entities leads to another one, or fits and leads elsewhere.
+    """
+    if not reasoning.asked:
+        return None
+    best = reasoning.asked[0]
+    if _YES_OR_NO.search(question) and sum(1 for e in reasoning.entities if e.id) > 1:
+        best = max(reasoning.asked, key=lambda path: (bool(path.reaches), path.score))
+        if best.score < _LEAST:
+            return PathAnswer("The graph does not say.")
+        head = f"Yes: {_joined(best.reaches)}" if best.reaches else "No, by what the graph holds"
+        return _answer(f"{head}.", best)
+    if best.score < _LEAST:
+        return PathAnswer("The graph does not say.")
+    names = list(dict.fromkeys(best.end_of(route)[1] for route in best.routes))
+    if _COUNTS.search(question):
+        return _answer(f"{best.ends}: {_joined(names, best.ends)}.", best)
+    return _answer(f"{_joined(names, best.ends)}.", best)
+
+
+def path_text(path: RelationPath) -> str:
+    """Write a relation path for people: `Iron Lake – directed by → … ← written by – …`."""
+    steps = (
+        f" – {readable(relation)} → …" if forward else f" ← {readable(relation)} – …"
+        for relation, forward in path.steps
+    )
+    return path.entity + "".join(steps)
+
+
+def _answer(said: str, path: RelationPath) -> PathAnswer:
+    said = said if path.score >= _CERTAIN else f"Not certain: {said}"
+    lines = [said, f"By the relation path {path_text(path)} ({path.score:.0%} likely):"]
+    lines += [f"   {route_text(path.entity, route)}" for route in path.routes[:_MOST_ROUTES]]
+    if path.ends > _MOST_ROUTES:
+        lines.append(f"   and {path.ends - _MOST_ROUTES} more")
+    triples = dict.fromkeys(triple for route in path.routes for triple in route)
+    edges = tuple(MapEdge(t.head, t.relation, t.tail, "grounded", (t.id,)) for t in triples)
+    return PathAnswer("\n".join(lines), edges)
+
+
+def _joined(names: list[str] | tuple[str, ...], ends: int = 0) -> str:
+    shown = list(names[:_MOST_NAMES])
+    if ends > len(shown):
+        return f"{', '.join(shown)} and {ends - len(shown)} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
