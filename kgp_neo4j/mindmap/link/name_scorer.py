@@ -26,6 +26,8 @@ _ASKING = frozenset({"what", "which", "many", "whose"})
 _PREPOSITIONS = frozenset("of by in on at for with to from about between than".split())
 
 _FEW = 20
+#: How likely a name is at least, as a share of the likeliest one in the question.
+_BESIDE = 0.15
 #: The first and last characters of a mention in a question.
 Mention = tuple[int, int]
 
@@ -106,9 +108,10 @@ class NameScorer:
         self._threshold = threshold
 
     def likely(self, rows: NDArray[np.float32]) -> list[bool]:
-        """Return which mentions are likely enough to be names."""
+        """Return which mentions are likely enough to be names, also beside the likeliest one."""
         scores = [1 / (1 + exp(-float(value))) for value in rows @ self._weights + self._bias]
-        return [score >= self._threshold for score in scores]
+        least = max(self._threshold, _BESIDE * max(scores, default=0.0))
+        return [score >= least for score in scores]
 
 
 @lru_cache(maxsize=1)
