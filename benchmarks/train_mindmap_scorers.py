@@ -1,6 +1,6 @@
 """Train the two scorers of mind maps: of relation paths, and of names in questions.
 
-    python benchmarks/train_mindmap_scorers.py ../shared/data
+    python benchmarks/train_mindmap_scorers.py ../shared/data --out trained
     python benchmarks/train_mindmap_scorers.py ../shared/data --without pathquestion
 
 Graphs and questions are those of PathQuestion (both), 2WikiMultihopQA and MuSiQue, train parts: the
@@ -9,7 +9,8 @@ their questions stand generated ones over the same graphs: a random walk, put in
 grammar, in which a relation is named by a word of the encoder's vocabulary near its name. A third
 of the mentions becomes a name of EMCKG, so that common words may be names where a graph has such.
 `--without` leaves a graph out and prints how its questions fare; nothing is written then. Needs the
-extra `train`.
+extra `train`. The weights in the package were made by an earlier form of this script, so that it
+makes others like them, not the same.
 """
 
 from __future__ import annotations
@@ -29,14 +30,12 @@ import numpy as np
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.explore.path_features import GRAMMAR, HOPS, Step, read_question
 from kgp_neo4j.mindmap.explore.path_scorer import path_forms, word_features
-from kgp_neo4j.mindmap.link import name_scorer as names_module
 from kgp_neo4j.mindmap.link.name_forms import spans
 from kgp_neo4j.mindmap.link.name_scorer import FEATURES, mention_features
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.models.encoder import Encoder, embed, load_encoder
 from kgp_neo4j.text.words import FUNCTION_WORDS, STOP_WORDS
 
-PACKAGE = Path(names_module.__file__).parents[1]
 PLAIN = re.compile(r"\s*\(.*\)")
 
 
@@ -384,10 +383,13 @@ def logistic(rows: Any, labels: Any) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
+    parser.add_argument("--out", type=Path, help="the folder that is written")
     parser.add_argument("--without", help="a graph that is left out, and measured")
     parser.add_argument("--questions", type=int, default=900, help="of each graph and kind at most")
     parser.add_argument("--threshold", type=float, default=0.05, help="of a name")
     given = parser.parse_args()
+    if (given.out is None) == (given.without is None):
+        parser.error("give --out, or --without")
     encoder, chance = load_encoder(), random.Random(0)
     generator = Generator(encoder, 0)
     with (given.data / "medical" / "emckg" / "train.txt").open(encoding="utf-8") as file:
@@ -415,15 +417,15 @@ def main() -> None:
 
     weights = {key: value.numpy() for key, value in model.state_dict().items()}
     weights["temperature"] = np.ones(1, np.float32)
-    save_file(weights, PACKAGE / "explore" / "path_scorer.safetensors")
+    given.out.mkdir(parents=True, exist_ok=True)
+    save_file(weights, given.out / "path_scorer.safetensors")
     solved = logistic(np.concatenate(rows), np.array(labels))
     card = {
         "weights": {n: round(float(w), 3) for n, w in zip(FEATURES, solved, strict=False)},
         "bias": round(float(solved[-1]), 3),
         "threshold": given.threshold,
     }
-    file = PACKAGE / "link" / "name_scorer.json"
-    file.write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    (given.out / "name_scorer.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from kgp_neo4j.types.mindmap import MapEdge, ReasoningGraph, RelationPath
 __all__ = ["PathAnswer", "answer_by_path", "path_text"]
 
 #: Below the first probability no path counts as the one asked for, below the second it does not
-#: for certain; chosen by leaving graphs out.
+#: for certain; chosen on development questions of PathQuestion and of a film graph.
 _LEAST = 0.2
 _CERTAIN = 0.5
 _MOST_NAMES = 20
