@@ -270,6 +270,7 @@ def test_py2neo_writes_in_transactions(py2neo: Any, database: Database) -> None:
 # --- Graph Data Science ---------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_pagerank_leiden_and_fastrp_run_on_the_corpus(demo: Corpus, database: Database) -> None:
     before = set(_graphs(database))
     with demo.gds() as (gds, graph):
@@ -296,6 +297,7 @@ def test_pagerank_leiden_and_fastrp_run_on_the_corpus(demo: Corpus, database: Da
     assert set(_graphs(database)) == before
 
 
+@pytest.mark.alone
 def test_the_projected_graph_is_dropped_after_an_error(demo: Corpus, database: Database) -> None:
     before = set(_graphs(database))
     with pytest.raises(ZeroDivisionError), demo.gds():

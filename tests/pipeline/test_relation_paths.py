@@ -130,6 +130,9 @@ def test_the_answer_is_at_the_end_of_the_path(database: Database, films: str) ->
     assert [edge.tail for edge in answer.edges] == ["Mara Lindholm"]
     yes = ask_graph(database, films, "Is Salt, Wind directed by Mara Lindholm?")
     assert "Yes: " in yes.text.splitlines()[0]
+    made = ask_graph(database, films, "did Mara Lindholm direct Salt, Wind?")
+    assert "Yes: " in made.text.splitlines()[0]
+    assert "The Grey Harbour" not in made.text
     count = ask_graph(database, films, "how many films are directed by Mara Lindholm?")
     assert "2: " in count.text.splitlines()[0]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import regex
 
@@ -45,8 +45,12 @@ def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | Non
         best = max(reasoning.asked, key=lambda path: (bool(path.reaches), path.score))
         if best.score < _LEAST:
             return PathAnswer("The graph does not say.")
-        head = f"Yes: {_joined(best.reaches)}" if best.reaches else "No, by what the graph holds"
-        return _answer(f"{head}.", best)
+        if not best.reaches:
+            return _answer("No, by what the graph holds.", best)
+        routes = tuple(r for r in best.routes if best.end_of(r)[1] in best.reaches)
+        if routes:
+            best = replace(best, routes=routes, ends=len(routes))
+        return _answer(f"Yes: {_joined(best.reaches)}.", best)
     if best.score < _LEAST:
         return PathAnswer("The graph does not say.")
     names = list(dict.fromkeys(best.end_of(route)[1] for route in best.routes))
