@@ -31,6 +31,7 @@ __all__ = [
     "read_array",
     "read_lines",
     "read_object",
+    "read_records",
     "shown",
     "size_on_disk",
     "stem",
@@ -321,6 +322,12 @@ def _parsed(text: str, where: str) -> Any:
         return InputError(f"not JSON ({error.msg}, column {error.colno})", where=where)
     except (ValueError, RecursionError) as error:  # a number or a nesting beyond Python's limits
         return InputError(f"not JSON that can be read ({error})", where=where)
+
+
+def read_records(file: IO[bytes], name: str) -> Iterator[Value]:
+    """Yield the members of a file's one array, else the value of each of its lines."""
+    start = file.peek(64).lstrip()  # type: ignore[attr-defined]
+    return (read_array if start.startswith(b"[") else read_lines)(file, name)
 
 
 def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:

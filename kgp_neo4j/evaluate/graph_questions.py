@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.environment.files import extension, opened, read_array, read_lines, shown
+from kgp_neo4j.environment.files import extension, opened, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.mindmap.answer.ask_graph import as_question, is_of_asker
+from kgp_neo4j.mindmap.load.triple_files import json_values
 from kgp_neo4j.types.errors import InputError
 
 __all__ = ["GraphQuestion", "read_graph_questions"]
@@ -47,9 +48,7 @@ def read_graph_questions(path: Path, most: int | None = None) -> list[GraphQuest
         raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
     made = []
     with bar("questions", None) as progress, opened(path, progress) as file:
-        start = file.peek(64).lstrip()  # type: ignore[attr-defined]
-        is_array = extension(path) == ".json" and start.startswith(b"[")
-        for value, where in islice((read_array if is_array else read_lines)(file, name), most):
+        for value, where in islice(json_values(file, path), most):
             if isinstance(value, InputError):
                 raise value
             made.append(_read(value, where))

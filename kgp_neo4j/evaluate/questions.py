@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgp_neo4j.environment.files import extension, opened, read_array, read_lines, shown
+from kgp_neo4j.environment.files import extension, opened, read_records, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
@@ -25,9 +25,7 @@ def read_questions(path: Path) -> list[Question]:
     found: list[Question] = []
     seen: set[str] = set()
     with bar("questions", None) as progress, opened(path, progress) as file:
-        start = file.peek(64).lstrip()  # type: ignore[attr-defined]
-        values = (read_array if start.startswith(b"[") else read_lines)(file, name)
-        for value, where in values:
+        for value, where in read_records(file, name):
             if isinstance(value, InputError):
                 raise value
             if not isinstance(value, dict) or not isinstance(value.get("question"), str):

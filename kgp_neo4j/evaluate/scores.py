@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kgp_neo4j.environment.files import opened, read_array, read_lines, shown
+from kgp_neo4j.environment.files import opened, read_records, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.evaluate.answers import exact_match, f1
 from kgp_neo4j.types.corpus import Question
@@ -140,8 +140,7 @@ def read_gold(path: Path) -> list[tuple[GoldQuestion, dict[str, Any]]]:
 def _records(path: Path, title: str) -> Any:
     name = shown(path)
     with bar(title, None) as progress, opened(path, progress) as file:
-        start = file.peek(64).lstrip()  # type: ignore[attr-defined]
-        for value, where in (read_array if start.startswith(b"[") else read_lines)(file, name):
+        for value, where in read_records(file, name):
             if isinstance(value, InputError):
                 raise value
             yield value, where
