@@ -1,11 +1,11 @@
-// load.documents(corpus :: STRING, scope :: STRING, rows :: LIST OF MAP) :: (id :: STRING, passages :: INT, characters :: INT)
+// load.documents(corpus :: STRING, scope :: STRING, rows :: LIST OF MAP, language = 'english' :: STRING) :: (id :: STRING, passages :: INT, characters :: INT)
 // Writes documents with their passages, sections, pages, tables and columns: each row has the
 // properties of all. What a document had before and has no longer goes, with all its edges; rows
 // and cells of tables are removed before (load/remove_structure) and come after. Returns what is
 // stored now.
 // mode: WRITE
 MERGE (c:Corpus {name: $corpus})
-  ON CREATE SET c.scope = $scope, c.createdAt = datetime()
+  ON CREATE SET c.scope = $scope, c.language = $language, c.createdAt = datetime()
 SET c.complete = false
 WITH c
 UNWIND $rows AS row
@@ -79,6 +79,8 @@ CALL (c, d, row) {
       p.text = new.text, p.position = new.position, p.start = new.start, p.end = new.end,
       p.page = new.page, p.section = new.section
   FOREACH (_ IN CASE WHEN new.cjk THEN [1] ELSE [] END | SET p:CjkPassage)
+  FOREACH (language IN CASE WHEN coalesce(c.language, 'english') = 'english' THEN [] ELSE [c.language] END |
+    SET p:$(apoc.text.capitalize(language) + 'Passage'))
   MERGE (d)-[:HAS_PASSAGE]->(p)
   WITH p, new
   CALL (p, new) {

@@ -14,6 +14,7 @@ Examples:
   kgp-neo4j load "papers/**/*.html" --corpus papers --keep-going
   kgp-neo4j load hotpot_dev_distractor_v1.json --corpus hotpot
   kgp-neo4j load records.jsonl.gz --corpus records --passage-size 500
+  kgp-neo4j load berichte/ --corpus berichte --language german
 
 \b
 What is read, each also with .gz:
@@ -46,6 +47,11 @@ changes nothing, replaces what has changed, and finishes what was cut short.
     metavar="CHARACTERS",
     help="Split everything into passages of at most this many characters.",
 )
+@click.option(
+    "--language",
+    metavar="NAME",
+    help="What full-text search stems: english, german, ...; guessed from a new corpus's text.",
+)
 @click.option("--keep-going", is_flag=True, help="Load the rest when a file or line is bad.")
 @json_option
 @click.pass_context
@@ -54,6 +60,7 @@ def command(
     paths: tuple[str, ...],
     corpus: str,
     passage_size: int | None,
+    language: str | None,
     keep_going: bool,
     as_json: bool,
 ) -> None:
@@ -66,7 +73,14 @@ def command(
     from kgp_neo4j.graphdb.install import open_database
 
     with open_database(echo=say) as database:
-        account = load(database, paths, corpus, passage_size=passage_size, keep_going=keep_going)
+        account = load(
+            database,
+            paths,
+            corpus,
+            passage_size=passage_size,
+            language=language,
+            keep_going=keep_going,
+        )
     if as_json:
         echo_json(account)
     else:
@@ -86,6 +100,8 @@ def _print(account: LoadReport) -> None:
         f"{account.replaced:,} replaced)"
     )
     click.echo(f"passages    {account.passages:,}")
+    if account.language not in ("", "english"):
+        click.echo(f"language    {account.language}")
     if account.pages or account.tables:
         recognised = f" ({account.recognised:,} recognised)" if account.recognised else ""
         click.echo(f"pages       {account.pages:,}{recognised}")

@@ -63,14 +63,16 @@ class Corpus(Store):
         paths: Sequence[str | Path],
         *,
         passage_size: int | None = None,
+        language: str | None = None,
         keep_going: bool = False,
     ) -> LoadReport:
-        """Load files, folders and globs; `passage_size` in characters."""
+        """Load files, folders and globs; `passage_size` in characters, `language` as "german"."""
         return load(
             self.database,
             [str(p) for p in paths],
             self.name,
             passage_size=passage_size,
+            language=language,
             keep_going=keep_going,
         )
 

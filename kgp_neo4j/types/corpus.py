@@ -147,7 +147,7 @@ class LoadReport:
     loaded, each with file, line and reason; `ignored` names files of other kinds found in folders.
     `recognised` counts those of the `pages` that are pictures and were read by text recognition.
     `left_out` lists what of the loaded documents could not be used, such as pages that are only
-    images.
+    images. `language` is the one that full-text search stems.
     """
 
     corpus: str
@@ -167,6 +167,7 @@ class LoadReport:
     left_out: tuple[str, ...] = ()
     seconds: float = 0.0
     recognised: int = 0
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,3 +325,33 @@ def test_inspect(database: Database, two_documents: str) -> None:
     (last,) = database.read("inspect/corpus_passages", corpus=c, document="b", limit=1)
     assert last["id"].startswith(f"{c}/b")
     assert database.read("inspect/corpus_passages", corpus=c, document="none") == []
+
+
+def test_language(database: Database, corpus: str) -> None:
+    assert database.read("load/language", corpus=corpus) == []
+    _store(database, corpus, _document(corpus, "a", "One."))
+    assert database.read("load/language", corpus=corpus) == [{"language": "english"}]
+    rows(database, "MATCH (c:Corpus {name: $c}) SET c.language = 'dutch'", c=corpus)
+    _store(database, corpus, _document(corpus, "b", "Twee."))  # what is given counts once
+    assert database.read("load/language", corpus=corpus) == [{"language": "dutch"}]
+    found = rows(database, "MATCH (p:DutchPassage {corpus: $c}) RETURN p.text AS text", c=corpus)
+    assert found == [{"text": "Twee."}]
+
+
+def test_language_index(database: Database) -> None:
+    for _ in range(2):  # the second time nothing is left to do
+        made = database.write("load/language_index", language="danish")
+        assert made == [{"index": "kgp_passage_danish"}]
+    found = rows(
+        database,
+        "SHOW FULLTEXT INDEXES YIELD name, labelsOrTypes, properties, options "
+        "WHERE name = 'kgp_passage_danish' RETURN labelsOrTypes AS labels, properties, "
+        "options.indexConfig['fulltext.analyzer'] AS analyzer",
+    )
+    assert found == [
+        {
+            "labels": ["DanishPassage"],
+            "properties": ["title", "text", "scope"],
+            "analyzer": "danish",
+        }
+    ]

@@ -12,6 +12,8 @@ from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.files import find, shown, size_on_disk
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.text.language import DEFAULT_LANGUAGE, LANGUAGES, guess_language
+from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
@@ -24,14 +26,16 @@ def load(
     corpus: str,
     *,
     passage_size: int | None = None,
+    language: str | None = None,
     keep_going: bool = False,
 ) -> LoadReport:
     """Load files, folders and globs into a corpus and report the result.
 
     `passage_size` is in characters; by default files are split at 1,000 and records of up to 10,000
-    stay one passage. Loading again changes nothing, and finishes a load that was interrupted. The
-    first bad file or line raises InputError, and everything committed before stays; with
-    `keep_going` the rest is loaded and the report lists the errors.
+    stay one passage. `language` is what full-text search stems, one of `LANGUAGES`; by default it
+    is guessed from the first documents of a new corpus. Loading again changes nothing, and finishes
+    a load that was interrupted. The first bad file or line raises InputError, and everything
+    committed before stays; with `keep_going` the rest is loaded and the report lists the errors.
     """
     began = time.monotonic()
     checked_corpus(corpus)
@@ -39,16 +43,21 @@ def load(
         raise ConfigurationError(
             f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
         )
+    if language is not None:
+        check_choice("language", language, sorted(set(LANGUAGES.values())))
     found = find(paths)
     if found.errors and not keep_going:
         raise found.errors[0]
     source = _Source(found.files, keep_going)
     documents = passages = characters_out = new = unchanged = replaced = characters_in = 0
     pages = tables = cells = recognised = 0
+    spoken = ""
     with bar("load", sum(map(size_on_disk, found.files)), bytes_=True) as progress:
         try:
             for batch in batches(corpus, source.documents(progress)):
-                written = write(database, corpus, batch, passage_size)
+                if not spoken:
+                    spoken = _language(database, corpus, language, batch.values())
+                written = write(database, corpus, batch, passage_size, spoken)
                 characters_in += sum(len(d.text) for d in batch.values())
                 documents += len(batch)
                 passages += written.passages
@@ -80,7 +89,30 @@ def load(
         recognised=recognised,
         left_out=tuple(source.left_out),
         seconds=round(time.monotonic() - began, 3),
+        language=spoken,
     )
+
+
+def _language(
+    database: Database, corpus: str, asked: str | None, documents: Iterable[SourceDocument]
+) -> str:
+    """Return the corpus's language, and make its full-text index where there is none yet.
+
+    Raises ConfigurationError where the corpus has another language than the one asked for.
+    """
+    if stored := database.read("load/language", corpus=corpus):
+        found: str = stored[0]["language"]
+        if asked not in (None, found):
+            raise ConfigurationError(
+                f"the corpus {corpus!r} is in {found}, not {asked}",
+                hint="Load into another corpus, or delete this one first.",
+            )
+        return found
+    chosen = asked or guess_language(document.text for document in documents)
+    if chosen != DEFAULT_LANGUAGE:
+        database.write("load/language_index", language=chosen)
+        database.read("install/await_indexes")
+    return chosen
 
 
 class _Source:

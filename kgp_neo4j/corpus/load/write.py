@@ -78,11 +78,16 @@ def batches(
 
 
 def write(
-    database: Database, corpus: str, batch: dict[str, SourceDocument], passage_size: int | None
+    database: Database,
+    corpus: str,
+    batch: dict[str, SourceDocument],
+    passage_size: int | None,
+    language: str,
 ) -> Written:
     """Store what is new or changed in a batch, and report what is stored of all of it.
 
-    `passage_size` is in characters, None for the defaults. Raises DatabaseError where the database
+    `passage_size` is in characters, None for the defaults; `language` counts where the corpus is
+    new. Raises DatabaseError where the database
     does not have every character afterwards.
     """
     prints = {
@@ -104,7 +109,8 @@ def write(
         database.write_in_batches("load/remove_structure", documents=replaced)
     scope = corpus_scope(corpus)
     groups = _groups(changed, "passages", _PASSAGES)
-    values = ({"corpus": corpus, "scope": scope, "rows": rows} for rows in groups)
+    told = {"corpus": corpus, "scope": scope, "language": language}
+    values = ({**told, "rows": rows} for rows in groups)
     results = [*unchanged]
     for rows in database.write_all("load/documents", values):
         results += rows

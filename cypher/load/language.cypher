@@ -1,0 +1,5 @@
+// load.language(corpus :: STRING) :: (language :: STRING)
+// The language that the full-text search of a corpus stems; no row where there is no such corpus.
+// mode: READ
+MATCH (c:Corpus {name: $corpus})
+RETURN coalesce(c.language, 'english') AS language

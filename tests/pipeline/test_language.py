@@ -1,0 +1,86 @@
+"""A corpus's language: guessed from its text, and what full-text search stems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from graphs import rows
+
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.text.language import guess_language
+from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.errors import ConfigurationError
+
+_GERMAN = (
+    "Die Leuchttürme der Küste wurden von der Gemeinde gebaut und werden noch von ihr erhalten.",
+    "Der Hafen hat eine Werft. Die Schiffe kommen im Winter hierher und werden im Frühjahr bemalt.",
+    "Im Dorf gibt es zwei Bäckereien, eine Schule und einen Brunnen, der im Sommer leer ist.",
+)
+_ENGLISH = (
+    "The lighthouses of the coast were built by the parish and are kept by it to this day.",
+    "The harbour has a shipyard. Ships come here in winter and are painted in the spring.",
+    "There are two bakeries in the village, a school, and a well without water in summer.",
+)
+
+
+def _files(folder: Path, texts: tuple[str, ...]) -> list[Path]:
+    for at, text in enumerate(texts):
+        (folder / f"{at}.txt").write_text(text, encoding="utf-8")
+    return [folder]
+
+
+def test_guessed_from_the_text_and_stemmed(database: Database, corpus: str, tmp_path: Path) -> None:
+    assert load(database, _files(tmp_path, _GERMAN), corpus).language == "german"
+    found = PassageRetriever(database, corpus, method="bm25").retrieve(
+        Question("q", "Wer hat den Leuchtturm gebaut?")
+    )
+    assert found.passages[0].text == _GERMAN[0]
+    # Stop words find nothing, "Schiff" finds "Schiffe", and English endings are left alone.
+    for text, count in (("der die das und", 0), ("Schiff", 1), ("winters", 0)):
+        question = Question("q", text)
+        again = PassageRetriever(database, corpus, method="bm25").retrieve(question)
+        assert len(again.passages) == count, text
+    stored = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c}) RETURN all(l IN collect(labels(p)) "
+        "WHERE 'GermanPassage' IN l) AS labelled",
+        c=corpus,
+    )
+    assert stored == [{"labelled": True}]
+
+
+def test_given_and_kept(database: Database, corpus: str, tmp_path: Path) -> None:
+    folder = _files(tmp_path, _ENGLISH)
+    assert load(database, folder, corpus, language="swedish").language == "swedish"
+    assert load(database, folder, corpus).language == "swedish"  # the guess would be English
+    with pytest.raises(ConfigurationError, match="is in swedish, not german"):
+        load(database, folder, corpus, language="german")
+
+
+@pytest.mark.parametrize("language", ["klingon", "cjk", 'german" CREATE (:Injected) //', ""])
+def test_unknown_language(database: Database, corpus: str, tmp_path: Path, language: str) -> None:
+    with pytest.raises(ConfigurationError, match="there is no language"):
+        load(database, _files(tmp_path, _ENGLISH), corpus, language=language)
+    before = rows(database, "SHOW INDEXES YIELD name RETURN collect(name) AS names")
+    assert database.write("load/language_index", language=language or "x") == (
+        [{"index": "kgp_passage_cjk"}] if language == "cjk" else []
+    )
+    assert rows(database, "SHOW INDEXES YIELD name RETURN collect(name) AS names") == before
+
+
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [
+        (_GERMAN, "german"),
+        (_ENGLISH, "english"),
+        (("Le phare a été construit par la commune. " * 6,), "french"),
+        (("灯塔由市政府建造。" * 30,), "english"),  # these have an index beside the English one
+        (("Ein Turm",), "english"),  # too short to tell
+        ((), "english"),
+    ],
+)
+def test_guess(texts: tuple[str, ...], language: str) -> None:
+    assert guess_language(texts) == language
