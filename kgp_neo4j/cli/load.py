@@ -14,7 +14,7 @@ Examples:
   kgp-neo4j load "papers/**/*.html" --corpus papers --keep-going
   kgp-neo4j load hotpot_dev_distractor_v1.json --corpus hotpot
   kgp-neo4j load records.jsonl.gz --corpus records --passage-size 500
-  kgp-neo4j load berichte/ --corpus berichte --language german
+  kgp-neo4j load notes/ --corpus notes --language german
 
 \b
 What is read, each also with .gz:

@@ -293,7 +293,7 @@ class _Tools:
         unknown: list[str] = []
         for each in names:
             ids = [each]
-            if not (there := read_passages(self._database, ids)):
+            if not (there := read_passages(self._database, ids, name)):
                 rows = self._database.read(
                     "traverse/named_titles", question=each, corpus=name, limit=_OF_A_TITLE
                 )

@@ -17,6 +17,7 @@ from commands import environment
 from graphs import rows
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from small_graphs import passages
 
 from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection
@@ -164,9 +165,14 @@ def _with_client(server: Any, talk: Callable[[Client], Awaitable[None]]) -> None
 
 
 def test_errors_are_the_protocols_own(
-    reading: Database, demo_graph: str, caplog: pytest.LogCaptureFixture
+    reading: Database,
+    database: Database,
+    demo_graph: str,
+    corpus: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Each says what is wrong and what to do; the server goes on."""
+    foreign = f"{passages(database, corpus)}/a1"
 
     async def talk(client: Client) -> None:
         async def wrong(tool: str, **given: Any) -> str:
@@ -193,6 +199,9 @@ def test_errors_are_the_protocols_own(
         assert "has none of fatigues of war" in near
         none = await wrong("explore", names=["no such thing"], corpus=demo_graph)
         assert "has no passage or document named no such thing" in none
+        # The id of a passage of another corpus is as unknown as one that nobody has.
+        other = await wrong("explore", names=[foreign], corpus=demo_graph)
+        assert f"has no passage or document named {foreign}" in other
         there = (await client.call_tool("corpora", {})).structured_content
         assert demo_graph in {each["name"] for each in there["corpora"]}
 

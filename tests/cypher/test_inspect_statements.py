@@ -237,6 +237,9 @@ def test_passages(database: Database, corpus: str) -> None:
          None, "", []),
     ]  # fmt: skip
     assert database.read("inspect/passages", ids=[]) == []
+    ids = key(corpus, "a2", "e1")
+    for name, count in ((corpus, 2), (f"not {corpus}", 0)):
+        assert len(database.read("inspect/passages", ids=ids, corpus=name)) == count
     rows(database, "MATCH (p:Passage {id: $c + '/a2'}) SET p.section = 'A > B'", c=corpus)
     (found,) = database.read("inspect/passages", ids=key(corpus, "a2"))
     assert (found["title"], found["section"]) == ("Ardfin Lighthouse", "A > B")

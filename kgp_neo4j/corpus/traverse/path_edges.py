@@ -39,9 +39,14 @@ def with_edges(
     return complete
 
 
-def read_passages(database: Database, ids: Iterable[str]) -> dict[str, Passage]:
-    """Return the passages with these ids, by id; deleted ones are left out."""
-    rows = database.read_packed("inspect/passages", ids=list(dict.fromkeys(ids)))
+def read_passages(
+    database: Database, ids: Iterable[str], corpus: str | None = None
+) -> dict[str, Passage]:
+    """Return the passages with these ids, by id; deleted ones are left out.
+
+    Ids from outside need `corpus`, so that they give no passage of another one.
+    """
+    rows = database.read_packed("inspect/passages", ids=list(dict.fromkeys(ids)), corpus=corpus)
     return {
         row["id"]: Passage(
             id=row["id"],
