@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.types.corpus import Setting
 
 _EPILOG = """
 \b
@@ -20,9 +22,14 @@ Examples:
   kgp-neo4j evaluate data/musique --score other-system.jsonl
 
 \b
-DATASET is `demo` (40 questions that come along), a folder with corpus.jsonl.gz and
-questions (one corpus for all of them), or a file of HotpotQA, 2WikiMultihopQA or
-MuSiQue (the corpus is made of the contexts of the questions drawn, as in KGP's paper).
+DATASET is one of
+  demo      40 questions that come along
+  a folder  with corpus.jsonl.gz (or corpus.json) and questions: one corpus for all of
+            them; MultiHop-RAG is one, with --split MultiHopRAG
+  a file    of HotpotQA, 2WikiMultihopQA, MuSiQue or IIRC (context_articles.json beside
+            it): the corpus is made of the contexts of the questions drawn, as in KGP's
+            paper, one for each question with --setting question; or of PDFTriage,
+            with the PDFs beside it
 A stopped evaluation goes on where it was.
 """
 
@@ -46,6 +53,13 @@ A stopped evaluation goes on where it was.
 )
 @click.option(
     "--corpus", metavar="NAME", help="The name of the corpus that is made (default: evaluate-...)."
+)
+@click.option(
+    "--setting",
+    type=click.Choice(get_args(Setting)),
+    default="corpus",
+    show_default=True,
+    help="One corpus of all contexts, or one of each question's own.",
 )
 @click.option("--split", default="dev", show_default=True, help="Which questions of a folder.")
 @click.option("--sample", type=click.IntRange(1), help="Draw so many questions (default: all).")
@@ -80,6 +94,7 @@ def command(
     agent_models: tuple[str, ...],
     budget: int | None,
     corpus: str | None,
+    setting: Setting,
     split: str,
     sample: int | None,
     seed: int,
@@ -110,7 +125,7 @@ def command(
     from kgp_neo4j.evaluate.scores import read_run
 
     weights = dict(_named(each) for each in agent_models)
-    opened = open_dataset(dataset, split=split, sample=sample, seed=seed)
+    opened = open_dataset(dataset, split=split, sample=sample, seed=seed, setting=setting)
     if corpus is not None:
         opened = replace(opened, corpus=corpus)
     model = opened_model(llm, chat_url)

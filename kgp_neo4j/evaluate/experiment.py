@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from kgp_neo4j.corpus.load.delete import list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, answered_by, make_pipeline
 from kgp_neo4j.evaluate.answers import Answering, answer_questions, from_passages, short_answer
 from kgp_neo4j.evaluate.datasets import Dataset
-from kgp_neo4j.evaluate.scores import GoldQuestion, Run, is_fact, read_run
+from kgp_neo4j.evaluate.questions import GoldQuestion
+from kgp_neo4j.evaluate.scores import Run, read_run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import Answer, Passage, Question, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, InputError
@@ -131,7 +133,7 @@ def run_methods(
         "answers": model.name if model else "offline reader",
     }
     _keep_settings(out, settings)
-    dataset.prepare(database, dataset.corpus)
+    dataset.prepare_all(database)
     runs = {}
     asked = [question.question for question in dataset.questions]
     for name in names:
@@ -180,33 +182,39 @@ def _answering(
     if name == "none":
         assert model is not None
         return from_passages(lambda _: (), model)
-    pipeline = make_pipeline(
-        database,
-        dataset.corpus,
-        method=made.method or "bm25",  # type: ignore[arg-type]
-        agent=made.agent,
-        settings=TraversalSettings(budget=budget),
-        agent_settings=AgentSettings(model=agent_model) if agent_model else None,
-        model=model,
-    )
-    if name != "golden":
-        return lambda question: _row(pipeline, pipeline.ask(question.text))
-    facts = {gold.id: _facts(database, dataset.corpus, gold) for gold in dataset.questions}
 
-    def golden(question: Question) -> dict[str, Any]:
-        return _row(pipeline, pipeline.answer(Retrieval(question, facts[question.id])))
+    @cache
+    def pipeline(corpus: str) -> Pipeline:
+        return make_pipeline(
+            database,
+            corpus,
+            method=made.method or "bm25",  # type: ignore[arg-type]
+            agent=made.agent,
+            settings=TraversalSettings(budget=budget),
+            agent_settings=AgentSettings(model=agent_model) if agent_model else None,
+            model=model,
+        )
 
-    return golden
+    def answered(question: Question) -> dict[str, Any]:
+        corpus = dataset.corpus_of(question.id)
+        if name != "golden":
+            return _row(pipeline(corpus), pipeline(corpus).ask(question.text))
+        facts = _facts(database, corpus, golds[question.id])
+        return _row(pipeline(corpus), pipeline(corpus).answer(Retrieval(question, facts)))
+
+    golds = {gold.id: gold for gold in dataset.questions}
+    return answered
 
 
 def _facts(database: Database, corpus: str, gold: GoldQuestion) -> tuple[Passage, ...]:
     """Return the passages of a question's supporting facts, in the facts' order."""
-    return tuple(
-        passage
+    found = {
+        passage.id: passage
         for fact in gold.facts
-        for passage in list_passages(database, corpus, fact[0])
-        if is_fact(fact, passage.title, passage.text)
-    )
+        for passage in list_passages(database, corpus, fact.title)
+        if fact.is_in(passage.title, passage.text)
+    }
+    return tuple(found.values())
 
 
 def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:

@@ -34,7 +34,13 @@ def tables_of(result: Result, before: Mapping[str, Run] | None = None) -> list[T
 
 def _methods(result: Result) -> Table:
     last = CUTS[-1]
-    names = ("EM", "F1", "recall@5", f"recall@{last}", f"all@{last}", "precision@5", "silent")
+    cut = min(int(result.settings["budget"]), last)  # a run has no more than its budget
+    measures = {
+        "EM": "EM", "F1": "F1", "recall@5": "R@5", f"recall@{last}": f"R@{cut}",
+        f"all@{last}": f"SF-EM@{cut}", "precision@5": "P@5", "silent": "silent", "stated": "stated",
+    }  # fmt: skip
+    known = {name for run in result.runs.values() for name in run.means()}
+    names = [name for name in measures if name in known]
     ranks = _ranks({name: run.means().get("F1", 0.0) for name, run in result.runs.items()})
     rows = []
     for method, run in result.runs.items():
@@ -42,11 +48,8 @@ def _methods(result: Result) -> Table:
         cells = [_percent(means.get(name)) for name in names]
         cells += [_difference(result, method), f"{ranks[method]:g}", _seconds(run)]
         rows.append([method, *cells])
-    cut = min(int(result.settings["budget"]), last)  # a run has no more than its budget
-    header = (
-        "method", "EM", "F1", "R@5", f"R@{cut}", f"SF-EM@{cut}", "P@5", "silent",
-        f"F1 less that of {_OURS}", "rank", "p50 s",
-    )  # fmt: skip
+    shown = [measures[name] for name in names]
+    header = ("method", *shown, f"F1 less that of {_OURS}", "rank", "p50 s")
     return "Methods", header, rows
 
 
@@ -58,7 +61,7 @@ def _kinds(result: Result) -> Table:
         cells = []
         for run in result.runs.values():
             measures = [run.measures[key] for key in ids]
-            values = [m.get("F1", m.get("silent")) for m in measures]
+            values = [m.get("F1", m.get("silent", m.get("stated"))) for m in measures]
             cells.append(_percent(mean([v for v in values if v is not None])))
         rows.append([kind, str(len(ids)), *cells])
     return "F1 by kind of question", ("kind", "questions", *result.runs), rows
@@ -119,7 +122,8 @@ def _about(result: Result, machine: str) -> list[str]:
         f"{len(result.questions)} questions of {result.dataset}; corpus: {result.setting}; budget "
         f"{result.settings['budget']} passages; answers: {result.settings['answers']}; {machine}.",
         "EM and F1 are SQuAD's, in per cent; R, P and SF-EM count supporting facts among the first "
-        "passages; `silent` is the share of questions without an answer that got none.",
+        "passages; `silent` is the share of questions without an answer that got none; `stated`, "
+        "where the answers are not known, the share that got a sure one.",
     ]
     for name, run in result.runs.items():
         if run.missing:
