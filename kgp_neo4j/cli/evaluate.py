@@ -11,6 +11,13 @@ import click
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
 from kgp_neo4j.types.corpus import Setting
+from kgp_neo4j.types.settings import (
+    ALGORITHMS,
+    EDGES,
+    TraversalSettings,
+    default_of,
+    traversal_settings,
+)
 
 _EPILOG = """
 \b
@@ -50,6 +57,24 @@ A stopped evaluation goes on where it was.
 )
 @click.option(
     "--budget", type=click.IntRange(1, 1000), help="Passages at most (default: 30; demo: 8)."
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice(ALGORITHMS),
+    default=default_of(TraversalSettings, "algorithm"),
+    show_default=True,
+    help="How the agents of rows kgp-... walk: our beam, or Algorithm 1 of the paper.",
+)
+@click.option(
+    "--branching",
+    type=click.IntRange(1, 100),
+    help="Their branching factor (default: 5; paper: 3).",
+)
+@click.option(
+    "--edges",
+    multiple=True,
+    type=click.Choice(EDGES),
+    help="Edge types they go along (default: all; of the algorithm paper SHARES_ENTITY).",
 )
 @click.option(
     "--corpus", metavar="NAME", help="The name of the corpus that is made (default: evaluate-...)."
@@ -93,6 +118,9 @@ def command(
     methods: str | None,
     agent_models: tuple[str, ...],
     budget: int | None,
+    algorithm: str,
+    branching: int | None,
+    edges: tuple[str, ...],
     corpus: str | None,
     setting: Setting,
     split: str,
@@ -137,7 +165,9 @@ def command(
             model=model is not None,
             agent_models=weights,
         )
-    budget = budget or opened.budget
+    traversal = traversal_settings(
+        algorithm, budget=budget or opened.budget, branching=branching, edges=edges
+    )
     earlier = {
         file.stem: read_run(file, opened.questions)
         for file in sorted(compare.glob("*.jsonl") if compare else ())
@@ -152,13 +182,13 @@ def command(
                 opened,
                 names,
                 out,
-                budget=budget,
+                traversal=traversal,
                 model=model,
                 agent_models=weights,
                 echo=say,
             )
     else:
-        settings = {"budget": budget, "answers": "their own"}
+        settings = {"budget": traversal.budget, "answers": "their own"}
         result = Result(opened.name, opened.setting, settings, opened.questions, {})
     for file in other:
         result.runs[file.stem] = read_run(file, opened.questions)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -115,7 +115,7 @@ def run_methods(
     names: Sequence[str],
     out: Path,
     *,
-    budget: int,
+    traversal: TraversalSettings,
     model: LanguageModel | None = None,
     agent_models: Mapping[str, str] | None = None,
     echo: Callable[[str], object] = lambda _: None,
@@ -123,13 +123,14 @@ def run_methods(
     """Answer every question by every method, and score the runs.
 
     A line is written to `out`/METHOD.jsonl for each question at once, so that a run that was
-    stopped goes on where it was. Raises InputError where `out` has a run of other settings.
+    stopped goes on where it was. Of `traversal` the learned agent has the budget alone. Raises
+    InputError where `out` has a run of other settings.
     """
     settings = {
         "dataset": dataset.name,
         "setting": dataset.setting,
         "questions": [question.id for question in dataset.questions],
-        "budget": budget,
+        **asdict(traversal),
         "answers": model.name if model else "offline reader",
     }
     _keep_settings(out, settings)
@@ -140,7 +141,7 @@ def run_methods(
         echo(f"{name}: {METHODS[name].text}")
         file = out / f"{name}.jsonl"
         answering = _answering(
-            database, dataset, name, budget, model, (agent_models or {}).get(name)
+            database, dataset, name, traversal, model, (agent_models or {}).get(name)
         )
         answer_questions(asked, answering, file, resume=True)
         runs[name] = read_run(file, dataset.questions)
@@ -173,7 +174,7 @@ def _answering(
     database: Database,
     dataset: Dataset,
     name: str,
-    budget: int,
+    traversal: TraversalSettings,
     model: LanguageModel | None,
     agent_model: str | None,
 ) -> Answering:
@@ -183,6 +184,10 @@ def _answering(
         assert model is not None
         return from_passages(lambda _: (), model)
 
+    settings = traversal
+    if made.agent == "learned":  # it walks in a way of its own
+        settings = TraversalSettings(budget=traversal.budget)
+
     @cache
     def pipeline(corpus: str) -> Pipeline:
         return make_pipeline(
@@ -190,7 +195,7 @@ def _answering(
             corpus,
             method=made.method or "bm25",  # type: ignore[arg-type]
             agent=made.agent,
-            settings=TraversalSettings(budget=budget),
+            settings=settings,
             agent_settings=AgentSettings(model=agent_model) if agent_model else None,
             model=model,
         )

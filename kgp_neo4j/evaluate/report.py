@@ -121,6 +121,7 @@ def _about(result: Result, machine: str) -> list[str]:
     lines = [
         f"{len(result.questions)} questions of {result.dataset}; corpus: {result.setting}; budget "
         f"{result.settings['budget']} passages; answers: {result.settings['answers']}; {machine}.",
+        *_traversal(result),
         "EM and F1 are SQuAD's, in per cent; R, P and SF-EM count supporting facts among the first "
         "passages; `silent` is the share of questions without an answer that got none; `stated`, "
         "where the answers are not known, the share that got a sure one.",
@@ -129,6 +130,16 @@ def _about(result: Result, machine: str) -> list[str]:
         if run.missing:
             lines.append(f"{name}: {len(run.missing)} questions are missing and count as wrong.")
     return lines
+
+
+def _traversal(result: Result) -> list[str]:
+    """Return how the agents walked, where there are any; ours has settings of its own."""
+    if not any(name.startswith(f"{_OURS}-") for name in result.runs):
+        return []
+    how = {"paper": "the paper's Algorithm 1", "beam": "our beam"}[result.settings["algorithm"]]
+    along = ", ".join(result.settings["edges"]) or "all edges"
+    factor = result.settings["branching"]
+    return [f"Rows {_OURS}-... walk by {how}, with a branching factor of {factor}, along {along}."]
 
 
 def markdown_report(result: Result, tables: Iterable[Table], machine: str) -> str:
