@@ -19,7 +19,7 @@ from kgp_neo4j.evaluate.questions import Asked, GoldQuestion, read_asked
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import Setting, SourceDocument
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.settings import TraversalSettings, default_of
+from kgp_neo4j.types.settings import MdrSettings, TraversalSettings, default_of
 
 __all__ = ["DEMO", "Dataset", "open_dataset"]
 
@@ -50,12 +50,18 @@ class Dataset:
         """Return the name of the corpus that a question, by its id, is asked over."""
         return self._named(self.parts.get(question, ""))
 
-    def prepare_all(self, database: Database) -> None:
-        """Load and connect every corpus, as far as that is not done."""
+    def prepare_all(self, database: Database, mdr: str | None = None) -> None:
+        """Load and connect every corpus, as far as that is not done; with an MDR encoder in the
+        folder `mdr`, its graph too.
+        """
         parts = list(dict.fromkeys(self.parts.values())) or [""]
         with bar("corpora", len(parts)) as shown:
             for part in parts:
-                self.prepare(database, self._named(part), part)
+                corpus = self._named(part)
+                self.prepare(database, corpus, part)
+                connected = database.read("inspect/corpus", corpus=corpus)[0]["connected"]
+                if mdr and "mdr" not in connected:
+                    connect(database, corpus, edges=["knn-mdr"], mdr=MdrSettings(mdr))
                 shown.update()
 
     def _named(self, part: str) -> str:
@@ -63,14 +69,21 @@ class Dataset:
 
 
 def open_dataset(
-    name: str, *, split: str, sample: int | None, seed: int, setting: Setting = "corpus"
+    name: str,
+    *,
+    split: str,
+    sample: int | None,
+    seed: int,
+    setting: Setting = "corpus",
+    more: int = 0,
 ) -> Dataset:
     """Open `demo`, a folder with a corpus and questions, or a published file of questions.
 
     A folder has `corpus.jsonl` (or .json) and `SPLIT.jsonl`, both also as .gz: one large corpus for
     all questions. Of a published file, the contexts of the questions that are drawn make the
     corpus, as in KGP's paper; with the setting `question`, each question has its own. PDFs beside
-    questions that name them are such corpora too. `sample` questions are drawn by `seed`.
+    questions that name them are such corpora too. `sample` questions are drawn by `seed`. The
+    contexts of `more` further questions are in the corpus too, as far as the file has them.
     """
     if name == DEMO:
         file = Path(str(resources.files("kgp_neo4j.demo"))) / "questions.jsonl"
@@ -90,13 +103,13 @@ def open_dataset(
             hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
         )
     if path.is_file():
-        return _from_contexts(path, sample, seed, setting)
+        return _from_contexts(path, sample, seed, setting, more)
     file_, asked_ = (
         next((path / each for each in names if (path / each).is_file()), None)
         for names in (_CORPUS_FILES, [f"{split}{end}" for end in _SPLITS])
     )
     if asked_ is not None and (file_ is None or setting == "question"):
-        return _from_contexts(asked_, sample, seed, setting)
+        return _from_contexts(asked_, sample, seed, setting, more)
     if file_ is None or asked_ is None:
         raise InputError(
             f"the folder has no {split}.jsonl.gz",
@@ -115,7 +128,9 @@ def open_dataset(
     )
 
 
-def _from_contexts(path: Path, sample: int | None, seed: int, setting: Setting) -> Dataset:
+def _from_contexts(
+    path: Path, sample: int | None, seed: int, setting: Setting, more: int
+) -> Dataset:
     every = read_asked(path)
     if every[0].document:
         every = [asked for asked in every if path.with_name(asked.document).is_file()]
@@ -126,6 +141,10 @@ def _from_contexts(path: Path, sample: int | None, seed: int, setting: Setting) 
                 hint="Put the PDFs beside the questions, under the names of their addresses.",
             )
     drawn = _drawn(every, sample, seed)
+    ids = {asked.gold.id for asked in drawn}
+    others = [asked for asked in every if asked.gold.id not in ids]
+    random.Random(seed).shuffle(others)
+    held = [*drawn, *others[:more]]
     if not any(asked.contexts or asked.document for asked in drawn):
         raise InputError(
             "the questions have no contexts to make a corpus of",
@@ -141,7 +160,7 @@ def _from_contexts(path: Path, sample: int | None, seed: int, setting: Setting) 
         if drawn[0].document:
             _prepare(database, corpus, path.with_name(part), None)
             return
-        kept = [asked for asked in drawn if not part or asked.gold.id == part]
+        kept = [asked for asked in held if not part or asked.gold.id == part]
         size = _size(drawn)
         contexts = dict.fromkeys(context for asked in kept for context in asked.contexts)
         documents = (
@@ -152,14 +171,19 @@ def _from_contexts(path: Path, sample: int | None, seed: int, setting: Setting) 
         _connect(database, corpus, changed=any(each.new or each.replaced for each in written))
 
     return Dataset(
-        stem,
+        f"{path.resolve().parent.name} {stem}",
         tuple(asked.gold for asked in drawn),
-        f"evaluate-{stem}" + ("" if parts else f"-{len(drawn)}-{seed}"),
+        f"evaluate-{stem}-{_mark(path, () if parts else held)}",
         _described(drawn, parts),
         default_of(TraversalSettings, "budget"),
         made,
         parts,
     )
+
+
+def _mark(path: Path, held: Sequence[Asked]) -> str:
+    """Return eight characters that differ for other files and other questions."""
+    return text_hash("\n".join((str(path.resolve()), *(a.gold.id for a in held))))[:8]
 
 
 def _described(drawn: Sequence[Asked], parts: Mapping[str, str]) -> str:

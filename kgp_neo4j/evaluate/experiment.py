@@ -7,7 +7,7 @@ reads the supporting facts themselves, `none` asks the model without passages.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -15,17 +15,30 @@ from typing import Any
 
 from kgp_neo4j.corpus.load.delete import list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, answered_by, make_pipeline
+from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.evaluate.answers import Answering, answer_questions, from_passages, short_answer
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.scores import Run, read_run
+from kgp_neo4j.evaluate.searches import BiEncoderSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.llm.reply_text import cost_of
 from kgp_neo4j.types.corpus import Answer, Passage, Question, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
-__all__ = ["METHODS", "TABLES", "Method", "Result", "check_methods", "run_methods"]
+__all__ = [
+    "METHODS",
+    "TABLES",
+    "Method",
+    "Result",
+    "answering",
+    "check_methods",
+    "keep_settings",
+    "plan",
+    "run_methods",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +58,9 @@ class Method:
 #: The rows by name, in the order of the table (KGP, Table 1 and 2).
 METHODS: dict[str, Method] = {
     "none": Method("no passages: what the language model knows", "", needs="model"),
+    "tfidf": Method("cosine of TF-IDF vectors (scikit-learn)", "tfidf"),
     "bm25": Method("full-text search", "bm25"),
+    "dpr": Method("a bi-encoder pair, QUESTIONS,PASSAGES", "dpr", needs="agent model"),
     "knn": Method("nearest neighbours of the question's vector", "dense"),
     "hybrid": Method("both, fused by rank", "hybrid"),
     "ircot": Method(
@@ -57,6 +72,7 @@ METHODS: dict[str, Method] = {
     "kgp-mdr": Method("traversal by a trained MDR encoder", agent="mdr", needs="agent model"),
     "kgp-t5": Method("traversal by a fine-tuned T5", agent="t5", needs="agent model"),
     "kgp-llama": Method("traversal by a fine-tuned LLaMA", agent="llama", needs="agent model"),
+    "kgp-chat": Method("traversal by texts of the language model", agent="chat", needs="model"),
     "kgp": Method("traversal by the learned agent, our default", agent="learned"),
     "golden": Method("the supporting facts themselves", ""),
 }
@@ -84,7 +100,7 @@ def check_methods(
     *,
     within: Sequence[str],
     model: bool,
-    agent_models: Mapping[str, str],
+    agent_models: Container[str],
 ) -> list[str]:
     """Return the names of the rows; where none are given, all of `within` that can be run.
 
@@ -98,7 +114,7 @@ def check_methods(
     }
     if not names:
         return [name for name in within if name not in lacking]
-    for name in (*names, *agent_models):
+    for name in names:
         if name not in METHODS:
             raise ConfigurationError(
                 f"there is no method {name!r}", hint=f"Choose from {', '.join(METHODS)}."
@@ -117,7 +133,7 @@ def run_methods(
     *,
     traversal: TraversalSettings,
     model: LanguageModel | None = None,
-    agent_models: Mapping[str, str] | None = None,
+    agent_models: Mapping[str, AgentSettings] | None = None,
     echo: Callable[[str], object] = lambda _: None,
 ) -> Result:
     """Answer every question by every method, and score the runs.
@@ -133,22 +149,67 @@ def run_methods(
         **asdict(traversal),
         "answers": model.name if model else "offline reader",
     }
-    _keep_settings(out, settings)
-    dataset.prepare_all(database)
+    keep_settings(out, settings)
+    mdr = (agent_models or {}).get("kgp-mdr") if "kgp-mdr" in names else None
+    dataset.prepare_all(database, mdr.model if mdr else None)
     runs = {}
     asked = [question.question for question in dataset.questions]
     for name in names:
         echo(f"{name}: {METHODS[name].text}")
         file = out / f"{name}.jsonl"
-        answering = _answering(
+        answered = answering(
             database, dataset, name, traversal, model, (agent_models or {}).get(name)
         )
-        answer_questions(asked, answering, file, resume=True)
+        answer_questions(asked, answered, file, resume=True)
         runs[name] = read_run(file, dataset.questions)
     return Result(dataset.name, dataset.setting, settings, dataset.questions, runs)
 
 
-def _keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
+#: Calls of the language model for an answer, beyond the answer itself: thoughts, hops.
+_FURTHER_CALLS = {"ircot": 4, "kgp-chat": 12}
+#: About what a passage and a reply have in tokens, and what an answer takes in seconds.
+_PASSAGE_TOKENS, _REPLY_TOKENS = 130, 100
+_OFFLINE_SECONDS, _CALL_SECONDS = 0.3, 5.0
+
+
+def plan(
+    names: Sequence[str],
+    questions: int,
+    budget: int,
+    language: LanguageSettings | None = None,
+    judge: LanguageSettings | None = None,
+) -> str:
+    """Return in a line what is to be done, and about how long and how much it takes.
+
+    `language` are the settings of the model that answers, with its prices where they are known, and
+    `judge` those of the model that judges, with two short calls an answer.
+    """
+    calls = read = 0
+    if language is not None:
+        calls = questions * sum(1 + _FURTHER_CALLS.get(name, 0) for name in names)
+        read = calls * budget * _PASSAGE_TOKENS
+    asked = 2 * questions * len(names) if judge is not None else 0
+    seconds = (calls + asked) * _CALL_SECONDS or questions * len(names) * _OFFLINE_SECONDS
+    costs = [
+        cost_of(settings, tokens, number * _REPLY_TOKENS)
+        for settings, tokens, number in (
+            (language, read, calls),
+            (judge, asked * 3 * _PASSAGE_TOKENS, asked),
+        )
+        if settings is not None and number
+    ]
+    parts = [
+        f"{questions} questions by {len(names)} methods: about {max(1, round(seconds / 60))} min"
+    ]
+    if calls + asked:
+        parts.append(f"{calls + asked:,} calls of a language model or fewer")
+        known = [cost for cost in costs if cost is not None]
+        parts.append(f"about {sum(known):.2f} in the currency of its prices" if known else
+                     "at a cost that is not known (docs/models.md: prices)")  # fmt: skip
+    return ", ".join(parts)
+
+
+def keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
     """Write the settings of a new folder; raises InputError where it has others."""
     file = out / "settings.json"
     try:
@@ -170,13 +231,13 @@ def _keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
         ) from error
 
 
-def _answering(
+def answering(
     database: Database,
     dataset: Dataset,
     name: str,
     traversal: TraversalSettings,
     model: LanguageModel | None,
-    agent_model: str | None,
+    agent: AgentSettings | None,
 ) -> Answering:
     """Return what answers a question by a method."""
     made = METHODS[name]
@@ -190,15 +251,22 @@ def _answering(
 
     @cache
     def pipeline(corpus: str) -> Pipeline:
-        return make_pipeline(
+        searches = {"tfidf": TfidfSearch, "dpr": BiEncoderSearch}
+        named = "bm25" if made.method in searches else made.method or "bm25"
+        whole = make_pipeline(
             database,
             corpus,
-            method=made.method or "bm25",  # type: ignore[arg-type]
+            method=named,  # type: ignore[arg-type]
             agent=made.agent,
             settings=settings,
-            agent_settings=AgentSettings(model=agent_model) if agent_model else None,
+            agent_settings=agent if made.agent else None,
             model=model,
         )
+        if made.method not in searches:
+            return whole
+        given = (agent.model or "",) if agent else ()
+        search = searches[made.method](database, corpus, traversal.budget, *given)
+        return Pipeline(database, corpus, search, whole.answerer, meter=whole.meter)
 
     def answered(question: Question) -> dict[str, Any]:
         corpus = dataset.corpus_of(question.id)

@@ -7,12 +7,24 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from statistics import median
+from typing import Any
 
 from kgp_neo4j.evaluate.experiment import Result
+from kgp_neo4j.evaluate.figures import Point
 from kgp_neo4j.evaluate.scores import CUTS, Run, mean, paired_interval
 from kgp_neo4j.show.html import escaped, html_page
+from kgp_neo4j.types.errors import InputError
 
-__all__ = ["machine_line", "markdown_report", "page_report", "tables_of"]
+__all__ = [
+    "Table",
+    "figure_table",
+    "machine_line",
+    "markdown_report",
+    "page_report",
+    "rank_table",
+    "settings_lines",
+    "tables_of",
+]
 
 #: The method that the others are compared with.
 _OURS = "kgp"
@@ -36,7 +48,7 @@ def _methods(result: Result) -> Table:
     last = CUTS[-1]
     cut = min(int(result.settings["budget"]), last)  # a run has no more than its budget
     measures = {
-        "EM": "EM", "F1": "F1", "recall@5": "R@5", f"recall@{last}": f"R@{cut}",
+        "Acc": "Acc", "EM": "EM", "F1": "F1", "recall@5": "R@5", f"recall@{last}": f"R@{cut}",
         f"all@{last}": f"SF-EM@{cut}", "precision@5": "P@5", "silent": "silent", "stated": "stated",
     }  # fmt: skip
     known = {name for run in result.runs.values() for name in run.means()}
@@ -117,7 +129,8 @@ def machine_line() -> str:
     return f"{today}, {os.cpu_count()} cores ({platform.machine()}), {platform.system()}"
 
 
-def _about(result: Result, machine: str) -> list[str]:
+def settings_lines(result: Result, machine: str) -> list[str]:
+    """Return what a report says first: what was asked, over what, and who answered."""
     lines = [
         f"{len(result.questions)} questions of {result.dataset}; corpus: {result.setting}; budget "
         f"{result.settings['budget']} passages; answers: {result.settings['answers']}; {machine}.",
@@ -134,7 +147,7 @@ def _about(result: Result, machine: str) -> list[str]:
 
 def _traversal(result: Result) -> list[str]:
     """Return how the agents walked, where there are any; ours has settings of its own."""
-    if not any(name.startswith(f"{_OURS}-") for name in result.runs):
+    if result.runs and not any(name.startswith(f"{_OURS}-") for name in result.runs):
         return []
     how = {"paper": "the paper's Algorithm 1", "beam": "our beam"}[result.settings["algorithm"]]
     along = ", ".join(result.settings["edges"]) or "all edges"
@@ -142,9 +155,9 @@ def _traversal(result: Result) -> list[str]:
     return [f"Rows {_OURS}-... walk by {how}, with a branching factor of {factor}, along {along}."]
 
 
-def markdown_report(result: Result, tables: Iterable[Table], machine: str) -> str:
-    """Return the report as Markdown."""
-    parts = ["# Evaluation", *_about(result, machine)]
+def markdown_report(about: Sequence[str], tables: Iterable[Table]) -> str:
+    """Return the report as Markdown: the lines that it begins with, then the tables."""
+    parts = ["# Evaluation", *about]
     for title, header, rows in tables:
         lines = [f"| {' | '.join(row)} |" for row in (header, *rows)]
         parts.append(f"## {title}")
@@ -152,12 +165,10 @@ def markdown_report(result: Result, tables: Iterable[Table], machine: str) -> st
     return "\n\n".join(parts) + "\n"
 
 
-def page_report(result: Result, tables: Iterable[Table], machine: str) -> str:
-    """Return the report as a page that needs no network."""
-    parts = [
-        "<h1>Evaluation</h1>",
-        *(f"<p>{escaped(line)}</p>" for line in _about(result, machine)),
-    ]
+def page_report(about: Sequence[str], tables: Iterable[Table], picture: str = "") -> str:
+    """Return the report as a page that needs no network; `picture` is SVG."""
+    parts = ["<h1>Evaluation</h1>", *(f"<p>{escaped(line)}</p>" for line in about)]
+    parts.append(picture[picture.find("<svg") :] if picture else "")
     for title, header, rows in tables:
         head = "".join(f"<th>{escaped(cell)}</th>" for cell in header)
         body = "".join(
@@ -165,4 +176,57 @@ def page_report(result: Result, tables: Iterable[Table], machine: str) -> str:
         )
         parts.append(f"<h2>{escaped(title)}</h2><div class='map'><table><thead><tr>{head}</tr>")
         parts.append(f"</thead><tbody>{body}</tbody></table></div>")
-    return html_page(f"Evaluation of {result.dataset}", "".join(parts))
+    return html_page("Evaluation", "".join(parts))
+
+
+# --- Figures, and several data sets ---------------------------------------------------------------
+
+
+def figure_table(points: Sequence[Point], title: str) -> list[Table]:
+    """Return the points of a figure as tables, one for each axis; shares are in per cent."""
+    tables: list[Table] = []
+    for axis in dict.fromkeys(point.axis for point in points):
+        held = [point for point in points if point.axis == axis]
+        names = list(dict.fromkeys(name for point in held for name in point.measures))
+        rows = [
+            [p.line, f"{p.x:,}", *(_measure(name, p.measures.get(name)) for name in names)]
+            for p in held
+        ]
+        tables.append((f"{title}, by {axis}", ("line", axis, *names), rows))
+    return tables
+
+
+def _measure(name: str, value: float | None) -> str:
+    if value is None or not name.endswith(("seconds", "reached")):
+        return _percent(value)
+    return f"{value:.3f}" if name.endswith("seconds") else f"{value:.1f}"
+
+
+def rank_table(evaluations: Sequence[Mapping[str, Any]]) -> Table:
+    """Return F1 by data set, and the mean rank of each method that all of them have (KGP, Table 1).
+
+    An evaluation is what `scores.json` of its folder holds. Raises InputError where their settings
+    differ, so that one table never has figures of two settings.
+    """
+    for name in ("setting", "budget", "answers", "algorithm"):
+        kinds = {str(each["settings"].get(name, "")) for each in evaluations}
+        if len(kinds) > 1:
+            raise InputError(
+                f"the evaluations differ in {name}: {', '.join(sorted(kinds))}",
+                hint="Only evaluations with the same settings can stand in one table.",
+            )
+    tables = [
+        {name: means.get("F1", 0.0) for name, means in each["methods"].items()}
+        for each in evaluations
+    ]
+    shared = [name for name in tables[0] if all(name in table for table in tables)]
+    ranks = [_ranks({name: table[name] for name in shared}) for table in tables]
+    rows = [
+        [
+            name,
+            *(_percent(table[name]) for table in tables),
+            f"{mean([each[name] for each in ranks]):.2f}",
+        ]
+        for name in shared
+    ]
+    return "F1 and mean rank", ("method", *(e["dataset"] for e in evaluations), "rank"), rows

@@ -7,7 +7,7 @@ counts as wrong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ __all__ = [
     "mean",
     "measure",
     "paired_interval",
+    "read_rows",
     "read_run",
 ]
 
@@ -65,7 +66,15 @@ def read_run(path: Path, questions: Sequence[GoldQuestion]) -> Run:
     A line is {"id", "retrieved": [{"title", "text"}, ...], "answer", "seconds"}. Raises InputError
     for broken lines, ids that stand twice, and ids of no question here.
     """
-    known = {question.id for question in questions}
+    rows = read_rows(path, {question.id for question in questions})
+    return Run(
+        {q.id: measure(q, rows.get(q.id, {})) for q in questions},
+        tuple(q.id for q in questions if q.id not in rows),
+    )
+
+
+def read_rows(path: Path, known: Container[str] | None = None) -> dict[str, Row]:
+    """Return the lines of a run by their id; with `known`, other ids are refused."""
     rows: dict[str, Row] = {}
     for row, where in read_values(path, "run"):
         if not isinstance(row, dict) or "id" not in row:
@@ -73,7 +82,7 @@ def read_run(path: Path, questions: Sequence[GoldQuestion]) -> Run:
         key = str(row["id"])
         if key in rows:
             raise InputError(f"the id {key!r} stands twice", where=where)
-        if key not in known:
+        if known is not None and key not in known:
             raise InputError(
                 f"the id {key!r} is of no question here",
                 where=where,
@@ -86,10 +95,7 @@ def read_run(path: Path, questions: Sequence[GoldQuestion]) -> Run:
                 hint='Give [{"title": ..., "text": ...}, ...], best first.',
             )
         rows[key] = row
-    return Run(
-        {q.id: measure(q, rows.get(q.id, {})) for q in questions},
-        tuple(q.id for q in questions if q.id not in rows),
-    )
+    return rows
 
 
 def _is_list_of_passages(value: Any) -> bool:
