@@ -28,7 +28,7 @@ def paper_walk(
     agent: NextEvidenceAgent,
     settings: TraversalSettings,
 ) -> list[ReasoningPath]:
-    """Return one reasoning path to each retrieved passage: each seed, and then what it led to.
+    """Return one reasoning path to each retrieved passage, in the order of the visits.
 
     Seeds come from full text alone, and neighbours over the one edge type of the settings. The
     earliest path is taken from the queue and visits its best `branching` neighbours that nobody
@@ -56,9 +56,7 @@ def paper_walk(
                 step = Step(row["passage"], settings.edges[0], row["match"], reason=row["reason"])
                 visited[step.passage] = path.then(step)
                 queue.append(visited[step.passage])
-    # The paper leaves the order open; a reader sees each seed with what it led to.
-    seeds = {row["passage"]["id"]: rank for rank, row in enumerate(rows)}
-    return sorted(visited.values(), key=lambda path: seeds[path.steps[0].passage])
+    return list(visited.values())
 
 
 def _candidates(
