@@ -301,6 +301,7 @@ def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
         "answer": said,
         "stated": answer.stated,
         "retrieved": [{"title": p.title, "text": p.text} for p in answer.passages],
+        "carried": [statement.carried for statement in answer.statements],
         "calls": usage.calls if usage else 0,
         "tokens": [usage.prompt_tokens, usage.reply_tokens] if usage else [0, 0],
     }

@@ -49,7 +49,8 @@ def _methods(result: Result) -> Table:
     cut = min(int(result.settings["budget"]), last)  # a run has no more than its budget
     measures = {
         "Acc": "Acc", "EM": "EM", "F1": "F1", "recall@5": "R@5", f"recall@{last}": f"R@{cut}",
-        f"all@{last}": f"SF-EM@{cut}", "precision@5": "P@5", "silent": "silent", "stated": "stated",
+        f"all@{last}": f"SF-EM@{cut}", "precision@5": "P@5", "carried": "carried",
+        "silent": "silent", "stated": "stated",
     }  # fmt: skip
     known = {name for run in result.runs.values() for name in run.means()}
     names = [name for name in measures if name in known]
@@ -147,6 +148,8 @@ def settings_lines(result: Result, machine: str) -> list[str]:
 
 def _traversal(result: Result) -> list[str]:
     """Return how the agents walked, where there are any; ours has settings of its own."""
+    if "algorithm" not in result.settings:  # other systems' runs alone
+        return []
     if result.runs and not any(name.startswith(f"{_OURS}-") for name in result.runs):
         return []
     how = {"paper": "the paper's Algorithm 1", "beam": "our beam"}[result.settings["algorithm"]]

@@ -113,12 +113,12 @@ def test_a_faulty_run_is_not_scored(rows: list[Any], message: str, tmp_path: Pat
 
 def test_a_run_with_missing_questions_says_so(tmp_path: Path) -> None:
     rows = [{"id": f"demo-{n}", "answer": "no", "retrieved": []} for n in range(1, 31)]
-    run = _lines(tmp_path / "theirs.jsonl", *rows)
+    run = _lines(tmp_path / "kgp-theirs.jsonl", *rows)
     done = kgp("evaluate", "demo", "--score", str(run))
     assert done.returncode == 0, done.stderr
-    assert "theirs: 10 questions are missing and count as wrong." in done.stdout
+    assert "kgp-theirs: 10 questions are missing and count as wrong." in done.stdout
     told = json.loads(kgp("evaluate", "demo", "--score", str(run), "--json").stdout)
-    assert len(told["missing"]["theirs"]) == 10
+    assert len(told["missing"]["kgp-theirs"]) == 10
 
 
 @pytest.mark.parametrize(
@@ -184,6 +184,8 @@ def test_the_demo_is_evaluated_and_goes_on_where_it_was(evaluated: Any, tmp_path
     lines = (out / "kgp.jsonl").read_text(encoding="utf-8").splitlines()
     assert lines[:6] == kept[:6]
     assert len(lines) == 10
+    ranks = kgp("evaluate", "--ranks", str(out), "--ranks", str(out))
+    assert "| method | demo | demo | rank |" in ranks.stdout
     compared = evaluated("--methods", "kgp", "--compare", str(out))
     assert "| kgp | +0.0 [+0.0, +0.0]" in compared.stdout
     other = evaluated("--methods", "kgp", "--budget", "5")
@@ -204,6 +206,8 @@ def test_what_the_command_refuses(tmp_path: Path) -> None:
         (("demo", "--methods", "kgp-mdr"), 1, "--agent-model kgp-mdr=FOLDER"),
         (("demo", "--agent-model", "kgp-mdr"), 2, "is not METHOD=FOLDER"),
         (("demo", "--table", "1", "--methods", "kgp"), 2, "Choose one of"),
+        (("--ranks", str(tmp_path)), 1, "holds no finished evaluation"),
+        (("demo", "--methods", "dpr"), 1, "--agent-model dpr=FOLDER"),
     ):
         done = kgp("evaluate", *arguments, *out)
         assert done.returncode == code, arguments
