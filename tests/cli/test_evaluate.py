@@ -387,7 +387,8 @@ def test_questions_over_pdfs_beside_them(
         done = kgp("evaluate", str(file), "--methods", "kgp", "--corpus", base,
                    "--out", str(tmp_path / "out"), **environment(connection))  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert "1 questions of questions; corpus: one corpus for each document" in done.stdout
+        told = f"1 questions of {tmp_path.name} questions; corpus: one corpus for each document"
+        assert told in done.stdout
         assert "| method | stated |" in done.stdout
         row = json.loads((tmp_path / "out" / "kgp.jsonl").read_text(encoding="utf-8"))
         assert row["answer"].startswith("3")
