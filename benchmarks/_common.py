@@ -323,7 +323,7 @@ def pyplot() -> Any:
     try:
         import matplotlib
     except ImportError:
-        sys.exit('matplotlib draws the plots: pip install "kgp-neo4j[bench]"')
+        sys.exit('matplotlib draws the plots: pip install "kgp-neo4j[plots]"')
     matplotlib.use("svg")
     # The same figures, the same file.
     matplotlib.rcParams |= {

@@ -20,10 +20,8 @@ WITH path, n, seen, branching, best.edge AS e, near, step,
      coalesce(words.hits[n.id] / words.best, 0.0) AS relative,
      CASE step.space WHEN 'mdr' THEN n.mdrEmbedding ELSE n.embedding END AS embedding
 WITH path, n, seen, branching, e, inherited,
-     CASE WHEN coalesce(step.draw, '') <> ''
-          // A hash read as a number between 0 and 1: evenly spread, and the same in every run.
-          THEN reduce(x = 0.0, digit IN split(left(apoc.util.md5([step.draw, n.id]), 8), '') |
-            16 * x + apoc.text.indexOf('0123456789abcdef', digit)) / 16 ^ 8
+     CASE WHEN coalesce(step.draw, '') <> '' THEN
+            // include: draw
           WHEN near AND embedding IS NOT NULL
           THEN 2 * vector.similarity.cosine(embedding, step.vector) - 1 + 0.3 * relative
           ELSE relative END AS match

@@ -9,7 +9,14 @@ import click
 
 from kgp_neo4j.cli._language import chat_url_option
 from kgp_neo4j.types.corpus import AgentName, Rerank
-from kgp_neo4j.types.settings import EDGES, AgentSettings, TraversalSettings, default_of
+from kgp_neo4j.types.settings import (
+    ALGORITHMS,
+    EDGES,
+    AgentSettings,
+    TraversalSettings,
+    default_of,
+    traversal_settings,
+)
 
 __all__ = ["retriever_settings", "traversal_options"]
 
@@ -51,18 +58,15 @@ _OPTIONS = (
     click.option(
         "--seeds",
         type=int,
-        default=default_of(TraversalSettings, "seeds"),
-        show_default=True,
-        help="Paths the traversal starts with.",
+        help="Paths the traversal starts with (default: 8; of the algorithm paper 10).",
     ),
     click.option(
         "--max-neighbours",
         "--branching",
         "branching",
         type=int,
-        default=default_of(TraversalSettings, "branching"),
-        show_default=True,
-        help="Neighbours that a path visits: the paper's branching factor.",
+        help="Neighbours that a path visits: the paper's branching factor (default: 5; of the "
+        "algorithm paper 3).",
     ),
     click.option(
         "--max-hops",
@@ -77,7 +81,15 @@ _OPTIONS = (
         "--edges",
         multiple=True,
         type=click.Choice(EDGES),
-        help="Edge types to go along; give it once for each (default: all).",
+        help="Edge types to go along; give it once for each (default: all; of the algorithm paper "
+        "SHARES_ENTITY).",
+    ),
+    click.option(
+        "--algorithm",
+        type=click.Choice(ALGORITHMS),
+        default=default_of(TraversalSettings, "algorithm"),
+        show_default=True,
+        help="How an agent walks: our beam, or Algorithm 1 of KGP's paper to the letter.",
     ),
     click.option(
         "--rerank",
@@ -104,18 +116,19 @@ def retriever_settings(
     temperature: float,
     seed: int,
     budget: int,
-    seeds: int,
-    branching: int,
+    seeds: int | None,
+    branching: int | None,
     hops: int,
     edges: tuple[str, ...],
+    algorithm: str,
     rerank: Rerank,
 ) -> dict[str, Any]:
     """Return the settings of a pipeline's retriever, from the options."""
     return {
         "agent": agent,
         "rerank": rerank,
-        "settings": TraversalSettings(
-            budget=budget, seeds=seeds, branching=branching, hops=hops, edges=edges
+        "settings": traversal_settings(
+            algorithm, budget=budget, seeds=seeds, branching=branching, hops=hops, edges=edges
         ),
         "agent_settings": AgentSettings(
             model=model, adapter=adapter, url=chat_url, temperature=temperature, seed=seed

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.types.corpus import Setting
+from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.settings import (
+    ALGORITHMS,
+    EDGES,
+    AgentSettings,
+    TraversalSettings,
+    default_of,
+    traversal_settings,
+)
+
+if TYPE_CHECKING:
+    from kgp_neo4j.types.language import LanguageModel
 
 _EPILOG = """
 \b
@@ -17,12 +32,19 @@ Examples:
   kgp-neo4j evaluate demo
   kgp-neo4j evaluate data/musique --methods bm25,kgp,golden --sample 100
   kgp-neo4j evaluate hotpot_dev_distractor_v1.json --sample 500 --table 1 --llm gpt-4o-mini
+  kgp-neo4j evaluate musique_dev.jsonl --sample 100 --figure 7 --algorithm paper
   kgp-neo4j evaluate data/musique --score other-system.jsonl
+  kgp-neo4j evaluate --ranks evaluation-hotpotqa --ranks evaluation-musique
 
 \b
-DATASET is `demo` (40 questions that come along), a folder with corpus.jsonl.gz and
-questions (one corpus for all of them), or a file of HotpotQA, 2WikiMultihopQA or
-MuSiQue (the corpus is made of the contexts of the questions drawn, as in KGP's paper).
+DATASET is one of
+  demo      40 questions that come along
+  a folder  with corpus.jsonl.gz (or corpus.json) and questions: one corpus for all of
+            them; MultiHop-RAG is one, with --split MultiHopRAG
+  a file    of HotpotQA, 2WikiMultihopQA, MuSiQue or IIRC (context_articles.json beside
+            it): the corpus is made of the contexts of the questions drawn, as in KGP's
+            paper, one for each question with --setting question; or of PDFTriage,
+            with the PDFs beside it
 A stopped evaluation goes on where it was.
 """
 
@@ -32,6 +54,12 @@ A stopped evaluation goes on where it was.
 @click.option("--list", "listed", is_flag=True, help="Print the methods and tables there are.")
 @click.option("--table", type=click.Choice(["1", "2"]), help="The rows of a table of KGP's paper.")
 @click.option(
+    "--figure",
+    type=click.Choice(["5", "6", "7"]),
+    help="A figure of KGP's paper instead of a table: graphs by density (5, 6), branching and size "
+    "(7).",
+)
+@click.option(
     "--methods", metavar="A,B", help="Rows of your choice (default: all that can be run)."
 )
 @click.option(
@@ -39,19 +67,55 @@ A stopped evaluation goes on where it was.
     "agent_models",
     multiple=True,
     metavar="METHOD=FOLDER",
-    help="The weights of kgp-mdr, kgp-t5 or kgp-llama.",
+    help="The weights of kgp-mdr, kgp-t5 or kgp-llama; the encoders QUESTIONS,PASSAGES of dpr.",
 )
 @click.option(
     "--budget", type=click.IntRange(1, 1000), help="Passages at most (default: 30; demo: 8)."
 )
 @click.option(
+    "--algorithm",
+    type=click.Choice(ALGORITHMS),
+    default=default_of(TraversalSettings, "algorithm"),
+    show_default=True,
+    help="How the agents of rows kgp-... walk: our beam, or Algorithm 1 of the paper.",
+)
+@click.option(
+    "--branching",
+    type=click.IntRange(1, 100),
+    help="Their branching factor (default: 5; paper: 3).",
+)
+@click.option(
+    "--edges",
+    multiple=True,
+    type=click.Choice(EDGES),
+    help="Edge types they go along (default: all; of the algorithm paper SHARES_ENTITY).",
+)
+@click.option(
     "--corpus", metavar="NAME", help="The name of the corpus that is made (default: evaluate-...)."
+)
+@click.option(
+    "--setting",
+    type=click.Choice(get_args(Setting)),
+    default="corpus",
+    show_default=True,
+    help="One corpus of all contexts, or one of each question's own.",
 )
 @click.option("--split", default="dev", show_default=True, help="Which questions of a folder.")
 @click.option("--sample", type=click.IntRange(1), help="Draw so many questions (default: all).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Draws the same again.")
 @llm_option("answers (without one, the offline reader)")
 @chat_url_option
+@click.option(
+    "--judge",
+    metavar="NAME",
+    help="A language model that judges every answer too (Acc), both orders of the texts asked.",
+)
+@click.option(
+    "--ranks",
+    multiple=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Print the mean rank over the evaluations in these folders instead.",
+)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -76,15 +140,22 @@ def command(
     dataset: str | None,
     listed: bool,
     table: str | None,
+    figure: str | None,
     methods: str | None,
     agent_models: tuple[str, ...],
     budget: int | None,
+    algorithm: str,
+    branching: int | None,
+    edges: tuple[str, ...],
     corpus: str | None,
+    setting: Setting,
     split: str,
     sample: int | None,
     seed: int,
     llm: str | None,
     chat_url: str | None,
+    judge: str | None,
+    ranks: tuple[Path, ...],
     out: Path,
     other: tuple[Path, ...],
     compare: Path | None,
@@ -100,69 +171,168 @@ def command(
     if listed:
         _print_methods()
         return
+    if ranks:
+        _print_ranks(ranks, as_json)
+        return
     if dataset is None:
         raise click.MissingParameter(param_hint="'DATASET' or '--list'", param_type="argument")
-    if table is not None and methods is not None:
-        raise click.UsageError("Choose one of --table and --methods.")
+    if sum(each is not None for each in (table, methods if figure is None else None, figure)) > 1:
+        raise click.UsageError("Choose one of --table, --methods and --figure.")
+    from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.evaluate.datasets import open_dataset
-    from kgp_neo4j.evaluate.experiment import Result, check_methods, run_methods
-    from kgp_neo4j.evaluate.report import machine_line, markdown_report, page_report, tables_of
+    from kgp_neo4j.evaluate.experiment import Result, check_methods, plan, run_methods
+    from kgp_neo4j.evaluate.figures import FIGURES, draw_figure, make_figure
+    from kgp_neo4j.evaluate.judge import judge_run
+    from kgp_neo4j.evaluate.report import (
+        figure_table,
+        machine_line,
+        markdown_report,
+        page_report,
+        settings_lines,
+        tables_of,
+    )
     from kgp_neo4j.evaluate.scores import read_run
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.llm.call import writer
 
-    weights = dict(_named(each) for each in agent_models)
-    opened = open_dataset(dataset, split=split, sample=sample, seed=seed)
-    if corpus is not None:
-        opened = replace(opened, corpus=corpus)
     model = opened_model(llm, chat_url)
+    weights = {
+        name: AgentSettings(model=folder)
+        for name, folder in (_named(each) for each in agent_models)
+    }
+    if model is not None:
+        weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
+
+    def opened_with(more: int) -> Any:
+        made = open_dataset(
+            dataset, split=split, sample=sample, seed=seed, setting=setting, more=more
+        )
+        return made if corpus is None else replace(made, corpus=corpus + (f"-{more}" * bool(more)))
+
+    opened = opened_with(0)
+    traversal = traversal_settings(
+        algorithm, budget=budget or opened.budget, branching=branching, edges=edges
+    )
     names: list[str] = []
-    if methods or table or not other:
+    if methods or table or not (other or figure):
         names = check_methods(
             [name for name in (methods or "").split(",") if name],
             within=TABLES[table] if table else tuple(METHODS),
             model=model is not None,
             agent_models=weights,
         )
-    budget = budget or opened.budget
+    if figure is not None:
+        sizes = (0, len(opened.questions), 3 * len(opened.questions)) if figure == "7" else (0,)
+        grown = {each.corpus: each for each in map(opened_with, sizes)}
+        folder = out / f"figure-{figure}"
+        with open_database(echo=say) as database:
+            points = make_figure(
+                figure,
+                database,
+                list(grown.values()),
+                folder,
+                methods=names,
+                traversal=traversal,
+                model=model,
+                agent_models=weights,
+                echo=say,
+            )
+        title = f"Figure {figure}: {FIGURES[figure]}"
+        draw_figure(points, title, folder / "figure.svg")
+        told = Result(opened.name, opened.setting, _told(traversal, model, figure),
+                      opened.questions, {})  # fmt: skip
+        about = settings_lines(told, machine_line())
+        tables = figure_table(points, title)
+        report = markdown_report(about, tables)
+        write_file(folder / "report.md", report)
+        picture = (folder / "figure.svg").read_text(encoding="utf-8")
+        write_file(folder / "report.html", page_report(about, tables, picture))
+        if as_json:
+            echo_json(points)
+        else:
+            click.echo(report, nl=False)
+        return
     earlier = {
         file.stem: read_run(file, opened.questions)
         for file in sorted(compare.glob("*.jsonl") if compare else ())
     }
+    settings = language_settings(model=llm, url=chat_url) if model else None
+    judging = language_settings(model=judge, url=chat_url) if judge else None
     if names:
-        from kgp_neo4j.graphdb.install import open_database
-
-        say(_plan(len(opened.questions), len(names), model is not None, out))
+        planned = plan(names, len(opened.questions), traversal.budget, settings, judging)
+        say(f"{planned}, kept in {out}")
         with open_database(echo=say) as database:
             result = run_methods(
                 database,
                 opened,
                 names,
                 out,
-                budget=budget,
+                traversal=traversal,
                 model=model,
                 agent_models=weights,
                 echo=say,
             )
     else:
-        settings = {"budget": budget, "answers": "their own"}
-        result = Result(opened.name, opened.setting, settings, opened.questions, {})
+        theirs = {"budget": traversal.budget, "answers": "their own"}
+        result = Result(opened.name, opened.setting, theirs, opened.questions, {})
+    files = {name: out / f"{name}.jsonl" for name in names} | {file.stem: file for file in other}
     for file in other:
         result.runs[file.stem] = read_run(file, opened.questions)
-    tables = tables_of(result, earlier)
-    machine = machine_line()
-    report = markdown_report(result, tables, machine)
+    judging_model = opened_model(judge, chat_url) if judge else None
+    for name, file in files.items() if judging_model else ():
+        assert judging_model is not None
+        result.runs[name] = judge_run(
+            writer(judging_model), opened.questions, result.runs[name], file,
+            out / "judged" / file.name,
+        )  # fmt: skip
+    reported = tables_of(result, earlier)
+    about = settings_lines(result, machine_line())
+    report = markdown_report(about, reported)
+    means = {name: run.means() for name, run in result.runs.items()}
     if names:
         write_file(out / "report.md", report)
-        write_file(out / "report.html", page_report(result, tables, machine))
+        write_file(out / "report.html", page_report(about, reported))
+        kept = {"dataset": result.dataset, "settings": result.settings, "methods": means}
+        write_file(out / "scores.json", json.dumps(kept, indent=1) + "\n")
     if as_json:
-        means = {name: run.means() for name, run in result.runs.items()}
         missing = {name: list(run.missing) for name, run in result.runs.items() if run.missing}
         echo_json({"dataset": result.dataset, "methods": means, "missing": missing})
     else:
         click.echo(report, nl=False)
 
 
+def _told(traversal: TraversalSettings, model: LanguageModel | None, figure: str) -> dict[str, Any]:
+    """Return the settings that the report of a figure tells."""
+    names = ("budget", "algorithm", "edges", "branching")
+    told = {name: getattr(traversal, name) for name in names}
+    told["answers"] = model.name if model is not None else "offline reader"
+    return told | ({} if figure == "7" else {"edges": ("the graph of each line",)})
+
+
+def _print_ranks(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Print the table of several evaluations, by what each one's scores.json holds."""
+    from kgp_neo4j.evaluate.report import markdown_report, rank_table
+
+    evaluations = []
+    for folder in folders:
+        try:
+            evaluations.append(json.loads((folder / "scores.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise InputError(
+                "the folder holds no finished evaluation",
+                where=str(folder),
+                hint="Give the --out of an evaluation that came to its end.",
+            ) from error
+    table = rank_table(evaluations)
+    if as_json:
+        echo_json([dict(zip(table[1], row, strict=True)) for row in table[2]])
+    else:
+        click.echo(markdown_report([], [table]), nl=False)
+
+
 def _print_methods() -> None:
     from kgp_neo4j.evaluate.experiment import METHODS, TABLES
+    from kgp_neo4j.evaluate.figures import FIGURES
 
     width = max(map(len, METHODS))
     for name, made in METHODS.items():
@@ -170,6 +340,8 @@ def _print_methods() -> None:
         click.echo(f"{name:{width}}  {made.text}{needs.get(made.needs, '')}")
     for number, names in TABLES.items():
         click.echo(f"--table {number}: {', '.join(names)}")
+    for number, text in FIGURES.items():
+        click.echo(f"--figure {number}: {text}")
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -177,13 +349,3 @@ def _named(text: str) -> tuple[str, str]:
     if not (sign and folder):
         raise click.BadParameter(f"{text!r} is not METHOD=FOLDER", param_hint="'--agent-model'")
     return name, folder
-
-
-def _plan(questions: int, methods: int, by_model: bool, out: Path) -> str:
-    answers = questions * methods
-    each, whose = (5.0, "calls of the language model") if by_model else (0.3, "answers")
-    minutes = max(1, round(answers * each / 60))
-    return (
-        f"{questions} questions by {methods} methods: {answers} {whose} or more, about {minutes} "
-        f"min, kept in {out}"
-    )

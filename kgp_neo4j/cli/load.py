@@ -7,6 +7,9 @@ import click
 from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
 from kgp_neo4j.types.corpus import LoadReport
 
+#: Lines of what was left out that are printed.
+_SHOWN = 20
+
 _EPILOG = """
 \b
 Examples:
@@ -25,7 +28,7 @@ What is read, each also with .gz:
   .csv .tsv              one table a file
   .docx .xlsx .xls .pptx text, tables, sheets and slides; these need
                          pip install "kgp-neo4j[office]"
-  .jsonl                 a {"title", "text"} record a line
+  .jsonl                 a {"title", "text"} record a line ("body" is a text too)
   .json .jsonl           questions of HotpotQA, 2WikiMultihopQA and MuSiQue;
                          their contexts become documents
 
@@ -112,8 +115,10 @@ def _print(account: LoadReport) -> None:
     click.echo(f"time        {account.seconds:.1f} s")
     if account.left_out:
         click.echo(f"left out    {len(account.left_out):,}")
-        for what in account.left_out:
+        for what in account.left_out[:_SHOWN]:
             click.echo(f"  {what}")
+        if len(account.left_out) > _SHOWN:
+            click.echo(f"  and {len(account.left_out) - _SHOWN:,} more (--json lists them)")
     if account.errors:
         click.echo(f"not loaded  {len(account.errors):,}")
         for error in account.errors:

@@ -283,14 +283,20 @@ class Pipeline:
     def _read_structure(
         self, question: str, type_: QuestionType | None, write: Callable[[str], str] | None
     ) -> StructuralReading:
-        """Read the question over pages and tables, with the requested type."""
+        """Read the question over pages and tables, with the requested type.
+
+        A language model decides where the words do not already say that it is about content: of
+        most questions nothing is asked.
+        """
         if type_ == "model" and write is None:
             raise ConfigurationError(
                 "no language model is there to decide the type of the question",
                 hint="Name one (--llm NAME), or leave --type out.",
             )
-        by_model = write if type_ == "model" else None
-        reading = read_question(self.database, self.corpus, question, by_model)
+        by_model = write if type_ in (None, "model") else None
+        reading = read_question(
+            self.database, self.corpus, question, by_model, every=type_ == "model"
+        )
         if type_ in ("structural", "both"):
             reading.decision = TypeDecision(type_, by="option")
         return reading

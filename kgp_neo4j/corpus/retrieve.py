@@ -26,6 +26,13 @@ __all__ = ["METHODS", "PassageRetriever"]
 METHODS = tuple(method for method in get_args(Method) if method != "ircot")
 #: The graphs whose signals the learned agent uses.
 _ALL = ("keywords", "entities", "similarity")
+#: The graph of each edge type that `connect` makes.
+_GRAPHS = {
+    "SHARES_KEYWORD": "keywords",
+    "SHARES_ENTITY": "entities",
+    "SIMILAR_ST": "similarity",
+    "SIMILAR_MDR": "mdr",
+}
 
 
 class PassageRetriever:
@@ -104,7 +111,8 @@ class PassageRetriever:
             self._encoder = load_encoder(found[0]["encoder"])
         if agent is None:
             agent = "knn" if self._encoder else "tfidf"
-            if self._encoder and self.method == "kgp" and set(_ALL) <= set(connected):
+            default = self.method == "kgp" and self.settings.algorithm == "beam"
+            if self._encoder and default and set(_ALL) <= set(connected):
                 agent = "learned"
         if isinstance(agent, str):
             settings = self._agent_settings
@@ -182,7 +190,9 @@ class PassageRetriever:
             wanted = "mdr"
         if method == "kgp" and agent == "learned":
             wanted = next((graph for graph in _ALL if graph not in connected), "similarity")
-        if method == "kgp" and agent is None and "similarity" in connected:
+        if method == "kgp" and self.settings.algorithm == "paper":
+            wanted = _GRAPHS.get(self.settings.edges[0])
+        elif method == "kgp" and agent is None and "similarity" in connected:
             return
         if wanted and wanted not in connected:
             raise CorpusError(

@@ -24,6 +24,7 @@ _EXTRAS = {
     "notebook": "IPython",
     "gds": "graphdatascience",
     "viz": "neo4j_viz",
+    "plots": "matplotlib",
     "py2neo": "py2neo",
     "testcontainers": "testcontainers",
 }

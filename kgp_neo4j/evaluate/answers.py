@@ -11,17 +11,15 @@ import re
 import string
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.answer.model import answer_with_model
-from kgp_neo4j.corpus.pipeline import Pipeline
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.corpus import Passage, Question, Statement
-from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.language import LanguageModel
 
 __all__ = [
@@ -29,8 +27,6 @@ __all__ = [
     "exact_match",
     "f1",
     "from_passages",
-    "from_pipeline",
-    "gold_passages",
     "normalised",
     "short_answer",
 ]
@@ -100,46 +96,6 @@ def from_passages(
         return _line(given, short_answer(made.statements), made.statements, metered, made.notes)
 
     return answer
-
-
-def from_pipeline(pipeline: Pipeline) -> Answering:
-    """Return a function that retrieves and answers by a pipeline with a language model."""
-
-    def answer(question: Question) -> dict[str, Any]:
-        made = pipeline.answer(pipeline.retriever.retrieve(question))
-        said = short_answer(made.statements) if made.statements else made.text
-        assert pipeline.meter is not None
-        return _line(made.passages, said, made.statements, pipeline.meter, made.notes)
-
-    return answer
-
-
-def gold_passages(record: Mapping[str, Any]) -> list[Passage]:
-    """Return the passages with the supporting facts of a question of one of the three data sets.
-
-    Raises InputError where the record has another form.
-    """
-    if "paragraphs" in record:
-        rows = [
-            (p["title"], p["paragraph_text"]) for p in record["paragraphs"] if p["is_supporting"]
-        ]
-    elif "supporting_facts" in record and "context" in record:
-        titles = {fact[0] for fact in record["supporting_facts"]}
-        rows = [(title, _joined(text)) for title, text in record["context"] if title in titles]
-    else:
-        raise InputError(
-            "the question names no supporting facts",
-            where=str(record.get("_id", record.get("id", ""))),
-            hint="Give a file of HotpotQA, 2WikiMultihopQA or MuSiQue.",
-        )
-    return [
-        Passage(f"gold-{n}", f"gold-{n}", title, 0, 0, len(text), text)
-        for n, (title, text) in enumerate(rows, 1)
-    ]
-
-
-def _joined(sentences: Sequence[str]) -> str:
-    return " ".join(sentence.strip() for sentence in sentences)
 
 
 def _line(

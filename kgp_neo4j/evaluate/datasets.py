@@ -1,38 +1,41 @@
-"""Open the data sets of an evaluation: questions with their gold, and the corpus they are about."""
+"""Open the data sets of an evaluation: questions with their gold, and their corpora."""
 
 from __future__ import annotations
 
-import json
 import random
-import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
+from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.demo import SETTINGS, prepare
-from kgp_neo4j.evaluate.scores import GoldQuestion, read_gold
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.evaluate.questions import Asked, GoldQuestion, read_asked
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.corpus import Setting, SourceDocument
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.settings import TraversalSettings, default_of
+from kgp_neo4j.types.settings import MdrSettings, TraversalSettings, default_of
 
 __all__ = ["DEMO", "Dataset", "open_dataset"]
 
 #: The data set that comes along: 40 questions over the demo's documents.
 DEMO = "demo"
-_CORPUS_FILES = ("corpus.jsonl.gz", "corpus.jsonl")
+_CORPUS_FILES = ("corpus.jsonl.gz", "corpus.jsonl", "corpus.json.gz", "corpus.json")
 _SPLITS = (".jsonl.gz", ".jsonl", ".json.gz", ".json")
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Questions and the corpus that holds their passages; `prepare` loads and connects it under
-    a name, by default `corpus`.
+    """Questions and the corpus that holds their passages.
 
-    `setting` says what the corpus is made of; `budget` is the default number of passages.
+    `setting` says what the corpus is made of; `budget` is the default number of passages. `parts`
+    has the corpus of each question where there are several, as the end of its name; `prepare`
+    loads and connects a corpus under a name, for one of the parts or for all (empty).
     """
 
     name: str
@@ -40,105 +43,180 @@ class Dataset:
     corpus: str
     setting: str
     budget: int
-    prepare: Callable[[Database, str], object]
+    prepare: Callable[[Database, str, str], object]
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+    def corpus_of(self, question: str) -> str:
+        """Return the name of the corpus that a question, by its id, is asked over."""
+        return self._named(self.parts.get(question, ""))
+
+    def prepare_all(self, database: Database, mdr: str | None = None) -> None:
+        """Load and connect every corpus, as far as that is not done; with an MDR encoder in the
+        folder `mdr`, its graph too.
+        """
+        parts = list(dict.fromkeys(self.parts.values())) or [""]
+        with bar("corpora", len(parts)) as shown:
+            for part in parts:
+                corpus = self._named(part)
+                self.prepare(database, corpus, part)
+                connected = database.read("inspect/corpus", corpus=corpus)[0]["connected"]
+                if mdr and "mdr" not in connected:
+                    connect(database, corpus, edges=["knn-mdr"], mdr=MdrSettings(mdr))
+                shown.update()
+
+    def _named(self, part: str) -> str:
+        return f"{self.corpus}-{part}" if part else self.corpus
 
 
-def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dataset:
+def open_dataset(
+    name: str,
+    *,
+    split: str,
+    sample: int | None,
+    seed: int,
+    setting: Setting = "corpus",
+    more: int = 0,
+) -> Dataset:
     """Open `demo`, a folder with a corpus and questions, or a published file of questions.
 
-    A folder has `corpus.jsonl` and `SPLIT.jsonl`, both also as .gz: one large corpus for all
-    questions. A file of HotpotQA, 2WikiMultihopQA or MuSiQue makes the corpus of the contexts of
-    the questions that are drawn, as KGP's paper did. `sample` questions are drawn by `seed`.
+    A folder has `corpus.jsonl` (or .json) and `SPLIT.jsonl`, both also as .gz: one large corpus for
+    all questions. Of a published file, the contexts of the questions that are drawn make the
+    corpus, as in KGP's paper; with the setting `question`, each question has its own. PDFs beside
+    questions that name them are such corpora too. `sample` questions are drawn by `seed`. The
+    contexts of `more` further questions are in the corpus too, as far as the file has them.
     """
     if name == DEMO:
         file = Path(str(resources.files("kgp_neo4j.demo"))) / "questions.jsonl"
-        drawn = _drawn(file, sample, seed)
         return Dataset(
             DEMO,
-            tuple(gold for gold, _ in drawn),
+            tuple(asked.gold for asked in _drawn(read_asked(file), sample, seed)),
             "evaluate-demo",
             "the demo's documents",
             SETTINGS.budget,
-            prepare,
+            lambda database, corpus, _: prepare(database, corpus),
         )
     path = Path(name).expanduser()
-    if path.is_dir():
-        return _from_folder(path, split, sample, seed)
-    if path.is_file():
-        return _from_contexts(path, sample, seed)
-    raise InputError(
-        "there is no such data set",
-        where=name,
-        hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
-    )
-
-
-def _from_folder(path: Path, split: str, sample: int | None, seed: int) -> Dataset:
-    file = next((path / file for file in _CORPUS_FILES if (path / file).is_file()), None)
-    asked = next(
-        (path / f"{split}{end}" for end in _SPLITS if (path / f"{split}{end}").is_file()), None
-    )
-    if file is None or asked is None:
-        lacking = "corpus.jsonl.gz" if file is None else f"{split}.jsonl.gz"
+    if not path.exists():
         raise InputError(
-            f"the folder has no {lacking}",
+            "there is no such data set",
+            where=name,
+            hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
+        )
+    if path.is_file():
+        return _from_contexts(path, sample, seed, setting, more)
+    file_, asked_ = (
+        next((path / each for each in names if (path / each).is_file()), None)
+        for names in (_CORPUS_FILES, [f"{split}{end}" for end in _SPLITS])
+    )
+    if asked_ is not None and (file_ is None or setting == "question"):
+        return _from_contexts(asked_, sample, seed, setting, more)
+    if file_ is None or asked_ is None:
+        raise InputError(
+            f"the folder has no {split}.jsonl.gz",
             where=str(path),
             hint="Give a folder with a corpus and questions, or the file of questions itself.",
         )
-    name = f"evaluate-{path.resolve().name}"
-    drawn = _drawn(asked, sample, seed)
+    corpus_file = file_
+    drawn = _drawn(read_asked(asked_), sample, seed)
     return Dataset(
         f"{path.resolve().name} {split}",
-        tuple(gold for gold, _ in drawn),
-        name,
+        tuple(asked.gold for asked in drawn),
+        f"evaluate-{path.resolve().name}",
         "one corpus for all questions",
         default_of(TraversalSettings, "budget"),
-        lambda database, corpus: _prepare(database, corpus, file),
+        lambda database, corpus, _: _prepare(database, corpus, corpus_file, _size(drawn)),
     )
 
 
-def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
-    drawn = _drawn(path, sample, seed)
-    stem = path.name.split(".")[0]
-    name = f"evaluate-{stem}-{len(drawn)}-{seed}"
-    records = [record for _, record in drawn]
-    if not any(record.get("context") or record.get("paragraphs") for record in records):
+def _from_contexts(
+    path: Path, sample: int | None, seed: int, setting: Setting, more: int
+) -> Dataset:
+    every = read_asked(path)
+    if every[0].document:
+        every = [asked for asked in every if path.with_name(asked.document).is_file()]
+        if not every:
+            raise InputError(
+                "none of the documents that the questions name is there",
+                where=str(path.parent),
+                hint="Put the PDFs beside the questions, under the names of their addresses.",
+            )
+    drawn = _drawn(every, sample, seed)
+    ids = {asked.gold.id for asked in drawn}
+    others = [asked for asked in every if asked.gold.id not in ids]
+    random.Random(seed).shuffle(others)
+    held = [*drawn, *others[:more]]
+    if not any(asked.contexts or asked.document for asked in drawn):
         raise InputError(
             "the questions have no contexts to make a corpus of",
             where=str(path),
             hint="Give a folder with corpus.jsonl.gz beside the questions.",
         )
+    parts = {}
+    if every[0].document or setting == "question":
+        parts = {asked.gold.id: asked.document or asked.gold.id for asked in drawn}
+    stem = path.name.split(".")[0]
 
-    def made(database: Database, corpus: str) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"{stem}.jsonl"
-            lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-            file.write_text("".join(lines), encoding="utf-8")
-            _prepare(database, corpus, file)
+    def made(database: Database, corpus: str, part: str) -> None:
+        if drawn[0].document:
+            _prepare(database, corpus, path.with_name(part), None)
+            return
+        kept = [asked for asked in held if not part or asked.gold.id == part]
+        size = _size(drawn)
+        contexts = dict.fromkeys(context for asked in kept for context in asked.contexts)
+        documents = (
+            SourceDocument(title, text, stem, f"{title} {text_hash(text)}", whole=size is None)
+            for title, text in contexts
+        )
+        written = [write(database, corpus, b, size) for b in batches(corpus, documents)]
+        _connect(database, corpus, changed=any(each.new or each.replaced for each in written))
 
     return Dataset(
-        stem,
-        tuple(gold for gold, _ in drawn),
-        name,
-        "the contexts of these questions",
+        f"{path.resolve().parent.name} {stem}",
+        tuple(asked.gold for asked in drawn),
+        f"evaluate-{stem}-{_mark(path, () if parts else held)}",
+        _described(drawn, parts),
         default_of(TraversalSettings, "budget"),
         made,
+        parts,
     )
 
 
-def _prepare(database: Database, corpus: str, file: Path) -> None:
-    """Load the corpus, and connect it unless it is whole already."""
-    account = load(database, [str(file)], corpus)
+def _mark(path: Path, held: Sequence[Asked]) -> str:
+    """Return eight characters that differ for other files and other questions."""
+    return text_hash("\n".join((str(path.resolve()), *(a.gold.id for a in held))))[:8]
+
+
+def _described(drawn: Sequence[Asked], parts: Mapping[str, str]) -> str:
+    if drawn[0].document:
+        return "one corpus for each document"
+    made = "one corpus for each question's contexts" if parts else "the contexts of these questions"
+    facts = [(asked, fact) for asked in drawn for fact in asked.gold.facts]
+    lost = sum(not any(fact.is_in(*held) for held in asked.contexts) for asked, fact in facts)
+    return f"{made} ({lost} of {len(facts)} supporting facts are not in them)" if lost else made
+
+
+def _size(drawn: Iterable[Asked]) -> int | None:
+    """Return the passages' size in characters: None where a fact is a whole passage."""
+    is_sentence = any(fact.part for asked in drawn for fact in asked.gold.facts)
+    return DEFAULT_SIZE if is_sentence else None
+
+
+def _prepare(database: Database, corpus: str, file: Path, passage_size: int | None) -> None:
+    """Load the file of a corpus, and connect it."""
+    account = load(database, [str(file)], corpus, passage_size=passage_size)
+    _connect(database, corpus, changed=bool(account.new or account.replaced))
+
+
+def _connect(database: Database, corpus: str, *, changed: bool) -> None:
+    """Connect a corpus unless it is whole already."""
     found = database.read("inspect/corpus", corpus=corpus)[0]
     graphs = {"keywords", "entities", "similarity"}
-    changed = account.new or account.replaced or found["unconnected"]
-    if changed or not graphs <= set(found["connected"]):
+    if changed or found["unconnected"] or not graphs <= set(found["connected"]):
         connect(database, corpus)
 
 
-def _drawn(path: Path, sample: int | None, seed: int) -> list[tuple[GoldQuestion, dict[str, Any]]]:
-    found = read_gold(path)
+def _drawn(found: Sequence[Asked], sample: int | None, seed: int) -> list[Asked]:
     if sample is None or sample >= len(found):
-        return found
+        return list(found)
     kept = sorted(random.Random(seed).sample(range(len(found)), sample))
     return [found[at] for at in kept]

@@ -7,23 +7,38 @@ reads the supporting facts themselves, `none` asks the model without passages.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.delete import list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, answered_by, make_pipeline
+from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.evaluate.answers import Answering, answer_questions, from_passages, short_answer
 from kgp_neo4j.evaluate.datasets import Dataset
-from kgp_neo4j.evaluate.scores import GoldQuestion, Run, is_fact, read_run
+from kgp_neo4j.evaluate.questions import GoldQuestion
+from kgp_neo4j.evaluate.scores import Run, read_run
+from kgp_neo4j.evaluate.searches import BiEncoderSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.llm.reply_text import cost_of
 from kgp_neo4j.types.corpus import Answer, Passage, Question, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
-__all__ = ["METHODS", "TABLES", "Method", "Result", "check_methods", "run_methods"]
+__all__ = [
+    "METHODS",
+    "TABLES",
+    "Method",
+    "Result",
+    "answering",
+    "check_methods",
+    "keep_settings",
+    "plan",
+    "run_methods",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +58,9 @@ class Method:
 #: The rows by name, in the order of the table (KGP, Table 1 and 2).
 METHODS: dict[str, Method] = {
     "none": Method("no passages: what the language model knows", "", needs="model"),
+    "tfidf": Method("cosine of TF-IDF vectors (scikit-learn)", "tfidf"),
     "bm25": Method("full-text search", "bm25"),
+    "dpr": Method("a bi-encoder pair, QUESTIONS,PASSAGES", "dpr", needs="agent model"),
     "knn": Method("nearest neighbours of the question's vector", "dense"),
     "hybrid": Method("both, fused by rank", "hybrid"),
     "ircot": Method(
@@ -55,6 +72,7 @@ METHODS: dict[str, Method] = {
     "kgp-mdr": Method("traversal by a trained MDR encoder", agent="mdr", needs="agent model"),
     "kgp-t5": Method("traversal by a fine-tuned T5", agent="t5", needs="agent model"),
     "kgp-llama": Method("traversal by a fine-tuned LLaMA", agent="llama", needs="agent model"),
+    "kgp-chat": Method("traversal by texts of the language model", agent="chat", needs="model"),
     "kgp": Method("traversal by the learned agent, our default", agent="learned"),
     "golden": Method("the supporting facts themselves", ""),
 }
@@ -82,7 +100,7 @@ def check_methods(
     *,
     within: Sequence[str],
     model: bool,
-    agent_models: Mapping[str, str],
+    agent_models: Container[str],
 ) -> list[str]:
     """Return the names of the rows; where none are given, all of `within` that can be run.
 
@@ -96,7 +114,7 @@ def check_methods(
     }
     if not names:
         return [name for name in within if name not in lacking]
-    for name in (*names, *agent_models):
+    for name in names:
         if name not in METHODS:
             raise ConfigurationError(
                 f"there is no method {name!r}", hint=f"Choose from {', '.join(METHODS)}."
@@ -113,39 +131,85 @@ def run_methods(
     names: Sequence[str],
     out: Path,
     *,
-    budget: int,
+    traversal: TraversalSettings,
     model: LanguageModel | None = None,
-    agent_models: Mapping[str, str] | None = None,
+    agent_models: Mapping[str, AgentSettings] | None = None,
     echo: Callable[[str], object] = lambda _: None,
 ) -> Result:
     """Answer every question by every method, and score the runs.
 
     A line is written to `out`/METHOD.jsonl for each question at once, so that a run that was
-    stopped goes on where it was. Raises InputError where `out` has a run of other settings.
+    stopped goes on where it was. Of `traversal` the learned agent has the budget alone. Raises
+    InputError where `out` has a run of other settings.
     """
     settings = {
         "dataset": dataset.name,
         "setting": dataset.setting,
         "questions": [question.id for question in dataset.questions],
-        "budget": budget,
+        **asdict(traversal),
         "answers": model.name if model else "offline reader",
     }
-    _keep_settings(out, settings)
-    dataset.prepare(database, dataset.corpus)
+    keep_settings(out, settings)
+    mdr = (agent_models or {}).get("kgp-mdr") if "kgp-mdr" in names else None
+    dataset.prepare_all(database, mdr.model if mdr else None)
     runs = {}
     asked = [question.question for question in dataset.questions]
     for name in names:
         echo(f"{name}: {METHODS[name].text}")
         file = out / f"{name}.jsonl"
-        answering = _answering(
-            database, dataset, name, budget, model, (agent_models or {}).get(name)
+        answered = answering(
+            database, dataset, name, traversal, model, (agent_models or {}).get(name)
         )
-        answer_questions(asked, answering, file, resume=True)
+        answer_questions(asked, answered, file, resume=True)
         runs[name] = read_run(file, dataset.questions)
     return Result(dataset.name, dataset.setting, settings, dataset.questions, runs)
 
 
-def _keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
+#: Calls of the language model for an answer, beyond the answer itself: thoughts, hops.
+_FURTHER_CALLS = {"ircot": 4, "kgp-chat": 12}
+#: About what a passage and a reply have in tokens, and what an answer takes in seconds.
+_PASSAGE_TOKENS, _REPLY_TOKENS = 130, 100
+_OFFLINE_SECONDS, _CALL_SECONDS = 0.3, 5.0
+
+
+def plan(
+    names: Sequence[str],
+    questions: int,
+    budget: int,
+    language: LanguageSettings | None = None,
+    judge: LanguageSettings | None = None,
+) -> str:
+    """Return in a line what is to be done, and about how long and how much it takes.
+
+    `language` are the settings of the model that answers, with its prices where they are known, and
+    `judge` those of the model that judges, with two short calls an answer.
+    """
+    calls = read = 0
+    if language is not None:
+        calls = questions * sum(1 + _FURTHER_CALLS.get(name, 0) for name in names)
+        read = calls * budget * _PASSAGE_TOKENS
+    asked = 2 * questions * len(names) if judge is not None else 0
+    seconds = (calls + asked) * _CALL_SECONDS or questions * len(names) * _OFFLINE_SECONDS
+    costs = [
+        cost_of(settings, tokens, number * _REPLY_TOKENS)
+        for settings, tokens, number in (
+            (language, read, calls),
+            (judge, asked * 3 * _PASSAGE_TOKENS, asked),
+        )
+        if settings is not None and number
+    ]
+    parts = [
+        f"{questions} questions by {len(names)} methods: about {max(1, round(seconds / 60))} min"
+    ]
+    if calls + asked:
+        parts.append(f"{calls + asked:,} calls of a language model or fewer")
+        known = [cost for cost in costs if cost is not None]
+        parts.append(f"about {sum(known):.2f} in the currency of its prices" if known else
+                     "at a cost that is not known (docs/models.md: prices)")  # fmt: skip
+    return ", ".join(parts)
+
+
+def keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
     """Write the settings of a new folder; raises InputError where it has others."""
     file = out / "settings.json"
     try:
@@ -167,46 +231,63 @@ def _keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
         ) from error
 
 
-def _answering(
+def answering(
     database: Database,
     dataset: Dataset,
     name: str,
-    budget: int,
+    traversal: TraversalSettings,
     model: LanguageModel | None,
-    agent_model: str | None,
+    agent: AgentSettings | None,
 ) -> Answering:
     """Return what answers a question by a method."""
     made = METHODS[name]
     if name == "none":
         assert model is not None
         return from_passages(lambda _: (), model)
-    pipeline = make_pipeline(
-        database,
-        dataset.corpus,
-        method=made.method or "bm25",  # type: ignore[arg-type]
-        agent=made.agent,
-        settings=TraversalSettings(budget=budget),
-        agent_settings=AgentSettings(model=agent_model) if agent_model else None,
-        model=model,
-    )
-    if name != "golden":
-        return lambda question: _row(pipeline, pipeline.ask(question.text))
-    facts = {gold.id: _facts(database, dataset.corpus, gold) for gold in dataset.questions}
 
-    def golden(question: Question) -> dict[str, Any]:
-        return _row(pipeline, pipeline.answer(Retrieval(question, facts[question.id])))
+    settings = traversal
+    if made.agent == "learned":  # it walks in a way of its own
+        settings = TraversalSettings(budget=traversal.budget)
 
-    return golden
+    @cache
+    def pipeline(corpus: str) -> Pipeline:
+        searches = {"tfidf": TfidfSearch, "dpr": BiEncoderSearch}
+        named = "bm25" if made.method in searches else made.method or "bm25"
+        whole = make_pipeline(
+            database,
+            corpus,
+            method=named,  # type: ignore[arg-type]
+            agent=made.agent,
+            settings=settings,
+            agent_settings=agent if made.agent else None,
+            model=model,
+        )
+        if made.method not in searches:
+            return whole
+        given = (agent.model or "",) if agent else ()
+        search = searches[made.method](database, corpus, traversal.budget, *given)
+        return Pipeline(database, corpus, search, whole.answerer, meter=whole.meter)
+
+    def answered(question: Question) -> dict[str, Any]:
+        corpus = dataset.corpus_of(question.id)
+        if name != "golden":
+            return _row(pipeline(corpus), pipeline(corpus).ask(question.text))
+        facts = _facts(database, corpus, golds[question.id])
+        return _row(pipeline(corpus), pipeline(corpus).answer(Retrieval(question, facts)))
+
+    golds = {gold.id: gold for gold in dataset.questions}
+    return answered
 
 
 def _facts(database: Database, corpus: str, gold: GoldQuestion) -> tuple[Passage, ...]:
     """Return the passages of a question's supporting facts, in the facts' order."""
-    return tuple(
-        passage
+    found = {
+        passage.id: passage
         for fact in gold.facts
-        for passage in list_passages(database, corpus, fact[0])
-        if is_fact(fact, passage.title, passage.text)
-    )
+        for passage in list_passages(database, corpus, fact.title)
+        if fact.is_in(passage.title, passage.text)
+    }
+    return tuple(found.values())
 
 
 def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
@@ -220,6 +301,7 @@ def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
         "answer": said,
         "stated": answer.stated,
         "retrieved": [{"title": p.title, "text": p.text} for p in answer.passages],
+        "carried": [statement.carried for statement in answer.statements],
         "calls": usage.calls if usage else 0,
         "tokens": [usage.prompt_tokens, usage.reply_tokens] if usage else [0, 0],
     }

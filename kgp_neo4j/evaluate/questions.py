@@ -1,17 +1,100 @@
-"""Read questions: files of HotpotQA, 2WikiMultihopQA, MuSiQue, or {id, question} lines."""
+"""Read questions: published files with their gold and contexts, or {id, question} lines.
+
+The keys of a record show which data set it is from. A question's gold are its true answers and its
+supporting facts; its contexts are the documents that it is asked over.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
 
-from kgp_neo4j.environment.files import extension, opened, read_records, shown
+from kgp_neo4j.corpus.load.datasets import RecordReader
+from kgp_neo4j.environment.files import Value, extension, opened, read_records, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["read_questions"]
+__all__ = ["Asked", "Fact", "GoldQuestion", "read_asked", "read_questions", "read_values"]
 
 _EXPECTED = 'Each line or array member needs "question" and an id ("id" or "_id").'
+_FORM = (
+    "Give a file of HotpotQA, 2WikiMultihopQA, MuSiQue, IIRC, MultiHop-RAG or PDFTriage, or lines "
+    "in one of their forms."
+)
+#: The file of linked articles, {title: HTML}, that IIRC has beside its questions.
+_ARTICLES = "context_articles.json"
+
+
+class Fact(NamedTuple):
+    """A supporting fact: the title of its passage, and its text where the title does not do.
+
+    With `part` the text is a sentence of a passage, else the whole passage.
+    """
+
+    title: str
+    text: str | None = None
+    part: bool = False
+
+    def is_in(self, title: str, text: str) -> bool:
+        """Return whether a passage is the one that the fact names.
+
+        Half a sentence does: the border of two passages may cut it.
+        """
+        if self.title != title or self.text is None:
+            return self.title == title
+        if not self.part:
+            return self.text == text.strip()
+        sentence, held = (" ".join(each.split()) for each in (self.text, text))
+        half = len(sentence) // 2
+        return sentence[:half] in held or sentence[half:] in held
+
+
+@dataclass(frozen=True, slots=True)
+class GoldQuestion:
+    """A question with its true answers and supporting facts.
+
+    With no answers, saying nothing is right; where they are None, nobody has written them down.
+    `kind` is the data set's own.
+    """
+
+    id: str
+    text: str
+    answers: tuple[str, ...] | None
+    facts: tuple[Fact, ...]
+    kind: str = ""
+
+    @property
+    def question(self) -> Question:
+        """Return the question as a retriever takes it."""
+        return Question(self.id, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its gold and contexts, each a title and a text.
+
+    `document` is the name of the file that it is asked over instead (PDFTriage).
+    """
+
+    gold: GoldQuestion
+    contexts: tuple[tuple[str, str], ...] = ()
+    document: str = ""
+
+
+def read_values(path: Path, title: str) -> Iterator[Value]:
+    """Yield the JSON values of a file: the members of its one array, or of its lines.
+
+    Raises InputError with file and line for what is no JSON. `title` is that of the progress bar.
+    """
+    with bar(title, None) as progress, opened(path, progress) as file:
+        for value in read_records(file, shown(path)):
+            if isinstance(value.value, InputError):
+                raise value.value
+            yield value
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -22,21 +105,181 @@ def read_questions(path: Path) -> list[Question]:
     name = shown(path)
     if extension(path) not in (".json", ".jsonl"):
         raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
-    found: list[Question] = []
-    seen: set[str] = set()
-    with bar("questions", None) as progress, opened(path, progress) as file:
-        for value, where in read_records(file, name):
-            if isinstance(value, InputError):
-                raise value
-            if not isinstance(value, dict) or not isinstance(value.get("question"), str):
-                raise InputError("not a question", where=where, hint=_EXPECTED)
-            key = value.get("id", value.get("_id"))
-            if key is None:
-                raise InputError("the question has no id", where=where, hint=_EXPECTED)
-            if str(key) in seen:
-                raise InputError(f"the id {key!r} stands twice", where=where)
-            seen.add(str(key))
-            found.append(Question(str(key), value["question"]))
+    found: dict[str, Question] = {}
+    for value, where in read_values(path, "questions"):
+        if not isinstance(value, dict) or not isinstance(value.get("question"), str):
+            raise InputError("not a question", where=where, hint=_EXPECTED)
+        key = value.get("id", value.get("_id"))
+        if key is None:
+            raise InputError("the question has no id", where=where, hint=_EXPECTED)
+        if str(key) in found:
+            raise InputError(f"the id {key!r} stands twice", where=where)
+        found[str(key)] = Question(str(key), value["question"])
     if not found:
         raise InputError("the file holds no question", where=name, hint=_EXPECTED)
-    return found
+    return list(found.values())
+
+
+# --- Published files ------------------------------------------------------------------------------
+
+
+def read_asked(path: Path) -> list[Asked]:
+    """Return the questions of a published file with their gold and contexts, in order.
+
+    Raises InputError with file and line for what is no question, and for an id that stands twice.
+    """
+    made: dict[str, Asked] = {}
+    articles: Mapping[str, str] | None = None
+    for number, (record, where) in enumerate(read_values(path, "questions"), 1):
+        if not isinstance(record, dict):
+            raise InputError("not a question", where=where, hint=_FORM)
+        if isinstance(record.get("questions"), list):
+            articles = _articles(path) if articles is None else articles
+        try:
+            for asked in _asked(record, where, number, articles or {}):
+                if asked.gold.id in made:
+                    raise InputError(f"the id {asked.gold.id!r} stands twice", where=where)
+                made[asked.gold.id] = asked
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise InputError("the question is not as published", where=where, hint=_FORM) from error
+    if not made:
+        raise InputError("the file holds no question", where=shown(path), hint=_FORM)
+    return list(made.values())
+
+
+def _asked(
+    record: dict[str, Any], where: str, number: int, articles: Mapping[str, str]
+) -> Iterator[Asked]:
+    """Yield the questions of a record; `number` names one that has no id."""
+    if isinstance(record.get("questions"), list):
+        yield from _nested(record, articles)
+    elif isinstance(record.get("query"), str) and "evidence_list" in record:
+        yield _with_evidence(record, number)
+    elif isinstance(record.get("text"), str) and "pdf_url" in record:
+        name = PurePosixPath(record["pdf_url"]).name
+        gold = GoldQuestion(str(record["id"]), record["text"], None, (), record["category"])
+        yield Asked(gold, document=name)
+    elif not isinstance(record.get("question"), str):
+        raise InputError("not a question", where=where, hint=_FORM)
+    elif isinstance(record.get("paragraph"), str):
+        yield _with_sentences(record, number)
+    else:
+        yield _with_facts(record, where)
+
+
+def _with_facts(record: dict[str, Any], where: str) -> Asked:
+    """Read a question of HotpotQA, 2WikiMultihopQA or MuSiQue."""
+    key = record.get("_id", record.get("id"))
+    if key is None:
+        raise InputError("the question has no id", where=where, hint=_FORM)
+    try:
+        facts = (
+            [
+                Fact(str(p["title"]), str(p["paragraph_text"]).strip())
+                for p in record["paragraphs"]
+                if p["is_supporting"]
+            ]
+            if "paragraphs" in record
+            else [Fact(t) for t in sorted({str(f[0]) for f in record["supporting_facts"]})]
+        )
+    except (IndexError, KeyError, TypeError) as error:
+        raise InputError(
+            "the question names no supporting facts", where=where, hint=_FORM
+        ) from error
+    answers = (record.get("answer") or "", *(record.get("answer_aliases") or ()))
+    gold = GoldQuestion(
+        id=str(key),
+        text=record["question"],
+        answers=tuple(str(answer) for answer in answers if answer),
+        facts=tuple(facts),
+        kind=str(record.get("type", "")),
+    )
+    if not (record.get("context") or record.get("paragraphs")):
+        return Asked(gold)
+    contexts = []
+    for document in RecordReader(Path(where)).documents(iter([Value(record, where)])):
+        if isinstance(document, InputError):
+            raise document
+        contexts.append((document.title, document.text))
+    return Asked(gold, tuple(contexts))
+
+
+def _with_evidence(record: dict[str, Any], number: int) -> Asked:
+    """Read a question of MultiHop-RAG; one without evidence cannot be answered."""
+    facts = [Fact(e["title"], e["fact"], part=True) for e in record["evidence_list"]]
+    answers = (str(record["answer"]),) if facts else ()
+    kind = str(record.get("question_type", ""))
+    return Asked(GoldQuestion(str(number), record["query"], answers, tuple(facts), kind))
+
+
+# --- IIRC: questions nested in their passage, linked articles in a file of their own --------------
+
+
+def _articles(path: Path) -> dict[str, str]:
+    """Return the HTML of the articles beside a file of questions, by title in lower case."""
+    file = path.with_name(_ARTICLES)
+    if not file.is_file():
+        raise InputError(
+            "the articles that the passages link to are not there",
+            where=shown(file),
+            hint=f"Put {_ARTICLES} beside the questions.",
+        )
+    with bar("articles", None) as progress, opened(file, progress) as opened_file:
+        try:
+            found = json.load(opened_file)
+        except ValueError as error:
+            raise InputError(f"not JSON ({error})", where=shown(file)) from error
+    return {str(title).lower(): html for title, html in found.items()}
+
+
+def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> Iterator[Asked]:
+    from kgp_neo4j.corpus.load.html import read_page
+
+    title = record["title"]
+    contexts = [(title, record["text"])]
+    for target in dict.fromkeys(link["target"].lower() for link in record["links"]):
+        if article := articles.get(target):
+            contexts.append((target, read_page(article, target).text))
+    for question in record["questions"]:
+        facts = [
+            Fact(title if c["passage"] == "main" else c["passage"].lower(), c["text"], part=True)
+            for c in question["context"]
+        ]
+        answer = question["answer"]
+        spans = [span["text"] for span in answer.get("answer_spans") or ()]
+        value, unit = (str(answer.get(f"answer_{key}") or "") for key in ("value", "unit"))
+        answers = _true_answers(spans, value, unit)
+        gold = GoldQuestion(
+            str(question["qid"]), question["question"], answers, tuple(facts), answer["type"]
+        )
+        yield Asked(gold, tuple(contexts))
+
+
+def _with_sentences(record: dict[str, Any], number: int) -> Asked:
+    """Read a question of IIRC that has only its gold sentences, without the articles around them.
+
+    Its contexts are its introductory paragraph and the sentences of each article as one text.
+    """
+    title = f"Introduction: {record['paragraph'].split('.')[0][:80]}"
+    texts: dict[str, list[str]] = {}
+    facts = []
+    for found in record["context"]:
+        of = title if found["title"] == "main" else found["title"]
+        facts.append(Fact(of, found["sent"], part=True))
+        if of != title:
+            texts.setdefault(of, []).append(found["sent"])
+    contexts = [(title, record["paragraph"]), *((of, "\n".join(t)) for of, t in texts.items())]
+    (answer,) = record["answer"]
+    answers: tuple[str, ...] = ()
+    if record["answer_type"] != "none":
+        answers = _true_answers(answer["spans"], str(answer["number"]), "")
+    gold = GoldQuestion(
+        str(number), record["question"], answers, tuple(facts), record["answer_type"]
+    )
+    return Asked(gold, tuple(contexts))
+
+
+def _true_answers(spans: Sequence[str], value: str, unit: str) -> tuple[str, ...]:
+    """Return the forms of an answer: its spans together, its value with and without unit."""
+    forms = (", ".join(spans), f"{value} {unit}".strip(), value)
+    return tuple(dict.fromkeys(form for form in forms if form))

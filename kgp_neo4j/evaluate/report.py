@@ -7,12 +7,24 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from statistics import median
+from typing import Any
 
 from kgp_neo4j.evaluate.experiment import Result
+from kgp_neo4j.evaluate.figures import Point
 from kgp_neo4j.evaluate.scores import CUTS, Run, mean, paired_interval
 from kgp_neo4j.show.html import escaped, html_page
+from kgp_neo4j.types.errors import InputError
 
-__all__ = ["machine_line", "markdown_report", "page_report", "tables_of"]
+__all__ = [
+    "Table",
+    "figure_table",
+    "machine_line",
+    "markdown_report",
+    "page_report",
+    "rank_table",
+    "settings_lines",
+    "tables_of",
+]
 
 #: The method that the others are compared with.
 _OURS = "kgp"
@@ -34,7 +46,14 @@ def tables_of(result: Result, before: Mapping[str, Run] | None = None) -> list[T
 
 def _methods(result: Result) -> Table:
     last = CUTS[-1]
-    names = ("EM", "F1", "recall@5", f"recall@{last}", f"all@{last}", "precision@5", "silent")
+    cut = min(int(result.settings["budget"]), last)  # a run has no more than its budget
+    measures = {
+        "Acc": "Acc", "EM": "EM", "F1": "F1", "recall@5": "R@5", f"recall@{last}": f"R@{cut}",
+        f"all@{last}": f"SF-EM@{cut}", "precision@5": "P@5", "carried": "carried",
+        "silent": "silent", "stated": "stated",
+    }  # fmt: skip
+    known = {name for run in result.runs.values() for name in run.means()}
+    names = [name for name in measures if name in known]
     ranks = _ranks({name: run.means().get("F1", 0.0) for name, run in result.runs.items()})
     rows = []
     for method, run in result.runs.items():
@@ -42,11 +61,8 @@ def _methods(result: Result) -> Table:
         cells = [_percent(means.get(name)) for name in names]
         cells += [_difference(result, method), f"{ranks[method]:g}", _seconds(run)]
         rows.append([method, *cells])
-    cut = min(int(result.settings["budget"]), last)  # a run has no more than its budget
-    header = (
-        "method", "EM", "F1", "R@5", f"R@{cut}", f"SF-EM@{cut}", "P@5", "silent",
-        f"F1 less that of {_OURS}", "rank", "p50 s",
-    )  # fmt: skip
+    shown = [measures[name] for name in names]
+    header = ("method", *shown, f"F1 less that of {_OURS}", "rank", "p50 s")
     return "Methods", header, rows
 
 
@@ -58,7 +74,7 @@ def _kinds(result: Result) -> Table:
         cells = []
         for run in result.runs.values():
             measures = [run.measures[key] for key in ids]
-            values = [m.get("F1", m.get("silent")) for m in measures]
+            values = [m.get("F1", m.get("silent", m.get("stated"))) for m in measures]
             cells.append(_percent(mean([v for v in values if v is not None])))
         rows.append([kind, str(len(ids)), *cells])
     return "F1 by kind of question", ("kind", "questions", *result.runs), rows
@@ -114,12 +130,15 @@ def machine_line() -> str:
     return f"{today}, {os.cpu_count()} cores ({platform.machine()}), {platform.system()}"
 
 
-def _about(result: Result, machine: str) -> list[str]:
+def settings_lines(result: Result, machine: str) -> list[str]:
+    """Return what a report says first: what was asked, over what, and who answered."""
     lines = [
         f"{len(result.questions)} questions of {result.dataset}; corpus: {result.setting}; budget "
         f"{result.settings['budget']} passages; answers: {result.settings['answers']}; {machine}.",
+        *_traversal(result),
         "EM and F1 are SQuAD's, in per cent; R, P and SF-EM count supporting facts among the first "
-        "passages; `silent` is the share of questions without an answer that got none.",
+        "passages; `silent` is the share of questions without an answer that got none; `stated`, "
+        "where the answers are not known, the share that got a sure one.",
     ]
     for name, run in result.runs.items():
         if run.missing:
@@ -127,9 +146,21 @@ def _about(result: Result, machine: str) -> list[str]:
     return lines
 
 
-def markdown_report(result: Result, tables: Iterable[Table], machine: str) -> str:
-    """Return the report as Markdown."""
-    parts = ["# Evaluation", *_about(result, machine)]
+def _traversal(result: Result) -> list[str]:
+    """Return how the agents walked, where there are any; ours has settings of its own."""
+    if "algorithm" not in result.settings:  # other systems' runs alone
+        return []
+    if result.runs and not any(name.startswith(f"{_OURS}-") for name in result.runs):
+        return []
+    how = {"paper": "the paper's Algorithm 1", "beam": "our beam"}[result.settings["algorithm"]]
+    along = ", ".join(result.settings["edges"]) or "all edges"
+    factor = result.settings["branching"]
+    return [f"Rows {_OURS}-... walk by {how}, with a branching factor of {factor}, along {along}."]
+
+
+def markdown_report(about: Sequence[str], tables: Iterable[Table]) -> str:
+    """Return the report as Markdown: the lines that it begins with, then the tables."""
+    parts = ["# Evaluation", *about]
     for title, header, rows in tables:
         lines = [f"| {' | '.join(row)} |" for row in (header, *rows)]
         parts.append(f"## {title}")
@@ -137,12 +168,10 @@ def markdown_report(result: Result, tables: Iterable[Table], machine: str) -> st
     return "\n\n".join(parts) + "\n"
 
 
-def page_report(result: Result, tables: Iterable[Table], machine: str) -> str:
-    """Return the report as a page that needs no network."""
-    parts = [
-        "<h1>Evaluation</h1>",
-        *(f"<p>{escaped(line)}</p>" for line in _about(result, machine)),
-    ]
+def page_report(about: Sequence[str], tables: Iterable[Table], picture: str = "") -> str:
+    """Return the report as a page that needs no network; `picture` is SVG."""
+    parts = ["<h1>Evaluation</h1>", *(f"<p>{escaped(line)}</p>" for line in about)]
+    parts.append(picture[picture.find("<svg") :] if picture else "")
     for title, header, rows in tables:
         head = "".join(f"<th>{escaped(cell)}</th>" for cell in header)
         body = "".join(
@@ -150,4 +179,57 @@ def page_report(result: Result, tables: Iterable[Table], machine: str) -> str:
         )
         parts.append(f"<h2>{escaped(title)}</h2><div class='map'><table><thead><tr>{head}</tr>")
         parts.append(f"</thead><tbody>{body}</tbody></table></div>")
-    return html_page(f"Evaluation of {result.dataset}", "".join(parts))
+    return html_page("Evaluation", "".join(parts))
+
+
+# --- Figures, and several data sets ---------------------------------------------------------------
+
+
+def figure_table(points: Sequence[Point], title: str) -> list[Table]:
+    """Return the points of a figure as tables, one for each axis; shares are in per cent."""
+    tables: list[Table] = []
+    for axis in dict.fromkeys(point.axis for point in points):
+        held = [point for point in points if point.axis == axis]
+        names = list(dict.fromkeys(name for point in held for name in point.measures))
+        rows = [
+            [p.line, f"{p.x:,}", *(_measure(name, p.measures.get(name)) for name in names)]
+            for p in held
+        ]
+        tables.append((f"{title}, by {axis}", ("line", axis, *names), rows))
+    return tables
+
+
+def _measure(name: str, value: float | None) -> str:
+    if value is None or not name.endswith(("seconds", "reached")):
+        return _percent(value)
+    return f"{value:.3f}" if name.endswith("seconds") else f"{value:.1f}"
+
+
+def rank_table(evaluations: Sequence[Mapping[str, Any]]) -> Table:
+    """Return F1 by data set, and the mean rank of each method that all of them have (KGP, Table 1).
+
+    An evaluation is what `scores.json` of its folder holds. Raises InputError where their settings
+    differ, so that one table never has figures of two settings.
+    """
+    for name in ("setting", "budget", "answers", "algorithm"):
+        kinds = {str(each["settings"].get(name, "")) for each in evaluations}
+        if len(kinds) > 1:
+            raise InputError(
+                f"the evaluations differ in {name}: {', '.join(sorted(kinds))}",
+                hint="Only evaluations with the same settings can stand in one table.",
+            )
+    tables = [
+        {name: means.get("F1", 0.0) for name, means in each["methods"].items()}
+        for each in evaluations
+    ]
+    shared = [name for name in tables[0] if all(name in table for table in tables)]
+    ranks = [_ranks({name: table[name] for name in shared}) for table in tables]
+    rows = [
+        [
+            name,
+            *(_percent(table[name]) for table in tables),
+            f"{mean([each[name] for each in ranks]):.2f}",
+        ]
+        for name in shared
+    ]
+    return "F1 and mean rank", ("method", *(e["dataset"] for e in evaluations), "rank"), rows

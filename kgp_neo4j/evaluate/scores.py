@@ -7,59 +7,33 @@ counts as wrong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kgp_neo4j.environment.files import opened, read_records, shown
-from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.evaluate.answers import exact_match, f1
-from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.evaluate.questions import GoldQuestion, read_values
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [
     "CUTS",
-    "GoldQuestion",
     "Run",
-    "gold_question",
-    "is_fact",
     "mean",
     "measure",
     "paired_interval",
-    "read_gold",
+    "read_rows",
     "read_run",
 ]
 
 #: Numbers of passages at which recall, precision and all@k are taken.
 CUTS = (2, 5, 10, 20, 30)
 _DRAWS = 1000
-_FORM = "Give a file of HotpotQA, 2WikiMultihopQA or MuSiQue, or lines in one of their forms."
 
 #: A line of a run: `id`, and where known `retrieved`, `answer`, `stated` and `seconds`.
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class GoldQuestion:
-    """A question with its true answers and supporting facts.
-
-    A fact is a passage's title, and its text where the data set tells passages of one title apart
-    (MuSiQue), else None. Without answers, saying nothing is right. `kind` is the data set's own.
-    """
-
-    id: str
-    text: str
-    answers: tuple[str, ...]
-    facts: tuple[tuple[str, str | None], ...]
-    kind: str = ""
-
-    @property
-    def question(self) -> Question:
-        """Return the question as a retriever takes it."""
-        return Question(self.id, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,69 +57,6 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-# --- Gold ---
-
-
-def gold_question(record: Any, where: str) -> GoldQuestion:
-    """Return a record in the form of HotpotQA, 2WikiMultihopQA or MuSiQue with its gold.
-
-    Raises InputError for one without id, question or supporting facts.
-    """
-    if not isinstance(record, dict) or not isinstance(record.get("question"), str):
-        raise InputError("not a question", where=where, hint=_FORM)
-    key = record.get("_id", record.get("id"))
-    if key is None:
-        raise InputError("the question has no id", where=where, hint=_FORM)
-    facts: tuple[tuple[str, str | None], ...]
-    try:
-        if "paragraphs" in record:
-            facts = tuple(
-                (str(p["title"]), str(p["paragraph_text"]).strip())
-                for p in record["paragraphs"]
-                if p["is_supporting"]
-            )
-        else:
-            titles = sorted({str(fact[0]) for fact in record["supporting_facts"]})
-            facts = tuple((title, None) for title in titles)
-    except (IndexError, KeyError, TypeError) as error:
-        raise InputError(
-            "the question names no supporting facts", where=where, hint=_FORM
-        ) from error
-    answers = (record.get("answer") or "", *(record.get("answer_aliases") or ()))
-    return GoldQuestion(
-        id=str(key),
-        text=record["question"],
-        answers=tuple(str(answer) for answer in answers if answer),
-        facts=facts,
-        kind=str(record.get("type", "")),
-    )
-
-
-def read_gold(path: Path) -> list[tuple[GoldQuestion, dict[str, Any]]]:
-    """Return the questions of a file with their records, in order.
-
-    Raises InputError with file and line for what is no question, and for an id that stands twice.
-    """
-    made: dict[str, tuple[GoldQuestion, dict[str, Any]]] = {}
-    for record, where in _records(path, "questions"):
-        gold = gold_question(record, where)
-        if gold.id in made:
-            raise InputError(f"the id {gold.id!r} stands twice", where=where)
-        made[gold.id] = gold, record
-    if not made:
-        raise InputError("the file holds no question", where=shown(path), hint=_FORM)
-    return list(made.values())
-
-
-def _records(path: Path, title: str) -> Any:
-    name = shown(path)
-    with bar(title, None) as progress, opened(path, progress) as file:
-        for value, where in read_records(file, name):
-            if isinstance(value, InputError):
-                raise value
-            yield value, where
-
-
 # --- Runs ---
 
 
@@ -155,15 +66,23 @@ def read_run(path: Path, questions: Sequence[GoldQuestion]) -> Run:
     A line is {"id", "retrieved": [{"title", "text"}, ...], "answer", "seconds"}. Raises InputError
     for broken lines, ids that stand twice, and ids of no question here.
     """
-    known = {question.id for question in questions}
+    rows = read_rows(path, {question.id for question in questions})
+    return Run(
+        {q.id: measure(q, rows.get(q.id, {})) for q in questions},
+        tuple(q.id for q in questions if q.id not in rows),
+    )
+
+
+def read_rows(path: Path, known: Container[str] | None = None) -> dict[str, Row]:
+    """Return the lines of a run by their id; with `known`, other ids are refused."""
     rows: dict[str, Row] = {}
-    for row, where in _records(path, "run"):
+    for row, where in read_values(path, "run"):
         if not isinstance(row, dict) or "id" not in row:
             raise InputError("not a line of a run", where=where, hint='It needs an "id".')
         key = str(row["id"])
         if key in rows:
             raise InputError(f"the id {key!r} stands twice", where=where)
-        if key not in known:
+        if known is not None and key not in known:
             raise InputError(
                 f"the id {key!r} is of no question here",
                 where=where,
@@ -176,19 +95,11 @@ def read_run(path: Path, questions: Sequence[GoldQuestion]) -> Run:
                 hint='Give [{"title": ..., "text": ...}, ...], best first.',
             )
         rows[key] = row
-    return Run(
-        {q.id: measure(q, rows.get(q.id, {})) for q in questions},
-        tuple(q.id for q in questions if q.id not in rows),
-    )
+    return rows
 
 
 def _is_list_of_passages(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(p, dict) and "title" in p for p in value)
-
-
-def is_fact(fact: tuple[str, str | None], title: str, text: str) -> bool:
-    """Return whether a passage is the one that a supporting fact names."""
-    return fact[0] == title and (fact[1] is None or fact[1] == text.strip())
 
 
 def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
@@ -201,17 +112,21 @@ def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
     made: dict[str, float] = {}
     for cut in CUTS if gold.facts else ():
         top = order[:cut]
-        found = sum(any(is_fact(fact, *passage) for passage in top) for fact in gold.facts)
-        right = sum(any(is_fact(fact, *passage) for fact in gold.facts) for passage in top)
+        found = sum(any(fact.is_in(*passage) for passage in top) for fact in gold.facts)
+        right = sum(any(fact.is_in(*passage) for fact in gold.facts) for passage in top)
         made[f"recall@{cut}"] = found / len(gold.facts)
         made[f"all@{cut}"] = float(found == len(gold.facts))
         made[f"precision@{cut}"] = right / cut
     said = str(row.get("answer") or "")
-    if gold.answers:
+    if gold.answers is None:
+        made["stated"] = float(bool(said) and row.get("stated") is not False)
+    elif gold.answers:
         made["EM"] = exact_match(said, gold.answers)
         made["F1"] = f1(said, gold.answers)
     else:
         made["silent"] = float(not said or row.get("stated") is False) if row else 0.0
+    if carried := row.get("carried"):
+        made["carried"] = mean([float(each) for each in carried])
     if isinstance(row.get("seconds"), int | float):
         made["seconds"] = float(row["seconds"])
     return made

@@ -37,6 +37,7 @@ __all__ = [
     "ReasoningPath",
     "Rerank",
     "Retrieval",
+    "Setting",
     "SourceDocument",
     "Span",
     "Statement",
@@ -231,6 +232,8 @@ class Capabilities:
 
 #: How passages are found: the traversal (`kgp`), its baselines, or IRCoT, which needs a model.
 Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
+#: What an evaluation asks over: one corpus of all contexts, or one of each question's own (KGP).
+Setting = Literal["corpus", "question"]
 #: The traversal agents by name.
 AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]
 #: Who puts the passages that were found in another order: nobody, or the language model.

@@ -9,6 +9,7 @@ from kgp_neo4j.types.checks import check_choice, check_ranges
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = [
+    "ALGORITHMS",
     "EDGES",
     "LINKERS",
     "SAMPLING",
@@ -23,11 +24,14 @@ __all__ = [
     "SimilaritySettings",
     "TraversalSettings",
     "default_of",
+    "traversal_settings",
 ]
 
 
 #: The relationship types that a traversal may follow.
 EDGES = ("SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST", "SIMILAR_MDR", "NEXT")
+#: How a text-writing, searching or embedding agent walks: in a beam, or as KGP's Algorithm 1 says.
+ALGORITHMS = ("beam", "paper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,9 @@ class TraversalSettings:
     `branching` the neighbours that one path visits, `hops` the number of steps of the beam; `edges`
     restricts the edge types (all when empty). `outward` and `inward` are the shares of its match
     that a passage passes on over an edge that names a title, in its direction and against it;
-    `named` is added to a seed's score where the question names its title.
+    `named` is added to a seed's score where the question names its title. The `algorithm` is one of
+    ALGORITHMS; `paper` walks one type of edge to the end of the budget, and uses none of `hops`,
+    `outward`, `inward` and `named` (`traversal_settings` has its other defaults).
     """
 
     budget: int = 30
@@ -49,8 +55,10 @@ class TraversalSettings:
     outward: float = 0.4
     inward: float = 0.2
     named: float = 0.3
+    algorithm: str = "beam"
 
     def __post_init__(self) -> None:
+        check_choice("algorithm", self.algorithm, ALGORITHMS)
         check_ranges(self, budget=(1, 1000), seeds=(1, 1000), branching=(1, 100), hops=(0, 10))
         unknown = sorted(set(self.edges) - set(EDGES))
         if unknown:
@@ -58,6 +66,23 @@ class TraversalSettings:
                 f"there is no edge type {', '.join(unknown)}",
                 hint=f"Choose among {', '.join(EDGES)}.",
             )
+        if self.algorithm == "paper" and len(self.edges) != 1:
+            raise ConfigurationError(
+                "the paper's algorithm walks one graph",
+                hint=f"Choose one edge type among {', '.join(EDGES)}.",
+            )
+
+
+def traversal_settings(algorithm: str = "beam", **given: Any) -> TraversalSettings:
+    """Return the settings of a traversal by an algorithm; what is None or left out is its default.
+
+    Those of `paper` are KGP's: 10 seeds, a branching factor of 3, and the graph of shared entities.
+    """
+    defaults = {"seeds": 10, "branching": 3, "edges": ("SHARES_ENTITY",)}
+    changed = {name: value for name, value in given.items() if value not in (None, ())}
+    if algorithm == "paper":
+        changed = defaults | changed
+    return TraversalSettings(algorithm=algorithm, **changed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import environment, kgp
 
+from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.datasets import open_dataset
-from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, read_gold, read_run
+from kgp_neo4j.evaluate.questions import Fact, read_asked
+from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, read_run
+from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import InputError
 
 _SHARED = Path(__file__).parents[3] / "shared"
@@ -40,12 +44,11 @@ def test_scores_agree_with_the_scorer_at_hand(name: str, tmp_path: Path) -> None
     with gzip.open(_SHARED / "data" / name / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
         others = [json.loads(line) for _, line in zip(range(40), file, strict=False)]
     rows = []
-    for at, (gold, record) in enumerate(read_gold(gold_file)):
+    golds = [asked.gold for asked in read_asked(gold_file)]
+    for at, gold in enumerate(golds):
         if at % 11 == 0:
             continue  # missing from the run
-        named = record.get("paragraphs") or []
-        texts = {p["title"]: p["paragraph_text"] for p in named if p["is_supporting"]}
-        facts = [{"title": t, "text": x or texts.get(t, "text")} for t, x in gold.facts]
+        facts = [{"title": fact.title, "text": fact.text or "text"} for fact in gold.facts]
         answers = [*gold.answers, "yes", "no", "The", "", "a wrong answer"]
         rows.append(
             {
@@ -57,7 +60,7 @@ def test_scores_agree_with_the_scorer_at_hand(name: str, tmp_path: Path) -> None
         )
     run = _lines(tmp_path / "run.jsonl", *rows)
     table, _, missing = scorer.score(str(gold_file), str(run))
-    ours = read_run(run, [gold for gold, _ in read_gold(gold_file)])
+    ours = read_run(run, golds)
     assert len(ours.missing) == missing > 0
     names = list(next(iter(table.values())))
     means = ours.means()
@@ -69,12 +72,12 @@ def test_scores_agree_with_the_scorer_at_hand(name: str, tmp_path: Path) -> None
 
 
 def test_what_a_question_measures() -> None:
-    ((gold, _), *_) = read_gold(DOCUMENTS.parent / "questions.jsonl")
+    gold = read_asked(DOCUMENTS.parent / "questions.jsonl")[0].gold
     row = {"answer": "on 2 November 1874", "retrieved": [{"title": "Ardfin Lighthouse"}]}
     got = measure(gold, row)
     assert (got["EM"], got["recall@2"], got["all@30"], got["precision@2"]) == (0.0, 1.0, 1.0, 0.5)
     assert got["F1"] == pytest.approx(6 / 7)
-    silent = read_gold(DOCUMENTS.parent / "questions.jsonl")[-1][0]
+    silent = read_asked(DOCUMENTS.parent / "questions.jsonl")[-1].gold
     assert measure(silent, {"answer": ""}) == {"silent": 1.0}
     assert measure(silent, {"answer": "40", "stated": True}) == {"silent": 0.0}
     assert measure(silent, {"answer": "40", "stated": False}) == {"silent": 1.0}
@@ -110,12 +113,12 @@ def test_a_faulty_run_is_not_scored(rows: list[Any], message: str, tmp_path: Pat
 
 def test_a_run_with_missing_questions_says_so(tmp_path: Path) -> None:
     rows = [{"id": f"demo-{n}", "answer": "no", "retrieved": []} for n in range(1, 31)]
-    run = _lines(tmp_path / "theirs.jsonl", *rows)
+    run = _lines(tmp_path / "kgp-theirs.jsonl", *rows)
     done = kgp("evaluate", "demo", "--score", str(run))
     assert done.returncode == 0, done.stderr
-    assert "theirs: 10 questions are missing and count as wrong." in done.stdout
+    assert "kgp-theirs: 10 questions are missing and count as wrong." in done.stdout
     told = json.loads(kgp("evaluate", "demo", "--score", str(run), "--json").stdout)
-    assert len(told["missing"]["theirs"]) == 10
+    assert len(told["missing"]["kgp-theirs"]) == 10
 
 
 @pytest.mark.parametrize(
@@ -181,6 +184,8 @@ def test_the_demo_is_evaluated_and_goes_on_where_it_was(evaluated: Any, tmp_path
     lines = (out / "kgp.jsonl").read_text(encoding="utf-8").splitlines()
     assert lines[:6] == kept[:6]
     assert len(lines) == 10
+    ranks = kgp("evaluate", "--ranks", str(out), "--ranks", str(out))
+    assert "| method | demo | demo | rank |" in ranks.stdout
     compared = evaluated("--methods", "kgp", "--compare", str(out))
     assert "| kgp | +0.0 [+0.0, +0.0]" in compared.stdout
     other = evaluated("--methods", "kgp", "--budget", "5")
@@ -201,7 +206,191 @@ def test_what_the_command_refuses(tmp_path: Path) -> None:
         (("demo", "--methods", "kgp-mdr"), 1, "--agent-model kgp-mdr=FOLDER"),
         (("demo", "--agent-model", "kgp-mdr"), 2, "is not METHOD=FOLDER"),
         (("demo", "--table", "1", "--methods", "kgp"), 2, "Choose one of"),
+        (("--ranks", str(tmp_path)), 1, "holds no finished evaluation"),
+        (("demo", "--methods", "dpr"), 1, "--agent-model dpr=FOLDER"),
     ):
         done = kgp("evaluate", *arguments, *out)
         assert done.returncode == code, arguments
         assert message in done.stderr
+
+
+# --- Published files ------------------------------------------------------------------------------
+
+_WING = {
+    "pid": "p1",
+    "title": "Wing",
+    "text": "Wing was a keeper. He lit the lamp of Ardfin Point for thirty years.",
+    "links": [{"target": "Ardfin Point", "indices": [30, 42]}, {"target": "Lost", "indices": []}],
+    "questions": [
+        {
+            "qid": "q1",
+            "question": "When was the light that Wing kept built?",
+            "answer": {"type": "value", "answer_value": "1874", "answer_unit": "AD"},
+            "question_links": ["Ardfin Point"],
+            "context": [
+                {"text": "He lit the lamp of Ardfin Point", "passage": "main", "indices": [0, 9]},
+                {"text": "The tower was built in 1874.", "passage": "ardfin point"},
+            ],
+        },
+        {
+            "qid": "q2",
+            "question": "Who was his wife?",
+            "answer": {"type": "none"},
+            "question_links": [],
+            "context": [],
+        },
+    ],
+}
+_ARTICLE = "<p>A light on a cape.</p>\n<p>The <a href='t'>tower</a> was built in 1874.</p>"
+
+
+def _iirc(folder: Path) -> Path:
+    articles = {"Ardfin Point": _ARTICLE, "Another": "<p>Nobody links to this.</p>"}
+    (folder / "context_articles.json").write_text(json.dumps(articles), encoding="utf-8")
+    (folder / "dev.json").write_text(json.dumps([_WING]), encoding="utf-8")
+    return folder / "dev.json"
+
+
+def test_questions_nested_in_their_passages(tmp_path: Path) -> None:
+    first, second = read_asked(_iirc(tmp_path))
+    assert first.gold.answers == ("1874 AD", "1874")
+    assert [fact.title for fact in first.gold.facts] == ["Wing", "ardfin point"]
+    assert [title for title, _ in first.contexts] == ["Wing", "ardfin point"]
+    assert all(any(fact.is_in(*context) for context in first.contexts) for fact in first.gold.facts)
+    assert (second.gold.answers, second.gold.facts, second.gold.kind) == ((), (), "none")
+    (tmp_path / "context_articles.json").unlink()
+    with pytest.raises(InputError, match=r"context_articles\.json"):
+        read_asked(tmp_path / "dev.json")
+
+
+def test_questions_with_gold_sentences_alone(tmp_path: Path) -> None:
+    row = {
+        "question": "When was the light built?",
+        "paragraph": "Wing was a keeper. He lit a lamp.",
+        "question_links": ["ardfin point"],
+        "context": [{"title": "ardfin point", "sent": "The tower was built in 1874."}],
+        "answer_type": "number",
+        "answer": [{"date": {}, "number": "1874", "spans": []}],
+    }
+    (asked,) = read_asked(_lines(tmp_path / "questions.jsonl", row))
+    assert asked.gold.answers == ("1874",)
+    assert [title for title, _ in asked.contexts] == [
+        "Introduction: Wing was a keeper",
+        "ardfin point",
+    ]
+    assert asked.gold.facts[0].is_in("ardfin point", "The tower was\nbuilt in 1874.")
+
+
+def test_a_sentence_that_a_border_cuts_is_found() -> None:
+    fact = Fact("A", "The tower was built in 1874 of grey stone.", part=True)
+    assert fact.is_in("A", "It stands. The tower was built in 1874 of")
+    assert not fact.is_in("A", "The tower was")
+    assert not fact.is_in("B", "The tower was built in 1874 of grey stone.")
+
+
+def test_contexts_that_lack_supporting_facts_are_told(tmp_path: Path) -> None:
+    row = {
+        "_id": "1",
+        "question": "Who built it?",
+        "answer": "Moe",
+        "supporting_facts": [["A", 0], ["B", 0]],
+        "context": [["A", ["Moe built it."]], ["C", ["Nothing."]]],
+    }
+    opened = open_dataset(
+        str(_lines(tmp_path / "fullwiki.jsonl", row)), split="dev", sample=None, seed=0
+    )
+    assert opened.setting.endswith("(1 of 2 supporting facts are not in them)")
+
+
+@pytest.mark.slow
+def test_each_question_has_its_own_corpus(
+    connection: Connection, database: Database, tmp_path: Path
+) -> None:
+    file, out = _iirc(tmp_path), tmp_path / "out"
+    base = f"evaluate-test-{tmp_path.name}"
+    run = ("evaluate", str(file), "--methods", "bm25,golden", "--corpus", base, "--out", str(out))
+    try:
+        done = kgp(*run, "--setting", "question", **environment(connection))
+        assert done.returncode == 0, done.stderr
+        assert "one corpus for each question's contexts" in done.stdout
+        names = {row["name"] for row in database.read("inspect/corpus_names")}
+        assert {f"{base}-q1", f"{base}-q2"} <= names
+        told = {row["id"]: row for row in map(json.loads, (out / "golden.jsonl").open())}
+        assert [p["title"] for p in told["q1"]["retrieved"]] == ["Wing", "ardfin point"]
+        mixed = kgp(*run, **environment(connection))
+        assert mixed.returncode == 1
+        assert "other questions or settings" in mixed.stderr
+        again = kgp(*run[:-1], str(tmp_path / "again"), "--setting", "question", "--json",
+                    **environment(connection))  # fmt: skip
+        assert json.loads(again.stdout)["methods"]["golden"]["all@30"] == 1
+        rows = database.read("inspect/corpus", corpus=f"{base}-q1")
+        assert rows[0]["passages"] == 2
+    finally:
+        for name in (f"{base}-q1", f"{base}-q2"):
+            delete_corpus(database, name)
+
+
+@pytest.mark.slow
+def test_a_corpus_of_articles_beside_the_questions(
+    connection: Connection, database: Database, tmp_path: Path
+) -> None:
+    article = {
+        "title": "The ferry",
+        "body": "The ferry stopped.\n\nMoe owned it until 1950.",
+        "url": "",
+    }
+    other = {"title": "The bridge", "body": "A bridge replaced the ferry in 1951.", "url": ""}
+    (tmp_path / "corpus.json").write_text(json.dumps([article, other]), encoding="utf-8")
+    evidence = [
+        {"title": "The ferry", "fact": "Moe owned it until 1950.", "source": "The Paper"},
+        {"title": "The bridge", "fact": "A bridge replaced the ferry in 1951.", "source": "News"},
+    ]
+    questions = [
+        {"query": "Who owned what the bridge replaced?", "answer": "Moe",
+         "question_type": "inference_query", "evidence_list": evidence},
+        {"query": "Who sank?", "answer": "Insufficient information.",
+         "question_type": "null_query", "evidence_list": []},
+    ]  # fmt: skip
+    (tmp_path / "Asked.json").write_text(json.dumps(questions), encoding="utf-8")
+    base = f"evaluate-test-{tmp_path.name}"
+    try:
+        done = kgp("evaluate", str(tmp_path), "--split", "Asked", "--methods", "bm25,golden",
+                   "--corpus", base, "--out", str(tmp_path / "out"), "--json",
+                   **environment(connection))  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        means = json.loads(done.stdout)["methods"]
+        assert means["golden"]["all@30"] == means["bm25"]["all@30"] == 1
+        assert means["golden"]["silent"] == 1
+    finally:
+        delete_corpus(database, base)
+
+
+@pytest.mark.slow
+def test_questions_over_pdfs_beside_them(
+    connection: Connection, database: Database, tmp_path: Path
+) -> None:
+    file = _lines(
+        tmp_path / "questions.jsonl",
+        *(
+            {"id": n, "text": text, "category": "structure", "pdf_url": f"https://pdfs/{name}.pdf"}
+            for n, text, name in (
+                (1, "How many pages does the document have?", "held"),
+                (2, "What does Page 1 say?", "absent"),
+            )
+        ),
+    )
+    with pytest.raises(InputError, match="none of the documents"):
+        open_dataset(str(file), split="dev", sample=None, seed=0)
+    shutil.copy(DOCUMENTS / "annual-report-1889.pdf", tmp_path / "held.pdf")
+    base = f"evaluate-test-{tmp_path.name}"
+    try:
+        done = kgp("evaluate", str(file), "--methods", "kgp", "--corpus", base,
+                   "--out", str(tmp_path / "out"), **environment(connection))  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        told = f"1 questions of {tmp_path.name} questions; corpus: one corpus for each document"
+        assert told in done.stdout
+        assert "| method | stated |" in done.stdout
+        row = json.loads((tmp_path / "out" / "kgp.jsonl").read_text(encoding="utf-8"))
+        assert row["answer"].startswith("3")
+    finally:
+        delete_corpus(database, f"{base}-held.pdf")

@@ -216,6 +216,40 @@ def test_next_evidence_gives_a_neighbour_to_one_path(database: Database, corpus:
     assert sorted(row[1] for row in found) == ["a2", "b1", "d1"]
 
 
+def test_paper_hop(database: Database, corpus: str) -> None:
+    def found(edge: str, *steps: dict[str, Any], **more: Any) -> list[tuple[Any, ...]]:
+        frontier = [{**step, "passage": f"{corpus}/{step['passage']}"} for step in steps]
+        listed = database.read(
+            "traverse/paper_hop", corpus=corpus, frontier=frontier, edge=edge, **more
+        )
+        return [
+            (row["path"], short(row["passage"]), round(row["match"], 4), row["reason"])
+            for row in listed
+        ]
+
+    near = {"passage": "b1", "vector": [0.0, 1.0], "text": "light"}
+    # One graph alone; cosine alone, whatever the words and the titles that an edge names.
+    assert found("SHARES_KEYWORD", near) == [
+        (0, "c1", 1.0, "kettlehaven"),
+        (0, "a1", 0.0, "isobel tarn"),
+    ]
+    assert found("SIMILAR_ST", near) == [(0, "a2", 0.6, "cosine 0.96")]
+    assert found("SHARES_KEYWORD", near, most=1) == [(0, "c1", 1.0, "kettlehaven")]
+    seen = key(corpus, "c1")
+    assert found("SHARES_KEYWORD", near, visited=seen) == [(0, "a1", 0.0, "isobel tarn")]
+    worded = {"passage": "b1", "text": "harbour"}
+    first, second = found("SHARES_KEYWORD", worded)
+    assert (first[1], second[1:3]) == ("c1", ("a1", 0.0))
+    assert first[2] > 0
+    # A neighbour of two paths is a candidate of both.
+    both = found("SHARES_KEYWORD", {"passage": "a1", "text": ""}, {"passage": "c1", "text": ""})
+    assert [row[:2] for row in both if row[1] == "b1"] == [(0, "b1"), (1, "b1")]
+    drawn = found("SHARES_KEYWORD", {"passage": "b1", "draw": "3"})
+    assert sorted(row[1] for row in drawn) == ["a1", "c1"]
+    assert all(0 <= row[2] < 1 for row in drawn)
+    assert found("SHARES_KEYWORD") == []
+
+
 def test_retrieve(database: Database, corpus: str) -> None:
 
     def found(question: str, **settings: int) -> list[tuple[int, str, list[str]]]:

@@ -1,4 +1,4 @@
-"""The benchmarks run: each says how it is used; agents.py and answers.py go from data to tables."""
+"""The benchmarks run: each says how it is used; agents.py goes from data to tables."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
-from chat_server import ChatServer, completion
 from commands import environment
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
@@ -68,7 +66,7 @@ def test_each_script_says_how_it_is_used(
     assert not ended.value.code
     said = capsys.readouterr().out
     assert f"usage: {script}.py" in said
-    if script in ("agents", "density", "growth"):
+    if script in ("agents", "growth"):
         assert f"  python benchmarks/{script}.py" in said
 
 
@@ -155,42 +153,6 @@ def test_agents_are_compared_on_one_graph(
     assert "<svg" in plot
 
 
-@pytest.mark.slow
-def test_answers_are_compared_method_by_method(
-    folder: Path,
-    database: Database,
-    connection: Connection,
-    tiny_encoder: str,
-    chat_server: ChatServer,
-    tmp_path: Path,
-) -> None:
-    def said(body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        prompt = body["messages"][-1]["content"]
-        thought = "Write the one next sentence" in prompt
-        return 200, completion("So the answer is: a bakery." if thought else "Answer: a bakery")
-
-    chat_server.answer = said
-    corpus = f"bench-{folder.name}"
-    try:
-        done = _run(
-            *("answers", str(folder), "--encoder", tiny_encoder, "--out", str(tmp_path)),
-            *("--llm", "m", "--chat-url", chat_server.url, "--questions", "2", "--seed", "3"),
-            **environment(connection),
-        )
-    finally:
-        if {"name": corpus} in database.read("inspect/corpus_names"):
-            delete_corpus(database, corpus)
-    assert done.returncode == 0, done.stderr
-    kept = json.loads((tmp_path / "results" / f"answers-{folder.name}.json").read_text())
-    methods = ("golden", "none", "bm25", "dense", "hybrid", "kgp", "ircot")
-    assert all(f"| {name} | " in done.stdout for name in methods)
-    assert {name: kept[name]["EM"] for name in methods} == dict.fromkeys(methods, 100.0)
-    assert (kept["golden"]["carried"], kept["none"]["carried"]) == (100.0, 0.0)
-    # The thoughts of IRCoT are calls as well.
-    calls = {name: kept[name]["calls"] for name in methods}
-    assert calls == dict.fromkeys(methods, 1.0) | {"ircot": 2.0}
-
-
 def _check_resumed(
     common: ModuleType, database: Database, corpus: str, folder: Path, runs: Path
 ) -> None:
@@ -207,22 +169,3 @@ def _check_resumed(
     assert rows[:3] == before[:3]
     assert rows[3]["retrieved"] == before[3]["retrieved"]
     assert common.read_lines(run) == rows
-
-
-def test_a_drawn_corpus_holds_all_gold_passages(folder: Path, common: ModuleType) -> None:
-    import density
-
-    records = common.questions_of(folder / "dev.jsonl.gz", 3, 1)
-    rows = density.drawn(folder, records, 10, 1)
-    gold = {title for record in records for title, _ in common.gold_of(record)}
-    assert (len(records), len(gold), len(rows)) == (3, 6, 10)
-    assert gold <= {row["title"] for row in rows}
-    assert rows == density.drawn(folder, records, 10, 1)
-    assert rows != density.drawn(folder, records, 10, 2)
-    musique = {"paragraphs": [
-        {"title": "A", "paragraph_text": " x ", "is_supporting": True},
-        {"title": "B", "paragraph_text": "y", "is_supporting": False},
-    ]}  # fmt: skip
-    assert common.gold_of(musique) == [("A", "x")]
-    assert common.is_gold([("A", "x")], "A", "x ")
-    assert not common.is_gold([("A", "x")], "A", "z")

@@ -79,12 +79,43 @@ def test_a_model_decides_and_answers(database: Database, sound: str) -> None:
     assert answer.text == "They may write to the harbour master."
     assert answer.usage is not None
     assert answer.usage.calls == len(model.prompts) == 2
-    # Where the words decide the type, the model still chooses the look-up.
+    # Without the option it decides too, where the words do not say that content is asked for.
     later = Scripted([choice, "They may write to the harbour master."])
-    again = ask(database, sound, question, PassageRetriever(database, sound), model=later)
-    assert (again.text, again.type.by) == (answer.text, "classifier")
+    again = ask(database, sound, question, Never(), model=later)
+    assert (again.text, again.type.by) == (answer.text, "model")
+    content = Scripted(['{"type": "content"}', "Answer: the harbour master [1]"])
+    other = ask(database, sound, question, PassageRetriever(database, sound), model=content)
+    assert (other.type.type, other.structural) == ("content", None)
+    assert len(content.prompts) == 2
+    plain = Scripted(["Answer: the harbour master [1]"])
+    ask(database, sound, _CONTENT, PassageRetriever(database, sound), model=plain)
+    assert len(plain.prompts) == 1
     with pytest.raises(ConfigurationError, match="no language model is there to decide"):
         ask(database, sound, question, Never(), type_="model")
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "doubt"),
+    [
+        ("Not stated.", "", "does not find it"),
+        (
+            "They may write to the king of Norway.",
+            "They may write to the king of Norway.",
+            "norway",
+        ),
+        ("They may claim 40 crowns.", "They may claim 40 crowns.", "40"),
+    ],
+)
+def test_what_the_pages_do_not_carry_is_not_stated(
+    database: Database, sound: str, reply: str, text: str, doubt: str
+) -> None:
+    question = "What may an angry passenger do, by page 4 of Sound ferries?"
+    choice = '{"type": "structural", "kind": "question", "pages": [4]}'
+    model = Scripted(lambda prompt: choice if "Choose the look-up" in prompt else reply)
+    answer = ask(database, sound, question, Never(), model=model)
+    assert (answer.text, answer.stated) == (text, False)
+    assert answer.structural is not None
+    assert doubt in answer.structural.doubt
 
 
 def test_the_command_shows_the_decision_the_cell_and_the_query(

@@ -21,7 +21,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.corpus import NextEvidence, Passage, Question, ReasoningPath
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
-from kgp_neo4j.types.settings import TraversalSettings
+from kgp_neo4j.types.settings import TraversalSettings, traversal_settings
 
 _QUESTIONS = (
     "Where was the designer of Ardfin Lighthouse born?",
@@ -423,3 +423,85 @@ def test_passages_that_are_gone_are_left_out(database: Database, corpus: str) ->
     lighthouse(database, corpus)
     a1, none = key(corpus, "a1", "none")
     assert list(read_passages(database, [a1, none, a1])) == [a1]
+
+
+# --- The paper's algorithm ------------------------------------------------------------------------
+
+
+class _Writing(TfidfAgent):
+    """An agent that writes text, and has a vector of it too."""
+
+    writes_text = True
+
+    def next_evidence(
+        self, question: str, paths: Sequence[ReasoningPath], passages: Mapping[str, Passage]
+    ) -> list[NextEvidence]:
+        return [NextEvidence(text="book winters", vector=[1.0] * 384)] * len(paths)
+
+
+def _followed(
+    database: Database, corpus: str, agent: NextEvidenceAgent, question: str, budget: int
+) -> list[tuple[str, ...]]:
+    """Follow Algorithm 1 line by line, one path and one call at a time."""
+    seeds = database.read("procedures/seeds", question=question, corpus=corpus, limit=2)
+    paths = [(row["passage"]["id"],) for row in seeds]
+    queue, visited = list(paths), {path[0] for path in paths}
+    while queue:
+        path = queue.pop(0)
+        (evidence,) = agent.next_evidence(question, [ReasoningPath(())], {})
+        written = agent.writes_text or not evidence.vector
+        frontier = {"passage": path[-1], "text": evidence.text}
+        frontier |= {} if written else {"vector": list(evidence.vector or ())}
+        rows = database.read(
+            "traverse/paper_hop",
+            corpus=corpus,
+            edge="SHARES_KEYWORD",
+            frontier=[frontier],
+            visited=sorted(visited),
+        )
+        for row in rows[:2]:
+            if len(visited) == budget:
+                return paths
+            visited.add(row["passage"])
+            paths.append((*path, row["passage"]))
+            queue.append(paths[-1])
+    return paths
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+@pytest.mark.parametrize("budget", [2, 7, 30])
+def test_the_paper_is_followed_to_the_letter(
+    database: Database, demo_corpus: str, knn: KnnAgent, question: str, budget: int
+) -> None:
+    settings = traversal_settings(
+        "paper", budget=budget, seeds=2, branching=2, edges=("SHARES_KEYWORD",)
+    )
+    for agent in (TfidfAgent(), knn, _Writing()):
+        paths = agent.walk(database, demo_corpus, question, settings)
+        made = [tuple(step.passage for step in path.steps) for path in paths]
+        assert made == _followed(database, demo_corpus, agent, question, budget)
+        assert len(made) <= budget
+        edges = {step.edge for path in paths for step in path.steps[1:]}
+        assert edges <= {"SHARES_KEYWORD"}
+    # No word of this question is in the corpus, and nothing is filled up from the search.
+    assert bool(made) == ("zebra" not in question)
+
+
+def test_the_paper_walks_one_graph_that_is_there(database: Database, demo_corpus: str) -> None:
+    assert traversal_settings("paper").edges == ("SHARES_ENTITY",)
+    assert traversal_settings(seeds=None, edges=()) == TraversalSettings()
+    with pytest.raises(ConfigurationError, match="walks one graph"):
+        traversal_settings("paper", edges=("NEXT", "SIMILAR_ST"))
+    paper = traversal_settings("paper")
+    retriever = PassageRetriever(database, demo_corpus, settings=paper)
+    found = retriever.retrieve(Question("1", _QUESTIONS[0]))
+    assert retriever.agent.name == "knn"
+    assert found.settings["algorithm"] == "paper"
+    assert {step.edge for path in found.paths for step in path.steps} == {"seed", "SHARES_ENTITY"}
+    with pytest.raises(ConfigurationError, match="the agent learned does not walk"):
+        PassageRetriever(database, demo_corpus, agent="learned", settings=paper).retrieve(
+            Question("1", _QUESTIONS[0])
+        )
+    lacking = traversal_settings("paper", edges=("SIMILAR_MDR",))
+    with pytest.raises(CorpusError, match="has no mdr graph"):
+        PassageRetriever(database, demo_corpus, settings=lacking).open()

@@ -1,38 +1,26 @@
-"""Answers measured: exact match and F1, golden passages, and runs that can be resumed."""
+"""Answers measured: exact match and F1, and runs that can be resumed."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scripted_model import Scripted
 
-from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.evaluate.answers import (
     answer_questions,
     exact_match,
     f1,
     from_passages,
-    from_pipeline,
-    gold_passages,
 )
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.corpus import Question
-from kgp_neo4j.types.errors import InputError, ModelError
+from kgp_neo4j.types.corpus import Passage, Question
+from kgp_neo4j.types.errors import ModelError
 
-_HOTPOT: dict[str, Any] = {
-    "_id": "h",
-    "question": "Where was the designer of the Hesk Bridge born?",
-    "answer": "Kettlehaven",
-    "supporting_facts": [["Hesk Bridge", 0], ["Isobel Tarn", 1]],
-    "context": [
-        ["Hesk Bridge", ["Isobel Tarn designed it.", " It is long."]],
-        ["Rock", ["It is a rock."]],
-        ["Isobel Tarn", ["She was an engineer.", " She was born in Kettlehaven."]],
-    ],
-}
+_GOLD = [
+    Passage("1", "d1", "Hesk Bridge", 0, 0, 36, "Isobel Tarn designed it. It is long."),
+    Passage("2", "d2", "Isobel Tarn", 0, 0, 28, "She was born in Kettlehaven."),
+]
 
 
 @pytest.mark.parametrize(
@@ -54,25 +42,10 @@ def test_scores(said: str, truths: list[str], exact: float, overlap: float) -> N
     assert f1(said, truths) == pytest.approx(overlap)
 
 
-def test_gold_passages() -> None:
-    found = gold_passages(_HOTPOT)
-    assert [(p.title, p.text) for p in found] == [
-        ("Hesk Bridge", "Isobel Tarn designed it. It is long."),
-        ("Isobel Tarn", "She was an engineer. She was born in Kettlehaven."),
-    ]
-    musique = {"paragraphs": [
-        {"title": "A", "paragraph_text": "x", "is_supporting": True},
-        {"title": "B", "paragraph_text": "y", "is_supporting": False},
-    ]}  # fmt: skip
-    assert [(p.title, p.text) for p in gold_passages(musique)] == [("A", "x")]
-    with pytest.raises(InputError, match="names no supporting facts"):
-        gold_passages({"id": "1", "question": "?"})
-
-
 def test_golden_and_none_share_the_prompt(tmp_path: Path) -> None:
-    question = Question("h", _HOTPOT["question"])
+    question = Question("h", "Where was the designer of the Hesk Bridge born?")
     model = Scripted(lambda prompt: "Answer: Kettlehaven")
-    golden = from_passages(lambda q: gold_passages(_HOTPOT), model)
+    golden = from_passages(lambda q: _GOLD, model)
     none = from_passages(lambda q: (), model)
     (first,) = answer_questions([question], golden, tmp_path / "golden.jsonl")
     (second,) = answer_questions([question], none, tmp_path / "none.jsonl")
@@ -82,18 +55,6 @@ def test_golden_and_none_share_the_prompt(tmp_path: Path) -> None:
     assert "under six words" in model.prompts[0]
     assert "under six words" in model.prompts[1]
     assert first["tokens"][0] > second["tokens"][0] > 0
-
-
-def test_a_retriever_answers_too(database: Database, demo_corpus: str, tmp_path: Path) -> None:
-    model = Scripted(["Answer: Yusuf Arden [1]", ""])
-    answering = from_pipeline(make_pipeline(database, demo_corpus, method="bm25", model=model))
-    asked = [Question(n, "Who designed the Hesk Bridge?") for n in ("1", "2")]
-    first, second = answer_questions(asked, answering, tmp_path / "run.jsonl")
-    assert (first["id"], first["answer"], first["carried"]) == ("1", "Yusuf Arden", [True])
-    assert first["retrieved"][0]["title"]
-    # The second reply was empty: the reader's answer stands in, and the notes say so.
-    assert second["carried"] == []
-    assert "The model gave no reply." in second["notes"]
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:

@@ -271,6 +271,17 @@ def test_good_lines_are_read_past_bad_ones(tmp_path: Path) -> None:
     assert [type(r) for r in readings] == [SourceDocument, InputError, SourceDocument]
 
 
+def test_the_questions_of_a_passage_are_told_and_not_loaded(tmp_path: Path) -> None:
+    rows = [
+        {"title": "Wing", "text": "A keeper.", "links": [], "questions": [{"qid": "q1"}] * 3},
+        {"title": "The ferry", "body": "It stopped in 1950.", "url": ""},
+    ]
+    held = _read(_write(tmp_path / "dev.json", json.dumps(rows)))
+    texts = [("Wing", "A keeper."), ("The ferry", "It stopped in 1950.")]
+    assert [(document.title, document.text) for document in held] == texts
+    assert [document.left_out for document in held] == [("3 questions of 'Wing'",), ()]
+
+
 def test_find_files(tmp_path: Path) -> None:
     for name in (
         "b.txt",

@@ -24,6 +24,8 @@ HOTPOTQA, TWO_WIKI, MUSIQUE = "hotpotqa", "2wiki", "musique"
 
 #: Keys that only the questions of 2WikiMultihopQA have; HotpotQA's lack them.
 _TWO_WIKI_KEYS = frozenset(("answer_id", "entity_ids", "evidences", "evidences_id"))
+#: The keys that have a record's text; articles of MultiHop-RAG have a body.
+_TEXTS = ("text", "body")
 _EXPECTED = (
     'Expected are {"title", "text"} records, or the questions of HotpotQA, 2WikiMultihopQA '
     '("context") or MuSiQue ("paragraphs").'
@@ -56,8 +58,8 @@ class RecordReader:
     def _documents(self, value: Any, where: str) -> Iterator[SourceDocument]:
         if not isinstance(value, dict):
             raise InputError("not a record", where=where, hint=_EXPECTED)
-        if "text" in value and "title" in value:
-            yield self._record(value, where)
+        if "title" in value and (text := next((k for k in _TEXTS if k in value), "")):
+            yield self._record(value, text, where)
         elif "question" in value and "paragraphs" in value:
             yield from _paragraphs(MUSIQUE, _of_musique(value["paragraphs"], where), where)
         elif "question" in value and "context" in value:
@@ -68,17 +70,20 @@ class RecordReader:
             what = f'the record has no "{missing}"'
             raise InputError(what, where=where, hint=_EXPECTED)
 
-    def _record(self, value: dict[str, Any], where: str) -> SourceDocument:
+    def _record(self, value: dict[str, Any], text_key: str, where: str) -> SourceDocument:
         title = _string(value["title"], "title", where)
-        text = _string(value["text"], "text", where)
-        for name, given in (("title", title), ("text", text)):
+        text = _string(value[text_key], text_key, where)
+        for name, given in (("title", title), (text_key, text)):
             if not given.strip():
                 raise InputError(f'the record\'s "{name}" is empty', where=where)
         # Titles are counted by a digest, so that a long file does not fill the memory.
         digest = bytes.fromhex(text_hash(title)[:32])
         self._titles[digest] += 1
         key = f"{title} #{self._titles[digest]}"
-        return SourceDocument(title, text, self._source, key, whole=True)
+        # A passage with questions of its own (IIRC's form): the questions are no document.
+        asked = value.get("questions")
+        left_out = (f"{len(asked)} questions of {title!r}",) if isinstance(asked, list) else ()
+        return SourceDocument(title, text, self._source, key, whole=True, left_out=left_out)
 
 
 def _paragraphs(

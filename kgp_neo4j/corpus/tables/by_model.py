@@ -14,11 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kgp_neo4j.corpus.answer.check import Evidence
+from kgp_neo4j.corpus.answer.reply import Parsed, parse_reply
 from kgp_neo4j.corpus.tables.look_up import KINDS, PARTS, Context, Kind, LookUp, table_of
 from kgp_neo4j.corpus.tables.outline import TableOutline, named_documents
 from kgp_neo4j.corpus.tables.references import TABLE_ID, PageRef, References, TableRef
 from kgp_neo4j.corpus.tables.resolving import resolve
 from kgp_neo4j.corpus.tables.tables import markdown_of
+from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
 __all__ = ["answered_by_model", "choose_by_model"]
@@ -192,6 +195,8 @@ def _check(look: LookUp, made: References) -> None:
 #: Characters of pages and tables in a prompt at most, about 4,000 tokens.
 _MOST_CHARACTERS = 16_000
 _ROWS = 40
+#: Lines of them that may carry one sentence together.
+_MOST_LINES = 8
 _TASK = (
     "Answer the question from the pages and tables below alone. Answer in a few words or "
     "sentences; "
@@ -207,8 +212,10 @@ def answered_by_model(
 ) -> StructuralAnswer | None:
     """Return the model's answer from the fetched content; None where it gives none.
 
-    Tables are cut by rows and pages by characters where they are too long, and both the prompt and
-    the answer state that. The citations stay those of the fetched content.
+    It is sure where each of its sentences is carried by what it was given: its names and numbers
+    stand there, and enough of its words. A reply that nothing is stated is no answer. Tables are
+    cut by rows and pages by characters where they are too long, and both the prompt and the answer
+    state that. The citations stay those of the fetched content.
     """
     parts, cuts = [], []
     room = _MOST_CHARACTERS // max(1, len(tables) or 1)
@@ -228,6 +235,11 @@ def answered_by_model(
     reply = _THOUGHT.sub("", write(prompt)).strip()
     if not reply:
         return None
+    parsed = parse_reply(reply, "long")
+    if parsed.kind != "answer":
+        doubt = "the language model does not find it in what it was given"
+        return replace(fetched, text="", values=(), sure=False, doubt=doubt, confidence=0.0)
+    against = _against(context.made.question, parsed, parts)
     said = f"{reply}\n({'; '.join(cuts)})" if cuts else reply
     citations = fetched.citations or tuple(
         context.library.cite(table.document, table=table, text=table.caption) for table in tables
@@ -236,13 +248,25 @@ def answered_by_model(
         fetched,
         text=said,
         values=(reply,),
-        sure=True,
+        sure=not against,
         found=True,
-        doubt="",
-        confidence=0.5,
+        doubt=f"the language model's answer is not carried: {against}" if against else "",
+        confidence=0.0 if against else 0.5,
         citations=citations,
         reading=f"{fetched.reading}, answered by a language model".lstrip(", "),
     )
+
+
+def _against(question: str, reply: Parsed, given: Sequence[str]) -> str:
+    """Return what speaks against a reply in the pages and tables given; empty where nothing."""
+    lines = [line for part in given for line in part.splitlines() if line.strip()]
+    passages = [Passage(str(n), "", "", n, 0, len(line), line) for n, line in enumerate(lines)]
+    evidence = Evidence(question, passages, None)
+    for claim in reply.claims:
+        support = evidence.support(claim.text, evidence.sharing(claim.text, _MOST_LINES))
+        if not support.carried:
+            return support.against
+    return ""
 
 
 def _fitted(context: Context, table: TableOutline, room: int) -> tuple[str, str]:

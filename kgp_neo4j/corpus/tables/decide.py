@@ -37,11 +37,17 @@ class StructuralReading:
 
 
 def read_question(
-    database: Database, corpus: str, question: str, write: Write | None = None
+    database: Database,
+    corpus: str,
+    question: str,
+    write: Write | None = None,
+    *,
+    every: bool = True,
 ) -> StructuralReading:
     """Read what a question asks of the pages and tables of a corpus.
 
-    Its words decide, or the language model, which `write` calls with a prompt. In a corpus without
+    Its words decide, or the language model, which `write` calls with a prompt: of `every` question,
+    or of those alone that may be about structure by their words. In a corpus without
     pages and tables every question is about content.
     """
     (state,) = database.read("structure/structured", corpus=corpus)
@@ -50,4 +56,4 @@ def read_question(
         return StructuralReading(TypeDecision("content", reason=reason))
     from kgp_neo4j.corpus.tables.reading import read
 
-    return read(database, corpus, question, write)
+    return read(database, corpus, question, write, every=every)

@@ -64,14 +64,19 @@ _KIND_ASKED = re.compile(r"\b(?:which|what|whose)\s+([^\W\d]+)(?:\s+([^\W\d]+))?
 
 
 def read(
-    database: Database, corpus: str, question: str, write: Write | None = None
+    database: Database,
+    corpus: str,
+    question: str,
+    write: Write | None = None,
+    *,
+    every: bool = True,
 ) -> StructuralReading:
-    """Read a question: what it refers to, its look-up, and its type."""
+    """Read a question: what it refers to, its look-up, and its type (`read_question`)."""
     library = Library(database, corpus)
     made = read_references(question, library.documents)
     context = Context(library, made, resolve(library, made), choose(made))
     reading = _Reading(decided(context), context)
-    if write is not None:
+    if write is not None and (every or reading.decision.type != "content"):
         reading.ask(write)
     return reading
 
@@ -105,7 +110,10 @@ class _Reading(StructuralReading):
             result = _answered(self.chosen, write)
             context = self.chosen
         if result is None or not (result.found and result.sure):
+            unsure = result
             context, result = self.context, _answered(self.context, write)
+            if unsure is not None and unsure.text and not (result.found and result.sure):
+                context, result = self.chosen or self.context, unsure
         notes = "; ".join(dict.fromkeys(context.found.notes))
         if notes:
             said = f"{result.reading} ({notes})" if result.reading else notes

@@ -1,4 +1,4 @@
-"""Algorithm 1 of the KGP paper: traverse the graph from seeds to the context budget."""
+"""Traverse the graph from seeds to the context budget, as KGP's Algorithm 1 does, in a beam."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from kgp_neo4j.corpus.seed import find_seeds
+from kgp_neo4j.corpus.traverse.paper import paper_walk
 from kgp_neo4j.corpus.traverse.path_edges import read_passages
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
@@ -19,11 +20,13 @@ class NextEvidenceAgent(ABC):
 
     Neighbours are ranked against it in the database: by words where only `text` is given, by
     cosine similarity where `vector` is. An agent that reads the passages it has visited (a
-    generating one) sets `reads_passages`; otherwise their text is never fetched.
+    generating one) sets `reads_passages`; otherwise their text is never fetched. One that writes
+    text sets `writes_text`, for the paper's algorithm compares its words.
     """
 
     name: str
     reads_passages = False
+    writes_text = False
 
     @abstractmethod
     def begin(self, question: str) -> NextEvidence:
@@ -48,8 +51,10 @@ class NextEvidenceAgent(ABC):
         the neighbours of all paths of a generation, a neighbour is assigned to the path that scores
         it best, and each path visits its best `branching`. Where a generation exceeds the budget,
         its best passages are visited. Further results of the seed search fill the rest of the
-        budget.
+        budget. With the algorithm `paper`, Algorithm 1 is followed to the letter instead.
         """
+        if settings.algorithm == "paper":
+            return paper_walk(database, corpus, question, self, settings)
         found = find_seeds(
             database, corpus, self.begin(question), settings.budget, named=settings.named
         )

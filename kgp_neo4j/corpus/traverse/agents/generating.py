@@ -37,6 +37,7 @@ class GeneratingAgent(NextEvidenceAgent):
 
     name: str
     reads_passages = True
+    writes_text = True
 
     def __init__(self, encoder: Encoder | None) -> None:
         self._encoder = encoder

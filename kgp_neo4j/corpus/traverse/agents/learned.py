@@ -12,6 +12,7 @@ from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
 from kgp_neo4j.corpus.traverse.judged import judged_traverse
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.corpus import ReasoningPath
+from kgp_neo4j.types.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +72,16 @@ class LearnedAgent(KnnAgent):
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings
     ) -> list[ReasoningPath]:
-        """Return one reasoning path to each retrieved passage, scored again at every hop."""
+        """Return one reasoning path to each retrieved passage, scored again at every hop.
+
+        Raises ConfigurationError for the paper's algorithm, which compares candidates with the next
+        evidence alone.
+        """
+        if settings.algorithm == "paper":
+            raise ConfigurationError(
+                "the agent learned does not walk by the paper's algorithm",
+                hint="Choose another agent, or leave --algorithm out.",
+            )
         return judged_traverse(database, corpus, question, self, settings)
 
     def judge(self, candidates: Candidates, hop: int) -> NDArray[np.float64]:
