@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from graphs import rows
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
@@ -17,6 +18,7 @@ from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.types.mindmap import Triple
 from kgp_neo4j.types.settings import MiningSettings
 
 TRIPLES = """\
@@ -52,6 +54,31 @@ def test_a_graph_knows_its_relations_and_some_names(database: Database, films: s
     (row,) = database.read("explore/graph", graph=films)
     assert row["relations"] == ["directed_by", "in_language", "written_by"]
     assert {"The Grey Harbour", "Mara Lindholm"} <= set(row["names"])
+
+
+def test_a_graph_of_an_earlier_release_gets_its_contents(database: Database, films: str) -> None:
+    before = database.read("explore/graph", graph=films)
+    rows(database, "MATCH (g:KnowledgeGraph {name: $g}) REMOVE g.names, g.relations", g=films)
+    assert database.read("explore/graph", graph=films)[0]["names"] == []
+    assert database.write_in_batches("schema/upgrades/0007_graph_contents") == {"changed": 1}
+    assert database.read("explore/graph", graph=films) == before
+    assert database.write_in_batches("schema/upgrades/0007_graph_contents") == {"changed": 0}
+
+
+def test_packed_rows_have_triples_and_no_embeddings(database: Database, films: str) -> None:
+    ends = [_id(films, "Mara Lindholm"), _id(films, "Northern Ferry")]
+    packed, (plain,) = (
+        read("procedures/paths", entities=ends, graph=films, limit=1)
+        for read in (database.read_packed, database.read)
+    )
+    assert [node["name"] for node in packed[0]["path"]] == [n["name"] for n in plain["path"]]
+    assert [node["embedding"] for node in packed[0]["path"]] == [None] * len(plain["path"])
+    assert [Triple(**edge).id for edge in packed[0]["edges"]] == [e["id"] for e in plain["edges"]]
+    near, *_ = database.read_packed("procedures/evidence", entities=ends[:1], graph=films)
+    assert Triple(**near["edge"]).tail == "Mara Lindholm"
+    assert (near["source"]["name"], near["source"]["embedding"]) == ("Mara Lindholm", None)
+    vectors = database.read("explore/embeddings", entities=[*ends, "none such"])
+    assert [(row["id"], len(row["embedding"])) for row in vectors] == [(i, 384) for i in ends]
 
 
 @pytest.mark.parametrize("fan", [300, 1])

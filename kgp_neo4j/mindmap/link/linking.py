@@ -56,6 +56,7 @@ def link(
     question: str,
     settings: LinkSettings | None = None,
     write: Callable[[str], str] | None = None,
+    known: KnownGraph | None = None,
 ) -> list[LinkedEntity]:
     """Return the entities of a graph that a question names, in the question's order.
 
@@ -64,12 +65,13 @@ def link(
     Without a model, or when its reply is unusable, the question's phrases are matched with the
     graph's names and aliases in any word form, longest first, and the remaining ones by embeddings.
     Where nothing is linked, the nearest phrases are returned without an id, with alternatives.
+    `known` is what was read of the graph before, if it was.
     Raises GraphError without the graph, ConfigurationError for text that is not Unicode.
     """
     if not is_storable(question):
         raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
     chosen = settings or LinkSettings()
-    linker = _Linker(database, graph, chosen, graph_and_encoder(database, graph))
+    linker = _Linker(database, graph, chosen, known or graph_and_encoder(database, graph))
     if write is not None and (named := extract(question, write)):
         linked = linker.extracted(named)
         if any(each.id for each in linked):
