@@ -18,9 +18,11 @@ from kgp_neo4j.mindmap.explore.exploration import Found, explore_neighbours, exp
 from kgp_neo4j.mindmap.explore.path_features import HOPS
 from kgp_neo4j.mindmap.explore.pruning import prune
 from kgp_neo4j.mindmap.explore.relevance import only_relevant
+from kgp_neo4j.mindmap.explore.values import compared, outside
 from kgp_neo4j.mindmap.link.linking import KnownGraph, graph_and_encoder, link
 from kgp_neo4j.models.encoder import Encoder, embed
-from kgp_neo4j.types.mindmap import LinkedEntity, ReasoningGraph, RelationPath
+from kgp_neo4j.text.values import conditions
+from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, ReasoningGraph, RelationPath
 from kgp_neo4j.types.settings import MiningSettings
 
 __all__ = ["mine", "mine_from"]
@@ -70,17 +72,26 @@ def mine_from(
     """
     chosen = settings or MiningSettings()
     began = time.perf_counter() if began is None else began
-    entities = [entity for entity in linked if entity.id]
     known_graph = known or graph_and_encoder(database, graph)
+    bounds = conditions(question) if chosen.paths and known_graph.encoder else []
+    entities = outside([entity for entity in linked if entity.id], question, bounds)
     asked: list[RelationPath] = []
     if chosen.paths and entities:
         hops = min(chosen.exploration.hops, HOPS)
         asked = explore_relation_paths(
-            database, graph, question, entities, known_graph, chosen.size, hops
+            database, graph, question, entities, known_graph, chosen.size, hops, bounds
         )
     # What several entities have in common, neighbours and shortest paths show best.
     share = 1.0 if len(entities) == 1 else chosen.path_share
     complete = spend(asked, int(chosen.size * share))
+    comparison = None
+    if chosen.paths and known_graph.encoder is not None:
+        comparison = compared(database, graph, known_graph.encoder, question, entities)
+    if comparison:
+        complete = [
+            EvidenceGraph("path", triple.head, (triple,), (triple.head, triple.tail))
+            for triple in comparison.triples[: chosen.size]
+        ]
     used = {frozenset((t.head_id, t.tail_id)) for each in complete for t in each.triples}
     left = chosen.size - len(used)
     paths, near = Found(), Found()
@@ -121,6 +132,7 @@ def mine_from(
         sentences=tuple(sentences(triples, merged)),
         merged=merged,
         asked=tuple(asked[:_ASKED]),
+        compared=comparison,
         left_out=left_out,
         seconds=time.perf_counter() - began,
     )
