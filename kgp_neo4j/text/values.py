@@ -271,6 +271,8 @@ class Condition:
             order = _dated_order(value.date, self.bound.date)
         elif value.number is None or self.bound.number is None or value.type in ("text", "date"):
             order = None
+        elif value.date and self.bound.unit:
+            order = None  # a year is no weight
         elif value.unit == self.bound.unit or not (value.unit and self.bound.unit):
             order = (value.number > self.bound.number) - (value.number < self.bound.number)
         else:

@@ -106,6 +106,7 @@ def test_relation_paths_statement(database: Database, films: str, fan: int) -> N
     back = ("directed_by", False)
     assert found == {
         (("birth_date", True),): 1,
+        (("birth_date", True), ("birth_date", False)): 1,
         (back,): 3,
         (back, ("directed_by", True)): 1,
         (back, ("in_language", True)): 2,

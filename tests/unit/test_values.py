@@ -128,6 +128,7 @@ def test_conditions_of_questions(question: str, found: list[tuple[str, str]]) ->
         ("more than 2000 people", "1,950", False),
         ("more than 2000 people", "2001", True),
         ("longer than 90 minutes", "2 km", None),
+        ("more than 3 kg", "1984", None),
         ("under $5 million", "$4,000,000", True),
         ("before 1990", "Salt, Wind", None),
     ],

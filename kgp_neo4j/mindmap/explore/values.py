@@ -177,10 +177,13 @@ def compared(
         full = [value for value in row if value is not None]
         if len(full) == len(options) and _comparable([value.text for value in full]):
             known[relation] = full
-    if not known:
+    in_time = bool(order & _TIME)
+    fitting = [n for n, row in known.items() if _are_dates([v.text for v in row]) == in_time]
+    if not fitting and in_time:
+        fitting = list(known)  # ages and ranks
+    if not fitting:
         return Comparison(tuple(option.name for option in options))
-    fitting = [name for name, row in known.items() if _is_date(row[0].text) == bool(order & _TIME)]
-    relation = _meant(encoder, fitting or list(known), _words(beside))
+    relation = _meant(encoder, fitting, _words(beside))
     row_of_it = known[relation]
     texts = [value.text for value in row_of_it]
     return Comparison(
@@ -201,13 +204,13 @@ def _comparable(texts: Sequence[str]) -> bool:
     return numbers and len({value.unit for value in values}) == 1
 
 
-def _is_date(text: str) -> bool:
-    return typed(text).date is not None
+def _are_dates(texts: Sequence[str]) -> bool:
+    return all(typed(text).date for text in texts)
 
 
 def _first(texts: Sequence[str], order: Set[str]) -> list[int]:
     """Return the places of the values that words of order ask for; none where that is unknown."""
-    dated = _is_date(texts[0])
+    dated = _are_dates(texts)
     least = bool(order & (_EARLIEST if dated else _YOUNGEST) or order & _LEAST)
     best = [0]
     for at in range(1, len(texts)):

@@ -14,6 +14,7 @@ from kgp_neo4j.mindmap.link.name_forms import (
     content_stems,
     content_words,
     is_han,
+    is_quantity,
     name_words,
     negated,
     phrases,
@@ -220,7 +221,7 @@ class _Linker:
         if is_han(phrase.text):
             # The default encoder was not trained on Chinese.
             known = self.encoder is not None and self.encoder.name != DEFAULT_ENCODER
-            return known and 2 <= len(phrase.words) <= 8
+            return known and 2 <= len(phrase.words) <= 8 and not is_quantity(phrase.text)
         return len(phrase.words) <= _LONGEST_EMBEDDED and len(phrase.text) > 2
 
     def _accepts(self, phrase: Phrase, rows: Sequence[Row], question_stems: set[str]) -> bool:
