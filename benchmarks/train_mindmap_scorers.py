@@ -10,8 +10,8 @@ grammar, in which a relation is named by a word of the encoder's vocabulary near
 of the mentions becomes a name of EMCKG, so that common words may be names where a graph has such.
 Each graph is left out once: of its questions come the temperature that makes probabilities of the
 path scorer's scores, and the threshold of names, the highest that keeps 99 of 100 of them. The
-weights in the package are what this wrote. `--without` leaves one graph out alone and prints how
-its questions fare; nothing is written then. Needs the extra `train`.
+weights in the package were made by an earlier form of this script. `--without` leaves one graph out
+alone and prints how its questions fare; nothing is written then. Needs the extra `train`.
 """
 
 from __future__ import annotations
