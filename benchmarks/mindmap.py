@@ -309,6 +309,8 @@ _PUBLISHED = {
     "MindMap": ("MindMap_output1", "mindmap_acc"),
 }
 _COUNTED = {"1": "correct", "0": "wrong", "2": "failed"}
+#: How a reply of the published file begins, as its prompt asked.
+_OUTPUT = regex.compile(r"^\W*(?:output|输出)?\s*\d+\s*[:：]\s*", regex.IGNORECASE)
 _OPTION = regex.compile(r"^([A-E])[:：](.*)$", regex.MULTILINE)
 
 
@@ -329,7 +331,10 @@ def published(given: Any) -> None:
     result: dict[str, dict[str, Any]] = {}
     for name, (column, counted) in _PUBLISHED.items():
         chosen = [
-            read_choice(row[column].strip(), {k: v.strip() for k, v in record.options.items()})
+            read_choice(
+                _OUTPUT.sub("", row[column].strip()),
+                {label: text.strip() for label, text in record.options.items()},
+            )
             for row, record in zip(rows, records, strict=True)
         ]
         again = accuracy(chosen, [record.choice for record in records])

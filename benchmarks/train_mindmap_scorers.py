@@ -8,9 +8,10 @@ evidence triples and decompositions of the latter two make graphs of Wikidata's 
 their questions stand generated ones over the same graphs: a random walk, put into words by a small
 grammar, in which a relation is named by a word of the encoder's vocabulary near its name. A third
 of the mentions becomes a name of EMCKG, so that common words may be names where a graph has such.
-`--without` leaves a graph out and prints how its questions fare; nothing is written then. Needs the
-extra `train`. The weights in the package were made by an earlier form of this script, so that it
-makes others like them, not the same.
+Each graph is left out once: of its questions come the temperature that makes probabilities of the
+path scorer's scores, and the threshold of names, the highest that keeps 99 of 100 of them. The
+weights in the package were made by an earlier form of this script. `--without` leaves one graph out
+alone and prints how its questions fare; nothing is written then. Needs the extra `train`.
 """
 
 from __future__ import annotations
@@ -241,6 +242,7 @@ def example(encoder: Encoder, graph: Graph, each: dict[str, Any]) -> dict[str, A
     if not (labels == 1).any():
         return None
     return {"words": words, "paths": paths, "forms": path_forms(paths), "labels": labels,
+            **({"generated": True} if "generated" in each else {}),
             "place": {relation: row for row, relation in enumerate(graph.relations)}}  # fmt: skip
 
 
@@ -323,22 +325,14 @@ def tensors(each: dict[str, Any], chosen: Sequence[int], chance: Any = None) -> 
             torch.from_numpy(words.mention.astype(np.float32)))  # fmt: skip
 
 
-def right_first(model: Any, examples: Sequence[dict[str, Any]]) -> float:
-    import torch
-
-    with torch.inference_mode():
-        best = [int(model(*tensors(e, range(len(e["paths"])))).argmax()) for e in examples]
-    return float(np.mean([e["labels"][at] == 1 for e, at in zip(examples, best, strict=True)]))
-
-
 # --- The scorer of names ---
 
 
 def mentions(
     encoder: Encoder, graph: Graph, rows: Sequence[dict], other: Graph, chance: random.Random
-) -> tuple[list[Any], list[int]]:
-    """Return features and labels: the mention is a name, other words of the question are none."""
-    found, labels = [], []
+) -> list[Any]:
+    """Return the features of each question: the first row is a name, the others are none."""
+    found = []
     for each in rows:
         text = each["question"].lower() if chance.random() < 0.3 else each["question"]
         at = text.casefold().find(each["mention"])
@@ -363,12 +357,13 @@ def mentions(
         near = embed(encoder, [text[a:b].casefold() for a, b in places]) @ relations.T
         sample = chance.sample(sorted(of.names.values()), min(100, len(of.names)))
         found.append(mention_features(encoder, text, places, sample, near.max(axis=1).tolist()))
-        labels += [1] + [0] * (len(places) - 1)
-    return found, labels
+    return found
 
 
-def logistic(rows: Any, labels: Any) -> Any:
+def logistic(questions: Sequence[Any]) -> Any:
     """Return weights and bias of a logistic regression (Newton's method, L2 of 1)."""
+    labels = np.concatenate([np.arange(len(rows)) == 0 for rows in questions]).astype(float)
+    rows = np.concatenate(questions)
     inputs = np.c_[rows, np.ones(len(rows))].astype(float)
     weights, ridge = np.zeros(inputs.shape[1]), np.eye(inputs.shape[1])
     ridge[-1, -1] = 1e-6
@@ -380,13 +375,46 @@ def logistic(rows: Any, labels: Any) -> Any:
     return weights
 
 
+def name_threshold(graphs: Sequence[Sequence[Any]]) -> float:
+    """Return the highest threshold that keeps 99 of 100 names of graphs that are left out."""
+    chances = []
+    for at, held in enumerate(graphs):
+        solved = logistic([rows for other in (*graphs[:at], *graphs[at + 1 :]) for rows in other])
+        firsts = np.stack([rows[0] for rows in held])
+        chances.append(1 / (1 + np.exp(-(firsts @ solved[:-1] + solved[-1]))))
+    return float(np.quantile(np.concatenate(chances), 0.01))
+
+
+# --- Both ---
+
+
+def path_scores(model: Any, examples: Sequence[dict[str, Any]]) -> list[tuple[Any, Any]]:
+    """Return the scores of each question's paths, with their labels."""
+    import torch
+
+    with torch.inference_mode():
+        return [(model(*tensors(e, range(len(e["paths"])))).numpy(), e["labels"]) for e in examples]
+
+
+def path_temperature(scored: Sequence[tuple[Any, Any]]) -> float:
+    """Return the temperature at which the right paths are most probable (likelihood)."""
+
+    def loss(temperature: float) -> float:
+        total = 0.0
+        for scores, labels in scored:
+            apart = np.exp((scores - scores.max()) / temperature)
+            total -= float(np.log(apart[labels == 1].sum() / apart.sum() + 1e-12))
+        return total
+
+    return float(min(np.arange(0.5, 5.01, 0.1), key=loss))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, help="the folder that is written")
     parser.add_argument("--without", help="a graph that is left out, and measured")
     parser.add_argument("--questions", type=int, default=900, help="of each graph and kind at most")
-    parser.add_argument("--threshold", type=float, default=0.05, help="of a name")
     given = parser.parse_args()
     if (given.out is None) == (given.without is None):
         parser.error("give --out, or --without")
@@ -394,36 +422,37 @@ def main() -> None:
     generator = Generator(encoder, 0)
     with (given.data / "medical" / "emckg" / "train.txt").open(encoding="utf-8") as file:
         other = Graph([line.rstrip("\n").split("\t")[:3] for line in file if line.count("\t") == 2])
-    paths: list[Any] = []
-    held: list[Any] = []
-    rows: list[Any] = []
-    labels: list[int] = []
+    paths: dict[str, list[Any]] = {}
+    names: dict[str, list[Any]] = {}
     for name, (graph, questions) in read(given.data).items():
         chance.shuffle(questions)
         asked = questions[: given.questions]
         made = [] if name == given.without else generator.questions(graph, given.questions)
-        read_ones = [e for each in (*asked, *made) if (e := example(encoder, graph, each))]
-        (held if name == given.without else paths).extend(read_ones)
-        if name != given.without:
-            features, right = mentions(encoder, graph, asked[:500], other, chance)
-            rows += features
-            labels += right
-        print(f"{name}: {len(read_ones)} of {len(asked) + len(made)} questions", flush=True)
-    model = fit(paths)
-    if held:
-        print(f"{given.without}: the first path is right for {right_first(model, held):.3f}")
+        paths[name] = [e for each in (*asked, *made) if (e := example(encoder, graph, each))]
+        names[name] = mentions(encoder, graph, asked[:500], other, chance)
+        print(f"{name}: {len(paths[name])} of {len(asked) + len(made)} questions", flush=True)
+    scored: list[tuple[Any, Any]] = []
+    for name in [given.without] if given.without else paths:
+        model = fit([e for other, some in paths.items() if other != name for e in some])
+        held = path_scores(model, [e for e in paths[name] if "generated" not in e])
+        right = np.mean([labels[scores.argmax()] == 1 for scores, labels in held])
+        print(f"without {name}: the first path is right for {right:.3f}", flush=True)
+        scored += held
+    if given.without:
         return
     from safetensors.numpy import save_file
 
+    model = fit([e for some in paths.values() for e in some])
     weights = {key: value.numpy() for key, value in model.state_dict().items()}
-    weights["temperature"] = np.ones(1, np.float32)
+    weights["temperature"] = np.array([path_temperature(scored)], np.float32)
+    print(f"temperature {weights['temperature'][0]:.1f}")
     given.out.mkdir(parents=True, exist_ok=True)
     save_file(weights, given.out / "path_scorer.safetensors")
-    solved = logistic(np.concatenate(rows), np.array(labels))
+    solved = logistic([rows for some in names.values() for rows in some])
     card = {
         "weights": {n: round(float(w), 3) for n, w in zip(FEATURES, solved, strict=False)},
         "bias": round(float(solved[-1]), 3),
-        "threshold": given.threshold,
+        "threshold": round(name_threshold(list(names.values())), 3),
     }
     (given.out / "name_scorer.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-// explore.relationPathEnds(entity :: STRING, graph :: STRING, paths :: LIST OF MAP, limit = 20 :: INT, listed = 0 :: INT, most = 2000 :: INT) :: (path :: INT, ends :: INT, ids :: LIST OF STRING, routes :: LIST OF LIST)
+// explore.relationPathEnds(entity :: STRING, graph :: STRING, paths :: LIST OF MAP, limit = 20 :: INT, listed = 0 :: INT) :: (path :: INT, ends :: INT, ids :: LIST OF STRING, routes :: LIST OF LIST)
 // Where relation paths (maps of relations and forward) lead from an entity (by id): how many entities, and
 // the ids of the first `listed`, and a route of triples to each of the first `limit`; those that share
 // triples stand together.

@@ -5,7 +5,7 @@
 // are followed.
 // mode: READ
 MATCH (e:Entity {id: $entity})
-WITH [] AS found, [{steps: [], nodes: [e], weight: 0.0}] AS frontier, $weights AS weights, $hops AS left
+WITH [] AS found, [{steps: [], nodes: [e], weight: 0.0, at: 0}] AS frontier, $hops AS left
 // include: relation_step
 // include: relation_step
 // include: relation_step

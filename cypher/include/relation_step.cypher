@@ -1,29 +1,39 @@
-// One step of relation paths. Needs `frontier`, maps of steps (a list of {relation, forward}), nodes and
-// weight, `weights` by relationship type, and `left`, the steps still to make. Leaves all of them with
-// one step more, at most `beam` paths, the weightiest first, each with at most `sample` of its nodes.
-CALL (frontier, weights, left) {
+// One step of relation paths. Needs `frontier`, maps of steps (a list of {relation, forward}), nodes,
+// weight and their place `at`, and `left`, the steps still to make. Leaves both with one step more, at
+// most `beam` paths, the weightiest first, each with at most `sample` of its nodes, and adds them to
+// `found`.
+CALL (frontier, left) {
   UNWIND CASE WHEN left > 0 THEN frontier ELSE [] END AS f
   UNWIND f.nodes AS n
+  // A node that many paths reach is looked at once.
+  WITH n, collect(f) AS paths
   CALL (n) {
-    WITH n WHERE COUNT { (n)--() } <= $fan
-    MATCH (n)-[r]-(m:Entity) WHERE r.graph = $graph
-    RETURN type(r) AS relation, startNode(r) = n AS forward, m
-    UNION ALL
-    // Of a hub, some of every type in each direction.
-    WITH n WHERE COUNT { (n)--() } > $fan
-    UNWIND apoc.node.relationship.types(n) AS relation
-    UNWIND [true, false] AS forward
-    CALL apoc.path.expandConfig(n, {minLevel: 1, maxLevel: 1, uniqueness: 'NONE', limit: $sample,
-      relationshipFilter: CASE WHEN forward THEN relation + '>' ELSE '<' + relation END}) YIELD path
-    WITH relation, forward, last(nodes(path)) AS m
-    WHERE m:Entity AND m.graph = $graph
-    RETURN relation, forward, m
+    CALL (n) {
+      WITH n WHERE COUNT { (n)--() } <= $fan
+      MATCH (n)-[r]-(m:Entity) WHERE r.graph = $graph
+      RETURN type(r) AS relation, startNode(r) = n AS forward, m
+      UNION ALL
+      // Of a hub, some of every type in each direction.
+      WITH n WHERE COUNT { (n)--() } > $fan
+      UNWIND apoc.node.relationship.types(n) AS relation
+      UNWIND [true, false] AS forward
+      CALL apoc.path.expandConfig(n, {minLevel: 1, maxLevel: 1, uniqueness: 'NONE', limit: $sample,
+        relationshipFilter: CASE WHEN forward THEN relation + '>' ELSE '<' + relation END}) YIELD path
+      WITH relation, forward, last(nodes(path)) AS m
+      WHERE m:Entity AND m.graph = $graph
+      RETURN relation, forward, m
+    }
+    RETURN relation, forward, collect(DISTINCT m)[..$sample] AS nodes
   }
-  WITH f, weights, relation, forward, collect(DISTINCT m)[..$sample] AS nodes
+  UNWIND paths AS f
+  // Grouped by numbers and names: maps as keys would be compared row by row.
+  WITH f.at AS at, relation, forward, collect(f)[0] AS f, collect(nodes) AS nodes
   WITH f.steps + [{relation: relation, forward: forward}] AS steps, nodes,
-       f.weight + coalesce(weights[relation], 0.0) + CASE WHEN forward THEN 0.0 ELSE -0.02 END AS weight
+       f.weight + coalesce($weights[relation], 0.0) + CASE WHEN forward THEN 0.0 ELSE -0.02 END AS weight
   ORDER BY weight DESC, [s IN steps | s.relation], [s IN steps | s.forward]
   LIMIT $beam
-  RETURN collect({steps: steps, nodes: nodes, weight: weight}) AS next
+  RETURN collect({steps: steps, weight: weight,
+                  nodes: apoc.coll.toSet(apoc.coll.flatten(nodes))[..$sample]}) AS next
 }
-WITH found + next AS found, next AS frontier, weights, left - 1 AS left
+WITH found + next AS found, left - 1 AS left,
+     [at IN range(0, size(next) - 1) | apoc.map.setKey(next[at], 'at', at)] AS frontier

@@ -11,7 +11,7 @@
 // option: relations = {} :: MAP, a weight for each relationship type; 1 for those not named
 // option: weights = [] :: LIST OF FLOAT, a weight for each entity; 1 for those not given
 // option: expand = 20 :: INT (0 to 1000), how many neighbours to go on from
-// option: fan = 5000 :: INT (10 to 100000), how many relationships of each entity to look at
+// option: fan = 2000 :: INT (10 to 100000), how many relationships of each entity to look at
 // example: CALL custom.kgp.evidence(['Fatigue', 'Nausea'], 'demo', {limit: 20})
 // include: configuration
 WITH [one IN $entities | coalesce(apoc.any.property(one, 'id'), one)] AS entities
@@ -23,12 +23,11 @@ CALL (given) {
   RETURN collect({node: e, weight: weight}) AS weighed, collect(e) AS nodes
 }
 WITH weighed AS given, nodes, $configuration.relations AS relations,
-     CASE WHEN size($configuration.vector) > 0 THEN $configuration.vector END AS vector,
      $configuration.expand AS expand, $configuration.limit AS size
 // Hop 1: each neighbour with all the given entities that it touches.
-CALL (given, nodes, relations, vector) {
+CALL (given, nodes, relations) {
   UNWIND given AS g
-  WITH g, g.node AS q, relations, vector, nodes
+  WITH g, g.node AS q, relations, nodes
   CALL (q, relations) {
     MATCH (q)-[r]-(n:Entity)
     WHERE r.graph = $graph AND n <> q
@@ -39,22 +38,22 @@ CALL (given, nodes, relations, vector) {
     WITH n, collect({edge: r, weight: weight})[0] AS best
     RETURN n, best.edge AS edge, best.weight AS relation
   }
-  WITH g, q, n, edge, relation, nodes, vector
+  WITH g, q, n, edge, relation, nodes
   ORDER BY relation DESC, g.weight DESC, q.key
-  WITH n, n IN nodes AS isGiven, vector, sum(g.weight) AS support,
+  WITH n, n IN nodes AS isGiven, sum(g.weight) AS support,
        collect({from: q, edge: edge, relation: relation}) AS by
   WITH n, isGiven, by,
-       support * CASE WHEN vector IS NULL OR n.embedding IS NULL THEN 1.0
-         ELSE exp(3 * (2 * vector.similarity.cosine(n.embedding, vector) - 1)) END AS score
+       support * CASE WHEN size($configuration.vector) = 0 OR n.embedding IS NULL THEN 1.0
+         ELSE exp(3 * (2 * vector.similarity.cosine(n.embedding, $configuration.vector) - 1)) END AS score
   ORDER BY score DESC, n.key
   WITH collect({node: n, isGiven: isGiven, by: by, score: score}) AS found
   RETURN found, coalesce([f IN found WHERE NOT f.isGiven | f.score][0], 1.0) AS top
 }
-CALL (found, nodes, relations, vector, expand) {
-  WITH [f IN found WHERE NOT f.isGiven][..expand] AS ahead, nodes, relations, vector
-  WITH ahead, reduce(sum = 0.0, f IN ahead | sum + f.score) AS total, nodes, relations, vector
+CALL (found, nodes, relations, expand) {
+  WITH [f IN found WHERE NOT f.isGiven][..expand] AS ahead, nodes, relations
+  WITH ahead, reduce(sum = 0.0, f IN ahead | sum + f.score) AS total, nodes, relations
   UNWIND ahead AS f
-  WITH f, f.node AS n, total, nodes, relations, vector
+  WITH f, f.node AS n, total, nodes, relations
   CALL (n, nodes, relations) {
     MATCH (n)-[r]-(m:Entity)
     WHERE r.graph = $graph AND m <> n AND NOT m IN nodes
@@ -64,12 +63,12 @@ CALL (found, nodes, relations, vector, expand) {
     WITH m, collect({edge: r, weight: weight})[0] AS best
     RETURN m, best.edge AS edge, best.weight AS relation
   }
-  WITH f, n, m, edge, f.score / total * relation AS part, vector
+  WITH f, n, m, edge, f.score / total * relation AS part
   ORDER BY part DESC, n.key
-  WITH m, vector, sum(part) AS support, collect({via: f, edge: edge})[0] AS best
+  WITH m, sum(part) AS support, collect({via: f, edge: edge})[0] AS best
   WITH m, best, 1.5 * support *
-         CASE WHEN vector IS NULL OR m.embedding IS NULL THEN 1.0
-         ELSE exp(1.5 * (2 * vector.similarity.cosine(m.embedding, vector) - 1)) END AS score
+         CASE WHEN size($configuration.vector) = 0 OR m.embedding IS NULL THEN 1.0
+         ELSE exp(1.5 * (2 * vector.similarity.cosine(m.embedding, $configuration.vector) - 1)) END AS score
   ORDER BY score DESC, m.key
   RETURN collect({kind: 'neighbour', entity: best.via.by[0].from, source: best.via.node,
                   edge: best.edge, target: m, score: score, first: false})

@@ -148,13 +148,33 @@ def statement(path: str) -> Statement:
 
 @cache
 def packed(path: str) -> Statement:
-    """Return the statement of a file, changed to return all its rows in one record."""
+    """Return the statement of a file, changed to return all its rows in one record.
+
+    Nodes come without their embeddings, and relationships as triples.
+    """
     query, wrapper = statement(path), statement("inspect/packed")
     before, _, rest = wrapper.text.partition("{\n")
     _, _, after = rest.partition("\n}")
-    columns = ", ".join(column.name for column in query.outputs)
+    columns = ", ".join(_packed_column(column) for column in query.outputs)
     after = after.replace("[column]", f"[{columns}]")
     return replace(query, text=f"{before}{{\n{query.text}\n}}{after}")
+
+
+#: How values of these types are written into a packed row.
+_PACKED = {
+    "NODE": "packed_node",
+    "RELATIONSHIP": "packed_relationship",
+    "LIST OF NODE": "packed_nodes",
+    "LIST OF RELATIONSHIP": "packed_relationships",
+}
+
+
+def _packed_column(column: Parameter) -> str:
+    if column.type not in _PACKED:
+        return column.name
+    lines = [line for _, line in _lines(f"include/{_PACKED[column.type]}")]
+    text = "\n".join(line for line in lines if not line.startswith("//"))
+    return re.sub(r"\bcolumn\b", column.name, text)
 
 
 def folder(name: str) -> list[Statement]:

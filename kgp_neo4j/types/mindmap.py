@@ -8,6 +8,7 @@ from typing import Literal
 
 __all__ = [
     "Candidate",
+    "Comparison",
     "EvidenceGraph",
     "Facts",
     "GraphLoadReport",
@@ -125,7 +126,8 @@ class RelationPath:
     `steps` are relationship types, each with whether it is walked along its direction. `score` is
     the probability that the question asks for it, `ends` counts the entities at its end, `routes`
     are triples in walking order to the first of them; `reaches` names the question's other entities
-    among them.
+    among them. `restricted` says by which conditions ends were left out, `facts` are the triples
+    that meet them, and `unknown` counts the ends of which the graph holds no value to tell by.
     """
 
     entity: str
@@ -135,6 +137,9 @@ class RelationPath:
     ends: int
     routes: tuple[tuple[Triple, ...], ...] = ()
     reaches: tuple[str, ...] = ()
+    restricted: str = ""
+    facts: tuple[Triple, ...] = ()
+    unknown: int = 0
 
     def nodes_of(self, route: Sequence[Triple]) -> tuple[str, ...]:
         """Return the names along a route, each once."""
@@ -149,13 +154,28 @@ class RelationPath:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """Entities compared by a date or number that the graph holds of each of them.
+
+    `values` are those under `relation`, by entity; `chosen` names those that the question asks
+    for, none where the graph does not say. `triples` are the facts compared.
+    """
+
+    entities: tuple[str, ...]
+    relation: str = ""
+    values: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
+    triples: tuple[Triple, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningGraph:
     """The evidence graphs merged (MindMap, section 3.2), written as routes and as sentences.
 
     `merged` maps duplicate names to the one that represents them. `described` is the evidence as a
     language model put it, where one was asked to: a sentence or a route each, in order. `asked` are
-    the relation paths that the question may ask for, most probable first. `left_out` counts the
-    triples that pruning left out.
+    the relation paths that the question may ask for, most probable first, `compared` the comparison
+    that it asks for. `left_out` counts the triples that pruning left out.
     """
 
     entities: tuple[LinkedEntity, ...]
@@ -166,6 +186,7 @@ class ReasoningGraph:
     merged: Mapping[str, str] = field(default_factory=dict)
     described: tuple[str, ...] = ()
     asked: tuple[RelationPath, ...] = ()
+    compared: Comparison | None = None
     left_out: int = 0
     seconds: float = 0.0
 

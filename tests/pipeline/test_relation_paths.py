@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from graphs import rows
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
@@ -17,6 +18,8 @@ from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.types.errors import DatabaseError
+from kgp_neo4j.types.mindmap import Triple
 from kgp_neo4j.types.settings import MiningSettings
 
 TRIPLES = """\
@@ -30,6 +33,16 @@ Northern Ferry\tdirected_by\tJonas Petri
 Northern Ferry\twritten_by\tTove Arnesen
 Northern Ferry\tin_language\tFinnish
 Written\tin_language\tFinnish
+The Grey Harbour\trelease_date\t12 May 1971
+Salt, Wind\trelease_date\t1984
+Northern Ferry\trelease_date\t1990-03-01
+The Grey Harbour\trunning_time\t141 minutes
+Salt, Wind\trunning_time\t88 minutes
+Mara Lindholm\tbirth_date\t1931-02-03
+Tove Arnesen\tbirth_date\t1940
+Tove Arnesen\tdeath_date\t1985
+Ivar Quist\tdeath_date\t1999
+The Long Quay\tdirected_by\tMara Lindholm
 """
 
 
@@ -50,8 +63,33 @@ def _id(graph: str, name: str) -> str:
 
 def test_a_graph_knows_its_relations_and_some_names(database: Database, films: str) -> None:
     (row,) = database.read("explore/graph", graph=films)
-    assert row["relations"] == ["directed_by", "in_language", "written_by"]
+    assert {"directed_by", "in_language", "written_by"} <= set(row["relations"])
     assert {"The Grey Harbour", "Mara Lindholm"} <= set(row["names"])
+
+
+def test_a_graph_of_an_earlier_release_gets_its_contents(database: Database, films: str) -> None:
+    before = database.read("explore/graph", graph=films)
+    rows(database, "MATCH (g:KnowledgeGraph {name: $g}) REMOVE g.names, g.relations", g=films)
+    assert database.read("explore/graph", graph=films)[0]["names"] == []
+    assert database.write_in_batches("schema/upgrades/0007_graph_contents") == {"changed": 1}
+    assert database.read("explore/graph", graph=films) == before
+    assert database.write_in_batches("schema/upgrades/0007_graph_contents") == {"changed": 0}
+
+
+def test_packed_rows_have_triples_and_no_embeddings(database: Database, films: str) -> None:
+    ends = [_id(films, "Mara Lindholm"), _id(films, "Northern Ferry")]
+    packed, (plain,) = (
+        read("procedures/paths", entities=ends, graph=films, limit=1, timeout=60_000)
+        for read in (database.read_packed, database.read)
+    )
+    assert [node["name"] for node in packed[0]["path"]] == [n["name"] for n in plain["path"]]
+    assert [node["embedding"] for node in packed[0]["path"]] == [None] * len(plain["path"])
+    assert [Triple(**edge).id for edge in packed[0]["edges"]] == [e["id"] for e in plain["edges"]]
+    near, *_ = database.read_packed("procedures/evidence", entities=ends[:1], graph=films)
+    assert "Mara Lindholm" in (Triple(**near["edge"]).head, Triple(**near["edge"]).tail)
+    assert (near["source"]["name"], near["source"]["embedding"]) == ("Mara Lindholm", None)
+    vectors = database.read("explore/embeddings", entities=[*ends, "none such"])
+    assert [(row["id"], len(row["embedding"])) for row in vectors] == [(i, 384) for i in ends]
 
 
 @pytest.mark.parametrize("fan", [300, 1])
@@ -67,9 +105,13 @@ def test_relation_paths_statement(database: Database, films: str, fan: int) -> N
     found = {tuple(zip(r["relations"], r["forward"], strict=True)): r["ends"] for r in rows}
     back = ("directed_by", False)
     assert found == {
-        (back,): 2,
+        (("birth_date", True),): 1,
+        (("birth_date", True), ("birth_date", False)): 1,
+        (back,): 3,
         (back, ("directed_by", True)): 1,
         (back, ("in_language", True)): 2,
+        (back, ("release_date", True)): 2,
+        (back, ("running_time", True)): 2,
         (back, ("written_by", True)): 2,
     }
     assert rows[0]["relations"] == ["directed_by"]
@@ -77,7 +119,7 @@ def test_relation_paths_statement(database: Database, films: str, fan: int) -> N
         "explore/relation_paths",
         entity=_id(films, "Mara Lindholm"),
         graph=films,
-        weights={"in_language": 3.0},
+        weights={"directed_by": 1.0, "in_language": 3.0},
         hops=2,
         beam=1,
     )
@@ -102,6 +144,29 @@ def test_relation_path_ends_statement(database: Database, films: str) -> None:
     assert (first["relation"], first["tail"]) == ("directed_by", "Mara Lindholm")
     assert second["head_id"] == first["head_id"]
     assert again["ends"] == 0  # the way just come is not gone back
+
+
+def test_relation_path_procedure(database: Database, films: str) -> None:
+    def ends(*relations: str, **more: int) -> list[list[str]]:
+        found = database.read(
+            "procedures/relation_path",
+            entity="Mara Lindholm", graph=films, relations=list(relations), **more,
+        )  # fmt: skip
+        assert [row["end"]["name"] for row in found] == [r["path"][-1]["name"] for r in found]
+        return [[node["name"] for node in row["path"]] for row in found]
+
+    assert ends("<directed_by", "written_by") == [
+        ["Mara Lindholm", "Salt, Wind", "Ivar Quist"],
+        ["Mara Lindholm", "The Grey Harbour", "Tove Arnesen"],
+    ]
+    assert ends("birth_date") == [["Mara Lindholm", "1931-02-03"]]
+    assert ends("directed_by") == []
+    assert len(ends()) == 4
+    assert len(ends(limit=1)) == 1
+    with pytest.raises(DatabaseError, match="four steps at most, not 5"):
+        ends(*["directed_by"] * 5)
+    with pytest.raises(DatabaseError, match="no entity named no such"):
+        database.read("procedures/relation_path", entity="no such", graph=films)
 
 
 def test_names_are_told_from_words(database: Database, films: str) -> None:
@@ -134,7 +199,76 @@ def test_the_answer_is_at_the_end_of_the_path(database: Database, films: str) ->
     assert "Yes: " in made.text.splitlines()[0]
     assert "The Grey Harbour" not in made.text
     count = ask_graph(database, films, "how many films are directed by Mara Lindholm?")
-    assert "2: " in count.text.splitlines()[0]
+    assert "3: " in count.text.splitlines()[0]
+
+
+def test_values_and_joined_statements(database: Database, films: str) -> None:
+    entities = [_id(films, name) for name in ("Salt, Wind", "Ivar Quist")]
+    rows(database, "MATCH (e {id: $id}) SET e.cost = 7", id=entities[0])
+    found = database.read_packed("explore/values", entities=entities, graph=films)
+    assert sorted((r["relation"], r["value"], r["edge"]["tail"]) for r in found) == [
+        ("cost", "7", None),
+        ("death_date", "1999", "1999"),
+        ("release_date", "1984", "1984"),
+        ("running_time", "88 minutes", "88 minutes"),
+    ]
+    rows(database, "MATCH (e {id: $id}) REMOVE e.cost", id=entities[0])
+    (joined,) = database.read_packed(
+        "explore/joined", entities=entities, others=[_id(films, "Mara Lindholm")], graph=films
+    )
+    assert (joined["entity"], joined["edge"]["relation"]) == (entities[0], "directed_by")
+
+
+def _named(database: Database, films: str, question: str) -> set[str]:
+    best = mine(database, films, question).asked[0]
+    return {best.end_of(route)[1] for route in best.routes}
+
+
+def test_conditions_restrict_the_ends(database: Database, films: str) -> None:
+    asked = "which films directed by Mara Lindholm were released"
+    assert _named(database, films, f"{asked} before 1980?") == {"The Grey Harbour"}
+    assert _named(database, films, f"{asked} in the 1980s?") == {"Salt, Wind"}
+    assert _named(database, films, f"{asked} between May 1971 and 1984?") == {
+        "The Grey Harbour",
+        "Salt, Wind",
+    }
+    longer = "which films by the director Mara Lindholm are longer than 90 minutes?"
+    assert _named(database, films, longer) == {"The Grey Harbour"}
+    answer = ask_graph(database, films, f"{asked} before 1980?")
+    assert "The Grey Harbour." in answer.text.splitlines()[0]
+    # The Long Quay has no date.
+    assert "does not say it of 1 more" in answer.text
+    assert {edge.tail for edge in answer.edges} == {"Mara Lindholm", "12 May 1971"}
+
+
+def test_without_values_there_is_no_answer(database: Database, films: str) -> None:
+    none = ask_graph(
+        database, films, "which films directed by Mara Lindholm were released after 1990?"
+    )
+    assert none.text == "The graph does not say."
+    other = "which films directed by Mara Lindholm weigh more than 3 kg?"
+    assert ask_graph(database, films, other).text == "The graph does not say."
+
+
+def test_a_second_entity_restricts_the_ends(database: Database, films: str) -> None:
+    question = "which films directed by Mara Lindholm are written by Ivar Quist?"
+    assert _named(database, films, question) == {"Salt, Wind"}
+    danish = "which films directed by Mara Lindholm are in Danish?"
+    assert _named(database, films, danish) == {"Salt, Wind"}
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Which came out first, The Grey Harbour or Northern Ferry?", "The Grey Harbour, by"),
+        ("Which of The Grey Harbour and Salt, Wind is longer?", "The Grey Harbour, by running"),
+        ("Who is younger, Mara Lindholm or Tove Arnesen?", "Tove Arnesen, by birth date"),
+        ("Who is older, Mara Lindholm or Ivar Quist?", "The graph does not say."),
+        ("Which is longer, Salt, Wind or Northern Ferry?", "The graph does not say."),
+    ],
+)
+def test_values_are_compared(database: Database, films: str, question: str, first: str) -> None:
+    assert ask_graph(database, films, question).text.startswith(first)
 
 
 def test_a_text_that_asks_for_no_path_has_none(database: Database, films: str) -> None:

@@ -176,10 +176,9 @@ def best_option(options: Sequence[OptionScore], question: str) -> tuple[str, boo
 # --- The choice in a language model's reply ---
 
 _SENTENCE = regex.compile(r"[。！？!?；;\n]|\.\s")
-#: What may stand before the label that a reply begins with: "Output 1:", "The answer is".
+#: What may stand before the label that a reply begins with: "The answer is".
 _OPENING = (
-    r"\W*(?:(?:output|输出)?\s*\d+\s*[:：]\s*)?"
-    r"(?:the\s+)?(?:best\s+|correct\s+)?(?:option|answer|choice)?(?:\s+is)?"
+    r"\W*(?:the\s+)?(?:best\s+|correct\s+)?(?:option|answer|choice)?(?:\s+is)?"
     r"(?:最?正确的?|最佳)?(?:答案|选项|选择|选)?(?:应该?)?[是为]?[:：\s(（\[*]*"
 )
 _CONCLUDES = regex.compile(

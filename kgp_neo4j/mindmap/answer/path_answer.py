@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.compose import route_text
-from kgp_neo4j.types.mindmap import MapEdge, ReasoningGraph, RelationPath
+from kgp_neo4j.mindmap.explore.asked_paths import asks_yes_or_no
+from kgp_neo4j.types.mindmap import Comparison, MapEdge, ReasoningGraph, RelationPath, Triple
 
 __all__ = ["PathAnswer", "answer_by_path", "path_text"]
 
@@ -19,9 +21,6 @@ _CERTAIN = 0.5
 _MOST_NAMES = 20
 _MOST_ROUTES = 5
 _COUNTS = regex.compile(r"^\W*(?:how many|what number of|what is the number of|count)\b", regex.I)
-_YES_OR_NO = regex.compile(
-    r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b", regex.I
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +34,16 @@ class PathAnswer:
 def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | None:
     """Return the answer at the end of the most probable relation path; None where none was scored.
 
-    "How many" is answered by their number. A question for yes or no is answered where the path from
-    one of its entities leads to another one, or fits and leads elsewhere.
+    A comparison is answered by the entities that it chose, "how many" by their number. A question
+    for yes or no is answered where the path from one of its entities leads to another one, or fits
+    and leads elsewhere.
     """
+    if reasoning.compared:
+        return _compared(reasoning.compared)
     if not reasoning.asked:
         return None
     best = reasoning.asked[0]
-    if _YES_OR_NO.search(question) and sum(1 for e in reasoning.entities if e.id) > 1:
+    if asks_yes_or_no(question) and sum(1 for e in reasoning.entities if e.id) > 1:
         best = max(reasoning.asked, key=lambda path: (bool(path.reaches), path.score))
         if best.score < _LEAST:
             return PathAnswer("The graph does not say.")
@@ -51,12 +53,25 @@ def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | Non
         if routes:
             best = replace(best, routes=routes, ends=len(routes))
         return _answer(f"Yes: {_joined(best.reaches)}.", best)
-    if best.score < _LEAST:
+    if best.score < _LEAST or (best.unknown and not best.routes):
         return PathAnswer("The graph does not say.")
+    if not best.routes:
+        return _answer(f"None: the graph knows of no {best.restricted} there.", best)
     names = list(dict.fromkeys(best.end_of(route)[1] for route in best.routes))
     if _COUNTS.search(question):
         return _answer(f"{best.ends}: {_joined(names, best.ends)}.", best)
     return _answer(f"{_joined(names, best.ends)}.", best)
+
+
+def _compared(comparison: Comparison) -> PathAnswer:
+    if not comparison.chosen:
+        return PathAnswer("The graph does not say.")
+    values = [
+        f"   {name}: {value}"
+        for name, value in zip(comparison.entities, comparison.values, strict=True)
+    ]
+    said = f"{_joined(comparison.chosen)}, by {readable(comparison.relation)}:"
+    return PathAnswer("\n".join([said, *values]), _edges(comparison.triples))
 
 
 def path_text(path: RelationPath) -> str:
@@ -65,7 +80,8 @@ def path_text(path: RelationPath) -> str:
         f" – {readable(relation)} → …" if forward else f" ← {readable(relation)} – …"
         for relation, forward in path.steps
     )
-    return path.entity + "".join(steps)
+    restricted = f", with {path.restricted}" if path.restricted else ""
+    return path.entity + "".join(steps) + restricted
 
 
 def _answer(said: str, path: RelationPath) -> PathAnswer:
@@ -74,9 +90,14 @@ def _answer(said: str, path: RelationPath) -> PathAnswer:
     lines += [f"   {route_text(path.entity, route)}" for route in path.routes[:_MOST_ROUTES]]
     if path.ends > _MOST_ROUTES:
         lines.append(f"   and {path.ends - _MOST_ROUTES} more")
+    if path.unknown:
+        lines.append(f"   The graph does not say it of {path.unknown} more.")
     triples = dict.fromkeys(triple for route in path.routes for triple in route)
-    edges = tuple(MapEdge(t.head, t.relation, t.tail, "grounded", (t.id,)) for t in triples)
-    return PathAnswer("\n".join(lines), edges)
+    return PathAnswer("\n".join(lines), _edges((*triples, *path.facts[:_MOST_ROUTES])))
+
+
+def _edges(triples: Sequence[Triple]) -> tuple[MapEdge, ...]:
+    return tuple(MapEdge(t.head, t.relation, t.tail, "grounded", (t.id,)) for t in triples)
 
 
 def _joined(names: list[str] | tuple[str, ...], ends: int = 0) -> str:

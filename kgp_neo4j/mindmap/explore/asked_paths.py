@@ -10,25 +10,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
+import regex
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.explore.path_features import Step, read_question
 from kgp_neo4j.mindmap.explore.path_scorer import load_path_scorer
+from kgp_neo4j.mindmap.explore.values import restrict
 from kgp_neo4j.mindmap.link.linking import KnownGraph
+from kgp_neo4j.text.values import Condition
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
 
-__all__ = ["explore_relation_paths", "spend"]
+__all__ = ["asks_yes_or_no", "explore_relation_paths", "spend"]
 
 #: Relation paths that are walked to their ends, and entities that paths begin at.
 _WALKED = 8
 _STARTS = 3
 #: Ends that are compared with those of another entity's paths.
 _COMPARED = 1_000
+#: Paths whose ends are held against dates and numbers, and ends of each.
+_BOUNDED = 3
+_RESTRICTED = 1_000
+#: Routes of a path that those of another entity may leave few of.
+_JOINED = 200
 #: A path less probable than this is no evidence.
 _LEAST = 0.02
+
+
+_YES_OR_NO = regex.compile(
+    r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b", regex.I
+)
+
+#: A relation path with its probability and the entity that it begins at.
+Found: TypeAlias = tuple[float, LinkedEntity, tuple[Step, ...]]
+#: A relation path with the ids of its ends; these are read where several entities are named.
+Walked: TypeAlias = tuple[RelationPath, frozenset[str]]
 
 
 def explore_relation_paths(
@@ -39,12 +58,13 @@ def explore_relation_paths(
     known: KnownGraph,
     size: int,
     hops: int,
+    bounds: Sequence[Condition] = (),
 ) -> list[RelationPath]:
     """Return the relation paths that a question may ask for, most probable first.
 
-    Each has up to `size` routes to its ends; those of a path that other entities of the question
-    confirm are the ones that all of them reach. The list is empty where none explains what
-    the question says, and for a graph without an encoder.
+    Each has up to `size` routes to its ends: those that other entities of the question reach by a
+    path of their own, or are joined to, and that meet the `bounds` on dates and numbers. The list
+    is empty where none explains what the question says, and for a graph without an encoder.
     """
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
     if known.encoder is None or not starts:
@@ -53,10 +73,11 @@ def explore_relation_paths(
     names = [readable(relation) for relation in known.relations]
     place = {relation: at for at, relation in enumerate(known.relations)}
     mentions = [(at, at + len(e.surface)) for e in starts for at in [question.index(e.surface)]]
-    found: list[tuple[float, LinkedEntity, tuple[Step, ...]]] = []
+    bounded = [(bound.start, bound.end) for bound in bounds]
+    found: list[Found] = []
     for entity, mention in zip(starts, mentions, strict=True):
         others = [other for other in mentions if other != mention]
-        words = read_question(known.encoder, question, [mention], names, others)
+        words = read_question(known.encoder, question, [mention], names, [*others, *bounded])
         rows = database.read_packed(
             "explore/relation_paths",
             entity=entity.id,
@@ -76,22 +97,75 @@ def explore_relation_paths(
                 for score, path in zip(scores / scores.sum(), paths, strict=True)
             ]
     found.sort(key=lambda each: -each[0])
-    walked = _walked(database, graph, found, starts, size)
-    walked.sort(key=lambda path: -path.score)
-    return walked
+    limit = _RESTRICTED if bounds else max(size, _JOINED) if len(starts) > 1 else size
+    walked = _walked(database, graph, found, starts, limit)
+    walked.sort(key=lambda each: -each[0].score)
+    if not asks_yes_or_no(question):
+        walked = _before_the_end(database, graph, walked, starts, limit, bounds)
+    if len(starts) > 1:
+        confirmed = [_confirmed(path, ids, walked) for path, ids in walked]
+        if confirmed == walked:
+            confirmed = _joined(database, graph, walked, starts)
+        walked = sorted(confirmed, key=lambda each: -each[0].score)
+    asked = [path for path, _ in walked if path.routes]
+    if bounds:
+        asked = [
+            restrict(database, graph, known.encoder, question, path, bounds)
+            for path in asked[:_BOUNDED]
+        ]
+    return [replace(path, routes=path.routes[:size]) for path in asked]
+
+
+def asks_yes_or_no(question: str) -> bool:
+    """Return whether a question asks for yes or no."""
+    return _YES_OR_NO.search(question) is not None
+
+
+def _before_the_end(
+    database: Database,
+    graph: str,
+    walked: Sequence[Walked],
+    starts: Sequence[LinkedEntity],
+    limit: int,
+    bounds: Sequence[Condition],
+) -> list[Walked]:
+    """Return paths without a last step that leads to what the question itself says.
+
+    That is another of its entities, or the date or number of a condition: what stands before it is
+    asked for. "Which films of X star Y" asks for no actor.
+    """
+    kept: dict[tuple[str, tuple[Step, ...]], Walked] = {}
+    cut: list[Found] = []
+    entities = {entity.id: entity for entity in starts}
+    for path, ids in walked:
+        said = path.reaches or any(
+            bound.holds(path.end_of(route)[1]) is not None
+            for bound in bounds
+            for route in path.routes[:1]
+        )
+        if said and len(path.steps) > 1:
+            cut.append((path.score, entities[path.entity_id], path.steps[:-1]))
+        else:
+            kept[path.entity_id, path.steps] = path, ids
+    shorter = _walked(database, graph, cut, starts, limit) if cut else []
+    for path, ids in sorted(shorter, key=lambda each: each[0].score):
+        known = kept.get((path.entity_id, path.steps))
+        if known is None or known[0].score < path.score:
+            kept[path.entity_id, path.steps] = path, ids
+    return sorted(kept.values(), key=lambda each: -each[0].score)
 
 
 def _walked(
     database: Database,
     graph: str,
-    found: Sequence[tuple[float, LinkedEntity, tuple[Step, ...]]],
+    found: Sequence[Found],
     starts: Sequence[LinkedEntity],
-    size: int,
-) -> list[RelationPath]:
-    """Walk relation paths to their ends; with several entities, keep the ends that they share."""
+    limit: int,
+) -> list[Walked]:
+    """Walk relation paths to their ends, with routes to `limit` of them."""
     compare = len(starts) > 1
-    walked: list[tuple[RelationPath, frozenset[str]]] = []
-    by_entity: dict[str, list[tuple[float, LinkedEntity, tuple[Step, ...]]]] = {}
+    walked: list[Walked] = []
+    by_entity: dict[str, list[Found]] = {}
     for each in found:
         if each[0] >= _LEAST or not by_entity:
             by_entity.setdefault(each[1].id, []).append(each)
@@ -104,7 +178,7 @@ def _walked(
                 {"relations": [r for r, _ in path], "forward": [f for _, f in path]}
                 for _, _, path in group[:_WALKED]
             ],
-            limit=size,
+            limit=limit,
             listed=_COMPARED if compare else 0,
         )
         for row in rows:
@@ -118,14 +192,46 @@ def _walked(
                 ends = row["ends"]
                 path = RelationPath(entity.name, entity.id, steps, score, ends, routes, others)
                 walked.append((path, ids))
-    if compare:
-        walked = [_confirmed(path, ids, walked) for path, ids in walked]
-    return [path for path, _ in walked if path.routes]
+    return walked
 
 
-def _confirmed(
-    path: RelationPath, ids: frozenset[str], others: Sequence[tuple[RelationPath, frozenset[str]]]
-) -> tuple[RelationPath, frozenset[str]]:
+def _joined(
+    database: Database,
+    graph: str,
+    walked: Sequence[Walked],
+    starts: Sequence[LinkedEntity],
+) -> list[Walked]:
+    """Return paths with the ends alone that the graph joins to another entity of the question.
+
+    A path whose ends are joined to none of them stays as it is.
+    """
+    rows = database.read_packed(
+        "explore/joined",
+        entities=sorted({end for _, ids in walked for end in ids}),
+        others=[entity.id for entity in starts],
+        graph=graph,
+    )
+    edges = {(row["entity"], row["other"]): Triple(**row["edge"]) for row in rows}
+    made = []
+    for path, ids in walked:
+        kept, names = ids, []
+        for other in starts:
+            both = frozenset(end for end in kept if (end, other.id) in edges)
+            if both and other.id != path.entity_id and other.name not in path.reaches:
+                kept = both
+                names.append(other.name)
+        if names:
+            routes = tuple(route for route in path.routes if path.end_of(route)[0] in kept)
+            facts = [edges[pair] for pair in sorted(edges) if pair[0] in kept]
+            path = replace(
+                path, routes=routes, ends=len(kept), facts=tuple(facts),
+                restricted=f"joined to {' and '.join(names)}",
+            )  # fmt: skip
+        made.append((path, kept))
+    return made
+
+
+def _confirmed(path: RelationPath, ids: frozenset[str], others: Sequence[Walked]) -> Walked:
     """Return a path with the ends alone that the best path of another entity reaches too."""
     for other, reached in sorted(others, key=lambda each: -each[0].score):
         both = ids & reached
@@ -143,6 +249,7 @@ def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
     After the most probable path comes the one by which a triple is most probably needed: of two
     paths as likely, the one with few ends.
     """
+    paths = [path for path in paths if path.routes]
     if size < 1:
         return []
     used: set[frozenset[str]] = set()
@@ -152,16 +259,15 @@ def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
     )
     for path in (*paths[:1], *order):
         for route in path.routes:
-            pairs = {frozenset((t.head_id, t.tail_id)) for t in route} - used
+            end, name = path.end_of(route)
+            facts = [fact for fact in path.facts if end in (fact.head_id, fact.tail_id)]
+            pairs = {frozenset((t.head_id, t.tail_id)) for t in (*route, *facts)} - used
             if pairs and len(used) + len(pairs) <= size:
                 used |= pairs
-                chosen.append(
-                    EvidenceGraph(
-                        kind="path",
-                        entity=path.entity,
-                        triples=route,
-                        nodes=path.nodes_of(route),
-                        score=path.score,
-                    )
-                )
+                nodes = path.nodes_of(route)
+                chosen.append(EvidenceGraph("path", path.entity, route, nodes, path.score))
+                chosen += [
+                    EvidenceGraph("path", name, (fact,), (fact.head, fact.tail), path.score)
+                    for fact in facts
+                ]
     return chosen

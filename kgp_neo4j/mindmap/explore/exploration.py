@@ -15,7 +15,7 @@ __all__ = ["Found", "explore_neighbours", "explore_paths"]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Evidence graphs, and the properties of their entities by id."""
+    """Evidence graphs, and the properties of their entities by id, without embeddings."""
 
     evidence: tuple[EvidenceGraph, ...] = ()
     entities: Mapping[str, Mapping[str, Any]] | None = None
@@ -31,7 +31,7 @@ def explore_paths(
     """
     if len(linked) < 2:
         return Found()
-    rows = database.read(
+    rows = database.read_packed(
         "procedures/paths",
         entities=[entity.id for entity in linked],
         graph=graph,
@@ -48,7 +48,7 @@ def explore_paths(
             EvidenceGraph(
                 kind="path",
                 entity=nodes[0]["name"],
-                triples=tuple(_triple(edge) for edge in row["edges"]),
+                triples=tuple(Triple(**edge) for edge in row["edges"]),
                 nodes=tuple(dict.fromkeys(node["name"] for node in nodes)),
                 score=row["score"],
             )
@@ -77,7 +77,7 @@ def explore_neighbours(
     entities: dict[str, Mapping[str, Any]] = {}
     lists = []
     for group in groups if linked else []:
-        rows = database.read(
+        rows = database.read_packed(
             "procedures/evidence",
             entities=[entity.id for entity in group],
             graph=graph,
@@ -100,21 +100,7 @@ def _single(row: Row) -> EvidenceGraph:
     return EvidenceGraph(
         kind=row["kind"],
         entity=row["entity"]["name"],
-        triples=(_triple(row["edge"]),),
+        triples=(Triple(**row["edge"]),),
         nodes=(row["source"]["name"], row["target"]["name"]),
         score=row["score"],
-    )
-
-
-def _triple(edge: Any) -> Triple:
-    head, tail = edge.start_node, edge.end_node
-    return Triple(
-        id=edge["id"],
-        head=head["name"],
-        relation=edge.type,
-        tail=tail["name"],
-        head_id=head["id"],
-        tail_id=tail["id"],
-        head_type=head.get("type") or "",
-        tail_type=tail.get("type") or "",
     )

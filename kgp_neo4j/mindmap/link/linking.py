@@ -14,6 +14,7 @@ from kgp_neo4j.mindmap.link.name_forms import (
     content_stems,
     content_words,
     is_han,
+    is_quantity,
     name_words,
     negated,
     phrases,
@@ -56,6 +57,7 @@ def link(
     question: str,
     settings: LinkSettings | None = None,
     write: Callable[[str], str] | None = None,
+    known: KnownGraph | None = None,
 ) -> list[LinkedEntity]:
     """Return the entities of a graph that a question names, in the question's order.
 
@@ -64,12 +66,13 @@ def link(
     Without a model, or when its reply is unusable, the question's phrases are matched with the
     graph's names and aliases in any word form, longest first, and the remaining ones by embeddings.
     Where nothing is linked, the nearest phrases are returned without an id, with alternatives.
+    `known` is what was read of the graph before, if it was.
     Raises GraphError without the graph, ConfigurationError for text that is not Unicode.
     """
     if not is_storable(question):
         raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
     chosen = settings or LinkSettings()
-    linker = _Linker(database, graph, chosen, graph_and_encoder(database, graph))
+    linker = _Linker(database, graph, chosen, known or graph_and_encoder(database, graph))
     if write is not None and (named := extract(question, write)):
         linked = linker.extracted(named)
         if any(each.id for each in linked):
@@ -218,7 +221,7 @@ class _Linker:
         if is_han(phrase.text):
             # The default encoder was not trained on Chinese.
             known = self.encoder is not None and self.encoder.name != DEFAULT_ENCODER
-            return known and 2 <= len(phrase.words) <= 8
+            return known and 2 <= len(phrase.words) <= 8 and not is_quantity(phrase.text)
         return len(phrase.words) <= _LONGEST_EMBEDDED and len(phrase.text) > 2
 
     def _accepts(self, phrase: Phrase, rows: Sequence[Row], question_stems: set[str]) -> bool:

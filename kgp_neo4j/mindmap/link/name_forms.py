@@ -14,6 +14,7 @@ __all__ = [
     "content_words",
     "forms",
     "is_han",
+    "is_quantity",
     "name_words",
     "negated",
     "phrases",
@@ -24,6 +25,12 @@ __all__ = [
 #: Words of a name and of a question; Chinese and Japanese characters are words of their own.
 _HAN = "々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿"
 _TOKEN = regex.compile(rf"[{_HAN}]|(?:(?![{_HAN}])[\p{{L}}\p{{N}}\p{{M}}])+(?:['’][\p{{L}}]+)*")
+#: Numerals and measure words are closed classes of Chinese.
+_QUANTITY = regex.compile(
+    r"(?:已经?|有|快)?第?[\d一二三四五六七八九十百千万两半几数]+[多余来]?"
+    r"(?:个?(?:半?[天日周年岁]|半?月|星期|礼拜|小时|钟头)|分钟?|[秒次遍回片粒颗支瓶盒克斤米升度]|毫[克升米]|公[斤里]|厘米)"
+    r"(?:[了多来前后内]|左右|以[上下])*"
+)
 _PARENTHESIS = regex.compile(r"\s*[(（]([^()（）]*)[)）]\s*")
 #: Ends a phrase; a hyphen or slash does not.
 _PHRASE_END = regex.compile(r"[^\p{L}\p{N}\p{M}\s'’/_-]+")
@@ -80,6 +87,11 @@ class Phrase:
         """Whether it begins and ends with words that can be part of a name."""
         ends = (self.words[0], self.words[-1])
         return not any(word in _FUNCTION_WORDS or word in _FILLER_WORDS for word in ends)
+
+
+def is_quantity(text: str) -> bool:
+    """Return whether a Chinese text is a number with a measure word, as in "for three days"."""
+    return _QUANTITY.fullmatch(text) is not None
 
 
 def is_han(text: str) -> bool:

@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.tables.questions.question_words import (
     header_stem,
 )
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid, folded
-from kgp_neo4j.text.values import MONTHS, typed
+from kgp_neo4j.text.values import COMPARING, MONTHS, typed
 from kgp_neo4j.text.words import stem
 
 __all__ = ["ColumnLink", "Link", "Links", "link"]
@@ -107,24 +107,9 @@ def _number(words: list[str], at: int) -> float | None:
     return float(digits) if digits.replace(".", "", 1).isdecimal() else None
 
 
-_MORE = r"(?:more|higher|greater|larger|longer|later|bigger|older|over|above|after)"
-_LESS = r"(?:less|fewer|lower|smaller|shorter|earlier|younger|under|below|before)"
-#: Words before a number, or after it, for each comparison.
-_COMPARING = {
-    ">=": (
-        rf"at least|no {_LESS}|minimum|since|from|starting|between",
-        rf"(?:or|and) {_MORE}|(?:or|and) up",
-    ),
-    "<=": (
-        rf"at most|no {_MORE}|maximum|up to|until|through|by|between|to",
-        rf"(?:or|and) {_LESS}",
-    ),
-    ">": (rf"(?<!no ){_MORE}|exceed(?:s|ed|ing)?|beyond|past|heavier|taller|farther|between", ""),
-    "<": (rf"(?<!no ){_LESS}|prior|within|faster|lighter|between", ""),
-}
 _COMPARED = {
     op: (re.compile(rf"\b(?:{before})\b"), re.compile(rf"(?:{after or '(?!)'})\b"))
-    for op, (before, after) in _COMPARING.items()
+    for op, (before, after) in COMPARING.items()
 }
 
 

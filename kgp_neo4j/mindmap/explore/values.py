@@ -1,0 +1,236 @@
+"""Dates and numbers that a graph holds: they restrict the ends of paths, and are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import regex
+
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.link.name_forms import content_words, spans
+from kgp_neo4j.models.encoder import Encoder, embed
+from kgp_neo4j.text.values import Condition, compare, typed
+from kgp_neo4j.types.mindmap import Comparison, LinkedEntity, RelationPath, Triple
+
+__all__ = ["compared", "outside", "restrict"]
+
+#: Words round a condition that may say what it is about.
+_AROUND = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value of an entity by a relation or property; a property has no triple."""
+
+    relation: str
+    text: str
+    triple: Triple | None
+
+
+def _values(database: Database, graph: str, ids: Sequence[str]) -> dict[str, list[_Value]]:
+    """Return what may be a date or a number, by the id of the entity."""
+    found: dict[str, list[_Value]] = {}
+    for row in database.read_packed("explore/values", entities=list(ids), graph=graph):
+        triple = Triple(**row["edge"]) if row["edge"]["id"] else None
+        found.setdefault(row["entity"], []).append(_Value(row["relation"], row["value"], triple))
+    return found
+
+
+def _meant(encoder: Encoder, relations: Sequence[str], words: Sequence[str]) -> str:
+    """Return the relation whose name is nearest to one of the words, or to all of them."""
+    said = [*dict.fromkeys(words), " ".join(words)]
+    if len(relations) < 2 or not words:
+        return relations[0]
+    near = embed(encoder, [readable(name) for name in relations]) @ embed(encoder, said).T
+    return relations[int(near.max(axis=1).argmax())]
+
+
+def _words(question: str, start: int = 0, end: int | None = None) -> list[str]:
+    """Return the words of a part of a question that may name a relation, with order words."""
+    part = question[start : len(question) if end is None else end]
+    words = [word for run in spans(part) for word, _, _ in run]
+    return [word for word in words if content_words([word]) and not word[0].isdigit()]
+
+
+# --- Conditions ---
+
+
+def outside(
+    entities: Sequence[LinkedEntity], question: str, bounds: Sequence[Condition]
+) -> list[LinkedEntity]:
+    """Return the entities that are not the date or number of a condition: "before 1990".
+
+    "In 1990" may be all that a question names, and stays then.
+    """
+    rest = []
+    for entity in entities:
+        at = question.find(entity.surface)
+        if not any(b.start <= at and at + len(entity.surface) <= b.end for b in bounds):
+            rest.append(entity)
+    return rest or [e for e in entities if all(b.operation == "=" for b in bounds)]
+
+
+def restrict(
+    database: Database,
+    graph: str,
+    encoder: Encoder,
+    question: str,
+    path: RelationPath,
+    bounds: Sequence[Condition],
+) -> RelationPath:
+    """Return a relation path with the ends alone that meet the conditions of a question.
+
+    The relation or property that a condition is about is chosen by the meaning of the words round
+    it, among those with values of its unit where there are any. An end of which the graph holds no
+    such value is left out; `unknown` counts these.
+    """
+    ids = list(dict.fromkeys(path.end_of(route)[0] for route in path.routes))
+    values = _values(database, graph, ids)
+    unknown: set[str] = set()
+    said: list[str] = []
+    facts: dict[str, Triple] = {}
+    for bound in bounds:
+        of_kind = [v for each in values.values() for v in each if bound.holds(v.text) is not None]
+        same_unit = [v for v in of_kind if typed(v.text).unit == bound.bound.unit]
+        known = {v.relation for v in same_unit or of_kind}
+        if not known:
+            return replace(path, routes=(), ends=0, unknown=len(ids))
+        around = _words(question, 0, bound.start)[-_AROUND:] + _words(question, bound.end)[:2]
+        relation = _meant(encoder, sorted(known), around)
+        said.append(_said(relation, question, [bound]))
+        met = []
+        for end in ids:
+            of_it = [v for v in values.get(end, ()) if v.relation == relation]
+            answers = [bound.holds(v.text) for v in of_it]
+            if True in answers:
+                met.append(end)
+                if triple := of_it[answers.index(True)].triple:
+                    facts[end] = triple
+            elif False not in answers:
+                unknown.add(end)
+        ids = met
+    return replace(
+        path,
+        routes=tuple(route for route in path.routes if path.end_of(route)[0] in ids),
+        ends=len(ids),
+        restricted=", ".join(dict.fromkeys(said)),
+        unknown=len(unknown),
+        facts=tuple(facts[end] for end in ids if end in facts),
+    )
+
+
+def _said(relation: str, question: str, bounds: Sequence[Condition]) -> str:
+    parts = dict.fromkeys(question[bound.start : bound.end] for bound in bounds)
+    return f"{readable(relation)} {' '.join(parts)}"
+
+
+# --- Comparisons ---
+
+#: Words of order. Those that ask for the earliest date, for the least number, and all others; words
+#: of time compare dates where there are any, all others numbers.
+_EARLIEST = frozenset("first earlier earliest sooner soonest older oldest elder eldest".split())
+_LEAST = frozenset(
+    "less least fewer fewest lower lowest smaller smallest shorter shortest lighter lightest "
+    "narrower narrowest slower slowest".split()
+)
+_YOUNGEST = frozenset("younger youngest".split())
+_TIME = _EARLIEST | _YOUNGEST | frozenset("later latest last newer newest recent recently".split())
+_ORDER = _TIME | _LEAST
+_ORDER |= frozenset(
+    "more most longer longest larger largest bigger biggest greater greatest higher highest taller "
+    "tallest heavier heaviest wider widest deeper deepest faster fastest".split()
+)
+_JOINS = regex.compile(r"[\s,]*\b(?:and|or)\b\s*(?:the\s+)?", regex.I)
+_WHICH = regex.compile(r"\b(?:which|who|what|whose)\b", regex.I)
+
+
+def compared(
+    database: Database,
+    graph: str,
+    encoder: Encoder,
+    question: str,
+    entities: Sequence[LinkedEntity],
+) -> Comparison | None:
+    """Return the comparison that "which of A and B is older" asks for; None for other questions.
+
+    The options are linked entities that "and" or "or" joins. They are compared by the dates or
+    numbers that the graph holds of all of them under one relation or property, the one nearest in
+    meaning to what the question says beside their names. `chosen` is empty where it holds none.
+    """
+    options = _options(question, entities)
+    beside = question
+    for option in options:
+        beside = beside.replace(option.surface, " ")
+    order = {word for run in spans(beside) for word, _, _ in run} & _ORDER
+    if len(options) < 2 or not order or not _WHICH.search(beside):
+        return None
+    values = _values(database, graph, [option.id for option in options])
+    known: dict[str, list[_Value]] = {}
+    for relation in sorted({v.relation for each in values.values() for v in each}):
+        row = [
+            next((v for v in values.get(option.id, ()) if v.relation == relation), None)
+            for option in options
+        ]
+        full = [value for value in row if value is not None]
+        if len(full) == len(options) and _comparable([value.text for value in full]):
+            known[relation] = full
+    in_time = bool(order & _TIME)
+    fitting = [n for n, row in known.items() if _are_dates([v.text for v in row]) == in_time]
+    if not fitting and in_time:
+        fitting = list(known)  # ages and ranks
+    if not fitting:
+        return Comparison(tuple(option.name for option in options))
+    relation = _meant(encoder, fitting, _words(beside))
+    row_of_it = known[relation]
+    texts = [value.text for value in row_of_it]
+    return Comparison(
+        tuple(option.name for option in options),
+        relation,
+        tuple(texts),
+        tuple(options[at].name for at in _first(texts, order)),
+        tuple(value.triple for value in row_of_it if value.triple is not None),
+    )
+
+
+def _comparable(texts: Sequence[str]) -> bool:
+    """Return whether all are dates with a year, or numbers of one unit."""
+    values = [typed(text) for text in texts]
+    if all(value.date and value.date[0] != "-" for value in values):
+        return True
+    numbers = all(value.type in ("number", "percentage", "currency") for value in values)
+    return numbers and len({value.unit for value in values}) == 1
+
+
+def _are_dates(texts: Sequence[str]) -> bool:
+    return all(typed(text).date for text in texts)
+
+
+def _first(texts: Sequence[str], order: Set[str]) -> list[int]:
+    """Return the places of the values that words of order ask for; none where that is unknown."""
+    dated = _are_dates(texts)
+    least = bool(order & (_EARLIEST if dated else _YOUNGEST) or order & _LEAST)
+    best = [0]
+    for at in range(1, len(texts)):
+        won = compare("min" if least else "max", texts[best[0]], texts[at])
+        if won == 1:
+            best = [at]
+        elif won is None:
+            if typed(texts[best[0]]) != typed(texts[at]):
+                return []  # 1990 is neither before nor after May 1990
+            best.append(at)
+    return best
+
+
+def _options(question: str, entities: Sequence[LinkedEntity]) -> list[LinkedEntity]:
+    """Return the linked entities that stand in a row in the question, joined by "and" or "or"."""
+    named = [e for e in entities if e.id and e.surface in question]
+    named.sort(key=lambda entity: question.index(entity.surface))
+    row: dict[str, LinkedEntity] = {}
+    for one, other in pairwise(named):
+        end = question.index(one.surface) + len(one.surface)
+        if _JOINS.fullmatch(question[end : question.index(other.surface)]):
+            row |= {one.id: one, other.id: other}
+    return list(row.values())
