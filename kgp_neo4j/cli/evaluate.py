@@ -67,7 +67,7 @@ A stopped evaluation goes on where it was.
     "agent_models",
     multiple=True,
     metavar="METHOD=FOLDER",
-    help="The weights of kgp-mdr, kgp-t5 or kgp-llama; the encoders QUESTIONS,PASSAGES of dpr.",
+    help="Weights of mdr, kgp-mdr, kgp-t5 or kgp-llama; the encoders QUESTIONS,PASSAGES of dpr.",
 )
 @click.option(
     "--budget", type=click.IntRange(1, 1000), help="Passages at most (default: 30; demo: 8)."

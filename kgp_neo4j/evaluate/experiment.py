@@ -20,7 +20,7 @@ from kgp_neo4j.evaluate.answers import Answering, answer_questions, from_passage
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.scores import Run, read_run
-from kgp_neo4j.evaluate.searches import BiEncoderSearch, TfidfSearch
+from kgp_neo4j.evaluate.searches import BiEncoderSearch, MdrSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.reply_text import cost_of
 from kgp_neo4j.types.corpus import Answer, Passage, Question, Retrieval
@@ -61,6 +61,7 @@ METHODS: dict[str, Method] = {
     "tfidf": Method("cosine of TF-IDF vectors (scikit-learn)", "tfidf"),
     "bm25": Method("full-text search", "bm25"),
     "dpr": Method("a bi-encoder pair, QUESTIONS,PASSAGES", "dpr", needs="agent model"),
+    "mdr": Method("dense search in two hops, without a graph", "mdr", needs="agent model"),
     "knn": Method("nearest neighbours of the question's vector", "dense"),
     "hybrid": Method("both, fused by rank", "hybrid"),
     "ircot": Method(
@@ -251,7 +252,7 @@ def answering(
 
     @cache
     def pipeline(corpus: str) -> Pipeline:
-        searches = {"tfidf": TfidfSearch, "dpr": BiEncoderSearch}
+        searches = {"tfidf": TfidfSearch, "dpr": BiEncoderSearch, "mdr": MdrSearch}
         named = "bm25" if made.method in searches else made.method or "bm25"
         whole = make_pipeline(
             database,

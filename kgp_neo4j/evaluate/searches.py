@@ -1,4 +1,4 @@
-"""Baselines that search all passages of a corpus at once, in memory: TF-IDF and a bi-encoder."""
+"""Baselines that search all passages of a corpus at once, in memory: TF-IDF, DPR, MDR."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kgp_neo4j.corpus.load.delete import list_passages
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.mdr import passage_text
+from kgp_neo4j.models.mdr import load_mdr, passage_text
 from kgp_neo4j.types.corpus import Question, ReasoningPath, Retrieval, Step
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["BiEncoderSearch", "TfidfSearch"]
+__all__ = ["BiEncoderSearch", "MdrSearch", "TfidfSearch"]
 
 _ALL = 10_000_000
 
@@ -101,3 +101,32 @@ class BiEncoderSearch(_Search):
     def scores(self, question: str) -> NDArray[np.float32]:
         """Return the inner product of each passage with the question."""
         return np.asarray(self._vectors @ self._questions.encode([question])[0], dtype=np.float32)
+
+
+class MdrSearch(_Search):
+    """Rank by the best pair that a passage is in: multi-hop dense retrieval, without a graph.
+
+    As many first passages as the budget allows are each followed by the one nearest to the question
+    with that passage, and a pair has the sum of both inner products (Xiong et al., ICLR 2021,
+    section 2.3). `folder` is what `kgp-neo4j train mdr` wrote; raises EncoderError for others.
+    """
+
+    name = "mdr"
+
+    def __init__(self, database: Database, corpus: str, budget: int, folder: str) -> None:
+        super().__init__(database, corpus, budget)
+        self._mdr = load_mdr(folder)
+        self._titled = [(p.title, p.text) for p in self._passages]
+        self._vectors = self._mdr.encode_passages(self._titled)
+
+    def scores(self, question: str) -> NDArray[np.float32]:
+        """Return for each passage the score of the best pair that it is in."""
+        first = self._vectors @ self._mdr.encode_queries([(question, [])])[0]
+        begun = np.argsort(-first, kind="stable")[: self._budget]
+        queries = self._mdr.encode_queries([(question, [self._titled[at]]) for at in begun])
+        pairs = first[begun, None] + queries @ self._vectors.T
+        pairs[np.arange(len(begun)), begun] = first[begun]  # a passage does not follow itself
+        best = pairs.max(axis=0)
+        # The first of a pair comes before the second.
+        best[begun] = np.maximum(best[begun], np.nextafter(pairs.max(axis=1), np.float32(np.inf)))
+        return np.asarray(best, dtype=np.float32)

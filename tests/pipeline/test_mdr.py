@@ -24,6 +24,7 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.agents.choice import make_agent
 from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.evaluate.searches import MdrSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import QueryForm, load_mdr
@@ -480,6 +481,26 @@ def test_a_damaged_folder(tiny_mdr: str, tmp_path: Path, how: str, said: str) ->
         load_mdr(str(tmp_path / "copy"))
     assert raised.value.where is not None
     assert "train mdr" in str(raised.value)
+
+
+def test_mdr_without_a_graph(database: Database, demo_corpus: str, tiny_mdr: str) -> None:
+    search = MdrSearch(database, demo_corpus, 6, tiny_mdr)
+    question = "Who designed the Hesk Bridge?"
+    found = search.retrieve(Question("1", question))
+    assert len({passage.id for passage in found.passages}) == 6
+    # The same pairs, one after the other.
+    mdr, texts = load_mdr(tiny_mdr), [(p.title, p.text) for p in search._passages]
+    vectors = mdr.encode_passages(texts)
+    first = vectors @ mdr.encode_queries([(question, [])])[0]
+    begun = np.argsort(-first, kind="stable")[:6]
+    pairs = {
+        (int(a), b): float(first[a] + vectors[b] @ mdr.encode_queries([(question, [texts[a]])])[0])
+        for a in begun
+        for b in range(len(texts))
+        if a != b
+    }
+    best = max(pairs, key=lambda pair: pairs[pair])
+    assert [(p.title, p.text) for p in found.passages[:2]] == [texts[at] for at in best]
 
 
 # --- The graph ------------------------------------------------------------------------------------
