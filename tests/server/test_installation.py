@@ -165,7 +165,7 @@ _CALLED_ELSEWHERE = {
     f"cypher/procedures/{name}.cypher"
     for name in (
         *("around_table", "cells", "page", "table", "tables"),
-        *("evidence", "link_entities", "neighbourhood", "paths"),
+        *("evidence", "link_entities", "neighbourhood", "paths", "relation_path"),
         "trace",
     )
 }
