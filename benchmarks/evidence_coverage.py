@@ -157,8 +157,8 @@ def asked_report(
             shares.append(len(answers & names) / len(answers))
             if size == 20:
                 seconds.append(mined.seconds)
-        if mined.asked:
-            best = mined.asked[0]
+        best = mined.asked[0] if mined.asked else None
+        if best is not None and best.routes:
             hits += key_of(best.end_of(best.routes[0])[1]) in answers
         linked = {key_of(entity.name) for entity in mined.entities if entity.id}
         gold = {key_of(name) for name in row["question_entities"]}

@@ -22,6 +22,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.text.language import DEFAULT_LANGUAGE
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import (
@@ -101,11 +102,13 @@ class Answerer(Protocol):
 class ReaderAnswerer:
     """Answer with the offline reader: `reader` is one, or the folder of one (default: shipped).
 
-    A question for why or how is answered with the most relevant sentence, as is one in another
-    script than the shipped reader's. The text is empty where the reader finds nothing.
+    A question for why or how is answered with the most relevant sentence, as is one in a language
+    that the shipped reader does not know; `language` is the passages' own. The text is empty where
+    the reader finds nothing.
     """
 
     reader: Reader | str | None = None
+    language: str = DEFAULT_LANGUAGE
 
     def answer(
         self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
@@ -113,7 +116,9 @@ class ReaderAnswerer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
         reading = self.read(found)
         notes = found.notes
-        unknown = self.reader is None and not is_in_latin_script(found.question)
+        unknown = self.reader is None and not (
+            self.language == DEFAULT_LANGUAGE and is_in_latin_script(found.question)
+        )
         if unknown:
             notes = (*notes, "The offline reader knows English; these sentences come nearest.")
         if unknown or asks_for_an_account(found.question):
@@ -376,7 +381,8 @@ def make_pipeline(
         model=meter,
         rerank=rerank,
     )
-    offline = ReaderAnswerer(reader)
+    known = database.read("load/language", corpus=corpus)
+    offline = ReaderAnswerer(reader, known[0]["language"] if known else DEFAULT_LANGUAGE)
     answerer = offline if meter is None else ModelAnswerer(meter, form, offline)
     return Pipeline(database, corpus, retriever, answerer, meter=meter)
 

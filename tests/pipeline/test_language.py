@@ -8,6 +8,7 @@ import pytest
 from graphs import rows
 
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.text.language import guess_language
@@ -38,6 +39,11 @@ def test_guessed_from_the_text_and_stemmed(database: Database, corpus: str, tmp_
         Question("q", "Wer hat den Leuchtturm gebaut?")
     )
     assert found.passages[0].text == _GERMAN[0]
+    read = make_pipeline(database, corpus, method="bm25").ask("Wer hat die Werft gebaut?")
+    assert not read.stated
+    assert read.reading is None
+    assert "The offline reader knows English; these sentences come nearest." in read.notes
+    assert any("Werft" in sentence.text for sentence in read.sentences)
     # Stop words find nothing, "Schiff" finds "Schiffe", and English endings are left alone.
     for text, count in (("der die das und", 0), ("Schiff", 1), ("winters", 0)):
         question = Question("q", text)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kgp_neo4j.evaluate.denotations import same_values
+from kgp_neo4j.mindmap.explore.values import outside
 from kgp_neo4j.text.values import TYPES, Value, column_type, conditions, typed
+from kgp_neo4j.types.mindmap import LinkedEntity
 
 
 @pytest.mark.parametrize(
@@ -136,3 +138,27 @@ def test_conditions_of_questions(question: str, found: list[tuple[str, str]]) ->
 def test_conditions_hold_exactly(question: str, value: str, holds: bool | None) -> None:
     (condition,) = conditions(question)
     assert condition.holds(value) is holds
+
+
+@pytest.mark.parametrize(
+    ("question", "surfaces", "kept", "bounds"),
+    [
+        ("films of Mara Lind in 1990", ["Mara Lind", "1990"], ["Mara Lind"], 1),
+        ("which films came out in 1990", ["1990"], ["1990"], 0),  # it is all that is named
+        ("which films came out before 1990", ["1990"], [], 1),
+        ("who plays in 1990 Ardfin Cup", ["1990 Ardfin Cup"], ["1990 Ardfin Cup"], 0),
+        (
+            "who of Ardfin plays in 1990 Ardfin Cup before 1995",
+            ["Ardfin", "1990 Ardfin Cup", "1995"],
+            ["Ardfin", "1990 Ardfin Cup"],
+            1,
+        ),
+    ],
+)
+def test_entities_and_conditions_are_not_the_same_words(
+    question: str, surfaces: list[str], kept: list[str], bounds: int
+) -> None:
+    entities = [LinkedEntity(text, id=text, name=text, score=1.0) for text in surfaces]
+    rest, conditions_left = outside(entities, question, conditions(question))
+    assert [entity.surface for entity in rest] == kept
+    assert len(conditions_left) == bounds

@@ -74,7 +74,7 @@ def mine_from(
     began = time.perf_counter() if began is None else began
     known_graph = known or graph_and_encoder(database, graph)
     bounds = conditions(question) if chosen.paths and known_graph.encoder else []
-    entities = outside([entity for entity in linked if entity.id], question, bounds)
+    entities, bounds = outside([entity for entity in linked if entity.id], question, bounds)
     asked: list[RelationPath] = []
     if chosen.paths and entities:
         hops = min(chosen.exploration.hops, HOPS)

@@ -60,17 +60,30 @@ def _words(question: str, start: int = 0, end: int | None = None) -> list[str]:
 
 def outside(
     entities: Sequence[LinkedEntity], question: str, bounds: Sequence[Condition]
-) -> list[LinkedEntity]:
-    """Return the entities that are not the date or number of a condition: "before 1990".
+) -> tuple[list[LinkedEntity], list[Condition]]:
+    """Return the entities and the conditions of a question that are not the same words.
 
-    "In 1990" may be all that a question names, and stays then.
+    A number within a longer name is no condition ("in 1990 Ardfin Cup"), and an entity that is the
+    number of a condition is none; but "in 1990" may be all that a question names, and is then the
+    entity.
     """
+    places = [(at, at + len(e.surface)) for e in entities if (at := question.find(e.surface)) >= 0]
+    kept = [
+        bound
+        for bound in bounds
+        if all(
+            end <= bound.start or bound.end <= start or (bound.start <= start and end <= bound.end)
+            for start, end in places
+        )
+    ]
     rest = []
     for entity in entities:
         at = question.find(entity.surface)
-        if not any(b.start <= at and at + len(entity.surface) <= b.end for b in bounds):
+        if not any(b.start <= at and at + len(entity.surface) <= b.end for b in kept):
             rest.append(entity)
-    return rest or [e for e in entities if all(b.operation == "=" for b in bounds)]
+    if rest or any(bound.operation != "=" for bound in kept):
+        return rest, kept
+    return list(entities), []
 
 
 def restrict(
