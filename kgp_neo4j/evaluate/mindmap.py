@@ -29,6 +29,7 @@ __all__ = [
     "grounding",
     "judge_pair",
     "judge_ranks",
+    "known_names",
     "mean_ranks",
     "tally",
 ]
@@ -89,17 +90,22 @@ class Grounding:
         return len(self.carried) / len(self.named) if self.named else None
 
 
-def grounding(
-    answer: str, evidence: Iterable[str], vocabulary: Iterable[str], question: str = ""
-) -> Grounding:
-    """Return the vocabulary's names in an answer, and those of them that the evidence supports.
-
-    The longest matching name counts, not the shorter ones within it. Names are compared in the form
-    of `names.same`; Chinese ones are found within the text, others as whole words.
-    """
+def known_names(vocabulary: Iterable[str]) -> dict[str, str]:
+    """Return the names of a vocabulary by the form in which names are compared."""
     known: dict[str, str] = {}
     for name in vocabulary:
         known.setdefault(same(name), name)
+    return known
+
+
+def grounding(
+    answer: str, evidence: Iterable[str], known: Mapping[str, str], question: str = ""
+) -> Grounding:
+    """Return the known names in an answer, and those of them that the evidence supports.
+
+    The longest matching name counts, not the shorter ones within it. Names are compared in the form
+    of `known_names`; Chinese ones are found within the text, others as whole words.
+    """
     held = {same(name) for name in evidence}
     longest = max(map(len, known), default=0)
     asked = set(names_within(same(question), known, longest))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chat_server import ChatServer, completion
-from commands import environment
+from commands import environment, kgp
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.graph_baselines import (
@@ -22,7 +20,14 @@ from kgp_neo4j.evaluate.graph_baselines import (
     baseline_prompt,
     graph_documents,
 )
-from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
+from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer
+from kgp_neo4j.evaluate.graph_questions import (
+    GraphQuestion,
+    draw_questions,
+    is_over_graph,
+    read_graph_questions,
+    read_published,
+)
 from kgp_neo4j.evaluate.mindmap import (
     AXES,
     Accuracy,
@@ -32,6 +37,7 @@ from kgp_neo4j.evaluate.mindmap import (
     grounding,
     judge_pair,
     judge_ranks,
+    known_names,
     mean_ranks,
     tally,
 )
@@ -65,7 +71,7 @@ _NAMES = ("Anemia", "Iron deficiency anemia", "Iron", "Flu", "Blood_count", "贫
 def test_what_the_evidence_carries_of_an_answer(
     answer: str, named: tuple[str, ...], carried: tuple[str, ...]
 ) -> None:
-    found = grounding(answer, ("anemia", "贫血"), _NAMES, "Is it the flu?")
+    found = grounding(answer, ("anemia", "贫血"), known_names(_NAMES), "Is it the flu?")
     assert (found.named, found.carried) == (named, carried)
     assert found.share == (len(carried) / len(named) if named else None)
 
@@ -158,36 +164,51 @@ def test_bert_score_by_an_offline_encoder(encoder: str) -> None:
 
 
 def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
-    records = (
+    records: tuple[Any, ...] = (
         {"input": "I cough.", "output": "Ruan cough."},
-        {"question": "我咳嗽。", "question_kg": "咳嗽", "answer": "多喝水。"},
-        {"question": "Which?", "options": ["Salt", "Iron"], "answer": "b", "explanation": "Iron."},
+        {"question": "我咳嗽。", "question_kg": "咳嗽,发热", "answer": "多喝水。"},
+        {"id": 70, "question": "Which?", "options": ["Salt", "Iron"], "answer": "b",
+         "explanation": "Iron."},
         {"dialogue": [{"role": "patient", "content": "我乏力。"},
                       {"role": "医生", "content": "多久？"},
                       {"role": "patient", "content": "一周。"},
                       {"role": "医生", "content": "查血。"}]},
         [{"speaker": "user", "content": "Dizzy."}, {"speaker": "Doctor", "content": "Rest."}],
+        {"question": "The son of Ann's sister?", "question_entities": ["Ann"],
+         "answer_entities": ["Bo"], "relations": ["sister", "son"], "hops": 2},
     )  # fmt: skip
     expected = [
-        GraphQuestion("I cough.", "Ruan cough."),
-        GraphQuestion("我咳嗽。", "多喝水。"),
-        GraphQuestion("Which?", "Iron.", {"A": "Salt", "B": "Iron"}, "B"),
-        GraphQuestion("我乏力。\n一周。", "多久？\n查血。"),
-        GraphQuestion("Dizzy.", "Rest."),
+        GraphQuestion("1", "I cough.", "Ruan cough."),
+        GraphQuestion("2", "我咳嗽。", "多喝水。", entities=("咳嗽", "发热")),
+        GraphQuestion("70", "Which?", "Iron.", {"A": "Salt", "B": "Iron"}, "B"),
+        GraphQuestion("4", "我乏力。\n一周。", "多久？\n查血。"),
+        GraphQuestion("5", "Dizzy.", "Rest."),
+        GraphQuestion(
+            "6", "The son of Ann's sister?", entities=("Ann",), answers=("Bo",), kind="2 hops"
+        ),
     ]
     lines = tmp_path / "a.jsonl"
     lines.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     assert read_graph_questions(lines) == expected
     array = tmp_path / "a.json"
     array.write_text(json.dumps(records), encoding="utf-8")
-    assert read_graph_questions(array, 2) == expected[:2]
-    bad = ({"question": "?"}, {"dialogue": "x"}, [{"role": "user"}], 3)
+    assert read_graph_questions(array) == expected
+    assert draw_questions(expected, 3, 1) == draw_questions(expected, 3, 1)
+    assert len(draw_questions(expected, 3, 1)) == 3
+    for record in records:
+        lines.write_text(json.dumps(record), encoding="utf-8")
+        assert is_over_graph(lines)
+    lines.write_text('{"_id": 1, "question": "?", "answer": "A", "context": []}', encoding="utf-8")
+    assert not is_over_graph(lines)
+    bad = ({"question": "?"}, {"dialogue": "x"}, [{"role": "user"}], 3, {"id": 1, **records[0]})
     for record in (*bad, {"question": "?", "answer": "A", "options": 1}):
         lines.write_text(f"{json.dumps(records[0])}\n{json.dumps(record)}", encoding="utf-8")
         with pytest.raises(InputError, match=r"a\.jsonl:2: "):
             read_graph_questions(lines)
-    with pytest.raises(InputError, match="not a file of questions"):
-        read_graph_questions(tmp_path / "a.csv")
+    for name, text, message in (("a.csv", "", "not a file of questions"), ("b.json", "[]", "no q")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=message):
+            read_graph_questions(tmp_path / name)
 
 
 def test_the_prompt_of_a_baseline_is_plain() -> None:
@@ -223,48 +244,132 @@ def test_documents_of_a_graph_are_retrieved(
     assert graph_documents(database, "no such") == []
 
 
-def _benchmark(
-    command: str, file: Path, connection: Connection, *more: str, **variables: str
-) -> dict[str, list[str]]:
-    """Run the benchmark and return the rows that it prints, by their first cell."""
-    script = Path(__file__).parents[2] / "benchmarks" / "mindmap.py"
-    done = subprocess.run(
-        [sys.executable, str(script), command, str(file), "--out", str(file.parent), *more],
-        capture_output=True, text=True, timeout=300,
-        env={**os.environ, **environment(connection), **variables},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert (file.parent / "results" / f"mindmap-{command}-{file.stem}.json").is_file()
-    return {
-        cells[0].strip(): [cell.strip() for cell in cells[1:]]
-        for line in done.stdout.splitlines()
-        if line.startswith("| ") and len(cells := line.strip("| ").split("|")) > 2
+# --- Measures -------------------------------------------------------------------------------------
+
+
+def test_what_an_answer_measures() -> None:
+    holdings = Holdings(["Pale tide", "Blood count", "Iron of Hesk", "Fatigue"])
+    asked = GraphQuestion(
+        "1", "I feel tired.", "Pale tide; iron of hesk.", answers=("blood counts", "Pale tide", "Z")
+    )
+    row = {
+        "answer": "Pale tide, by a blood count.",
+        "first": "pale tide",
+        "triples": [["Fatigue", "possible_disease", "Pale tide"]],
+        "seconds": 2,
     }
+    assert measure_answer(asked, row, holdings) == {
+        "coverage": 0.5, "hits@1": 1.0, "carried": 0.5, "named": 0.5, "seconds": 2.0,
+    }  # fmt: skip
+    # A line that is missing reaches nothing; one of another system has no evidence to measure.
+    assert measure_answer(asked, {}, holdings) == {"coverage": 0.0, "hits@1": 0.0, "named": 0.0}
+    assert measure_answer(asked, {"answer": "iron of Hesk"}, holdings) == {"named": 0.5}
+
+
+def test_what_a_choice_measures() -> None:
+    asked = GraphQuestion("1", "Which?", "", {"A": "Salt", "B": "Iron"}, "B")
+    for row, outcome in (({"choice": "B"}, "right"), ({"answer": "A: salt."}, "wrong"),
+                         ({"choice": ""}, "failed"), ({}, "failed")):  # fmt: skip
+        got = measure_answer(asked, row, Holdings())
+        assert got == {"right": 0.0, "wrong": 0.0, "failed": 0.0} | {outcome: 1.0}
+    sure = measure_answer(asked, {"choice": "B", "supported": True}, Holdings())
+    assert (sure["by evidence"], sure["right by evidence"]) == (1.0, 1.0)
+    assert "right by evidence" not in measure_answer(asked, {"supported": False}, Holdings())
+
+
+# --- The command ----------------------------------------------------------------------------------
+
+
+def _rows(report: str) -> dict[str, dict[str, str]]:
+    """Return the cells of a report's first table, by method and column."""
+    header, _, *rows = (
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in report.partition("## Methods")[2].partition("##")[0].strip().splitlines()
+    )
+    return {row[0]: dict(zip(header, row, strict=True)) for row in rows}
 
 
 _CHOICES = (
     '[{"question": "Which medication does pale tide need?", '
     '"options": ["Sollanol", "Iron of Hesk"], "answer": "B", "explanation": "It needs iron."}]'
 )
+_DIALOGUES = (
+    '{"input": "I feel tired and dizzy.", "output": "Pale tide. Do a blood count."}\n'
+    '{"input": "My skin is pale.", "output": "It may be pale tide."}\n'
+)
+_ENTITIES = (
+    '{"question": "I feel tired and dizzy.", "question_entities": ["Fatigue", "Dizziness"], '
+    '"answer_entities": ["Pale tide", "Blood count"]}'
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["choices", "answers"])
-def test_the_benchmark_runs(
-    command: str, demo_graph: str, connection: Connection, tmp_path: Path
+def test_dialogues_are_evaluated_and_go_on_where_they_were(
+    demo_graph: str, connection: Connection, tmp_path: Path
 ) -> None:
-    file = tmp_path / "questions.json"
-    answers = '{"input": "I feel tired and dizzy.", "output": "Pale tide. Do a blood count."}'
-    file.write_text(_CHOICES if command == "choices" else answers, encoding="utf-8")
-    rows = _benchmark(command, file, connection, "--graph", demo_graph)
-    assert {"MindMap", "KG retriever", "BM25 documents", "embedding documents"} <= set(rows)
-    # The right option by evidence; all that is named is carried, and both of the reference's are.
-    expected = {"choices": ["100.0", "0.0", "0.0", "100.0", "100.0"], "answers": ["100.0", "100.0"]}
-    assert rows["MindMap"][: len(expected[command])] == expected[command]
+    file, out = tmp_path / "dialogues.jsonl", tmp_path / "out"
+    file.write_text(_DIALOGUES, encoding="utf-8")
+    run = ("evaluate", str(file), "--graph", demo_graph, "--out", str(out))
+    done = kgp(*run, **environment(connection))
+    assert done.returncode == 0, done.stderr
+    assert "2 questions by 6 methods" in done.stderr
+    rows = _rows(done.stdout)
+    assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours", "kg-retriever",
+                          "bm25-documents", "embedding-documents"]  # fmt: skip
+    assert (rows["mindmap"]["carried"], rows["mindmap"]["named"]) == ("100.0", "100.0")
+    assert (out / "report.md").read_text(encoding="utf-8") == done.stdout
+    kept = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
+    (out / "mindmap.jsonl").write_text(f"{kept[0]}\n{kept[1][:30]}", encoding="utf-8")
+    again = kgp(*run, "--methods", "mindmap", "--compare", str(out), **environment(connection))
+    assert again.returncode == 1  # the earlier run is broken
+    again = kgp(*run, "--methods", "mindmap", "--json", **environment(connection))
+    assert json.loads(again.stdout)["methods"]["mindmap"]["named"] == 1
+    lines = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == kept[0]
+    assert len(lines) == 2
+    other = kgp(*run, "--budget", "5", **environment(connection))
+    assert "other questions or settings" in other.stderr
 
 
 @pytest.mark.slow
-def test_the_benchmark_compares_a_model_with_its_baselines(
+def test_listed_entities_measure_linking_and_coverage(
+    demo_graph: str, connection: Connection, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "entities.jsonl", tmp_path / "out"
+    file.write_text(_ENTITIES, encoding="utf-8")
+    run = ("evaluate", str(file), "--graph", demo_graph, "--out", str(out), "--table",
+           "mindmap-ablations")  # fmt: skip
+    done = kgp(*run, **environment(connection))
+    assert done.returncode == 0, done.stderr
+    rows = _rows(done.stdout)
+    assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours"]
+    assert (rows["mindmap"]["coverage"], rows["mindmap"]["hits@1"]) == ("100.0", "100.0")
+    assert "| 1 | 2.00 | 100.0 | 100.0 |" in done.stdout
+    assert "| two or more entities | 1 | 100.0 |" in done.stdout
+    theirs = tmp_path / "theirs.jsonl"
+    theirs.write_text('{"id": "1", "answer": "Pale tide."}\n', encoding="utf-8")
+    beside = kgp("evaluate", str(file), "--graph", demo_graph, "--score", str(theirs),
+                 **environment(connection))  # fmt: skip
+    assert _rows(beside.stdout)["theirs"]["named"] == "50.0"
+    compared = kgp(*run, "--compare", str(out), **environment(connection))
+    assert "| mindmap | +0.0 [+0.0, +0.0] |" in compared.stdout
+
+
+@pytest.mark.slow
+def test_choices_are_evaluated(demo_graph: str, connection: Connection, tmp_path: Path) -> None:
+    file, out = tmp_path / "choices.json", tmp_path / "out"
+    file.write_text(_CHOICES, encoding="utf-8")
+    done = kgp("evaluate", str(file), "--graph", demo_graph, "--table", "mindmap-6", "--out",
+               str(out), **environment(connection))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    ours = _rows(done.stdout)["mindmap"]
+    assert [ours[name] for name in ("right", "wrong", "failed", "right by evidence")] == [
+        "100.0", "0.0", "0.0", "100.0",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_model_is_compared_with_its_baselines(
     demo_graph: str, connection: Connection, chat_server: ChatServer, tmp_path: Path
 ) -> None:
     def reply(prompt: str) -> str:
@@ -277,31 +382,80 @@ def test_the_benchmark_compares_a_model_with_its_baselines(
         return "B: iron." if "Knowledge" in prompt else "I do not know."
 
     chat_server.answer = lambda body: (200, completion(reply(body["messages"][-1]["content"])))
-    file = tmp_path / "questions.json"
+    file = tmp_path / "choices.json"
     file.write_text(_CHOICES, encoding="utf-8")
-    rows = _benchmark(
-        "choices", file, connection, "--graph", demo_graph, "--llm", "m", "--aggregate", "llm",
-        "--methods", "MindMap,plain prompt,BM25 documents,model alone",
-        OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
+    done = kgp(
+        "evaluate", str(file), "--graph", demo_graph, "--llm", "m", "--out", str(tmp_path / "out"),
+        "--methods", "mindmap,mindmap-paper,mindmap-plain,bm25-documents,model-alone",
+        **environment(connection), OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
     )  # fmt: skip
-    for name in ("MindMap", "plain prompt", "BM25 documents"):
-        assert rows[name][:3] == ["100.0", "0.0", "0.0"], name
+    assert done.returncode == 0, done.stderr
+    assert "calls of a language model or fewer" in done.stderr
+    rows = _rows(done.stdout)
+    for name in ("mindmap", "mindmap-paper", "mindmap-plain", "bm25-documents"):
+        assert (rows[name]["right"], rows[name]["failed"]) == ("100.0", "0.0"), name
     # A reply without a choice is a failed one: nothing stands behind a baseline.
-    assert rows["model alone"][:3] == ["0.0", "0.0", "100.0"]
+    assert (rows["model-alone"]["right"], rows["model-alone"]["failed"]) == ("0.0", "100.0")
+
+
+def _published(file: Path, *rows: list[str]) -> Path:
+    with file.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows(rows)
+    return file
+
+
+def test_published_outputs_are_scored_again(tmp_path: Path) -> None:
+    systems = ("mindmap_output1", "mindmap_output2", "kg_found", "document+bm25", "chatgpt")
+    marks = ("mindmap_acc", "kg_acc", "bm25_acc", "chatgpt_acc")
+    question = "什么有用？\nA: 盐\nB: 铁\n"
+    right, none = "正确选项是B: 铁。", "无法确定。"
+    file = _published(
+        tmp_path / "outputs.csv",
+        ["Question", "label", "label_choice", *systems, *marks],
+        [question, "B\n铁。", "B", *[right] * 5, *["1"] * 4],
+        [question, "A\n盐。", "A", *[none] * 5, "0", *["2"] * 3],
+    )
+    done = kgp("evaluate", str(file))
+    assert done.returncode == 0, done.stderr
+    rows = _rows(done.stdout)
+    assert list(rows) == ["mindmap_output1", "kg_found", "document+bm25", "chatgpt"]
+    names = ("right", "wrong", "failed", "counted right", "as counted")
+    assert [rows["chatgpt"][name] for name in names] == ["50.0", "0.0", "50.0", "50.0", "100.0"]
+    assert rows["mindmap_output1"]["as counted"] == "50.0"
+    assert len(read_published(file)[0]) == 2
+    broken = _published(tmp_path / "broken.csv", ["Question", "label", "a", "a_acc"],
+                        ["?", "B", "B", "maybe"])  # fmt: skip
+    with pytest.raises(InputError, match="a_acc is 'maybe'"):
+        read_published(broken)
+    with pytest.raises(InputError, match="not a table of published outputs"):
+        read_published(_published(tmp_path / "x.csv", ["a", "b"], ["1", "2"]))
 
 
 @pytest.mark.slow
-def test_published_outputs_are_scored_again(connection: Connection, tmp_path: Path) -> None:
-    methods = ("chatgpt", "document+bm25", "document+embedding", "kg_retrival", "gpt4",
-               "MindMap_output1")  # fmt: skip
-    counted = ("chatgpt_acc", "bm25_acc", "embedding_acc", "kg_acc", "gpt4_acc", "mindmap_acc")
-    question = "什么有用？\nA: 盐\nB: 铁\n"
-    file = tmp_path / "outputs.csv"
-    with file.open("w", encoding="utf-8", newline="") as out:
-        made = csv.writer(out)
-        made.writerow(["Question", "label", "label_choice", *methods, *counted])
-        made.writerow([question, "B\n铁。", "B", *["正确选项是B: 铁。"] * 6, *["1"] * 6])
-        made.writerow([question, "A\n盐。", "A", *["无法确定。"] * 6, *["2"] * 5, "0"])
-    rows = _benchmark("published", file, connection)
-    assert rows["GPT-4"] == ["50.0", "0.0", "50.0", "50.0", "0.0", "50.0", "100.0"]
-    assert rows["MindMap"] == ["50.0", "0.0", "50.0", "50.0", "50.0", "0.0", "50.0"]
+def test_published_answers_name_entities_of_a_graph(
+    demo_graph: str, connection: Connection, tmp_path: Path
+) -> None:
+    file = _published(tmp_path / "outputs.csv", ["Question", "Label", "Theirs", "Other"],
+                      ["Tired.", "Pale tide.", "It is pale tide.", "Rest."])  # fmt: skip
+    done = kgp("evaluate", str(file), "--graph", demo_graph, **environment(connection))
+    assert {n: row["named"] for n, row in _rows(done.stdout).items()} == {
+        "Theirs": "100.0", "Other": "0.0",
+    }  # fmt: skip
+
+
+def test_what_is_refused_over_a_graph(tmp_path: Path) -> None:
+    file = tmp_path / "dialogues.jsonl"
+    file.write_text(_DIALOGUES, encoding="utf-8")
+    assert (
+        "--table mindmap-2: mindmap, mindmap-paper, kg-retriever"
+        in kgp("evaluate", "--list").stdout
+    )
+    for arguments, code, message in (
+        ((str(file),), 1, "Name it: --graph NAME"),
+        ((str(file), "--graph", "g", "--table", "1"), 2, "Over a graph there are"),
+        ((str(file), "--graph", "g", "--methods", "kgp"), 1, "there is no method 'kgp'"),
+        ((str(file), "--graph", "g", "--methods", "model-alone"), 1, "--llm NAME"),
+        (("demo", "--table", "mindmap-2"), 2, "add --graph NAME"),
+    ):
+        done = kgp("evaluate", *arguments, "--out", str(tmp_path / "out"))
+        assert (done.returncode, message in done.stderr) == (code, True), done.stderr
