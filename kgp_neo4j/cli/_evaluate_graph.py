@@ -21,6 +21,8 @@ __all__ = ["evaluate_graph"]
 
 #: About what a triple has in tokens.
 _TRIPLE_TOKENS = 15
+#: Calls of a judge for an answer at most: four axes and a rank, each in both orders.
+_JUDGED = 10
 
 
 def evaluate_graph(
@@ -34,6 +36,8 @@ def evaluate_graph(
     seed: int,
     llm: str | None,
     chat_url: str | None,
+    judge: str | None,
+    bert: Path | None,
     out: Path,
     other: tuple[Path, ...],
     compare: Path | None,
@@ -50,6 +54,7 @@ def evaluate_graph(
         measure_run,
         run_graph_methods,
     )
+    from kgp_neo4j.evaluate.graph_judge import add_bert_scores, judge_methods
     from kgp_neo4j.evaluate.graph_questions import (
         draw_questions,
         read_graph_questions,
@@ -64,6 +69,7 @@ def evaluate_graph(
     )
     from kgp_neo4j.evaluate.scores import Run, read_rows
     from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.llm.call import writer
 
     lines: dict[str, Mapping[str, Row]] = {}
     published = file.name.lower().removesuffix(".gz").endswith(".csv")
@@ -105,7 +111,17 @@ def evaluate_graph(
             holdings = Holdings.of(database, graph)
             if names:
                 settings = language_settings(model=llm, url=chat_url) if model else None
-                planned = plan(names, len(questions), size, settings, each=_TRIPLE_TOKENS, once=1)
+                judging = language_settings(model=judge, url=chat_url) if judge else None
+                planned = plan(
+                    names,
+                    len(questions),
+                    size,
+                    settings,
+                    judging,
+                    each=_TRIPLE_TOKENS,
+                    judged=_JUDGED,
+                    once=1,
+                )
                 say(f"{planned}, kept in {out}")
                 result = run_graph_methods(
                     database, name, questions, graph, names, out, budget=size, model=model, echo=say
@@ -113,8 +129,16 @@ def evaluate_graph(
     for system, rows in lines.items():
         result.runs[system] = measure_run(rows, questions, holdings)
     earlier = {key: measure_run(rows, questions, holdings) for key, rows in before.items()}
+    pairs = None
+    answered = {name: read_rows(out / f"{name}.jsonl") for name in names} | lines
+    if bert is not None:
+        add_bert_scores(bert, questions, answered, result.runs)
+    if judging_model := opened_model(judge, chat_url) if judge else None:
+        pairs = judge_methods(
+            writer(judging_model), questions, answered, result.runs, out / "judged"
+        )
     about = graph_lines(result, machine_line())
-    tables = graph_tables(result, earlier)
+    tables = graph_tables(result, earlier, pairs)
     report = markdown_report(about, tables)
     means = {name: run.means() for name, run in result.runs.items()}
     if names:

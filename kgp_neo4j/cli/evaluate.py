@@ -122,7 +122,15 @@ _TABLES = ("1", "2", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
 @click.option(
     "--judge",
     metavar="NAME",
-    help="A language model that judges every answer too (Acc), both orders of the texts asked.",
+    help="A language model that judges every answer too (Acc; over a graph pairs and ranks), both "
+    "orders of the texts asked.",
+)
+@click.option(
+    "--bert-score",
+    "bert",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Over a graph: BERTScore by the checkpoint in this folder.",
 )
 @click.option(
     "--ranks",
@@ -170,6 +178,7 @@ def command(
     llm: str | None,
     chat_url: str | None,
     judge: str | None,
+    bert: Path | None,
     ranks: tuple[Path, ...],
     out: Path,
     other: tuple[Path, ...],
@@ -211,12 +220,16 @@ def command(
             seed=seed,
             llm=llm,
             chat_url=chat_url,
+            judge=judge,
+            bert=bert,
             out=out,
             other=other,
             compare=compare,
             as_json=as_json,
         )
         return
+    if bert is not None:
+        raise click.UsageError("--bert-score is of questions over a graph: add --graph NAME.")
     if table not in (None, "1", "2"):
         raise click.UsageError(f"--table {table} is of questions over a graph: add --graph NAME.")
     from kgp_neo4j.environment.configuration import language_settings

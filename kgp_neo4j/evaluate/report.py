@@ -12,6 +12,7 @@ from typing import Any
 from kgp_neo4j.evaluate.experiment import Result
 from kgp_neo4j.evaluate.figures import Point
 from kgp_neo4j.evaluate.graph_experiment import OURS, GraphResult
+from kgp_neo4j.evaluate.graph_judge import Pairs
 from kgp_neo4j.evaluate.scores import CUTS, Run, mean, paired_interval
 from kgp_neo4j.show.html import escaped, html_page
 from kgp_neo4j.types.errors import InputError
@@ -136,8 +137,10 @@ _GRAPH_MEASURES = (
 _COMPARED = ("coverage", "right", "named")
 
 
-def graph_tables(result: GraphResult, before: Mapping[str, Run] | None = None) -> list[Table]:
-    """Return the tables of a report on questions over a graph (MindMap, Tables 2, 4 and 6)."""
+def graph_tables(
+    result: GraphResult, before: Mapping[str, Run] | None = None, pairs: Pairs | None = None
+) -> list[Table]:
+    """Return the tables of a report on questions over a graph (MindMap, Tables 2 to 6)."""
     known = {name for run in result.runs.values() for name in run.means()}
     names = [name for name in _GRAPH_MEASURES if name in known]
     by = next((name for name in _COMPARED if name in known), "")
@@ -155,6 +158,15 @@ def graph_tables(result: GraphResult, before: Mapping[str, Run] | None = None) -
         rows.append([method, *cells, _seconds(run)])
     lead = (f"{by} less that of {OURS}",) if ours else ()
     tables: list[Table] = [("Methods", ("method", *names, *lead, "p50 s"), rows)]
+    if pairs:
+        header = ("pairs, in per cent", "axis", "win", "tie", "lose")
+        judged = [
+            [f"{next(iter(result.runs))} against {other}", axis,
+             *(f"{shares[name]:.1f}" for name in header[2:])]
+            for other, axes in pairs.items()
+            for axis, shares in axes.items()
+        ]  # fmt: skip
+        tables.append(("Judged in pairs", header, judged))
     if result.linking.measures:
         tables += [_linking(result.linking), _groups(result, by)]
     if before:

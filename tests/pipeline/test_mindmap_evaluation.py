@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 from chat_server import ChatServer, completion
 from commands import environment, kgp
+from scripted_model import Scripted
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.graph_baselines import (
@@ -20,7 +23,8 @@ from kgp_neo4j.evaluate.graph_baselines import (
     baseline_prompt,
     graph_documents,
 )
-from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer
+from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer, measure_run
+from kgp_neo4j.evaluate.graph_judge import add_bert_scores, judge_methods
 from kgp_neo4j.evaluate.graph_questions import (
     GraphQuestion,
     draw_questions,
@@ -38,11 +42,11 @@ from kgp_neo4j.evaluate.mindmap import (
     judge_pair,
     judge_ranks,
     known_names,
-    mean_ranks,
     tally,
 )
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.models.encoder import CHINESE_ENCODER, DEFAULT_ENCODER, Encoder
+from kgp_neo4j.llm.call import writer
+from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import InputError, ModelError
 
 
@@ -134,33 +138,63 @@ def test_ranks_are_asked_for_in_both_orders() -> None:
     # A judge that goes by places only ranks all alike.
     assert set(judge_ranks(lambda p: "1 > 2 > 3", "q", "r", answers).values()) == {2.0}
     for reply in ("", "1 > 2", "1 > 1 > 2", "none"):
-        with pytest.raises(ModelError, match="no ranking"):
-            judge_ranks(lambda p, reply=reply: reply, "q", "r", answers)  # type: ignore[misc]
-    assert mean_ranks([{"a": 1.0, "b": 2.0}, {"a": 2.0}]) == {"a": 1.5, "b": 2.0}
+        assert judge_ranks(lambda p, reply=reply: reply, "q", "r", answers) == {}  # type: ignore[misc]
 
 
-def test_bert_score(tiny_encoder: str, tmp_path: Path) -> None:
-    folder = Path(tiny_encoder)
-    scores = bert_score(["the flu", "the flu", ""], ["the flu", "qzx 7", "flu"], folder)
+@pytest.fixture
+def checkpoint(tiny_encoder: str, tmp_path: Path) -> Path:
+    """The tiny encoder with the length that a published tokenizer tells."""
+    folder = shutil.copytree(tiny_encoder, tmp_path / "checkpoint")
+    file = folder / "tokenizer_config.json"
+    told = json.loads(file.read_text(encoding="utf-8")) | {"model_max_length": 512}
+    file.write_text(json.dumps(told), encoding="utf-8")
+    return folder
+
+
+def test_bert_score(checkpoint: Path, tmp_path: Path) -> None:
+    scores = bert_score(["the flu", "the flu", ""], ["the flu", "qzx 7", "flu"], checkpoint)
     assert scores[0] == pytest.approx((1.0, 1.0, 1.0), abs=1e-5)
     assert scores[1][2] < 0.999
     assert scores[2] == (0.0, 0.0, 0.0)
     precision, recall, f1 = scores[1]
-    assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
-    with pytest.raises(ModelError, match="no encoder"):
+    assert f1 == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-5)
+    assert bert_score([""], ["a"], checkpoint) == [(0.0, 0.0, 0.0)]
+    with pytest.raises(ModelError, match="cannot be taken"):
         bert_score(["a"], ["b"], tmp_path)
 
 
-@pytest.mark.parametrize("encoder", [CHINESE_ENCODER, DEFAULT_ENCODER])
-def test_bert_score_by_an_offline_encoder(encoder: str) -> None:
-    texts = (
-        ("the flu and a fever", "流行性感冒") if encoder == CHINESE_ENCODER else ("flu", "a fever")
-    )
-    other = "a bridge of stone" if encoder == DEFAULT_ENCODER else "石桥"
-    (exact, near, empty) = bert_score((texts[1], other, ""), (texts[1], texts[1], "x"), encoder)
-    assert exact == pytest.approx((1.0, 1.0, 1.0), abs=1e-2)
-    assert near[2] < 0.9
-    assert empty == (0.0, 0.0, 0.0)
+def test_answers_are_judged_and_scored(checkpoint: Path, tmp_path: Path) -> None:
+    asked = [GraphQuestion(str(n), f"Case {n}?", "It is pale tide.") for n in range(2)]
+    asked.append(GraphQuestion("2", "Case 2?"))  # without a reference it is not judged
+    said = {"mindmap": "good", "theirs": "bad", "third": "bad too"}
+    lines = {name: {a.id: {"answer": text} for a in asked} for name, text in said.items()}
+    del lines["third"]["1"]
+
+    def reply(prompt: str) -> str:
+        texts = re.findall(r"^Answer \d:\n(.*)$", prompt, re.MULTILINE)
+        if prompt.startswith("Rank"):
+            return " > ".join(
+                str(1 + at) for at in sorted(range(len(texts)), key=lambda at: texts[at] != "good")
+            )
+        if "medication" in prompt:
+            return "1"  # prefers a place
+        return str(1 + texts.index("good"))
+
+    model = Scripted(reply)
+    runs = {name: measure_run(rows, asked, Holdings()) for name, rows in lines.items()}
+    pairs = judge_methods(writer(model), asked, lines, runs, tmp_path / "judged")
+    assert set(pairs) == {"theirs", "third"}
+    for axis in AXES:
+        won = 0.0 if axis == "drug" else 100.0
+        assert pairs["theirs"][axis] == {"win": won, "tie": 100.0 - won, "lose": 0.0}
+    assert [runs[name].means()["mean rank"] for name in said] == [1.0, 2.5, 2.5]
+    assert "mean rank" not in runs["mindmap"].measures["2"]
+    assert len(model.prompts) == 2 * 2 * (2 * len(AXES) + 1)  # orders, questions, pairs and a rank
+    kept = judge_methods(writer(Scripted([])), asked, lines, runs, tmp_path / "judged")
+    assert kept == pairs
+    add_bert_scores(checkpoint, asked, lines, runs)
+    assert 0 < runs["mindmap"].means()["BERTScore F1"] < 1
+    assert runs["third"].measures["1"]["BERTScore F1"] == 0
 
 
 def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
@@ -375,6 +409,10 @@ def test_a_model_is_compared_with_its_baselines(
     def reply(prompt: str) -> str:
         if "Name the entities" in prompt:
             return '["pale tide"]'
+        if "Rank the answers" in prompt:
+            return "1 = 2 = 3 = 4 = 5"
+        if "Compare two answers" in prompt:
+            return "0"
         if "Put each line" in prompt:
             return "1. Pale tide needs Iron of Hesk."
         if "mind map of your own" in prompt:
@@ -385,7 +423,8 @@ def test_a_model_is_compared_with_its_baselines(
     file = tmp_path / "choices.json"
     file.write_text(_CHOICES, encoding="utf-8")
     done = kgp(
-        "evaluate", str(file), "--graph", demo_graph, "--llm", "m", "--out", str(tmp_path / "out"),
+        "evaluate", str(file), "--graph", demo_graph, "--llm", "m", "--judge", "j",
+        "--out", str(tmp_path / "out"),
         "--methods", "mindmap,mindmap-paper,mindmap-plain,bm25-documents,model-alone",
         **environment(connection), OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
     )  # fmt: skip
@@ -394,6 +433,8 @@ def test_a_model_is_compared_with_its_baselines(
     rows = _rows(done.stdout)
     for name in ("mindmap", "mindmap-paper", "mindmap-plain", "bm25-documents"):
         assert (rows[name]["right"], rows[name]["failed"]) == ("100.0", "0.0"), name
+    assert {row["mean rank"] for row in rows.values()} == {"3.00"}
+    assert "| mindmap against model-alone | drug | 0.0 | 100.0 | 0.0 |" in done.stdout
     # A reply without a choice is a failed one: nothing stands behind a baseline.
     assert (rows["model-alone"]["right"], rows["model-alone"]["failed"]) == ("0.0", "100.0")
 
