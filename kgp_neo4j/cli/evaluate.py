@@ -34,6 +34,7 @@ Examples:
   kgp-neo4j evaluate hotpot_dev_distractor_v1.json --sample 500 --table 1 --llm gpt-4o-mini
   kgp-neo4j evaluate musique_dev.jsonl --sample 100 --figure 7 --algorithm paper
   kgp-neo4j evaluate data/musique --score other-system.jsonl
+  kgp-neo4j evaluate genmedgpt5k.json --graph medical --table mindmap-2 --sample 100
   kgp-neo4j evaluate --ranks evaluation-hotpotqa --ranks evaluation-musique
 
 \b
@@ -45,14 +46,25 @@ DATASET is one of
             it): the corpus is made of the contexts of the questions drawn, as in KGP's
             paper, one for each question with --setting question; or of PDFTriage,
             with the PDFs beside it
+  over a knowledge graph (--graph NAME, loaded by `kgp-neo4j load-kg`)
+            a file of GenMedGPT-5k, CMCQA, ExplainCPE or PathQuestion, or of dialogues or
+            questions in their form; a CSV table of published outputs is scored again
 A stopped evaluation goes on where it was.
 """
+
+#: Of KGP's paper, and after it of MindMap's (`evaluate/graph_experiment.py`).
+_TABLES = ("1", "2", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
 
 
 @click.command("evaluate", epilog=_EPILOG)
 @click.argument("dataset", required=False)
 @click.option("--list", "listed", is_flag=True, help="Print the methods and tables there are.")
-@click.option("--table", type=click.Choice(["1", "2"]), help="The rows of a table of KGP's paper.")
+@click.option(
+    "--table",
+    type=click.Choice(_TABLES),
+    help="The rows of a table of KGP's paper, or over a graph of MindMap's.",
+)
+@click.option("--graph", metavar="NAME", help="The knowledge graph that the questions are about.")
 @click.option(
     "--figure",
     type=click.Choice(["5", "6", "7"]),
@@ -70,7 +82,9 @@ A stopped evaluation goes on where it was.
     help="Weights of mdr, kgp-mdr, kgp-t5 or kgp-llama; the encoders QUESTIONS,PASSAGES of dpr.",
 )
 @click.option(
-    "--budget", type=click.IntRange(1, 1000), help="Passages at most (default: 30; demo: 8)."
+    "--budget",
+    type=click.IntRange(1, 500),
+    help="Passages at most (default: 30; demo: 8), over a graph triples (40).",
 )
 @click.option(
     "--algorithm",
@@ -108,7 +122,15 @@ A stopped evaluation goes on where it was.
 @click.option(
     "--judge",
     metavar="NAME",
-    help="A language model that judges every answer too (Acc), both orders of the texts asked.",
+    help="A language model that judges every answer too (Acc; over a graph pairs and ranks), both "
+    "orders of the texts asked.",
+)
+@click.option(
+    "--bert-score",
+    "bert",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Over a graph: BERTScore by the checkpoint in this folder.",
 )
 @click.option(
     "--ranks",
@@ -140,6 +162,7 @@ def command(
     dataset: str | None,
     listed: bool,
     table: str | None,
+    graph: str | None,
     figure: str | None,
     methods: str | None,
     agent_models: tuple[str, ...],
@@ -155,6 +178,7 @@ def command(
     llm: str | None,
     chat_url: str | None,
     judge: str | None,
+    bert: Path | None,
     ranks: tuple[Path, ...],
     out: Path,
     other: tuple[Path, ...],
@@ -178,6 +202,36 @@ def command(
         raise click.MissingParameter(param_hint="'DATASET' or '--list'", param_type="argument")
     if sum(each is not None for each in (table, methods if figure is None else None, figure)) > 1:
         raise click.UsageError("Choose one of --table, --methods and --figure.")
+    from kgp_neo4j.evaluate.graph_questions import is_over_graph
+
+    file = Path(dataset).expanduser()
+    if graph is not None or (file.is_file() and is_over_graph(file)):
+        from kgp_neo4j.cli._evaluate_graph import evaluate_graph
+
+        if figure is not None or table in ("1", "2"):
+            raise click.UsageError("Over a graph there are --table mindmap-... and --methods.")
+        evaluate_graph(
+            file,
+            graph,
+            methods=[name for name in (methods or "").split(",") if name],
+            table=table,
+            budget=budget,
+            sample=sample,
+            seed=seed,
+            llm=llm,
+            chat_url=chat_url,
+            judge=judge,
+            bert=bert,
+            out=out,
+            other=other,
+            compare=compare,
+            as_json=as_json,
+        )
+        return
+    if bert is not None:
+        raise click.UsageError("--bert-score is of questions over a graph: add --graph NAME.")
+    if table not in (None, "1", "2"):
+        raise click.UsageError(f"--table {table} is of questions over a graph: add --graph NAME.")
     from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.evaluate.datasets import open_dataset
     from kgp_neo4j.evaluate.experiment import Result, check_methods, plan, run_methods
@@ -333,12 +387,16 @@ def _print_ranks(folders: tuple[Path, ...], as_json: bool) -> None:
 def _print_methods() -> None:
     from kgp_neo4j.evaluate.experiment import METHODS, TABLES
     from kgp_neo4j.evaluate.figures import FIGURES
+    from kgp_neo4j.evaluate.graph_experiment import GRAPH_METHODS, GRAPH_TABLES
 
-    width = max(map(len, METHODS))
-    for name, made in METHODS.items():
-        needs = {"model": " (needs --llm)", "agent model": " (needs --agent-model)"}
-        click.echo(f"{name:{width}}  {made.text}{needs.get(made.needs, '')}")
-    for number, names in TABLES.items():
+    for title, methods in (("", METHODS), ("Over a graph (--graph NAME):", GRAPH_METHODS)):
+        if title:
+            click.echo(title)
+        width = max(map(len, methods))
+        for name, made in methods.items():
+            needs = {"model": " (needs --llm)", "agent model": " (needs --agent-model)"}
+            click.echo(f"{name:{width}}  {made.text}{needs.get(made.needs, '')}")
+    for number, names in (TABLES | GRAPH_TABLES).items():
         click.echo(f"--table {number}: {', '.join(names)}")
     for number, text in FIGURES.items():
         click.echo(f"--figure {number}: {text}")

@@ -25,6 +25,7 @@ _EXTRAS = {
     "gds": "graphdatascience",
     "viz": "neo4j_viz",
     "plots": "matplotlib",
+    "bertscore": "bert_score",
     "py2neo": "py2neo",
     "testcontainers": "testcontainers",
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.ids import text_hash
-from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.loading import language_of, load
 from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.demo import SETTINGS, prepare
@@ -163,11 +163,15 @@ def _from_contexts(
         kept = [asked for asked in held if not part or asked.gold.id == part]
         size = _size(drawn)
         contexts = dict.fromkeys(context for asked in kept for context in asked.contexts)
-        documents = (
+        documents = [
             SourceDocument(title, text, stem, f"{title} {text_hash(text)}", whole=size is None)
             for title, text in contexts
-        )
-        written = [write(database, corpus, b, size) for b in batches(corpus, documents)]
+        ]
+        language = language_of(database, corpus, None, documents)
+        written = [
+            write(database, corpus, batch, size, language)
+            for batch in batches(corpus, iter(documents))
+        ]
         _connect(database, corpus, changed=any(each.new or each.replaced for each in written))
 
     return Dataset(

@@ -101,24 +101,26 @@ def check_methods(
     *,
     within: Sequence[str],
     model: bool,
-    agent_models: Container[str],
+    agent_models: Container[str] = (),
+    known: Mapping[str, Method] = METHODS,
 ) -> list[str]:
     """Return the names of the rows; where none are given, all of `within` that can be run.
 
-    Raises ConfigurationError for an unknown one, and for one whose model is not there.
+    `known` are the methods that there are. Raises ConfigurationError for an unknown one, and for
+    one whose model is not there.
     """
     lacking = {
         name: made.needs
-        for name, made in METHODS.items()
+        for name, made in known.items()
         if (made.needs == "model" and not model)
         or (made.needs == "agent model" and name not in agent_models)
     }
     if not names:
         return [name for name in within if name not in lacking]
     for name in names:
-        if name not in METHODS:
+        if name not in known:
             raise ConfigurationError(
-                f"there is no method {name!r}", hint=f"Choose from {', '.join(METHODS)}."
+                f"there is no method {name!r}", hint=f"Choose from {', '.join(known)}."
             )
         if name in lacking:
             hint = "--llm NAME" if lacking[name] == "model" else f"--agent-model {name}=FOLDER"
@@ -167,7 +169,7 @@ def run_methods(
 
 
 #: Calls of the language model for an answer, beyond the answer itself: thoughts, hops.
-_FURTHER_CALLS = {"ircot": 4, "kgp-chat": 12}
+_FURTHER_CALLS = {"ircot": 4, "kgp-chat": 12, "mindmap-paper": 3}
 #: About what a passage and a reply have in tokens, and what an answer takes in seconds.
 _PASSAGE_TOKENS, _REPLY_TOKENS = 130, 100
 _OFFLINE_SECONDS, _CALL_SECONDS = 0.3, 5.0
@@ -179,17 +181,22 @@ def plan(
     budget: int,
     language: LanguageSettings | None = None,
     judge: LanguageSettings | None = None,
+    *,
+    each: int = _PASSAGE_TOKENS,
+    judged: int = 2,
+    once: int = 0,
 ) -> str:
     """Return in a line what is to be done, and about how long and how much it takes.
 
     `language` are the settings of the model that answers, with its prices where they are known, and
-    `judge` those of the model that judges, with two short calls an answer.
+    `judge` those of the model that judges, with `judged` short calls an answer. A passage or triple
+    has about `each` tokens; `once` are the calls a question for all methods together.
     """
     calls = read = 0
     if language is not None:
-        calls = questions * sum(1 + _FURTHER_CALLS.get(name, 0) for name in names)
-        read = calls * budget * _PASSAGE_TOKENS
-    asked = 2 * questions * len(names) if judge is not None else 0
+        calls = questions * (once + sum(1 + _FURTHER_CALLS.get(name, 0) for name in names))
+        read = calls * budget * each
+    asked = judged * questions * len(names) if judge is not None else 0
     seconds = (calls + asked) * _CALL_SECONDS or questions * len(names) * _OFFLINE_SECONDS
     costs = [
         cost_of(settings, tokens, number * _REPLY_TOKENS)

@@ -10,13 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import regex
-from numpy.typing import NDArray
 
+from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.mindmap.answer.same_names import names_within, same
-from kgp_neo4j.models.light_encoder import LightTransformer, pretrained_files
-from kgp_neo4j.models.pretrained import PRETRAINED
 from kgp_neo4j.types.errors import ModelError
 
 __all__ = [
@@ -29,7 +26,7 @@ __all__ = [
     "grounding",
     "judge_pair",
     "judge_ranks",
-    "mean_ranks",
+    "known_names",
     "tally",
 ]
 
@@ -89,17 +86,22 @@ class Grounding:
         return len(self.carried) / len(self.named) if self.named else None
 
 
-def grounding(
-    answer: str, evidence: Iterable[str], vocabulary: Iterable[str], question: str = ""
-) -> Grounding:
-    """Return the vocabulary's names in an answer, and those of them that the evidence supports.
-
-    The longest matching name counts, not the shorter ones within it. Names are compared in the form
-    of `names.same`; Chinese ones are found within the text, others as whole words.
-    """
+def known_names(vocabulary: Iterable[str]) -> dict[str, str]:
+    """Return the names of a vocabulary by the form in which names are compared."""
     known: dict[str, str] = {}
     for name in vocabulary:
         known.setdefault(same(name), name)
+    return known
+
+
+def grounding(
+    answer: str, evidence: Iterable[str], known: Mapping[str, str], question: str = ""
+) -> Grounding:
+    """Return the known names in an answer, and those of them that the evidence supports.
+
+    The longest matching name counts, not the shorter ones within it. Names are compared in the form
+    of `known_names`; Chinese ones are found within the text, others as whole words.
+    """
     held = {same(name) for name in evidence}
     longest = max(map(len, known), default=0)
     asked = set(names_within(same(question), known, longest))
@@ -180,8 +182,8 @@ def judge_ranks(
 ) -> dict[str, float]:
     """Return each method's mean rank (1 is best) by a language model that ranks all answers.
 
-    It is asked twice, the second time in the opposite order; equal ranks share their mean. Raises
-    ModelError where neither reply can be read.
+    It is asked twice, the second time in the opposite order; equal ranks share their mean. There
+    is none where neither reply can be read.
     """
     names = list(answers)
     given = [
@@ -189,11 +191,7 @@ def judge_ranks(
         for order in (names, names[::-1])
     ]
     read = [ranks for ranks in given if ranks]
-    if not read:
-        raise ModelError(
-            "the judge's replies hold no ranking", hint="Use a model that follows instructions."
-        )
-    return {name: sum(ranks[name] for ranks in read) / len(read) for name in names}
+    return {name: sum(ranks[name] for ranks in read) / len(read) for name in names if read}
 
 
 def _rank_prompt(question: str, reference: str, answers: Sequence[str]) -> str:
@@ -226,72 +224,47 @@ def _ranks(reply: str, order: Sequence[str]) -> dict[str, float]:
     return made
 
 
-def mean_ranks(ranks: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean rank of each method over many questions (MindMap, Table 2)."""
-    rows = list(ranks)
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {n: sum(r[n] for r in rows if n in r) / sum(n in r for r in rows) for n in names}
-
-
 # --- BERTScore ---
 
 
 def bert_score(
-    answers: Sequence[str], references: Sequence[str], model: str | Path
+    answers: Sequence[str], references: Sequence[str], folder: Path
 ) -> list[tuple[float, float, float]]:
-    """Return precision, recall and F1 of each answer (Zhang et al. 2019), without idf or rescaling.
+    """Return precision, recall and F1 of each answer (Zhang et al. 2019), from 0 to 1.
 
-    Each token is matched with the nearest one of the other text by the cosine of the last hidden
-    states; `model` is an offline encoder's name, or a folder or hub's name of one for transformers,
-    which needs torch. Raises ModelError where it cannot be loaded.
+    By the package `bert-score`, without idf or rescaling, of the checkpoint in `folder`: its last
+    layer, or the one that the package knows for a model of the folder's name. An empty text scores
+    0. Raises ConfigurationError without the package, ModelError where there is no checkpoint.
     """
-    states = _light_states if str(model) in PRETRAINED else _torch_states
-    given = [*answers, *references]
-    vectors = dict(zip(given, map(_unit, states(given, str(model))), strict=True))
-    made: list[tuple[float, float, float]] = []
-    for answer, reference in zip(answers, references, strict=True):
-        one, two = vectors[answer], vectors[reference]
-        if not len(one) or not len(two):
-            made.append((0.0, 0.0, 0.0))
-            continue
-        near = one @ two.T
-        precision, recall = float(near.max(1).mean()), float(near.max(0).mean())
-        both = precision + recall
-        made.append((precision, recall, 2 * precision * recall / both if both > 0 else 0.0))
-    return made
-
-
-def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(states, axis=-1, keepdims=True)
-    return np.asarray(states / np.maximum(lengths, 1e-12), dtype=np.float32)
-
-
-def _light_states(texts: Sequence[str], model: str) -> list[NDArray[np.float32]]:
-    return LightTransformer(pretrained_files(model)).states(texts)
-
-
-def _torch_states(texts: Sequence[str], model: str) -> list[NDArray[np.float32]]:
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
+    with needs("bertscore", "BERTScore"):
+        from bert_score import score
+        from bert_score.utils import model2layers
+        from transformers import AutoConfig
+    given = [
+        at
+        for at, pair in enumerate(zip(answers, references, strict=True))
+        if all(text.strip() for text in pair)
+    ]
+    made = [(0.0, 0.0, 0.0)] * len(answers)
+    if not given:
+        return made
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
-        encoder = AutoModel.from_pretrained(model, trust_remote_code=False, use_safetensors=True)
-    except (OSError, ValueError) as error:
-        raise ModelError(
-            f"no encoder can be loaded ({str(error).splitlines()[0]})",
-            where=model,
-            hint="Give a folder with config.json, a tokenizer and model.safetensors.",
-        ) from error
-    encoder.eval()
-    longest = min(tokenizer.model_max_length, encoder.config.max_position_embeddings, 512)
-    made = []
-    for text in texts:
-        read = tokenizer(text, return_tensors="pt", truncation=True, max_length=longest)
-        special = tokenizer.get_special_tokens_mask(
-            read["input_ids"][0].tolist(), already_has_special_tokens=True
+        layers = (
+            model2layers.get(folder.name)
+            or AutoConfig.from_pretrained(folder, local_files_only=True).num_hidden_layers
         )
-        with torch.inference_mode():
-            states = encoder(**read).last_hidden_state[0]
-        made.append(states[[i for i, mark in enumerate(special) if not mark]].float().numpy())
+        parts = score(
+            [answers[at] for at in given],
+            [references[at] for at in given],
+            model_type=str(folder),
+            num_layers=layers,
+        )
+    except (AttributeError, OSError, OverflowError, ValueError) as error:
+        raise ModelError(
+            f"BERTScore cannot be taken ({(str(error).splitlines() or ['no reason told'])[0]})",
+            where=str(folder),
+            hint="Give a folder with config.json, a tokenizer with model_max_length, and weights.",
+        ) from error
+    for at, values in zip(given, zip(*(part.tolist() for part in parts), strict=True), strict=True):
+        made[at] = values
     return made

@@ -11,6 +11,8 @@ from typing import Any
 
 from kgp_neo4j.evaluate.experiment import Result
 from kgp_neo4j.evaluate.figures import Point
+from kgp_neo4j.evaluate.graph_experiment import OURS, GraphResult
+from kgp_neo4j.evaluate.graph_judge import Pairs
 from kgp_neo4j.evaluate.scores import CUTS, Run, mean, paired_interval
 from kgp_neo4j.show.html import escaped, html_page
 from kgp_neo4j.types.errors import InputError
@@ -18,6 +20,8 @@ from kgp_neo4j.types.errors import InputError
 __all__ = [
     "Table",
     "figure_table",
+    "graph_lines",
+    "graph_tables",
     "machine_line",
     "markdown_report",
     "page_report",
@@ -121,6 +125,121 @@ def _seconds(run: Run) -> str:
     return f"{median(taken):.3f}" if taken else ""
 
 
+# --- Questions over a knowledge graph ---
+
+#: The measures of a run in the order of the table; those not in per cent have digits of their own.
+_GRAPH_MEASURES = (
+    "coverage", "hits@1", "named", "carried", "right", "wrong", "failed", "by evidence",
+    "right by evidence", "counted right", "as counted", "BERTScore P", "BERTScore R",
+    "BERTScore F1", "mean rank",
+)  # fmt: skip
+#: Those that a run is compared by, the first that it has.
+_COMPARED = ("coverage", "right", "named")
+
+
+def graph_tables(
+    result: GraphResult, before: Mapping[str, Run] | None = None, pairs: Pairs | None = None
+) -> list[Table]:
+    """Return the tables of a report on questions over a graph (MindMap, Tables 2 to 6)."""
+    known = {name for run in result.runs.values() for name in run.means()}
+    names = [name for name in _GRAPH_MEASURES if name in known]
+    by = next((name for name in _COMPARED if name in known), "")
+    ours = result.runs.get(OURS)
+    rows = []
+    for method, run in result.runs.items():
+        means = run.means()
+        cells = [
+            f"{means[name]:.2f}" if name == "mean rank" and name in means
+            else _percent(means.get(name))
+            for name in names
+        ]  # fmt: skip
+        if ours:
+            cells.append(_interval(paired_interval(run, ours, by)) if run is not ours else "")
+        rows.append([method, *cells, _seconds(run)])
+    lead = (f"{by} less that of {OURS}",) if ours else ()
+    tables: list[Table] = [("Methods", ("method", *names, *lead, "p50 s"), rows)]
+    if pairs:
+        header = ("pairs, in per cent", "axis", "win", "tie", "lose")
+        judged = [
+            [f"{next(iter(result.runs))} against {other}", axis,
+             *(f"{shares[name]:.1f}" for name in header[2:])]
+            for other, axes in pairs.items()
+            for axis, shares in axes.items()
+        ]  # fmt: skip
+        tables.append(("Judged in pairs", header, judged))
+    if result.linking.measures:
+        tables += [_linking(result.linking), _groups(result, by)]
+    if before:
+        changed = [
+            [method, _interval(paired_interval(run, before[method], by))]
+            for method, run in result.runs.items()
+            if method in before
+        ]
+        tables.append(("Change since the earlier evaluation", ("method", by), changed))
+    return [table for table in tables if table[2]]
+
+
+def _linking(linking: Run) -> Table:
+    """Return precision and recall over all entities linked and listed together."""
+    rows = linking.measures.values()
+    listing = [row for row in rows if "listed" in row]
+    right, linked, listed = (
+        sum(row[name] for row in listing) for name in ("right", "linked", "listed")
+    )
+    shares = [_percent(right / n) if n else "" for n in (linked, listed)]
+    mean_linked = f"{mean([row['linked'] for row in rows]):.2f}"
+    header = ("questions", "entities linked", "precision", "recall", "p50 s")
+    return "Linking", header, [[str(len(rows)), mean_linked, *shares, _seconds(linking)]]
+
+
+def _groups(result: GraphResult, by: str) -> Table:
+    """Return a measure by the data set's kinds, and by how many entities a question links.
+
+    A path can only be where two entities are linked.
+    """
+    linked = result.linking.measures
+    groups: dict[str, list[str]] = {}
+    for asked in result.questions:
+        number = int(linked[asked.id]["linked"])
+        several = ("no entity linked", "one entity", "two or more entities")[min(number, 2)]
+        for group in (asked.kind, several) if asked.kind else (several,):
+            groups.setdefault(group, []).append(asked.id)
+    rows = []
+    for group in sorted(groups):
+        measured = [
+            [run.measures[key][by] for key in groups[group] if by in run.measures[key]]
+            for run in result.runs.values()
+        ]
+        if any(measured):
+            cells = [_percent(mean(values)) if values else "" for values in measured]
+            rows.append([group, str(max(map(len, measured))), *cells])
+    return f"{by} by question", ("", "questions", *result.runs), rows
+
+
+def graph_lines(result: GraphResult, machine: str) -> list[str]:
+    """Return what a report on questions over a graph says first."""
+    settings = result.settings
+    over = f" over the graph {settings['graph']}" if settings.get("graph") else ""
+    lines = [
+        f"{len(result.questions)} questions of {result.dataset}{over}; budget "
+        f"{settings['budget']} triples; answers: {settings['answers']}; {machine}.",
+        "In per cent: `coverage`, of the entities that the data set lists for an answer and the "
+        "graph holds, those that the evidence reaches; `hits@1`, first answers that are one of "
+        "them; `named`, entities of the reference that the answer names; `carried`, entities of "
+        "the answer that the evidence or the question has; of multiple choice `right`, `wrong` "
+        "and `failed` (no choice).",
+    ]
+    return lines + _missing(result.runs)
+
+
+def _missing(runs: Mapping[str, Run]) -> list[str]:
+    return [
+        f"{name}: {len(run.missing)} questions are missing and count as wrong."
+        for name, run in runs.items()
+        if run.missing
+    ]
+
+
 # --- Forms ---
 
 
@@ -140,10 +259,7 @@ def settings_lines(result: Result, machine: str) -> list[str]:
         "passages; `silent` is the share of questions without an answer that got none; `stated`, "
         "where the answers are not known, the share that got a sure one.",
     ]
-    for name, run in result.runs.items():
-        if run.missing:
-            lines.append(f"{name}: {len(run.missing)} questions are missing and count as wrong.")
-    return lines
+    return lines + _missing(result.runs)
 
 
 def _traversal(result: Result) -> list[str]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chat_server import ChatServer, completion
-from commands import environment
+from commands import environment, kgp
+from scripted_model import Scripted
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.graph_baselines import (
@@ -22,7 +23,15 @@ from kgp_neo4j.evaluate.graph_baselines import (
     baseline_prompt,
     graph_documents,
 )
-from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
+from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer, measure_run
+from kgp_neo4j.evaluate.graph_judge import add_bert_scores, judge_methods
+from kgp_neo4j.evaluate.graph_questions import (
+    GraphQuestion,
+    draw_questions,
+    is_over_graph,
+    read_graph_questions,
+    read_published,
+)
 from kgp_neo4j.evaluate.mindmap import (
     AXES,
     Accuracy,
@@ -32,11 +41,12 @@ from kgp_neo4j.evaluate.mindmap import (
     grounding,
     judge_pair,
     judge_ranks,
-    mean_ranks,
+    known_names,
     tally,
 )
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.models.encoder import CHINESE_ENCODER, DEFAULT_ENCODER, Encoder
+from kgp_neo4j.llm.call import writer
+from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import InputError, ModelError
 
 
@@ -65,7 +75,7 @@ _NAMES = ("Anemia", "Iron deficiency anemia", "Iron", "Flu", "Blood_count", "贫
 def test_what_the_evidence_carries_of_an_answer(
     answer: str, named: tuple[str, ...], carried: tuple[str, ...]
 ) -> None:
-    found = grounding(answer, ("anemia", "贫血"), _NAMES, "Is it the flu?")
+    found = grounding(answer, ("anemia", "贫血"), known_names(_NAMES), "Is it the flu?")
     assert (found.named, found.carried) == (named, carried)
     assert found.share == (len(carried) / len(named) if named else None)
 
@@ -128,66 +138,111 @@ def test_ranks_are_asked_for_in_both_orders() -> None:
     # A judge that goes by places only ranks all alike.
     assert set(judge_ranks(lambda p: "1 > 2 > 3", "q", "r", answers).values()) == {2.0}
     for reply in ("", "1 > 2", "1 > 1 > 2", "none"):
-        with pytest.raises(ModelError, match="no ranking"):
-            judge_ranks(lambda p, reply=reply: reply, "q", "r", answers)  # type: ignore[misc]
-    assert mean_ranks([{"a": 1.0, "b": 2.0}, {"a": 2.0}]) == {"a": 1.5, "b": 2.0}
+        assert judge_ranks(lambda p, reply=reply: reply, "q", "r", answers) == {}  # type: ignore[misc]
 
 
-def test_bert_score(tiny_encoder: str, tmp_path: Path) -> None:
-    folder = Path(tiny_encoder)
-    scores = bert_score(["the flu", "the flu", ""], ["the flu", "qzx 7", "flu"], folder)
+@pytest.fixture
+def checkpoint(tiny_encoder: str, tmp_path: Path) -> Path:
+    """The tiny encoder with the length that a published tokenizer tells."""
+    folder = shutil.copytree(tiny_encoder, tmp_path / "checkpoint")
+    file = folder / "tokenizer_config.json"
+    told = json.loads(file.read_text(encoding="utf-8")) | {"model_max_length": 512}
+    file.write_text(json.dumps(told), encoding="utf-8")
+    return folder
+
+
+def test_bert_score(checkpoint: Path, tmp_path: Path) -> None:
+    scores = bert_score(["the flu", "the flu", ""], ["the flu", "qzx 7", "flu"], checkpoint)
     assert scores[0] == pytest.approx((1.0, 1.0, 1.0), abs=1e-5)
     assert scores[1][2] < 0.999
     assert scores[2] == (0.0, 0.0, 0.0)
     precision, recall, f1 = scores[1]
-    assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
-    with pytest.raises(ModelError, match="no encoder"):
+    assert f1 == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-5)
+    assert bert_score([""], ["a"], checkpoint) == [(0.0, 0.0, 0.0)]
+    with pytest.raises(ModelError, match="cannot be taken"):
         bert_score(["a"], ["b"], tmp_path)
 
 
-@pytest.mark.parametrize("encoder", [CHINESE_ENCODER, DEFAULT_ENCODER])
-def test_bert_score_by_an_offline_encoder(encoder: str) -> None:
-    texts = (
-        ("the flu and a fever", "流行性感冒") if encoder == CHINESE_ENCODER else ("flu", "a fever")
-    )
-    other = "a bridge of stone" if encoder == DEFAULT_ENCODER else "石桥"
-    (exact, near, empty) = bert_score((texts[1], other, ""), (texts[1], texts[1], "x"), encoder)
-    assert exact == pytest.approx((1.0, 1.0, 1.0), abs=1e-2)
-    assert near[2] < 0.9
-    assert empty == (0.0, 0.0, 0.0)
+def test_answers_are_judged_and_scored(checkpoint: Path, tmp_path: Path) -> None:
+    asked = [GraphQuestion(str(n), f"Case {n}?", "It is pale tide.") for n in range(2)]
+    asked.append(GraphQuestion("2", "Case 2?"))  # without a reference it is not judged
+    said = {"mindmap": "good", "theirs": "bad", "third": "bad too"}
+    lines = {name: {a.id: {"answer": text} for a in asked} for name, text in said.items()}
+    del lines["third"]["1"]
+
+    def reply(prompt: str) -> str:
+        texts = re.findall(r"^Answer \d:\n(.*)$", prompt, re.MULTILINE)
+        if prompt.startswith("Rank"):
+            return " > ".join(
+                str(1 + at) for at in sorted(range(len(texts)), key=lambda at: texts[at] != "good")
+            )
+        if "medication" in prompt:
+            return "1"  # prefers a place
+        return str(1 + texts.index("good"))
+
+    model = Scripted(reply)
+    runs = {name: measure_run(rows, asked, Holdings()) for name, rows in lines.items()}
+    pairs = judge_methods(writer(model), asked, lines, runs, tmp_path / "judged")
+    assert set(pairs) == {"theirs", "third"}
+    for axis in AXES:
+        won = 0.0 if axis == "drug" else 100.0
+        assert pairs["theirs"][axis] == {"win": won, "tie": 100.0 - won, "lose": 0.0}
+    assert [runs[name].means()["mean rank"] for name in said] == [1.0, 2.5, 2.5]
+    assert "mean rank" not in runs["mindmap"].measures["2"]
+    assert len(model.prompts) == 2 * 2 * (2 * len(AXES) + 1)  # orders, questions, pairs and a rank
+    kept = judge_methods(writer(Scripted([])), asked, lines, runs, tmp_path / "judged")
+    assert kept == pairs
+    add_bert_scores(checkpoint, asked, lines, runs)
+    assert 0 < runs["mindmap"].means()["BERTScore F1"] < 1
+    assert runs["third"].measures["1"]["BERTScore F1"] == 0
 
 
 def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
-    records = (
+    records: tuple[Any, ...] = (
         {"input": "I cough.", "output": "Ruan cough."},
-        {"question": "我咳嗽。", "question_kg": "咳嗽", "answer": "多喝水。"},
-        {"question": "Which?", "options": ["Salt", "Iron"], "answer": "b", "explanation": "Iron."},
+        {"question": "我咳嗽。", "question_kg": "咳嗽,发热", "answer": "多喝水。"},
+        {"id": 70, "question": "Which?", "options": ["Salt", "Iron"], "answer": "b",
+         "explanation": "Iron."},
         {"dialogue": [{"role": "patient", "content": "我乏力。"},
                       {"role": "医生", "content": "多久？"},
                       {"role": "patient", "content": "一周。"},
                       {"role": "医生", "content": "查血。"}]},
         [{"speaker": "user", "content": "Dizzy."}, {"speaker": "Doctor", "content": "Rest."}],
+        {"question": "The son of Ann's sister?", "question_entities": ["Ann"],
+         "answer_entities": ["Bo"], "relations": ["sister", "son"], "hops": 2},
     )  # fmt: skip
     expected = [
-        GraphQuestion("I cough.", "Ruan cough."),
-        GraphQuestion("我咳嗽。", "多喝水。"),
-        GraphQuestion("Which?", "Iron.", {"A": "Salt", "B": "Iron"}, "B"),
-        GraphQuestion("我乏力。\n一周。", "多久？\n查血。"),
-        GraphQuestion("Dizzy.", "Rest."),
+        GraphQuestion("1", "I cough.", "Ruan cough."),
+        GraphQuestion("2", "我咳嗽。", "多喝水。", entities=("咳嗽", "发热")),
+        GraphQuestion("70", "Which?", "Iron.", {"A": "Salt", "B": "Iron"}, "B"),
+        GraphQuestion("4", "我乏力。\n一周。", "多久？\n查血。"),
+        GraphQuestion("5", "Dizzy.", "Rest."),
+        GraphQuestion(
+            "6", "The son of Ann's sister?", entities=("Ann",), answers=("Bo",), kind="2 hops"
+        ),
     ]
     lines = tmp_path / "a.jsonl"
     lines.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     assert read_graph_questions(lines) == expected
     array = tmp_path / "a.json"
     array.write_text(json.dumps(records), encoding="utf-8")
-    assert read_graph_questions(array, 2) == expected[:2]
-    bad = ({"question": "?"}, {"dialogue": "x"}, [{"role": "user"}], 3)
+    assert read_graph_questions(array) == expected
+    assert draw_questions(expected, 3, 1) == draw_questions(expected, 3, 1)
+    assert len(draw_questions(expected, 3, 1)) == 3
+    for record in records:
+        lines.write_text(json.dumps(record), encoding="utf-8")
+        assert is_over_graph(lines)
+    lines.write_text('{"_id": 1, "question": "?", "answer": "A", "context": []}', encoding="utf-8")
+    assert not is_over_graph(lines)
+    bad = ({"question": "?"}, {"dialogue": "x"}, [{"role": "user"}], 3, {"id": 1, **records[0]})
     for record in (*bad, {"question": "?", "answer": "A", "options": 1}):
         lines.write_text(f"{json.dumps(records[0])}\n{json.dumps(record)}", encoding="utf-8")
         with pytest.raises(InputError, match=r"a\.jsonl:2: "):
             read_graph_questions(lines)
-    with pytest.raises(InputError, match="not a file of questions"):
-        read_graph_questions(tmp_path / "a.csv")
+    for name, text, message in (("a.csv", "", "not a file of questions"), ("b.json", "[]", "no q")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=message):
+            read_graph_questions(tmp_path / name)
 
 
 def test_the_prompt_of_a_baseline_is_plain() -> None:
@@ -223,53 +278,141 @@ def test_documents_of_a_graph_are_retrieved(
     assert graph_documents(database, "no such") == []
 
 
-def _benchmark(
-    command: str, file: Path, connection: Connection, *more: str, **variables: str
-) -> dict[str, list[str]]:
-    """Run the benchmark and return the rows that it prints, by their first cell."""
-    script = Path(__file__).parents[2] / "benchmarks" / "mindmap.py"
-    done = subprocess.run(
-        [sys.executable, str(script), command, str(file), "--out", str(file.parent), *more],
-        capture_output=True, text=True, timeout=300,
-        env={**os.environ, **environment(connection), **variables},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert (file.parent / "results" / f"mindmap-{command}-{file.stem}.json").is_file()
-    return {
-        cells[0].strip(): [cell.strip() for cell in cells[1:]]
-        for line in done.stdout.splitlines()
-        if line.startswith("| ") and len(cells := line.strip("| ").split("|")) > 2
+# --- Measures -------------------------------------------------------------------------------------
+
+
+def test_what_an_answer_measures() -> None:
+    holdings = Holdings(["Pale tide", "Blood count", "Iron of Hesk", "Fatigue"])
+    asked = GraphQuestion(
+        "1", "I feel tired.", "Pale tide; iron of hesk.", answers=("blood counts", "Pale tide", "Z")
+    )
+    row = {
+        "answer": "Pale tide, by a blood count.",
+        "first": "pale tide",
+        "triples": [["Fatigue", "possible_disease", "Pale tide"]],
+        "seconds": 2,
     }
+    assert measure_answer(asked, row, holdings) == {
+        "coverage": 0.5, "hits@1": 1.0, "carried": 0.5, "named": 0.5, "seconds": 2.0,
+    }  # fmt: skip
+    # A line that is missing reaches nothing; one of another system has no evidence to measure.
+    assert measure_answer(asked, {}, holdings) == {"coverage": 0.0, "hits@1": 0.0, "named": 0.0}
+    assert measure_answer(asked, {"answer": "iron of Hesk"}, holdings) == {"named": 0.5}
+
+
+def test_what_a_choice_measures() -> None:
+    asked = GraphQuestion("1", "Which?", "", {"A": "Salt", "B": "Iron"}, "B")
+    for row, outcome in (({"choice": "B"}, "right"), ({"answer": "A: salt."}, "wrong"),
+                         ({"choice": ""}, "failed"), ({}, "failed")):  # fmt: skip
+        got = measure_answer(asked, row, Holdings())
+        assert got == {"right": 0.0, "wrong": 0.0, "failed": 0.0} | {outcome: 1.0}
+    sure = measure_answer(asked, {"choice": "B", "supported": True}, Holdings())
+    assert (sure["by evidence"], sure["right by evidence"]) == (1.0, 1.0)
+    assert "right by evidence" not in measure_answer(asked, {"supported": False}, Holdings())
+
+
+# --- The command ----------------------------------------------------------------------------------
+
+
+def _rows(report: str) -> dict[str, dict[str, str]]:
+    """Return the cells of a report's first table, by method and column."""
+    header, _, *rows = (
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in report.partition("## Methods")[2].partition("##")[0].strip().splitlines()
+    )
+    return {row[0]: dict(zip(header, row, strict=True)) for row in rows}
 
 
 _CHOICES = (
     '[{"question": "Which medication does pale tide need?", '
     '"options": ["Sollanol", "Iron of Hesk"], "answer": "B", "explanation": "It needs iron."}]'
 )
+_DIALOGUES = (
+    '{"input": "I feel tired and dizzy.", "output": "Pale tide. Do a blood count."}\n'
+    '{"input": "My skin is pale.", "output": "It may be pale tide."}\n'
+)
+_ENTITIES = (
+    '{"question": "I feel tired and dizzy.", "question_entities": ["Fatigue", "Dizziness"], '
+    '"answer_entities": ["Pale tide", "Blood count"]}'
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["choices", "answers"])
-def test_the_benchmark_runs(
-    command: str, demo_graph: str, connection: Connection, tmp_path: Path
+def test_dialogues_are_evaluated_and_go_on_where_they_were(
+    demo_graph: str, connection: Connection, tmp_path: Path
 ) -> None:
-    file = tmp_path / "questions.json"
-    answers = '{"input": "I feel tired and dizzy.", "output": "Pale tide. Do a blood count."}'
-    file.write_text(_CHOICES if command == "choices" else answers, encoding="utf-8")
-    rows = _benchmark(command, file, connection, "--graph", demo_graph)
-    assert {"MindMap", "KG retriever", "BM25 documents", "embedding documents"} <= set(rows)
-    # The right option by evidence; all that is named is carried, and both of the reference's are.
-    expected = {"choices": ["100.0", "0.0", "0.0", "100.0", "100.0"], "answers": ["100.0", "100.0"]}
-    assert rows["MindMap"][: len(expected[command])] == expected[command]
+    file, out = tmp_path / "dialogues.jsonl", tmp_path / "out"
+    file.write_text(_DIALOGUES, encoding="utf-8")
+    run = ("evaluate", str(file), "--graph", demo_graph, "--out", str(out))
+    done = kgp(*run, **environment(connection))
+    assert done.returncode == 0, done.stderr
+    assert "2 questions by 6 methods" in done.stderr
+    rows = _rows(done.stdout)
+    assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours", "kg-retriever",
+                          "bm25-documents", "embedding-documents"]  # fmt: skip
+    assert (rows["mindmap"]["carried"], rows["mindmap"]["named"]) == ("100.0", "100.0")
+    assert (out / "report.md").read_text(encoding="utf-8") == done.stdout
+    kept = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
+    (out / "mindmap.jsonl").write_text(f"{kept[0]}\n{kept[1][:30]}", encoding="utf-8")
+    again = kgp(*run, "--methods", "mindmap", "--compare", str(out), **environment(connection))
+    assert again.returncode == 1  # the earlier run is broken
+    again = kgp(*run, "--methods", "mindmap", "--json", **environment(connection))
+    assert json.loads(again.stdout)["methods"]["mindmap"]["named"] == 1
+    lines = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == kept[0]
+    assert len(lines) == 2
+    other = kgp(*run, "--budget", "5", **environment(connection))
+    assert "other questions or settings" in other.stderr
 
 
 @pytest.mark.slow
-def test_the_benchmark_compares_a_model_with_its_baselines(
+def test_listed_entities_measure_linking_and_coverage(
+    demo_graph: str, connection: Connection, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "entities.jsonl", tmp_path / "out"
+    file.write_text(_ENTITIES, encoding="utf-8")
+    run = ("evaluate", str(file), "--graph", demo_graph, "--out", str(out), "--table",
+           "mindmap-ablations")  # fmt: skip
+    done = kgp(*run, **environment(connection))
+    assert done.returncode == 0, done.stderr
+    rows = _rows(done.stdout)
+    assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours"]
+    assert (rows["mindmap"]["coverage"], rows["mindmap"]["hits@1"]) == ("100.0", "100.0")
+    assert "| 1 | 2.00 | 100.0 | 100.0 |" in done.stdout
+    assert "| two or more entities | 1 | 100.0 |" in done.stdout
+    theirs = tmp_path / "theirs.jsonl"
+    theirs.write_text('{"id": "1", "answer": "Pale tide."}\n', encoding="utf-8")
+    beside = kgp("evaluate", str(file), "--graph", demo_graph, "--score", str(theirs),
+                 **environment(connection))  # fmt: skip
+    assert _rows(beside.stdout)["theirs"]["named"] == "50.0"
+    compared = kgp(*run, "--compare", str(out), **environment(connection))
+    assert "| mindmap | +0.0 [+0.0, +0.0] |" in compared.stdout
+
+
+@pytest.mark.slow
+def test_choices_are_evaluated(demo_graph: str, connection: Connection, tmp_path: Path) -> None:
+    file, out = tmp_path / "choices.json", tmp_path / "out"
+    file.write_text(_CHOICES, encoding="utf-8")
+    done = kgp("evaluate", str(file), "--graph", demo_graph, "--table", "mindmap-6", "--out",
+               str(out), **environment(connection))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    ours = _rows(done.stdout)["mindmap"]
+    assert [ours[name] for name in ("right", "wrong", "failed", "right by evidence")] == [
+        "100.0", "0.0", "0.0", "100.0",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_model_is_compared_with_its_baselines(
     demo_graph: str, connection: Connection, chat_server: ChatServer, tmp_path: Path
 ) -> None:
     def reply(prompt: str) -> str:
         if "Name the entities" in prompt:
             return '["pale tide"]'
+        if "Rank the answers" in prompt:
+            return "1 = 2 = 3 = 4 = 5"
+        if "Compare two answers" in prompt:
+            return "0"
         if "Put each line" in prompt:
             return "1. Pale tide needs Iron of Hesk."
         if "mind map of your own" in prompt:
@@ -277,31 +420,83 @@ def test_the_benchmark_compares_a_model_with_its_baselines(
         return "B: iron." if "Knowledge" in prompt else "I do not know."
 
     chat_server.answer = lambda body: (200, completion(reply(body["messages"][-1]["content"])))
-    file = tmp_path / "questions.json"
+    file = tmp_path / "choices.json"
     file.write_text(_CHOICES, encoding="utf-8")
-    rows = _benchmark(
-        "choices", file, connection, "--graph", demo_graph, "--llm", "m", "--aggregate", "llm",
-        "--methods", "MindMap,plain prompt,BM25 documents,model alone",
-        OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
+    done = kgp(
+        "evaluate", str(file), "--graph", demo_graph, "--llm", "m", "--judge", "j",
+        "--out", str(tmp_path / "out"),
+        "--methods", "mindmap,mindmap-paper,mindmap-plain,bm25-documents,model-alone",
+        **environment(connection), OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
     )  # fmt: skip
-    for name in ("MindMap", "plain prompt", "BM25 documents"):
-        assert rows[name][:3] == ["100.0", "0.0", "0.0"], name
+    assert done.returncode == 0, done.stderr
+    assert "calls of a language model or fewer" in done.stderr
+    rows = _rows(done.stdout)
+    for name in ("mindmap", "mindmap-paper", "mindmap-plain", "bm25-documents"):
+        assert (rows[name]["right"], rows[name]["failed"]) == ("100.0", "0.0"), name
+    assert {row["mean rank"] for row in rows.values()} == {"3.00"}
+    assert "| mindmap against model-alone | drug | 0.0 | 100.0 | 0.0 |" in done.stdout
     # A reply without a choice is a failed one: nothing stands behind a baseline.
-    assert rows["model alone"][:3] == ["0.0", "0.0", "100.0"]
+    assert (rows["model-alone"]["right"], rows["model-alone"]["failed"]) == ("0.0", "100.0")
+
+
+def _published(file: Path, *rows: list[str]) -> Path:
+    with file.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows(rows)
+    return file
+
+
+def test_published_outputs_are_scored_again(tmp_path: Path) -> None:
+    systems = ("mindmap_output1", "mindmap_output2", "kg_found", "document+bm25", "chatgpt")
+    marks = ("mindmap_acc", "kg_acc", "bm25_acc", "chatgpt_acc")
+    question = "什么有用？\nA: 盐\nB: 铁\n"
+    right, none = "正确选项是B: 铁。", "无法确定。"
+    file = _published(
+        tmp_path / "outputs.csv",
+        ["Question", "label", "label_choice", *systems, *marks],
+        [question, "B\n铁。", "B", *[right] * 5, *["1"] * 4],
+        [question, "A\n盐。", "A", *[none] * 5, "0", *["2"] * 3],
+    )
+    done = kgp("evaluate", str(file))
+    assert done.returncode == 0, done.stderr
+    rows = _rows(done.stdout)
+    assert list(rows) == ["mindmap_output1", "kg_found", "document+bm25", "chatgpt"]
+    names = ("right", "wrong", "failed", "counted right", "as counted")
+    assert [rows["chatgpt"][name] for name in names] == ["50.0", "0.0", "50.0", "50.0", "100.0"]
+    assert rows["mindmap_output1"]["as counted"] == "50.0"
+    assert len(read_published(file)[0]) == 2
+    broken = _published(tmp_path / "broken.csv", ["Question", "label", "a", "a_acc"],
+                        ["?", "B", "B", "maybe"])  # fmt: skip
+    with pytest.raises(InputError, match="a_acc is 'maybe'"):
+        read_published(broken)
+    with pytest.raises(InputError, match="not a table of published outputs"):
+        read_published(_published(tmp_path / "x.csv", ["a", "b"], ["1", "2"]))
 
 
 @pytest.mark.slow
-def test_published_outputs_are_scored_again(connection: Connection, tmp_path: Path) -> None:
-    methods = ("chatgpt", "document+bm25", "document+embedding", "kg_retrival", "gpt4",
-               "MindMap_output1")  # fmt: skip
-    counted = ("chatgpt_acc", "bm25_acc", "embedding_acc", "kg_acc", "gpt4_acc", "mindmap_acc")
-    question = "什么有用？\nA: 盐\nB: 铁\n"
-    file = tmp_path / "outputs.csv"
-    with file.open("w", encoding="utf-8", newline="") as out:
-        made = csv.writer(out)
-        made.writerow(["Question", "label", "label_choice", *methods, *counted])
-        made.writerow([question, "B\n铁。", "B", *["正确选项是B: 铁。"] * 6, *["1"] * 6])
-        made.writerow([question, "A\n盐。", "A", *["无法确定。"] * 6, *["2"] * 5, "0"])
-    rows = _benchmark("published", file, connection)
-    assert rows["GPT-4"] == ["50.0", "0.0", "50.0", "50.0", "0.0", "50.0", "100.0"]
-    assert rows["MindMap"] == ["50.0", "0.0", "50.0", "50.0", "50.0", "0.0", "50.0"]
+def test_published_answers_name_entities_of_a_graph(
+    demo_graph: str, connection: Connection, tmp_path: Path
+) -> None:
+    file = _published(tmp_path / "outputs.csv", ["Question", "Label", "Theirs", "Other"],
+                      ["Tired.", "Pale tide.", "It is pale tide.", "Rest."])  # fmt: skip
+    done = kgp("evaluate", str(file), "--graph", demo_graph, **environment(connection))
+    assert {n: row["named"] for n, row in _rows(done.stdout).items()} == {
+        "Theirs": "100.0", "Other": "0.0",
+    }  # fmt: skip
+
+
+def test_what_is_refused_over_a_graph(tmp_path: Path) -> None:
+    file = tmp_path / "dialogues.jsonl"
+    file.write_text(_DIALOGUES, encoding="utf-8")
+    assert (
+        "--table mindmap-2: mindmap, mindmap-paper, kg-retriever"
+        in kgp("evaluate", "--list").stdout
+    )
+    for arguments, code, message in (
+        ((str(file),), 1, "Name it: --graph NAME"),
+        ((str(file), "--graph", "g", "--table", "1"), 2, "Over a graph there are"),
+        ((str(file), "--graph", "g", "--methods", "kgp"), 1, "there is no method 'kgp'"),
+        ((str(file), "--graph", "g", "--methods", "model-alone"), 1, "--llm NAME"),
+        (("demo", "--table", "mindmap-2"), 2, "add --graph NAME"),
+    ):
+        done = kgp("evaluate", *arguments, "--out", str(tmp_path / "out"))
+        assert (done.returncode, message in done.stderr) == (code, True), done.stderr

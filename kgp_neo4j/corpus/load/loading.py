@@ -17,7 +17,7 @@ from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-__all__ = ["load"]
+__all__ = ["language_of", "load"]
 
 
 def load(
@@ -56,7 +56,7 @@ def load(
         try:
             for batch in batches(corpus, source.documents(progress)):
                 if not spoken:
-                    spoken = _language(database, corpus, language, batch.values())
+                    spoken = language_of(database, corpus, language, batch.values())
                 written = write(database, corpus, batch, passage_size, spoken)
                 characters_in += sum(len(d.text) for d in batch.values())
                 documents += len(batch)
@@ -93,12 +93,13 @@ def load(
     )
 
 
-def _language(
+def language_of(
     database: Database, corpus: str, asked: str | None, documents: Iterable[SourceDocument]
 ) -> str:
     """Return the corpus's language, and make its full-text index where there is none yet.
 
-    Raises ConfigurationError where the corpus has another language than the one asked for.
+    Of a new corpus it is `asked`, else guessed from its first `documents`. Raises
+    ConfigurationError where the corpus has another language than the one asked for.
     """
     if stored := database.read("load/language", corpus=corpus):
         found: str = stored[0]["language"]
