@@ -136,6 +136,7 @@ def test_hybrid_seeds(database: Database, corpus: str) -> None:
     assert 0.0 < made["e1"]["score"] <= 1.0
 
 
+@pytest.mark.alone
 def test_hybrid_seeds_without_vector_or_titles(database: Database, corpus: str) -> None:
     words = database.read("procedures/seeds", question="Isobel Tarn", corpus=corpus)
     found = database.read(

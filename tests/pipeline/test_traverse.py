@@ -468,6 +468,7 @@ def _followed(
     return paths
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("question", _QUESTIONS)
 @pytest.mark.parametrize("budget", [2, 7, 30])
 def test_the_paper_is_followed_to_the_letter(
