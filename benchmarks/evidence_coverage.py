@@ -29,12 +29,12 @@ from typing import Any
 
 import _common as common
 
+from kgp_neo4j.evaluate.graph_experiment import Holdings
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import open_database
 from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine, mine_from
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph
@@ -42,27 +42,6 @@ from kgp_neo4j.types.mindmap import LinkedEntity
 from kgp_neo4j.types.settings import MiningSettings
 
 METHODS = ("MindMap", "without paths", "without neighbours", "KG retriever")
-
-
-class Holdings:
-    """The names that a graph holds, by key and in any word form."""
-
-    def __init__(self, database: Database, graph: str) -> None:
-        self._ids: dict[tuple[str, ...], str] = {}
-        self._keys: dict[str, str] = {}
-        for row in database.read("explore/all_names", graph=graph):
-            self._keys[key_of(row["name"])] = row["id"]
-            for way in forms(row["name"])[:1]:
-                self._ids.setdefault(content_stems(way), row["id"])
-
-    def exactly(self, listed: Sequence[str]) -> set[str]:
-        """Return the ids of the names that the graph has letter by letter, case aside."""
-        return {self._keys[key_of(x)] for x in listed if key_of(x) in self._keys}
-
-    def held(self, listed: Sequence[str]) -> set[str]:
-        """Return the ids of those that it has in any word form."""
-        stems = (content_stems(name_words(x)) for x in listed)
-        return self.exactly(listed) | {self._ids[s] for s in stems if s and s in self._ids}
 
 
 def reached(
@@ -73,7 +52,7 @@ def reached(
     method: str,
     size: int,
 ) -> tuple[set[str], int, float]:
-    """Return the entities of a method's evidence, its pairs of entities, and the seconds."""
+    """Return the names in a method's evidence, its pairs of entities, and the seconds."""
     began = time.perf_counter()
     if method == "KG retriever":
         found: Any = shortest_paths(database, graph, linked, size)
@@ -86,7 +65,8 @@ def reached(
         )
         triples = list(mine_from(database, graph, question, linked, settings).triples)
     pairs = {frozenset((t.head_id, t.tail_id)) for t in triples}
-    return {i for p in pairs for i in p}, len(pairs), time.perf_counter() - began
+    names = {key_of(name) for t in triples for name in (t.head, t.tail)}
+    return names, len(pairs), time.perf_counter() - began
 
 
 def main() -> None:
@@ -122,7 +102,7 @@ def main() -> None:
         if given.asked:
             asked_report(database, given.graph, questions.name, rows)
         else:
-            report(database, given.graph, Holdings(database, given.graph), rows, given.sizes)
+            report(database, given.graph, Holdings.of(database, given.graph), rows, given.sizes)
 
 
 def path_questions(folder: Path, sample: int, seed: int) -> None:
@@ -187,10 +167,10 @@ def report(
         began = time.perf_counter()
         linked.append(link(database, graph, row["question"]))
         seconds.append(time.perf_counter() - began)
-        ids = {entity.id for entity in linked[-1] if entity.id}
+        names = {key_of(entity.name) for entity in linked[-1] if entity.id}
         for kind, count in counts.items():
             gold = getattr(holdings, kind)(row["question_entities"])
-            for at, some in enumerate((ids & gold, ids - gold, gold - ids)):
+            for at, some in enumerate((names & gold, names - gold, gold - names)):
                 count[at] += len(some)
     print(f"\n{common.described()}; {len(rows)} questions\n")
     print("| linking | precision | recall | F1 |\n|---|---|---|---|")
@@ -209,11 +189,11 @@ def report(
         for method in METHODS:
             shares, hits, pairs, times = [], 0, [], []
             for at in asked:
-                ids, count, took = reached(
+                names, count, took = reached(
                     database, graph, rows[at]["question"], linked[at], method, size
                 )
-                shares.append(len(ids & gold[at]) / len(gold[at]))
-                hits += len(ids & gold[at])
+                shares.append(len(names & gold[at]) / len(gold[at]))
+                hits += len(names & gold[at])
                 pairs.append(count)
                 times.append(took)
             best = best or shares

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from kgp_neo4j.cli._evaluation import tell_evaluation
 from kgp_neo4j.cli._language import opened_model
-from kgp_neo4j.cli._output import echo_json, say, write_file
+from kgp_neo4j.cli._output import say
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.settings import MiningSettings, default_of
 
@@ -55,18 +53,9 @@ def evaluate_graph(
         run_graph_methods,
     )
     from kgp_neo4j.evaluate.graph_judge import add_bert_scores, judge_methods
-    from kgp_neo4j.evaluate.graph_questions import (
-        draw_questions,
-        read_graph_questions,
-        read_published,
-    )
-    from kgp_neo4j.evaluate.report import (
-        graph_lines,
-        graph_tables,
-        machine_line,
-        markdown_report,
-        page_report,
-    )
+    from kgp_neo4j.evaluate.graph_questions import read_graph_questions, read_published
+    from kgp_neo4j.evaluate.questions import draw
+    from kgp_neo4j.evaluate.report import graph_lines, graph_tables, machine_line
     from kgp_neo4j.evaluate.scores import Run, read_rows
     from kgp_neo4j.graphdb.install import open_database
     from kgp_neo4j.llm.call import writer
@@ -83,7 +72,7 @@ def evaluate_graph(
         )
     else:
         found = read_graph_questions(file)
-    questions = draw_questions(found, sample, seed)
+    questions = draw(found, sample, seed)
     ids = {asked.id for asked in questions}
     lines |= {each.stem: read_rows(each, ids) for each in other}
     before = {
@@ -133,21 +122,10 @@ def evaluate_graph(
     answered = {name: read_rows(out / f"{name}.jsonl") for name in names} | lines
     if bert is not None:
         add_bert_scores(bert, questions, answered, result.runs)
-    if judging_model := opened_model(judge, chat_url) if judge else None:
+    if judge and (judging_model := opened_model(judge, chat_url)):
         pairs = judge_methods(
             writer(judging_model), questions, answered, result.runs, out / "judged"
         )
     about = graph_lines(result, machine_line())
     tables = graph_tables(result, earlier, pairs)
-    report = markdown_report(about, tables)
-    means = {name: run.means() for name, run in result.runs.items()}
-    if names:
-        write_file(out / "report.md", report)
-        write_file(out / "report.html", page_report(about, tables))
-        kept = {"dataset": result.dataset, "settings": result.settings, "methods": means}
-        write_file(out / "scores.json", json.dumps(kept, indent=1) + "\n")
-    if as_json:
-        missing = {name: list(run.missing) for name, run in result.runs.items() if run.missing}
-        echo_json({"dataset": result.dataset, "methods": means, "missing": missing})
-    else:
-        click.echo(report, nl=False)
+    tell_evaluation(result, about, tables, out if names else None, as_json=as_json)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from kgp_neo4j.cli._evaluation import tell_evaluation, tell_report
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
-from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.cli._output import echo_json, json_option, say
 from kgp_neo4j.types.corpus import Setting
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.settings import (
@@ -23,6 +25,7 @@ from kgp_neo4j.types.settings import (
 )
 
 if TYPE_CHECKING:
+    from kgp_neo4j.evaluate.datasets import Dataset
     from kgp_neo4j.types.language import LanguageModel
 
 _EPILOG = """
@@ -235,16 +238,8 @@ def command(
     from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.evaluate.datasets import open_dataset
     from kgp_neo4j.evaluate.experiment import Result, check_methods, plan, run_methods
-    from kgp_neo4j.evaluate.figures import FIGURES, draw_figure, make_figure
     from kgp_neo4j.evaluate.judge import judge_run
-    from kgp_neo4j.evaluate.report import (
-        figure_table,
-        machine_line,
-        markdown_report,
-        page_report,
-        settings_lines,
-        tables_of,
-    )
+    from kgp_neo4j.evaluate.report import machine_line, settings_lines, tables_of
     from kgp_neo4j.evaluate.scores import read_run
     from kgp_neo4j.graphdb.install import open_database
     from kgp_neo4j.llm.call import writer
@@ -278,33 +273,9 @@ def command(
     if figure is not None:
         sizes = (0, len(opened.questions), 3 * len(opened.questions)) if figure == "7" else (0,)
         grown = {each.corpus: each for each in map(opened_with, sizes)}
-        folder = out / f"figure-{figure}"
-        with open_database(echo=say) as database:
-            points = make_figure(
-                figure,
-                database,
-                list(grown.values()),
-                folder,
-                methods=names,
-                traversal=traversal,
-                model=model,
-                agent_models=weights,
-                echo=say,
-            )
-        title = f"Figure {figure}: {FIGURES[figure]}"
-        draw_figure(points, title, folder / "figure.svg")
-        told = Result(opened.name, opened.setting, _told(traversal, model, figure),
-                      opened.questions, {})  # fmt: skip
-        about = settings_lines(told, machine_line())
-        tables = figure_table(points, title)
-        report = markdown_report(about, tables)
-        write_file(folder / "report.md", report)
-        picture = (folder / "figure.svg").read_text(encoding="utf-8")
-        write_file(folder / "report.html", page_report(about, tables, picture))
-        if as_json:
-            echo_json(points)
-        else:
-            click.echo(report, nl=False)
+        _make_figure(
+            figure, list(grown.values()), out, names, traversal, model, weights, as_json=as_json
+        )
         return
     earlier = {
         file.stem: read_run(file, opened.questions)
@@ -332,27 +303,58 @@ def command(
     files = {name: out / f"{name}.jsonl" for name in names} | {file.stem: file for file in other}
     for file in other:
         result.runs[file.stem] = read_run(file, opened.questions)
-    judging_model = opened_model(judge, chat_url) if judge else None
-    for name, file in files.items() if judging_model else ():
-        assert judging_model is not None
-        result.runs[name] = judge_run(
-            writer(judging_model), opened.questions, result.runs[name], file,
-            out / "judged" / file.name,
-        )  # fmt: skip
-    reported = tables_of(result, earlier)
+    if judge and (judging_model := opened_model(judge, chat_url)):
+        write = writer(judging_model)
+        for name, file in files.items():
+            kept = out / "judged" / file.name
+            result.runs[name] = judge_run(write, opened.questions, result.runs[name], file, kept)
     about = settings_lines(result, machine_line())
-    report = markdown_report(about, reported)
-    means = {name: run.means() for name, run in result.runs.items()}
-    if names:
-        write_file(out / "report.md", report)
-        write_file(out / "report.html", page_report(about, reported))
-        kept = {"dataset": result.dataset, "settings": result.settings, "methods": means}
-        write_file(out / "scores.json", json.dumps(kept, indent=1) + "\n")
-    if as_json:
-        missing = {name: list(run.missing) for name, run in result.runs.items() if run.missing}
-        echo_json({"dataset": result.dataset, "methods": means, "missing": missing})
-    else:
-        click.echo(report, nl=False)
+    tables = tables_of(result, earlier)
+    tell_evaluation(result, about, tables, out if names else None, as_json=as_json)
+
+
+def _make_figure(
+    figure: str,
+    grown: Sequence[Dataset],
+    out: Path,
+    names: Sequence[str],
+    traversal: TraversalSettings,
+    model: LanguageModel | None,
+    weights: Mapping[str, AgentSettings],
+    *,
+    as_json: bool,
+) -> None:
+    """Measure and draw a figure, and tell it with its points."""
+    from kgp_neo4j.evaluate.experiment import Result
+    from kgp_neo4j.evaluate.figures import FIGURES, draw_figure, make_figure
+    from kgp_neo4j.evaluate.report import figure_table, machine_line, settings_lines
+    from kgp_neo4j.graphdb.install import open_database
+
+    folder = out / f"figure-{figure}"
+    with open_database(echo=say) as database:
+        points = make_figure(
+            figure,
+            database,
+            grown,
+            folder,
+            methods=names,
+            traversal=traversal,
+            model=model,
+            agent_models=weights,
+            echo=say,
+        )
+    title = f"Figure {figure}: {FIGURES[figure]}"
+    picture = folder / "figure.svg"
+    draw_figure(points, title, picture)
+    first = grown[0]
+    told = Result(first.name, first.setting, _told(traversal, model, figure), first.questions, {})
+    tell_report(
+        settings_lines(told, machine_line()),
+        figure_table(points, title),
+        folder,
+        picture=picture.read_text(encoding="utf-8"),
+        as_json=points if as_json else None,
+    )
 
 
 def _told(traversal: TraversalSettings, model: LanguageModel | None, figure: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
 from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.demo import SETTINGS, prepare
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.evaluate.questions import Asked, GoldQuestion, read_asked
+from kgp_neo4j.evaluate.questions import Asked, GoldQuestion, draw, read_asked
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import Setting, SourceDocument
 from kgp_neo4j.types.errors import InputError
@@ -89,7 +89,7 @@ def open_dataset(
         file = Path(str(resources.files("kgp_neo4j.demo"))) / "questions.jsonl"
         return Dataset(
             DEMO,
-            tuple(asked.gold for asked in _drawn(read_asked(file), sample, seed)),
+            tuple(asked.gold for asked in draw(read_asked(file), sample, seed)),
             "evaluate-demo",
             "the demo's documents",
             SETTINGS.budget,
@@ -117,7 +117,7 @@ def open_dataset(
             hint="Give a folder with a corpus and questions, or the file of questions itself.",
         )
     corpus_file = file_
-    drawn = _drawn(read_asked(asked_), sample, seed)
+    drawn = draw(read_asked(asked_), sample, seed)
     return Dataset(
         f"{path.resolve().name} {split}",
         tuple(asked.gold for asked in drawn),
@@ -140,7 +140,7 @@ def _from_contexts(
                 where=str(path.parent),
                 hint="Put the PDFs beside the questions, under the names of their addresses.",
             )
-    drawn = _drawn(every, sample, seed)
+    drawn = draw(every, sample, seed)
     ids = {asked.gold.id for asked in drawn}
     others = [asked for asked in every if asked.gold.id not in ids]
     random.Random(seed).shuffle(others)
@@ -169,8 +169,7 @@ def _from_contexts(
         ]
         language = language_of(database, corpus, None, documents)
         written = [
-            write(database, corpus, batch, size, language)
-            for batch in batches(corpus, iter(documents))
+            write(database, corpus, batch, size, language) for batch in batches(corpus, documents)
         ]
         _connect(database, corpus, changed=any(each.new or each.replaced for each in written))
 
@@ -217,10 +216,3 @@ def _connect(database: Database, corpus: str, *, changed: bool) -> None:
     graphs = {"keywords", "entities", "similarity"}
     if changed or found["unconnected"] or not graphs <= set(found["connected"]):
         connect(database, corpus)
-
-
-def _drawn(found: Sequence[Asked], sample: int | None, seed: int) -> list[Asked]:
-    if sample is None or sample >= len(found):
-        return list(found)
-    kept = sorted(random.Random(seed).sample(range(len(found)), sample))
-    return [found[at] for at in kept]

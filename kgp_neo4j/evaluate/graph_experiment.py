@@ -119,6 +119,10 @@ class Holdings:
         require_graph(database, graph)
         return cls(row["name"] for row in database.read("explore/all_names", graph=graph))
 
+    def exactly(self, listed: Iterable[str]) -> set[str]:
+        """Return the keys of the listed names that the graph has letter by letter, case aside."""
+        return {key_of(name) for name in listed} & self._keys
+
     def held(self, listed: Iterable[str]) -> set[str]:
         """Return the keys of the listed names that the graph has in any word form."""
         found = set()

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ from kgp_neo4j.types.errors import InputError
 
 __all__ = [
     "GraphQuestion",
-    "draw_questions",
     "is_over_graph",
     "read_graph_questions",
     "read_published",
@@ -77,15 +75,6 @@ def is_over_graph(path: Path) -> bool:
     with bar("questions", None) as progress, opened(path, progress) as file:
         value = next((found.value for found in json_values(file, path)), None)
     return isinstance(value, list) or (isinstance(value, dict) and bool(_OWN_KEYS & set(value)))
-
-
-def draw_questions(
-    found: Sequence[GraphQuestion], sample: int | None, seed: int
-) -> list[GraphQuestion]:
-    """Return `sample` questions in their order, the same ones for the same seed."""
-    if sample is None or sample >= len(found):
-        return list(found)
-    return [found[at] for at in sorted(random.Random(seed).sample(range(len(found)), sample))]
 
 
 def read_graph_questions(path: Path) -> list[GraphQuestion]:

@@ -7,10 +7,11 @@ supporting facts; its contexts are the documents that it is asked over.
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from kgp_neo4j.corpus.load.datasets import RecordReader
 from kgp_neo4j.environment.files import Value, extension, opened, read_records, shown
@@ -18,7 +19,17 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["Asked", "Fact", "GoldQuestion", "read_asked", "read_questions", "read_values"]
+__all__ = [
+    "Asked",
+    "Fact",
+    "GoldQuestion",
+    "draw",
+    "read_asked",
+    "read_questions",
+    "read_values",
+]
+
+_Question = TypeVar("_Question")
 
 _EXPECTED = 'Each line or array member needs "question" and an id ("id" or "_id").'
 _FORM = (
@@ -83,6 +94,13 @@ class Asked:
     gold: GoldQuestion
     contexts: tuple[tuple[str, str], ...] = ()
     document: str = ""
+
+
+def draw(found: Sequence[_Question], sample: int | None, seed: int) -> list[_Question]:
+    """Return `sample` questions in their order, the same ones for the same seed; None is all."""
+    if sample is None or sample >= len(found):
+        return list(found)
+    return [found[at] for at in sorted(random.Random(seed).sample(range(len(found)), sample))]
 
 
 def read_values(path: Path, title: str) -> Iterator[Value]:

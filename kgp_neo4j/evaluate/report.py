@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from statistics import median
@@ -284,9 +285,16 @@ def markdown_report(about: Sequence[str], tables: Iterable[Table]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+#: Names of measures in a line of Markdown, and what they are on a page.
+_NAMES, _CODE = re.compile(r"`([^`]+)`"), r"<code>\1</code>"
+
+
 def page_report(about: Sequence[str], tables: Iterable[Table], picture: str = "") -> str:
     """Return the report as a page that needs no network; `picture` is SVG."""
-    parts = ["<h1>Evaluation</h1>", *(f"<p>{escaped(line)}</p>" for line in about)]
+    parts = [
+        "<h1>Evaluation</h1>",
+        *(f"<p>{_NAMES.sub(_CODE, escaped(line))}</p>" for line in about),
+    ]
     parts.append(picture[picture.find("<svg") :] if picture else "")
     for title, header, rows in tables:
         head = "".join(f"<th>{escaped(cell)}</th>" for cell in header)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -86,7 +85,6 @@ class BiEncoderSearch(_Search):
         corpus: str,
         budget: int,
         encoders: str,
-        load: Callable[[str], Encoder] = load_encoder,
     ) -> None:
         super().__init__(database, corpus, budget)
         names = [name.strip() for name in encoders.split(",") if name.strip()]
@@ -95,8 +93,8 @@ class BiEncoderSearch(_Search):
                 f"{encoders!r} names no pair of encoders",
                 hint="Name them: --agent-model dpr=QUESTIONS,PASSAGES.",
             )
-        self._questions = load(names[0])
-        self._vectors = load(names[-1]).encode(self._texts)
+        self._questions = load_encoder(names[0])
+        self._vectors = load_encoder(names[-1]).encode(self._texts)
 
     def scores(self, question: str) -> NDArray[np.float32]:
         """Return the inner product of each passage with the question."""

@@ -171,7 +171,10 @@ def test_the_demo_is_evaluated_and_goes_on_where_it_was(evaluated: Any, tmp_path
     assert "| kgp |" in done.stdout
     out = tmp_path / "out"
     assert (out / "report.md").read_text(encoding="utf-8") == done.stdout
-    assert "<table>" in (out / "report.html").read_text(encoding="utf-8")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "<table>" in page
+    assert "<code>silent</code>" in page
+    assert "`" not in page
     golden = json.loads((out / "golden.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert golden["retrieved"]
     # A line that was cut off is answered again, and only that one.

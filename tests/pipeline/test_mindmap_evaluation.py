@@ -27,7 +27,6 @@ from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer, measur
 from kgp_neo4j.evaluate.graph_judge import add_bert_scores, judge_methods
 from kgp_neo4j.evaluate.graph_questions import (
     GraphQuestion,
-    draw_questions,
     is_over_graph,
     read_graph_questions,
     read_published,
@@ -44,6 +43,7 @@ from kgp_neo4j.evaluate.mindmap import (
     known_names,
     tally,
 )
+from kgp_neo4j.evaluate.questions import draw
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import writer
 from kgp_neo4j.models.encoder import Encoder
@@ -227,8 +227,8 @@ def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
     array = tmp_path / "a.json"
     array.write_text(json.dumps(records), encoding="utf-8")
     assert read_graph_questions(array) == expected
-    assert draw_questions(expected, 3, 1) == draw_questions(expected, 3, 1)
-    assert len(draw_questions(expected, 3, 1)) == 3
+    assert draw(expected, 3, 1) == draw(expected, 3, 1)
+    assert len(draw(expected, 3, 1)) == 3
     for record in records:
         lines.write_text(json.dumps(record), encoding="utf-8")
         assert is_over_graph(lines)

@@ -47,7 +47,7 @@ def _store(database: Database, corpus: str, *tables: SourceTable) -> list[str]:
         placed.append(replace(table, start=start, end=len(text) - 2))
     document = SourceDocument("Ships", text, "/ships.csv", tables=tuple(placed))
     for batch in batches(corpus, [document]):
-        write(database, corpus, batch, None)
+        write(database, corpus, batch, None, "english")
     found = rows(
         database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS id ORDER BY t.order", c=corpus
     )

@@ -20,7 +20,6 @@ from kgp_neo4j.corpus.load.ids import (
 )
 from kgp_neo4j.corpus.load.sections import outline, placed_passages
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.text.language import DEFAULT_LANGUAGE
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
 
@@ -83,7 +82,7 @@ def write(
     corpus: str,
     batch: dict[str, SourceDocument],
     passage_size: int | None,
-    language: str = DEFAULT_LANGUAGE,
+    language: str,
 ) -> Written:
     """Store what is new or changed in a batch, and report what is stored of all of it.
 

@@ -41,6 +41,15 @@ class NextEvidenceAgent(ABC):
     ) -> list[NextEvidence]:
         """Return the next evidence of each path; `passages` is empty unless `reads_passages`."""
 
+    def expect(
+        self, database: Database, question: str, paths: Sequence[ReasoningPath]
+    ) -> list[NextEvidence]:
+        """Return the next evidence of each path, whose passages are fetched where it reads them."""
+        passages: dict[str, Passage] = {}
+        if self.reads_passages:
+            passages = read_passages(database, [s.passage for path in paths for s in path.steps])
+        return self.next_evidence(question, paths, passages)
+
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings
     ) -> list[ReasoningPath]:
@@ -85,10 +94,7 @@ def _candidates(
     visited: Mapping[str, ReasoningPath],
 ) -> list[Row]:
     """Return the neighbours of all paths that best match the agent's next evidence."""
-    passages: dict[str, Passage] = {}
-    if agent.reads_passages:
-        passages = read_passages(database, [s.passage for path in frontier for s in path.steps])
-    expected = agent.next_evidence(question, frontier, passages)
+    expected = agent.expect(database, question, frontier)
     return database.read(
         "traverse/next_evidence",
         corpus=corpus,

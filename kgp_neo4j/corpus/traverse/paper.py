@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
-from kgp_neo4j.corpus.traverse.path_edges import read_passages
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, ReasoningPath, Step
 from kgp_neo4j.types.settings import TraversalSettings
@@ -73,10 +72,7 @@ def _candidates(
     As many as all these paths may visit: the earlier ones may take those that a later one ranks
     first.
     """
-    passages = {}
-    if agent.reads_passages:
-        passages = read_passages(database, [s.passage for path in waiting for s in path.steps])
-    expected = agent.next_evidence(question, waiting, passages)
+    expected = agent.expect(database, question, waiting)
     found = database.read(
         "traverse/paper_hop",
         corpus=corpus,

@@ -67,20 +67,18 @@ def outside(
     number of a condition is none; but "in 1990" may be all that a question names, and is then the
     entity.
     """
-    places = [(at, at + len(e.surface)) for e in entities if (at := question.find(e.surface)) >= 0]
-    kept = [
-        bound
-        for bound in bounds
-        if all(
-            end <= bound.start or bound.end <= start or (bound.start <= start and end <= bound.end)
-            for start, end in places
-        )
-    ]
-    rest = []
-    for entity in entities:
-        at = question.find(entity.surface)
-        if not any(b.start <= at and at + len(entity.surface) <= b.end for b in kept):
-            rest.append(entity)
+    places = {e.surface: (at := question.find(e.surface), at + len(e.surface)) for e in entities}
+
+    def inside(entity: LinkedEntity, bound: Condition) -> bool:
+        start, end = places[entity.surface]
+        return bound.start <= start and end <= bound.end
+
+    def apart(entity: LinkedEntity, bound: Condition) -> bool:
+        start, end = places[entity.surface]
+        return start < 0 or end <= bound.start or bound.end <= start
+
+    kept = [b for b in bounds if all(apart(e, b) or inside(e, b) for e in entities)]
+    rest = [e for e in entities if not any(inside(e, b) for b in kept)]
     if rest or any(bound.operation != "=" for bound in kept):
         return rest, kept
     return list(entities), []
