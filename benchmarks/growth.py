@@ -5,6 +5,7 @@ Examples:
   python benchmarks/growth.py --embeddings random
   python benchmarks/growth.py --sizes 1000,3000 --questions 30
   python benchmarks/growth.py --sizes 1000,3000,10000,30000,100000 --resume
+  python benchmarks/growth.py --sizes 1000 --beside 100000
 
 DATA holds folders with corpus.jsonl.gz and dev.jsonl.gz (../shared/data: HotpotQA, 2WikiMultihopQA
 and MuSiQue). A corpus of N passages is the first N of one seeded order: the gold passages of the
@@ -16,6 +17,9 @@ Every size has an embedded server of its own, started empty and removed afterwar
 no part. --embeddings random writes random unit vectors instead of encoding the passages, which
 takes time in proportion to their number: the encoder is then timed on 300 passages alone. Random
 vectors have no near neighbours, so the KNN graph differs from a real one.
+
+With --beside N the corpora of --sizes are asked once alone and once beside another corpus of N such
+passages on the same server, and what they find is compared; both have random vectors.
 
 Prints Markdown tables; writes results/growth.json (growth-random.json) after every size, and
 plots/growth.svg (growth-random.svg).
@@ -264,6 +268,54 @@ def reported(*given: Any) -> dict[str, Any]:
         return {"error": str(error)}
 
 
+# --- Beside another corpus ----------------------------------------------------------------------
+
+
+def beside(real: list[common.Record], questions: list[common.Record], given: Any) -> None:
+    """Print what questions to a corpus find and take, alone and beside a large one."""
+    from kgp_neo4j.corpus.load.delete import delete_corpus
+    from kgp_neo4j.corpus.load.loading import load
+
+    rows = []
+    runs = given.out / "runs"
+    with empty_server(runs / "beside") as (_, database):
+        for size in given.sizes:
+            file = common.write_lines(runs / "small.jsonl", of_size(real, size))
+            indexed(database, f"small-{size}", file, True, given.seed)
+        alone = {size: found(database, f"small-{size}", questions) for size in given.sizes}
+        file = common.write_lines(runs / "large.jsonl", of_size(real, given.beside))
+        common.say(f"{given.beside:,} passages beside")
+        load(database, [file], "large")
+        write_random(database, "large", given.seed)
+        for size in given.sizes:
+            for name, (passages, times) in (
+                ("alone", alone[size]),
+                (f"beside {given.beside:,}", found(database, f"small-{size}", questions)),
+            ):
+                same = sum(a == b for a, b in zip(passages, alone[size][0], strict=True))
+                spread = [1000 * common.quantile(times, share) for share in (0.5, 0.95)]
+                rows.append([f"{size:,}", name, *spread, f"{same} of {len(passages)}"])
+        began = time.perf_counter()
+        delete_corpus(database, "large")
+        took = time.perf_counter() - began
+    print(common.markdown(["passages", "", "p50 ms", "p95 ms", "same passages"], rows))
+    print(f"\nThe other corpus was deleted in {took:.1f} s. {common.described()}")
+
+
+def found(
+    database: Any, corpus: str, questions: Sequence[common.Record]
+) -> tuple[list[list[str]], list[float]]:
+    """Return the passages of each question in their order, and its seconds."""
+    from kgp_neo4j.corpus.retrieve import PassageRetriever
+
+    retriever = PassageRetriever(database, corpus)
+    asked = [common.asked(record) for record in questions]
+    for question in asked:  # once before: a server that has just started is slow
+        retriever.retrieve(question)
+    made = [retriever.retrieve(question) for question in asked]
+    return [[p.id for p in each.passages] for each in made], [each.seconds for each in made]
+
+
 # --- All sizes ----------------------------------------------------------------------------------
 
 
@@ -335,6 +387,9 @@ def main() -> None:
         default="encoder",
         help="made by the default encoder, or random (default: encoder)",
     )
+    parser.add_argument(
+        "--beside", type=common.positive, help="passages of another corpus on the same server"
+    )
     parser.add_argument("--keep", action="store_true", help="leave the databases in runs/growth")
     given = parser.parse_args()
     common.pyplot()
@@ -352,6 +407,9 @@ def grow(given: argparse.Namespace) -> None:
         number = len(range(at, given.questions, len(sets)))
         questions += common.questions_of(path.with_name("dev.jsonl.gz"), number, given.seed)
     real = passages(given.data, questions, given.seed)
+    if given.beside:
+        beside(real, questions, given)
+        return
     name = "growth" if given.embeddings == "encoder" else "growth-random"
     settings = {
         "data": [path.parent.name for path in sets],

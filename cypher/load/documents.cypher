@@ -5,7 +5,8 @@
 // stored now.
 // mode: WRITE
 MERGE (c:Corpus {name: $corpus})
-  ON CREATE SET c.scope = $scope, c.language = $language, c.createdAt = datetime()
+  ON CREATE SET c.scope = $scope, c.language = $language, c.shelf = $language,
+    c.createdAt = datetime()
 SET c.complete = false
 WITH c
 UNWIND $rows AS row
@@ -79,8 +80,7 @@ CALL (c, d, row) {
       p.text = new.text, p.position = new.position, p.start = new.start, p.end = new.end,
       p.page = new.page, p.section = new.section
   FOREACH (_ IN CASE WHEN new.cjk THEN [1] ELSE [] END | SET p:CjkPassage)
-  FOREACH (language IN CASE WHEN coalesce(c.language, 'english') = 'english' THEN [] ELSE [c.language] END |
-    SET p:$(apoc.text.capitalize(language) + 'Passage'))
+  SET p:$(apoc.text.capitalize(c.shelf) + 'Passage')
   MERGE (d)-[:HAS_PASSAGE]->(p)
   WITH p, new
   CALL (p, new) {

@@ -2,4 +2,4 @@
 // The language that the full-text search of a corpus stems; no row where there is no such corpus.
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
-RETURN coalesce(c.language, 'english') AS language
+RETURN c.language AS language

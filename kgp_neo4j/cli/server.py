@@ -31,6 +31,7 @@ Examples:
 \b
 Environment:
   KGP_NEO4J_MAVEN_MIRROR  a Maven repository to fetch the jars from
+  KGP_NEO4J_ALLOW_FILES   1: queries may use files of the home's `import`, and addresses
   JAVA_HOME               a Java 17 or 21 to use instead of the installed one
 """
 

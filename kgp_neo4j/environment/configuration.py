@@ -469,6 +469,7 @@ _OTHER_VARIABLES = {
     "neo4j.uri": ("NEO4J_URI", "the embedded database"),
     "neo4j.username": ("NEO4J_USERNAME", "neo4j"),
     "neo4j.database": ("NEO4J_DATABASE", "neo4j"),
+    "server.allow_files": ("KGP_NEO4J_ALLOW_FILES", None),
     "folders.maven_mirror": ("KGP_NEO4J_MAVEN_MIRROR", None),
 }
 

@@ -153,14 +153,16 @@ class Database:
                 query.bind(values),
                 routing_=RoutingControl.READ if mode == READ_ACCESS else RoutingControl.WRITE,
                 database_=self.connection.database,
-                bookmark_manager_=None,
                 result_transformer_=_rows,
             )
 
     def _session(self, mode: str, database: str | None = None) -> Any:
         self._check(mode)
+        # With bookmarks a follower of a cluster answers only once it has what was written before.
         return self._driver.session(
-            database=database or self.connection.database, default_access_mode=mode
+            database=database or self.connection.database,
+            default_access_mode=mode,
+            bookmark_manager=self._driver.execute_query_bookmark_manager,
         )
 
     def _check(self, mode: str) -> None:

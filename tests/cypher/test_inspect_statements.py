@@ -354,9 +354,8 @@ def test_await_indexes(database: Database) -> None:
         ("schema/page_id", "RANGE", "Page", ["id"]),
         ("schema/passage_cjk", "FULLTEXT", "CjkPassage", ["title", "text", "scope"]),
         ("schema/passage_corpus", "RANGE", "Passage", ["corpus"]),
-        ("schema/passage_embedding", "VECTOR", "Passage", ["embedding"]),
+        ("schema/passage_english", "FULLTEXT", "EnglishPassage", ["title", "text", "scope"]),
         ("schema/passage_id", "RANGE", "Passage", ["id"]),
-        ("schema/passage_mdr_embedding", "VECTOR", "Passage", ["mdrEmbedding"]),
         ("schema/question_id", "RANGE", "Question", ["id"]),
         ("schema/entity_embedding", "VECTOR", "Entity", ["embedding"]),
         ("schema/entity_id", "RANGE", "Entity", ["id"]),
@@ -365,7 +364,6 @@ def test_await_indexes(database: Database) -> None:
         ("schema/knowledge_graph_name", "RANGE", "KnowledgeGraph", ["name"]),
         ("schema/table_corpus", "RANGE", "Table", ["corpus", "label"]),
         ("schema/table_id", "RANGE", "Table", ["id"]),
-        ("schema/passage_text", "FULLTEXT", "Passage", ["title", "text", "scope"]),
     ],
 )
 def test_schema(

@@ -331,7 +331,11 @@ def test_language(database: Database, corpus: str) -> None:
     assert database.read("load/language", corpus=corpus) == []
     _store(database, corpus, _document(corpus, "a", "One."))
     assert database.read("load/language", corpus=corpus) == [{"language": "english"}]
-    rows(database, "MATCH (c:Corpus {name: $c}) SET c.language = 'dutch'", c=corpus)
+    rows(
+        database,
+        "MATCH (c:Corpus {name: $c}) SET c.language = 'dutch', c.shelf = 'dutch'",
+        c=corpus,
+    )
     _store(database, corpus, _document(corpus, "b", "Twee."))  # what is given counts once
     assert database.read("load/language", corpus=corpus) == [{"language": "dutch"}]
     found = rows(database, "MATCH (p:DutchPassage {corpus: $c}) RETURN p.text AS text", c=corpus)
@@ -355,3 +359,58 @@ def test_language_index(database: Database) -> None:
             "analyzer": "danish",
         }
     ]
+
+
+def _shelf(database: Database, corpus: str, large: int = 3) -> list[Any]:
+    (row,) = database.read("load/shelf", corpus=corpus, large=large)
+    return [row["own"], row["moving"], row["large"]]
+
+
+def _labels(database: Database, corpus: str) -> list[str]:
+    found = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c}) UNWIND labels(p) AS label "
+        "WITH DISTINCT label WHERE label <> 'Passage' RETURN label ORDER BY label",
+        c=corpus,
+    )
+    return [row["label"] for row in found]
+
+
+def test_shelf(database: Database, corpus: str) -> None:
+    scope = f"c{abs(hash(corpus))}"
+    own = f"C{scope[1:]}Passage"
+    document = _document(corpus, "a", "One.", "Two.")
+    database.write("load/documents", corpus=corpus, scope=scope, rows=[document])
+    assert _labels(database, corpus) == ["EnglishPassage"]
+    assert _shelf(database, corpus) == [False, False, False]
+    assert _shelf(database, corpus, large=2) == [False, False, True]
+    assert database.write_in_batches("load/put_on_shelf", corpus=corpus, batch=1) == {"passages": 2}
+    assert _labels(database, corpus) == [
+        own,
+        "EnglishPassage",
+    ]  # searched by the old one until then
+    assert _shelf(database, corpus) == [False, False, True]  # what was begun is finished
+    names = {"index": f"kgp_passage_{scope}", "vectors": f"kgp_vectors_{scope}"}
+    for _ in range(2):  # the second time nothing is left to do
+        assert database.write_in_batches("load/own_indexes", corpus=corpus) == names
+    indexes = (
+        "SHOW INDEXES YIELD name, type, labelsOrTypes, properties WHERE name ENDS WITH $c "
+        "RETURN type, labelsOrTypes AS labels, properties ORDER BY type"
+    )
+    assert rows(database, indexes, c=scope) == [
+        {"type": "FULLTEXT", "labels": [own], "properties": ["title", "text", "scope"]},
+        {"type": "VECTOR", "labels": [own], "properties": ["embedding"]},
+    ]
+    chosen = database.write("load/choose_shelf", corpus=corpus, own=True, moving=True)
+    assert chosen == [{"shelf": scope}]
+    assert _shelf(database, corpus) == [True, True, True]
+    database.write_in_batches("load/put_on_shelf", corpus=corpus)
+    assert _labels(database, corpus) == [own]
+    database.write("load/choose_shelf", corpus=corpus, own=True)
+    assert _shelf(database, corpus) == [True, False, True]
+    _store(database, corpus, _document(corpus, "b", "Three."))
+    assert _labels(database, corpus) == [own]
+    assert database.write("load/choose_shelf", corpus=corpus, own=False) == [{"shelf": "english"}]
+    dropped = database.write_in_batches("load/drop_own_indexes", corpus=corpus)
+    assert dropped == {"dropped": list(names.values())}
+    assert rows(database, indexes, c=scope) == []

@@ -89,6 +89,55 @@ def test_properties_get_one_type(database: Database, corpus: str) -> None:
     rows(database, "MATCH (e:Entity {graph: $c}) DELETE e", c=corpus)
 
 
+def test_passages_get_the_label_they_are_searched_by(database: Database, corpus: str) -> None:
+    small, scope = f"{corpus} small", f"c{abs(hash(corpus))}"
+    rows(
+        database,
+        "UNWIND [[$c, 500, $scope], [$small, 2, 'csmall']] AS one "
+        "CREATE (:Corpus {name: one[0], scope: one[2]}) "
+        "WITH one UNWIND range(1, one[1]) AS n "
+        "CREATE (:Passage {id: one[0] + n, corpus: one[0], scope: one[2], title: 'T', "
+        "text: 'lantern ' + n})",
+        c=corpus, small=small, scope=scope,
+    )  # fmt: skip
+    rows(
+        database,
+        "CREATE FULLTEXT INDEX kgp_passage_text IF NOT EXISTS FOR (p:Passage) ON EACH [p.text]",
+    )
+    for path in (
+        "schema/upgrades/0008_shelf_labels",
+        "schema/upgrades/0009_shelves",
+        "schema/upgrades/0010_shelf_indexes",
+    ):
+        database.write_in_batches(path)
+    database.read("install/await_indexes")
+    found = rows(
+        database,
+        "MATCH (c:Corpus) WHERE c.name IN [$c, $small] MATCH (p:Passage {corpus: c.name}) "
+        "UNWIND labels(p) AS label WITH DISTINCT c, label WHERE label <> 'Passage' "
+        "RETURN c.name AS name, c.language AS language, c.shelf AS shelf, label ORDER BY c.name",
+        c=corpus, small=small,
+    )  # fmt: skip
+    assert [list(row.values()) for row in found] == [
+        [corpus, "english", scope, f"C{scope[1:]}Passage"],
+        [small, "english", "english", "EnglishPassage"],
+    ]
+    indexes = rows(
+        database,
+        "SHOW INDEXES YIELD name WHERE name = 'kgp_passage_text' OR name ENDS WITH $scope "
+        "RETURN name ORDER BY name",
+        scope=scope,
+    )
+    assert [row["name"] for row in indexes] == [f"kgp_passage_{scope}", f"kgp_vectors_{scope}"]
+    for name in (corpus, small):
+        (seed, *_) = database.read(
+            "procedures/seeds", question="lantern 2", corpus=name, configuration={"limit": 1}
+        )
+        assert seed["passage"]["text"] == "lantern 2"
+    rows(database, "MATCH (n) WHERE n.corpus = $c OR n.name = $c DETACH DELETE n", c=small)
+    database.write_in_batches("load/drop_own_indexes", corpus=corpus)
+
+
 @pytest.mark.slow
 def test_a_database_of_the_first_release_is_brought_over(
     installed: Database, corpus: str, monkeypatch: pytest.MonkeyPatch

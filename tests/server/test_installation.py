@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -230,3 +231,19 @@ def test_the_same_index_may_be_made_by_several_at_once(database: Database) -> No
     assert rows(database, "SHOW INDEXES YIELD name WHERE name = $n RETURN name", n=label)
     for text in (f"DROP INDEX {label}", f"DROP CONSTRAINT {label}_id"):
         database.define(dataclasses.replace(index, text=text), {})
+
+
+def test_what_follows_a_write_waits_for_it(database: Database, corpus: str) -> None:
+    """In a cluster a follower answers only with what was written before: bookmarks go along."""
+    with Database(database.connection) as own:
+        kept = own.driver.execute_query_bookmark_manager
+        empty: dict[str, Any] = {"corpus": corpus, "scope": "c0", "rows": []}
+        seen = [set(kept.get_bookmarks())]
+        list(own.write_all("load/documents", [empty]))
+        seen.append(set(kept.get_bookmarks()))
+        own.write("connect/begin", corpus=corpus, graph="keywords")
+        seen.append(set(kept.get_bookmarks()))
+        own.read("inspect/corpus_names")
+        own.write_in_batches("load/delete_corpus", corpus=corpus)
+        seen.append(set(kept.get_bookmarks()))
+    assert all(before != after for before, after in itertools.pairwise(seen))

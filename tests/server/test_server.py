@@ -168,7 +168,9 @@ def test_command_line(running: Folders) -> None:
 
 
 @pytest.mark.slow
-def test_killed_server_starts_again_with_its_data(running: Folders) -> None:
+def test_killed_server_starts_again_with_its_data(
+    running: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
     connection = server.ensure(running)
     value(connection, "CREATE (n:Kept {name: 'still here'}) RETURN n.name")
     pid = server.status(running).pid
@@ -177,11 +179,18 @@ def test_killed_server_starts_again_with_its_data(running: Folders) -> None:
     psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=30)
     assert not server.status(running).running
     said: list[str] = []
+    monkeypatch.setenv("KGP_NEO4J_ALLOW_FILES", "1")
     again = server.ensure(running, echo=said.append)
     assert any("ended without being stopped" in line for line in said)
     assert server.status(running).pid != pid
     assert again == connection, "the ports or the password changed over a restart"
     assert value(again, "MATCH (n:Kept) RETURN n.name") == "still here"
+    # Who asks for it may read files in a query (tests/security has what is refused otherwise).
+    assert any("may read and write files" in line for line in said)
+    (running.home / "import").mkdir(exist_ok=True)
+    (running.home / "import" / "rows.json").write_text('{"read": 7}')
+    read = "CALL apoc.load.json('file:///rows.json') YIELD value RETURN value.read"
+    assert value(again, read) == 7
 
 
 def test_stop_and_a_recycled_process_number(running: Folders) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgp_neo4j.corpus.load.shelf import leave_shelf
 from kgp_neo4j.environment.files import absolute
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import CorpusSummary, Document, Passage
@@ -95,6 +96,7 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     exist.
     """
     _require(database, corpus)
+    leave_shelf(database, corpus)
     database.write_in_batches("load/remove_corpus_structure", corpus=corpus)
     database.write_in_batches("load/delete_keywords", corpus=corpus)
     done = database.write_in_batches("load/delete_corpus_documents", corpus=corpus)

@@ -19,6 +19,7 @@ from kgp_neo4j.corpus.load.ids import (
     text_hash,
 )
 from kgp_neo4j.corpus.load.sections import outline, placed_passages
+from kgp_neo4j.corpus.load.shelf import take_shelf
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
@@ -114,6 +115,7 @@ def write(
     results = [*unchanged]
     for rows in database.write_all("load/documents", values):
         results += rows
+    take_shelf(database, corpus)
     _write_tables(database, corpus, {i: d for i, d in batch.items() if d.tables and i not in same})
     for row in results:
         expected = len(batch[row["id"]].text)

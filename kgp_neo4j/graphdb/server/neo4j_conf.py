@@ -34,8 +34,7 @@ server.directories.plugins={plugins}
 server.memory.heap.max_size={heap}m
 server.memory.pagecache.size={page_cache}m
 dbms.security.procedures.unrestricted=gds.*,apoc.*,custom.*
-# No file of this machine is read by a query; kgp-neo4j sends its data as parameters.
-dbms.security.allow_csv_import_from_file_urls=false
+{reach}
 # Nothing leaves this machine.
 dbms.usage_report.enabled=false
 client.allow_telemetry=false
@@ -50,11 +49,32 @@ internal.dbms.dump_diagnostics=false
 internal.dbms.bolt.netty_server_shutdown_quiet_period=0
 """
 
+#: What of APOC a query may call: all that works on the graph and its values alone. Not among it is
+#: what reads files or addresses, runs commands of other systems, or writes files.
+_ALLOWED = (
+    "gds.*", "custom.*", "genai.*", "apoc.help", "apoc.version", "apoc.when", "apoc.case",
+    *(f"apoc.{name}.*" for name in (
+        "agg", "algo", "any", "atomic", "bitwise", "coll", "convert", "create", "custom", "data",
+        "date", "diff", "do", "graph", "hashing", "json", "label", "lock", "map", "math", "merge",
+        "meta", "neighbors", "node", "nodes", "number", "path", "periodic", "refactor", "rel",
+        "schema", "scoring", "search", "stats", "temporal", "text", "util", "when",
+    )),
+    "apoc.cypher.doIt", "apoc.cypher.parallel", "apoc.cypher.run", "apoc.cypher.runFirstColumn*",
+    "apoc.cypher.runMany", "apoc.cypher.runManyReadOnly", "apoc.cypher.runSchema",
+    "apoc.cypher.runTimeboxed", "apoc.cypher.runWrite",
+)  # fmt: skip
+#: Queries read no file and no address; kgp-neo4j sends its data as parameters.
+_CLOSED = f"""\
+dbms.security.procedures.allowlist={",".join(_ALLOWED)}
+dbms.security.allow_csv_import_from_file_urls=false
+internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0"""
+_OPEN = "dbms.security.allow_csv_import_from_file_urls=true"
+
 _APOC = """\
 # Written by kgp-neo4j at each start; changes here are lost.
 apoc.custom.procedures.refresh=1000
-apoc.import.file.enabled=false
-apoc.export.file.enabled=false
+apoc.import.file.enabled={files}
+apoc.export.file.enabled={files}
 """
 
 
@@ -154,11 +174,14 @@ def configure(
     ports: tuple[int, int],
     options: list[str],
     settings: str = "",
+    *,
+    reaching: bool = False,
 ) -> Path:
     """Write the server's files below `home`; return the one that `java @file` starts it with.
 
     `ports` are those of Bolt and HTTP; `options` are further options of the JVM, among them the
-    class path, and `settings` further lines of neo4j.conf.
+    class path, and `settings` further lines of neo4j.conf. With `reaching`, queries may read and
+    write files of the home's folder `import`, fetch from addresses and call all of APOC.
     """
     text = _CONF.format(
         bolt=ports[0],
@@ -167,9 +190,10 @@ def configure(
         plugins=str(installed.plugins).replace("\\", "/"),
         heap=memory.heap,
         page_cache=memory.page_cache,
+        reach=_OPEN if reaching else _CLOSED,
     )
     write_private(home / "conf" / "neo4j.conf", text + settings)
-    write_private(home / "conf" / "apoc.conf", _APOC)
+    write_private(home / "conf" / "apoc.conf", _APOC.format(files=str(reaching).lower()))
     arguments = home / "run" / "server.args"
     argument_file(
         arguments,

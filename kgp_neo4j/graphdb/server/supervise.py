@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ from kgp_neo4j.types.errors import ServerError
 __all__ = ["ServerStatus", "ensure", "start", "status", "stop"]
 
 _Echo = Callable[[str], object]
+#: Set to 1, it lets queries use files of the home's folder `import` and fetch from addresses.
+_REACHING = "KGP_NEO4J_ALLOW_FILES"
 _START_SECONDS = (
     180.0  # seconds a start may take; a slow disk and recovery of a large store included
 )
@@ -134,13 +137,21 @@ def _start(
 ) -> Connection:
     home = folders.home
     chosen = choose_memory(machine_memory(), memory)
+    reaching = os.environ.get(_REACHING) == "1"
+    if reaching:
+        echo(
+            f"{_REACHING}=1: queries may read and write files of {home / 'import'} and fetch "
+            "from addresses."
+        )
     ours = prepare_browser(folders.cache, home, installed, echo)
     browser = ours or browser_jar(installed)
     for attempt in range(1, _MOST_STARTS + 1):
         ports = choose_ports(home)
         options = archive_options(folders.cache, home, installed, java, browser)
         settings = browser_settings(f"http://{HOST}:{ports[1]}") if ours else ""
-        arguments = configure(home, installed, java, chosen, ports, options, settings)
+        arguments = configure(
+            home, installed, java, chosen, ports, options, settings, reaching=reaching
+        )
         password = prepare_password(home, installed, java)
         echo(f"Starting Neo4j {installed.lock.versions['neo4j']} in {home}")
         began = time.time()

@@ -1,0 +1,12 @@
+// load.putOnShelf(corpus :: STRING, batch = 2000 :: INT) :: (passages :: INT)
+// Gives all passages of a corpus the label that its own indexes are on, and takes away that of its
+// language once the corpus has moved, in batches that commit as they go.
+// mode: WRITE
+MATCH (c:Corpus {name: $corpus})
+MATCH (p:Passage {corpus: $corpus})
+CALL (c, p) {
+  SET p:$(apoc.text.capitalize(c.scope) + 'Passage')
+  FOREACH (language IN CASE c.shelf WHEN c.scope THEN [c.language] ELSE [] END |
+    REMOVE p:$(apoc.text.capitalize(language) + 'Passage'))
+} IN TRANSACTIONS OF $batch ROWS
+RETURN count(*) AS passages

@@ -1,0 +1,41 @@
+"""Gives a large corpus indexes of its own, so that no other corpus changes its search."""
+
+from __future__ import annotations
+
+from kgp_neo4j.graphdb.database import Database, Row
+
+__all__ = ["leave_shelf", "take_shelf"]
+
+#: Passages from which a corpus has indexes of its own. Vectors of a smaller one are compared one by
+#: one, which takes 20 ms for so many; each index is open as long as the server runs.
+_LARGE = 500
+
+
+def take_shelf(database: Database, corpus: str) -> None:
+    """Give the corpus indexes of its own once it is large; what was cut short before is finished.
+
+    Passages that others load meanwhile are in an index at any time, and in the new one at the end.
+    """
+    state = _state(database, corpus)
+    if not state["large"] or (state["own"] and not state["moving"]):
+        return
+    if not state["own"]:
+        database.write_in_batches("load/put_on_shelf", corpus=corpus)
+        database.write_in_batches("load/own_indexes", corpus=corpus)
+        database.read("install/await_indexes")
+        database.write("load/choose_shelf", corpus=corpus, own=True, moving=True)
+    # Again, for what others loaded before the choice.
+    database.write_in_batches("load/put_on_shelf", corpus=corpus)
+    database.write("load/choose_shelf", corpus=corpus, own=True)
+
+
+def leave_shelf(database: Database, corpus: str) -> None:
+    """Drop the corpus's own indexes where it has some, before it is deleted."""
+    state = _state(database, corpus)
+    if state["own"] or state["moving"]:
+        database.write("load/choose_shelf", corpus=corpus, own=False, moving=True)
+        database.write_in_batches("load/drop_own_indexes", corpus=corpus)
+
+
+def _state(database: Database, corpus: str) -> Row:
+    return database.read("load/shelf", corpus=corpus, large=_LARGE)[0]

@@ -1,0 +1,145 @@
+"""A large corpus is searched by indexes of its own: other corpora change nothing in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from graphs import rows
+
+from kgp_neo4j.corpus.load import shelf
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import DatabaseError
+
+#: Of the passages by their number; what is near to one is far from the others.
+_VECTORS = np.random.default_rng(0).normal(size=(700, 48)).tolist()
+
+
+def _load(database: Database, folder: Path, corpus: str, numbers: Sequence[int], word: str) -> None:
+    path = folder / "records.jsonl"
+    path.write_text(
+        "".join(
+            f'{{"title": "T{n}", "text": "A {word if n == 7 else "common"} lantern of oak {n}"}}\n'
+            for n in numbers
+        )
+    )
+    load(database, [path], corpus)
+    rows(
+        database,
+        "MATCH (p:Passage {corpus: $c}) WITH p, toInteger(substring(p.title, 1)) AS n "
+        "CALL db.create.setNodeVectorProperty(p, 'embedding', $vectors[n])",
+        c=corpus,
+        vectors=_VECTORS,
+    )
+
+
+def _found(database: Database, corpus: str) -> list[tuple[str, float]]:
+    found = database.read(
+        "procedures/seeds",
+        question="a rare lantern of oak",
+        corpus=corpus,
+        configuration={"limit": 5},
+    )
+    return [(row["passage"]["title"], row["score"]) for row in found]
+
+
+def _near(database: Database, corpus: str) -> list[str]:
+    found = database.read(
+        "procedures/seeds_by_vector",
+        vector=_VECTORS[3],
+        corpus=corpus,
+        configuration={"limit": 2},
+    )
+    return [row["passage"]["title"] for row in found]
+
+
+def _own(database: Database, corpus: str) -> list[bool]:
+    """Return for each of the two indexes that this corpus could have whether it is there."""
+    found = rows(
+        database,
+        "MATCH (c:Corpus {name: $c}) RETURN ['kgp_passage_' + c.scope, 'kgp_vectors_' + c.scope] "
+        "AS names, c.shelf = c.scope AS own",
+        c=corpus,
+    )[0]
+    there = [row["name"] for row in rows(database, "SHOW INDEXES YIELD name")]
+    return [found["own"], *(name in there for name in found["names"])]
+
+
+def test_others_change_nothing(
+    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+) -> None:
+    _load(database, tmp_path, corpus, range(499), "rare")
+    assert _own(database, corpus) == [False, False, False]
+    _load(database, tmp_path, corpus, range(600), "rare")
+    assert _own(database, corpus) == [True, True, True]
+    found, near = _found(database, corpus), _near(database, corpus)
+    assert found[0][0] == "T7"
+    assert near[0] == "T3"
+    # The same words in another corpus, where what is rare here is common, and the same vectors.
+    _load(database, tmp_path, other_corpus, [7] * 5 + list(range(700)), "rare rare rare")
+    assert _found(database, corpus) == found
+    assert _near(database, corpus) == near
+    assert _near(database, other_corpus) == near
+    names = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.scope AS scope", c=other_corpus)
+    delete_corpus(database, other_corpus)
+    there = [row["name"] for row in rows(database, "SHOW INDEXES YIELD name")]
+    assert not [name for name in there if name.endswith(names[0]["scope"])]
+    assert _found(database, corpus) == found
+
+
+@pytest.mark.parametrize(
+    "step", ["load/put_on_shelf", "load/own_indexes", "load/choose_shelf", "second put_on_shelf"]
+)
+def test_cut_short_on_the_way(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    met: list[str] = []
+
+    class Broken(Database):
+        def write_in_batches(self, path: str, **values: object) -> dict[str, object]:
+            self._stop(path)
+            return super().write_in_batches(path, **values)
+
+        def write(self, path: str, **values: object) -> list[dict[str, object]]:
+            self._stop(path)
+            return super().write(path, **values)
+
+        def _stop(self, path: str) -> None:
+            met.append(path)
+            if path == step or (step.startswith("second") and met.count("load/put_on_shelf") > 1):
+                raise DatabaseError("the connection broke")
+
+    monkeypatch.setattr(shelf, "_LARGE", 50)
+    with Broken(database.connection) as broken:
+        with pytest.raises(DatabaseError, match="broke"):
+            _load(broken, tmp_path, corpus, range(60), "rare")
+        # Search goes on by whichever index is the corpus's now.
+        assert _found(database, corpus)[0][0] == "T7"
+    # The next load moves it, even when it is no longer large.
+    monkeypatch.setattr(shelf, "_LARGE", 500 if step != "load/put_on_shelf" else 50)
+    _load(database, tmp_path, corpus, range(60), "rare")
+    assert _own(database, corpus) == [True, True, True]
+    assert _found(database, corpus)[0][0] == "T7"
+    labels = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c}) RETURN DISTINCT size(labels(p)) AS labels",
+        c=corpus,
+    )
+    assert labels == [{"labels": 2}]
+
+
+def test_deletion_cut_short(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "_LARGE", 50)
+    _load(database, tmp_path, corpus, range(60), "rare")
+    shelf.leave_shelf(database, corpus)
+    assert _own(database, corpus) == [False, False, False]
+    shelf.leave_shelf(database, corpus)  # again: nothing is left to drop
+    _load(database, tmp_path, corpus, range(60), "rare")  # or the user changes their mind
+    assert _own(database, corpus) == [True, True, True]
+    assert _found(database, corpus)[0][0] == "T7"
