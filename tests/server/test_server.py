@@ -22,6 +22,7 @@ from pathlib import Path
 import psutil
 import pytest
 from neo4j import GraphDatabase
+from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb import server
@@ -191,6 +192,10 @@ def test_killed_server_starts_again_with_its_data(
     (running.home / "import" / "rows.json").write_text('{"read": 7}')
     read = "CALL apoc.load.json('file:///rows.json') YIELD value RETURN value.read"
     assert value(again, read) == 7
+    with pytest.raises(Neo4jError):
+        value(again, "LOAD CSV FROM 'file:///../password' AS line RETURN line")
+    with pytest.raises(Neo4jError):
+        value(again, "CALL apoc.load.json('file:///../password') YIELD value RETURN value")
 
 
 def test_stop_and_a_recycled_process_number(running: Folders) -> None:

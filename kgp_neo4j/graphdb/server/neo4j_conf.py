@@ -68,7 +68,8 @@ _CLOSED = f"""\
 dbms.security.procedures.allowlist={",".join(_ALLOWED)}
 dbms.security.allow_csv_import_from_file_urls=false
 internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0"""
-_OPEN = "dbms.security.allow_csv_import_from_file_urls=true"
+#: The folder must be named, or it is the home, where the password is.
+_OPEN = "server.directories.import=import"
 
 _APOC = """\
 # Written by kgp-neo4j at each start; changes here are lost.
