@@ -11,7 +11,7 @@ import click
 
 from kgp_neo4j.cli._language import opened_model
 from kgp_neo4j.cli._output import echo_json, say, write_file
-from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import MiningSettings, default_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def evaluate_graph(
     out: Path,
     other: tuple[Path, ...],
     compare: Path | None,
+    wrong_facts: bool,
     as_json: bool,
 ) -> None:
     """Answer the questions of a file over a graph by each method, or score published outputs."""
@@ -59,6 +60,7 @@ def evaluate_graph(
         draw_questions,
         read_graph_questions,
         read_published,
+        with_wrong_facts,
     )
     from kgp_neo4j.evaluate.report import (
         graph_lines,
@@ -84,6 +86,12 @@ def evaluate_graph(
     else:
         found = read_graph_questions(file)
     questions = draw_questions(found, sample, seed)
+    if wrong_facts and graph is not None and not published:
+        with open_database(echo=say) as database:
+            types = Holdings.of(database, graph).types
+        questions = with_wrong_facts(questions, types, seed)
+        if not questions:
+            raise InputError("none of the questions names an entity of the graph", where=str(file))
     ids = {asked.id for asked in questions}
     lines |= {each.stem: read_rows(each, ids) for each in other}
     before = {
