@@ -306,6 +306,8 @@ def _facts(database: Database, corpus: str, gold: GoldQuestion) -> tuple[Passage
 def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
     """Return a line of the run, without the question's id."""
     usage, said = answer.usage, answer.text
+    if usage is None and pipeline.meter is not None:  # of an answer from given passages
+        usage = pipeline.meter.take_usage()
     structural: dict[str, Any] = {}
     if answer.statements:
         said = short_answer(answer.statements)

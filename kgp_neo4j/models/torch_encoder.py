@@ -170,8 +170,8 @@ def _default_folder() -> str:
 def native_bfloat16() -> bool:
     """Return whether bfloat16 is faster than float32 here: on a GPU, or a CPU with AMX.
 
-    AVX512-BF16 alone is too little for a whole model, though enough for its products:
-    `quick_products`.
+    AVX512-BF16 alone is too little for a whole encoder, though enough for its products and for
+    models that write: `quick_bfloat16`.
     """
     import torch
 
@@ -181,7 +181,7 @@ def native_bfloat16() -> bool:
 
 
 def quick_bfloat16() -> bool:
-    """Return whether products of float32 weights are faster in bfloat16: with AVX512-BF16 too."""
+    """Return whether products are faster in bfloat16: with AVX512-BF16 too."""
     import torch
 
     return native_bfloat16() or bool(getattr(torch.cpu, "_is_avx512_bf16_supported", bool)())
@@ -191,7 +191,7 @@ def quick_products(model: Any) -> AbstractContextManager[Any]:
     """Return a context in which a float32 model's products are computed in bfloat16 if faster.
 
     Weights and all else stay as they are. On a CPU with AVX512-BF16 a model takes two thirds of the
-    time; a model wholly in bfloat16 gains nothing there.
+    time; an encoder wholly in bfloat16 gains nothing there.
     """
     import torch
 

@@ -20,7 +20,18 @@ import regex
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["TASK", "TOKENS", "passage_block", "prompt_for", "selection_prompt", "thought_prompt"]
+__all__ = [
+    "TASK",
+    "TOKENS",
+    "passage_block",
+    "prompt_for",
+    "selection_prompt",
+    "thought_prompt",
+    "without_borders",
+]
+
+#: The lines around the passages.
+_BORDER = regex.compile(r"^=== (?:end of )?passages [0-9a-f]{12} ===$", regex.MULTILINE)
 
 #: Room for the reply in tokens, by form; some models put their reasoning before it.
 TOKENS = {"short": 512, "long": 1024, "thought": 256, "selection": 256}
@@ -97,6 +108,11 @@ def _evidence(blocks: Sequence[str]) -> str:
     text = "\n".join(blocks) or "(none)"
     mark = hashlib.sha256(text.encode(errors="ignore")).hexdigest()[:12]
     return f"=== passages {mark} ===\n{text}\n=== end of passages {mark} ==="
+
+
+def without_borders(reply: str) -> str:
+    """Return a reply without the lines around the passages, which weak models write again."""
+    return str(_BORDER.sub("", reply))
 
 
 def _harmless(text: str) -> str:
