@@ -318,6 +318,7 @@ def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
         said = ", ".join(values) or said
     return {
         "answer": said,
+        "by": answered_by(answer),
         **structural,
         "stated": answer.stated,
         "retrieved": [{"title": p.title, "text": p.text} for p in answer.passages],

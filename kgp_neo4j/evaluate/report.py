@@ -56,7 +56,7 @@ def _methods(result: Result) -> Table:
     measures = {
         "Struct-EM": "Struct-EM", "Acc": "Acc", "EM": "EM", "F1": "F1", "recall@5": "R@5",
         f"recall@{last}": f"R@{cut}", f"all@{last}": f"SF-EM@{cut}", "precision@5": "P@5",
-        "carried": "carried", "silent": "silent", "stated": "stated",
+        "by model": "by model", "carried": "carried", "silent": "silent", "stated": "stated",
     }  # fmt: skip
     known = {name for run in result.runs.values() for name in run.means()}
     names = [name for name in measures if name in known]

@@ -128,6 +128,8 @@ def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
         made["F1"] = f1(said, gold.answers)
     else:
         made["silent"] = float(not said or row.get("stated") is False) if row else 0.0
+    if row.get("calls") and "by" in row:
+        made["by model"] = float(row["by"] == "model")
     if carried := row.get("carried"):
         made["carried"] = mean([float(each) for each in carried])
     if isinstance(row.get("seconds"), int | float):

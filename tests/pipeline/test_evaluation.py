@@ -18,12 +18,13 @@ from kgp_neo4j.evaluate.experiment import answering, plan
 from kgp_neo4j.evaluate.figures import BRANCHING, Point, draw_figure, make_figure
 from kgp_neo4j.evaluate.judge import is_same_answer, judge_run
 from kgp_neo4j.evaluate.report import figure_table, rank_table
-from kgp_neo4j.evaluate.scores import read_run
+from kgp_neo4j.evaluate.scores import measure, read_run
 from kgp_neo4j.evaluate.searches import BiEncoderSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import writer
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.language import Reply
 from kgp_neo4j.types.settings import traversal_settings
 
 _TOWNS = ("Ardfin", "Kettlehaven", "Morvich", "Skelby", "Tarnock", "Ulsta")
@@ -155,7 +156,12 @@ def test_golden_counts_its_call_of_the_model(database: Database, demo_corpus: st
     walk = traversal_settings("beam", budget=4)
     answered = answering(database, demo, "golden", walk, Scripted(["Answer: Ada [1]"]), None)
     row = answered(demo.questions[0].question)
-    assert (row["answer"], row["calls"]) == ("Ada", 1)
+    assert (row["answer"], row["calls"], row["by"]) == ("Ada", 1, "model")
+    answered = answering(database, demo, "golden", walk, Scripted([Reply("", "refused")]), None)
+    row = answered(demo.questions[0].question)
+    # The offline reader answers instead, which the report tells.
+    assert (row["calls"], row["by"]) == (1, "reader")
+    assert measure(demo.questions[0], row)["by model"] == 0
 
 
 def test_the_plan_counts_calls_and_cost() -> None:

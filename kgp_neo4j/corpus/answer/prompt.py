@@ -27,11 +27,11 @@ __all__ = [
     "prompt_for",
     "selection_prompt",
     "thought_prompt",
-    "without_borders",
+    "without_prompt",
 ]
 
 #: The lines around the passages.
-_BORDER = regex.compile(r"^=== (?:end of )?passages [0-9a-f]{12} ===$", regex.MULTILINE)
+_BORDER = regex.compile(r"=== (?:end of )?passages [0-9a-f]{12} ===")
 
 #: Room for the reply in tokens, by form; some models put their reasoning before it.
 TOKENS = {"short": 512, "long": 1024, "thought": 256, "selection": 256}
@@ -69,6 +69,9 @@ _SELECT = (
     "next. Write their numbers in square brackets, the most useful first, at most ten, and nothing "
     "else."
 )
+_INSTRUCTIONS = "\n".join((_SHORT, _LONG, _CITED, _SHORT_ALONE, _LONG_ALONE)).split("\n")
+#: Characters from which on the beginning of an instruction is told from an answer.
+_TOLD = 20
 _NUMBER = regex.compile(r"[\[【［]\s*((?:\p{N}|[,;\s-])+)\s*[\]】］]")
 
 
@@ -110,9 +113,19 @@ def _evidence(blocks: Sequence[str]) -> str:
     return f"=== passages {mark} ===\n{text}\n=== end of passages {mark} ==="
 
 
-def without_borders(reply: str) -> str:
-    """Return a reply without the lines around the passages, which weak models write again."""
-    return str(_BORDER.sub("", reply))
+def without_prompt(reply: str) -> str:
+    """Return a reply without lines of the prompt itself, which weak models write again.
+
+    They are those around the passages and those of the instruction, also where the reply ends
+    within one.
+    """
+    return "\n".join(line for line in reply.split("\n") if not _is_of_prompt(line.strip()))
+
+
+def _is_of_prompt(line: str) -> bool:
+    if _BORDER.fullmatch(line):
+        return True
+    return len(line) >= _TOLD and any(told.startswith(line) for told in _INSTRUCTIONS)
 
 
 def _harmless(text: str) -> str:
