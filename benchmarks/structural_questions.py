@@ -1,14 +1,12 @@
-"""Struct-EM: questions about pages and tables of real PDFs, answered without a language model.
+"""Questions about pages and tables of real PDFs, with the values that they ask for.
 
-    python benchmarks/structural_questions.py ../shared/data/pdfs [--phrasings held_out]
+    python benchmarks/structural_questions.py ../shared/data/pdfs --out FOLDER
+    kgp-neo4j evaluate FOLDER/questions.jsonl --table structure
 
-Loads the PDFs into a corpus, makes questions of about thirty forms from facts that do not come from
-this project's loader (`_structural_truth.py`), and asks them through `read_question`. KGP
+Makes questions of some thirty forms from facts that do not come from this project's loader
+(`_structural_truth.py`), in PDFTriage's form with `values`, and copies the PDFs beside them. KGP
 reports "Struct-EM" on PDFTriage (Wang et al., AAAI 2024, Table 1), whose documents and answers are
-not published; this follows it in measuring exact match per question. An answer counts as right if
-its values, without case, spaces and punctuation, are those expected: all of them and no other,
-in any order for lists. Where a page's whole text is asked for, 95 % of its words must be there; a
-comparison of pages must cite both and list only words that one alone has. Unsure answers are wrong.
+not published; `evaluate` takes it as the share of questions that got all values and no others.
 
 The wordings are in `structural_phrasings.json`: `known` ones were looked at while the forms were
 written; `held_out` ones were written down before and their errors not looked at, but for one ("the
@@ -20,16 +18,13 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import statistics
-import sys
-import time
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import _common as common
 from _structural_truth import Facts, Table, facts_of, squeezed
 
 _HERE = Path(__file__).parent
@@ -39,14 +34,11 @@ _ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth t
 
 @dataclass
 class Item:
-    """A question's slots and what is expected; `kind` says how the answer is compared."""
+    """A question's slots and the values that it asks for."""
 
     form: str
     slots: dict[str, Any]
     gold: list[str]
-    kind: str = "values"
-    asked: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 def items_of(facts: Facts, draw: random.Random) -> Iterator[Item]:
@@ -60,15 +52,10 @@ def items_of(facts: Facts, draw: random.Random) -> Iterator[Item]:
 
     yield Item("pages_in_document", doc, [str(facts.page_count)])
     beyond = {"page": facts.page_count + draw.randint(3, 40), **doc}
-    yield Item("missing_page", beyond, [], "missing")
-    yield Item("missing_table", {"table": "Table 97", **doc}, [], "missing")
+    yield Item("missing_page", beyond, [])
+    yield Item("missing_table", {"table": "Table 97", **doc}, [])
     for page in some((p for p in pages if len(facts.texts[p]) > 200), 2):
-        yield Item("content_of_page", {"page": page, **doc}, [facts.texts[page]], "content")
-    if facts.page_count > 1:
-        page, page2 = some((p for p in pages if facts.texts[p]), 2)
-        words = {p: {word for run in facts.words[p] for word in run} for p in (page, page2)}
-        slots = {"page": page, "page2": page2, **doc}
-        yield Item("difference_of_pages", slots, [], "difference", extra={"words": words})
+        yield Item("content_of_page", {"page": page, **doc}, [facts.texts[page]])
     for phrase, on in some(_phrases(facts, draw), 3):
         slots = {"phrase": phrase, **doc}
         yield Item("pages_with_phrase", slots, [str(page) for page in on])
@@ -78,7 +65,7 @@ def items_of(facts: Facts, draw: random.Random) -> Iterator[Item]:
         yield Item("is_phrase_on_page", {"page": page, **slots}, ["yes" if page in on else "no"])
     for form, held in (("header_of_page", facts.header), ("footer_of_page", facts.footer)):
         for page in some(held):
-            yield Item(form, {"page": page, **doc}, [held[page]], "joined")
+            yield Item(form, {"page": page, **doc}, [held[page]])
     for page in some(p for p, found in facts.headings.items() if found):
         yield Item("headings_of_page", {"page": page, **doc}, facts.headings[page])
     if facts.tables_counted:
@@ -103,7 +90,8 @@ def items_of(facts: Facts, draw: random.Random) -> Iterator[Item]:
         for one, two in [some(numbered, 2) for _ in range(3)]:
             both = [c for c in one.columns if squeezed(c) in map(squeezed, two.columns)]
             slots = {"table": one.called, "table2": two.called, **doc}
-            yield Item("common_columns_of_tables", slots, both)
+            if both:
+                yield Item("common_columns_of_tables", slots, both)
         single = Counter(squeezed(c) for table in numbered for c in table.columns)
         for table in numbered:
             for column in [c for c in table.columns if single[squeezed(c)] == 1][:1]:
@@ -140,8 +128,8 @@ def _within(table: Table, doc: dict[str, Any], draw: random.Random) -> Iterator[
         yield Item("row_by_number", place, [c for c in table.rows[n - 1] if c])
     if len(table.rows) <= 60:
         at = draw.randrange(len(table.columns))
-        if table.columns[at]:
-            values = [row[at] for row in table.rows if row[at]]
+        values = [row[at] for row in table.rows if row[at]]
+        if table.columns[at] and values:
             yield Item("values_of_column", {"column": table.columns[at], **slots}, values)
         names = Counter(row[0] for row in table.rows)
         rows = [row for row in table.rows if names[row[0]] == 1 and 1 < len(row[0]) < 60]
@@ -175,112 +163,37 @@ def _phrases(facts: Facts, draw: random.Random) -> list[tuple[str, list[int]]]:
     return several[:4] + made[:4]
 
 
-# --- asking and comparing -----------------------------------------------------------------------
-
-
-def right(item: Item, answer: Any) -> bool:
-    """Whether an answer is the expected one; see the head of this file."""
-    values = [squeezed(value) for value in answer.values]
-    gold = [squeezed(value) for value in item.gold]
-    if item.kind == "missing":
-        return not answer.found and bool(answer.text)
-    if not answer.sure:
-        return False
-    if item.kind == "content":
-        wanted = Counter(w.casefold() for w in item.gold[0].split() if w.isalpha() and len(w) > 2)
-        held = Counter(w.casefold() for w in answer.text.split())
-        return sum((wanted & held).values()) >= 0.95 * wanted.total()
-    if item.kind == "difference":
-        pages = {item.slots["page"], item.slots["page2"]}
-        one, two = item.extra["words"].values()
-        apart = [squeezed(word) in one and squeezed(word) in two for word in answer.values]
-        return {c.page for c in answer.citations} >= pages and sum(apart) <= 0.1 * len(apart)
-    if item.kind == "joined":
-        return "".join(values) == gold[0]
-    if not gold:
-        return not values
-    return Counter(filter(None, values)) == Counter(filter(None, gold))
-
-
 def main() -> None:
-    """Load, ask, compare, print."""
+    """Make the questions and put the PDFs beside them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="holds docling/ and pdfplumber/")
     parser.add_argument("--phrasings", choices=("known", "held_out", "all"), default="all")
     parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--corpus", default="bench-structural")
-    parser.add_argument("--loaded", action="store_true", help="the corpus is there from before")
-    parser.add_argument("--wrong", action="store_true", help="print the questions that went wrong")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--out", type=Path, required=True, help="for questions.jsonl and the PDFs")
     given = parser.parse_args()
     phrasings = json.loads((_HERE / "structural_phrasings.json").read_text(encoding="utf-8"))
     kinds = ("known", "held_out") if given.phrasings == "all" else (given.phrasings,)
     draw = random.Random(given.seed)
-    facts = facts_of(given.folder)
-    items = [item for document in facts for item in items_of(document, draw)]
-    results: dict[str, dict[str, list[bool]]] = {kind: defaultdict(list) for kind in kinds}
-    seconds: list[float] = []
-    unstated = 0
-
-    from kgp_neo4j.corpus.load.delete import delete_corpus
-    from kgp_neo4j.corpus.load.loading import load
-    from kgp_neo4j.corpus.tables.decide import read_question
-    from kgp_neo4j.graphdb.install import open_database
-
-    with open_database() as database:
-        if not given.loaded:
-            if {"name": given.corpus} in database.read("inspect/corpus_names"):
-                delete_corpus(database, given.corpus)
-            load(database, [*given.folder.glob("*/*.pdf")], given.corpus)
-        typed: Counter[str] = Counter()
-        for kind in kinds:
-            for at, item in enumerate(items):
+    made = []
+    for facts in facts_of(given.folder):
+        for at, item in enumerate(items_of(facts, draw)):
+            for kind in kinds:
                 wordings = phrasings[item.form][kind]
-                question = wordings[at % len(wordings)].format(**item.slots)
-                began = time.perf_counter()
-                reading = read_question(database, given.corpus, question)
-                answer = reading.answer()
-                seconds.append(time.perf_counter() - began)
-                typed[reading.decision.type] += 1
-                good = right(item, answer)
-                unstated += not answer.sure
-                results[kind][item.form].append(good)
-                if given.wrong and not good:
-                    print(f"- {question}\n    expected {[g[:70] for g in item.gold][:8]}\n    got "
-                          f"{[v[:70] for v in answer.values][:8]} {answer.doubt} "
-                          f"{answer.text[:150]!r}"
-                          f" [{answer.reading[:120]}]", file=sys.stderr)  # fmt: skip
-    seconds.sort()
-    figures = {
-        "questions": len(items) * len(kinds),
-        "forms": len({item.form for item in items}),
-        "struct_em": {
-            kind: round(100 * common.mean(g for form in by.values() for g in form), 1)
-            for kind, by in results.items()
-        },
-        "by_form": {
-            form: {k: f"{sum(by[form])}/{len(by[form])}" for k, by in results.items()}
-            for form in phrasings
-            if any(by[form] for by in results.values())
-        },
-        "unsure": unstated,
-        "decided": dict(typed),
-        "p50_ms": round(1000 * statistics.median(seconds), 1),
-        "p95_ms": round(1000 * common.quantile(seconds, 0.95), 1),
-    }
-    if given.json:
-        print(json.dumps(figures, indent=1))
-        return
-    rows = [
-        [form, *(by.get(kind, "-") for kind in kinds)] for form, by in figures["by_form"].items()
-    ]
-    print(common.markdown(["form", *kinds], rows))
-    print(f"\nStruct-EM: {figures['struct_em']}")
-    print(
-        f"{figures['questions']} questions of {figures['forms']} forms, {unstated} unsure; ", end=""
-    )
-    print(f"taken as {dict(typed)}; p50 {figures['p50_ms']} ms, p95 {figures['p95_ms']} ms")
-    print(common.described())
+                made.append(
+                    {
+                        "id": f"{facts.name} {at} {kind}",
+                        "text": wordings[at % len(wordings)].format(**item.slots),
+                        "category": item.form,
+                        "pdf_url": f"{facts.name}.pdf",
+                        "values": item.gold,
+                    }
+                )
+    given.out.mkdir(parents=True, exist_ok=True)
+    lines = (json.dumps(question, ensure_ascii=False) + "\n" for question in made)
+    (given.out / "questions.jsonl").write_text("".join(lines), encoding="utf-8")
+    for file in given.folder.glob("*/*.pdf"):
+        shutil.copy(file, given.out)
+    print(f"{len(made)} questions of {len({each['category'] for each in made})} forms")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kgp_neo4j.cli._evaluation import tell_evaluation
 from kgp_neo4j.cli._language import opened_model
 from kgp_neo4j.cli._output import say
-from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import MiningSettings, default_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def evaluate_graph(
     out: Path,
     other: tuple[Path, ...],
     compare: Path | None,
+    wrong_facts: bool,
     as_json: bool,
 ) -> None:
     """Answer the questions of a file over a graph by each method, or score published outputs."""
@@ -53,7 +54,11 @@ def evaluate_graph(
         run_graph_methods,
     )
     from kgp_neo4j.evaluate.graph_judge import add_bert_scores, judge_methods
-    from kgp_neo4j.evaluate.graph_questions import read_graph_questions, read_published
+    from kgp_neo4j.evaluate.graph_questions import (
+        read_graph_questions,
+        read_published,
+        with_wrong_facts,
+    )
     from kgp_neo4j.evaluate.questions import draw
     from kgp_neo4j.evaluate.report import graph_lines, graph_tables, machine_line
     from kgp_neo4j.evaluate.scores import Run, read_rows
@@ -73,6 +78,12 @@ def evaluate_graph(
     else:
         found = read_graph_questions(file)
     questions = draw(found, sample, seed)
+    if wrong_facts and graph is not None and not published:
+        with open_database(echo=say) as database:
+            types = Holdings.of(database, graph).types
+        questions = with_wrong_facts(questions, types, seed)
+        if not questions:
+            raise InputError("none of the questions names an entity of the graph", where=str(file))
     ids = {asked.id for asked in questions}
     lines |= {each.stem: read_rows(each, ids) for each in other}
     before = {

@@ -56,7 +56,8 @@ A stopped evaluation goes on where it was.
 """
 
 #: Of KGP's paper, and after it of MindMap's (`evaluate/graph_experiment.py`).
-_TABLES = ("1", "2", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
+_OF_KGP = ("1", "2", "structure")
+_TABLES = (*_OF_KGP, *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
 
 
 @click.command("evaluate", epilog=_EPILOG)
@@ -136,6 +137,12 @@ _TABLES = ("1", "2", *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
     help="Over a graph: BERTScore by the checkpoint in this folder.",
 )
 @click.option(
+    "--wrong-facts",
+    is_flag=True,
+    help="Over a graph: ask each question again with an entity that it names replaced by another "
+    "of its type, drawn by --seed.",
+)
+@click.option(
     "--ranks",
     multiple=True,
     type=click.Path(file_okay=False, path_type=Path),
@@ -182,6 +189,7 @@ def command(
     chat_url: str | None,
     judge: str | None,
     bert: Path | None,
+    wrong_facts: bool,
     ranks: tuple[Path, ...],
     out: Path,
     other: tuple[Path, ...],
@@ -193,7 +201,7 @@ def command(
     Each method answers every question with the same budget, by the offline reader or the language
     model. Runs, report.md and report.html are written to --out.
     """
-    from kgp_neo4j.evaluate.experiment import METHODS, TABLES
+    from kgp_neo4j.evaluate.experiment import TABLES
 
     if listed:
         _print_methods()
@@ -211,7 +219,7 @@ def command(
     if graph is not None or (file.is_file() and is_over_graph(file)):
         from kgp_neo4j.cli._evaluate_graph import evaluate_graph
 
-        if figure is not None or table in ("1", "2"):
+        if figure is not None or table in _OF_KGP:
             raise click.UsageError("Over a graph there are --table mindmap-... and --methods.")
         evaluate_graph(
             file,
@@ -228,12 +236,14 @@ def command(
             out=out,
             other=other,
             compare=compare,
+            wrong_facts=wrong_facts,
             as_json=as_json,
         )
         return
-    if bert is not None:
-        raise click.UsageError("--bert-score is of questions over a graph: add --graph NAME.")
-    if table not in (None, "1", "2"):
+    if bert is not None or wrong_facts:
+        given = "--wrong-facts" if wrong_facts else "--bert-score"
+        raise click.UsageError(f"{given} is of questions over a graph: add --graph NAME.")
+    if table not in (None, *_OF_KGP):
         raise click.UsageError(f"--table {table} is of questions over a graph: add --graph NAME.")
     from kgp_neo4j.environment.configuration import language_settings
     from kgp_neo4j.evaluate.datasets import open_dataset
@@ -266,7 +276,7 @@ def command(
     if methods or table or not (other or figure):
         names = check_methods(
             [name for name in (methods or "").split(",") if name],
-            within=TABLES[table] if table else tuple(METHODS),
+            within=TABLES[table or "1"],
             model=model is not None,
             agent_models=weights,
         )

@@ -11,7 +11,7 @@ import re
 import string
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ __all__ = [
     "from_passages",
     "normalised",
     "short_answer",
+    "structural_match",
 ]
 
 #: From a question to a line of the run without its id.
@@ -37,6 +38,9 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 #: Answers that get no F1 for shared words.
 _WHOLE = frozenset(("yes", "no", "noanswer"))
+_SIGNS = re.compile(r"[^\W_]+")
+#: Words from which on a value is a page's text, and the share of them that must be there.
+_TEXT_WORDS, _TEXT_SHARE = 50, 0.95
 
 
 # --- Scores ---
@@ -68,6 +72,36 @@ def _f1(said: str, truth: str) -> float:
         return float(given == wanted)
     same = sum((Counter(given) & Counter(wanted)).values())
     return 2 * same / (len(given) + len(wanted))
+
+
+def structural_match(wanted: Sequence[str], row: Mapping[str, Any]) -> float:
+    """Return 1 where a line of a run has the values asked for, in any order, and no others, else 0.
+
+    This is Struct-EM (KGP, Table 1). Letters and digits are compared, without case. The values are
+    `values`, else the answer, whole or between commas. With none wanted, what is asked about does
+    not exist, and a line is right that says so by `found` false. Of a page's text, 95 % of the
+    words in letters must be there.
+    """
+    said = str(row.get("answer") or "")
+    given = row.get("values")
+    if not wanted:
+        return float(bool(said) and row.get("found") is False)
+    words = Counter(filter(str.isalpha, wanted[0].casefold().split()) if len(wanted) == 1 else ())
+    if words.total() > _TEXT_WORDS:
+        held = words & Counter(said.casefold().split())
+        return float(held.total() >= _TEXT_SHARE * words.total())
+    expected = sorted(filter(None, map(_squeezed, wanted)))
+    readings = [[str(value) for value in given]] if given else [[said], said.split(",")]
+    found = [sorted(filter(None, map(_squeezed, values))) for values in readings]
+    # A line of a page may be one value or several.
+    joined = len(expected) == 1 and any(
+        "".join(map(_squeezed, values)) == expected[0] for values in readings
+    )
+    return float(joined or expected in found)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(_SIGNS.findall(text.casefold()))
 
 
 def short_answer(statements: Sequence[Statement]) -> str:

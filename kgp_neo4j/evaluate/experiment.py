@@ -23,7 +23,7 @@ from kgp_neo4j.evaluate.scores import Run, read_run
 from kgp_neo4j.evaluate.searches import BiEncoderSearch, MdrSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.reply_text import cost_of
-from kgp_neo4j.types.corpus import Answer, Passage, Question, Retrieval
+from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
@@ -55,6 +55,8 @@ class Method:
     needs: str = ""
 
 
+#: The row that answers questions about pages and tables from passages too.
+_NO_STRUCTURE = "no-structure"
 #: The rows by name, in the order of the table (KGP, Table 1 and 2).
 METHODS: dict[str, Method] = {
     "none": Method("no passages: what the language model knows", "", needs="model"),
@@ -75,13 +77,15 @@ METHODS: dict[str, Method] = {
     "kgp-llama": Method("traversal by a fine-tuned LLaMA", agent="llama", needs="agent model"),
     "kgp-chat": Method("traversal by texts of the language model", agent="chat", needs="model"),
     "kgp": Method("traversal by the learned agent, our default", agent="learned"),
+    _NO_STRUCTURE: Method("the same without page and table nodes", agent="learned"),
     "golden": Method("the supporting facts themselves", ""),
 }
 
-#: The rows of the paper's tables: the methods (Table 1), and the traversal agents (Table 2).
+#: The rows of the paper's tables: the methods and Struct-EM (Table 1), the agents (Table 2).
 TABLES: dict[str, tuple[str, ...]] = {
-    "1": tuple(METHODS),
+    "1": tuple(name for name in METHODS if name != _NO_STRUCTURE),
     "2": tuple(name for name in METHODS if name.startswith("kgp")),
+    "structure": ("none", _NO_STRUCTURE, "kgp"),
 }
 
 
@@ -279,7 +283,8 @@ def answering(
     def answered(question: Question) -> dict[str, Any]:
         corpus = dataset.corpus_of(question.id)
         if name != "golden":
-            return _row(pipeline(corpus), pipeline(corpus).ask(question.text))
+            type_: QuestionType | None = "content" if name == _NO_STRUCTURE else None
+            return _row(pipeline(corpus), pipeline(corpus).ask(question.text, type_=type_))
         facts = _facts(database, corpus, golds[question.id])
         return _row(pipeline(corpus), pipeline(corpus).answer(Retrieval(question, facts)))
 
@@ -301,12 +306,20 @@ def _facts(database: Database, corpus: str, gold: GoldQuestion) -> tuple[Passage
 def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
     """Return a line of the run, without the question's id."""
     usage, said = answer.usage, answer.text
+    if usage is None and pipeline.meter is not None:  # of an answer from given passages
+        usage = pipeline.meter.take_usage()
+    structural: dict[str, Any] = {}
     if answer.statements:
         said = short_answer(answer.statements)
-    elif answered_by(answer) == "structure" and answer.structural and answer.structural.values:
-        said = ", ".join(answer.structural.values)
+    elif answered_by(answer) == "structure" and answer.structural:
+        values = answer.structural.values
+        if answer.structural.sure:
+            structural = {"values": list(values), "found": answer.structural.found}
+        said = ", ".join(values) or said
     return {
         "answer": said,
+        "by": answered_by(answer),
+        **structural,
         "stated": answer.stated,
         "retrieved": [{"title": p.title, "text": p.text} for p in answer.passages],
         "carried": [statement.carried for statement in answer.statements],

@@ -8,7 +8,7 @@ MindMap's go through its prompt and check, and a baseline's reply counts as it s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,41 +87,46 @@ _DOCUMENTS = 3
 
 @dataclass(frozen=True, slots=True)
 class GraphResult:
-    """The scored runs by method, with their settings; `linking` is that of each question."""
+    """The scored runs by method, with their settings; `linking` is that of each question.
+
+    `types` are for each question the types that its answer's entities have in the graph.
+    """
 
     dataset: str
     settings: Mapping[str, Any]
     questions: tuple[GraphQuestion, ...]
     linking: Run
     runs: dict[str, Run]
+    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 # --- Measures ---
 
 
 class Holdings:
-    """The names that a graph holds, by key and in any word form; none of no graph."""
+    """The names that a graph holds with their types, by key and in any word form."""
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        self._keys: set[str] = set()
+    def __init__(self, types: Mapping[str, str] | None = None) -> None:
+        self.types = types or {}
+        self._keys: dict[str, str] = {}
         self._stems: dict[tuple[str, ...], str] = {}
-        given = list(names)
-        for name in given:
+        for name, type_ in self.types.items():
             key = key_of(name)
-            self._keys.add(key)
+            self._keys[key] = type_
             for way in forms(name)[:1]:
                 self._stems.setdefault(content_stems(way), key)
-        self.known = known_names(given)
+        self.known = known_names(self.types)
 
     @classmethod
     def of(cls, database: Database, graph: str) -> Holdings:
         """Return the names of a graph; raises GraphError where there is no such one."""
         require_graph(database, graph)
-        return cls(row["name"] for row in database.read("explore/all_names", graph=graph))
+        rows = database.read("explore/all_names", graph=graph)
+        return cls({row["name"]: row["type"] for row in rows})
 
     def exactly(self, listed: Iterable[str]) -> set[str]:
         """Return the keys of the listed names that the graph has letter by letter, case aside."""
-        return {key_of(name) for name in listed} & self._keys
+        return {key_of(name) for name in listed} & self._keys.keys()
 
     def held(self, listed: Iterable[str]) -> set[str]:
         """Return the keys of the listed names that the graph has in any word form."""
@@ -134,6 +139,16 @@ class Holdings:
             elif stems and stems in self._stems:
                 found.add(self._stems[stems])
         return found
+
+    def types_of_answer(self, asked: GraphQuestion) -> tuple[str, ...]:
+        """Return the types of the entities in a question's answer: those listed, else those that
+        the right option or the reference names.
+        """
+        keys = self.held(asked.answers)
+        if not keys:
+            text = asked.options.get(asked.choice, asked.reference)
+            keys = {key_of(name) for name in grounding(text, (), self.known).named}
+        return tuple(sorted({self._keys[key] for key in keys} - {""}))
 
 
 def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[str, float]:
@@ -249,7 +264,8 @@ def run_graph_methods(
         answer_questions(asked, answers.by(name, linking), file, resume=True)
         runs[name] = measure_run(read_rows(file), questions, holdings)
     linked = _measure_linking(linking, questions, holdings)
-    return GraphResult(dataset, settings, tuple(questions), linked, runs)
+    types = {asked.id: holdings.types_of_answer(asked) for asked in questions}
+    return GraphResult(dataset, settings, tuple(questions), linked, runs, types)
 
 
 class _Answers:

@@ -69,7 +69,8 @@ class GoldQuestion:
     """A question with its true answers and supporting facts.
 
     With no answers, saying nothing is right; where they are None, nobody has written them down.
-    `kind` is the data set's own.
+    `values` are those that a question about pages and tables asks for, none of them where what it
+    asks about does not exist. `kind` is the data set's own.
     """
 
     id: str
@@ -77,6 +78,7 @@ class GoldQuestion:
     answers: tuple[str, ...] | None
     facts: tuple[Fact, ...]
     kind: str = ""
+    values: tuple[str, ...] | None = None
 
     @property
     def question(self) -> Question:
@@ -174,15 +176,27 @@ def _asked(
     elif isinstance(record.get("query"), str) and "evidence_list" in record:
         yield _with_evidence(record, number)
     elif isinstance(record.get("text"), str) and "pdf_url" in record:
-        name = PurePosixPath(record["pdf_url"]).name
-        gold = GoldQuestion(str(record["id"]), record["text"], None, (), record["category"])
-        yield Asked(gold, document=name)
+        yield _over_document(record)
     elif not isinstance(record.get("question"), str):
         raise InputError("not a question", where=where, hint=_FORM)
     elif isinstance(record.get("paragraph"), str):
         yield _with_sentences(record, number)
     else:
         yield _with_facts(record, where)
+
+
+def _over_document(record: dict[str, Any]) -> Asked:
+    """Read a question of PDFTriage, or one in its form with the `values` that it asks for."""
+    values = record.get("values")
+    gold = GoldQuestion(
+        str(record["id"]),
+        record["text"],
+        None,
+        (),
+        record["category"],
+        None if values is None else tuple(map(str, values)),
+    )
+    return Asked(gold, document=PurePosixPath(record["pdf_url"]).name)
 
 
 def _with_facts(record: dict[str, Any], where: str) -> Asked:

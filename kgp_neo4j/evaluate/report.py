@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from statistics import median
 from typing import Any
@@ -33,6 +33,8 @@ __all__ = [
 
 #: The method that the others are compared with.
 _OURS = "kgp"
+#: What a kind of question is told by, the first that a question has.
+_OF_KIND = ("Struct-EM", "F1", "silent", "stated")
 
 Table = tuple[str, Sequence[str], list[list[str]]]
 
@@ -53,22 +55,28 @@ def _methods(result: Result) -> Table:
     last = CUTS[-1]
     cut = min(int(result.settings["budget"]), last)  # a run has no more than its budget
     measures = {
-        "Acc": "Acc", "EM": "EM", "F1": "F1", "recall@5": "R@5", f"recall@{last}": f"R@{cut}",
-        f"all@{last}": f"SF-EM@{cut}", "precision@5": "P@5", "carried": "carried",
-        "silent": "silent", "stated": "stated",
+        "Struct-EM": "Struct-EM", "Acc": "Acc", "EM": "EM", "F1": "F1", "recall@5": "R@5",
+        f"recall@{last}": f"R@{cut}", f"all@{last}": f"SF-EM@{cut}", "precision@5": "P@5",
+        "by model": "by model", "carried": "carried", "silent": "silent", "stated": "stated",
     }  # fmt: skip
     known = {name for run in result.runs.values() for name in run.means()}
     names = [name for name in measures if name in known]
-    ranks = _ranks({name: run.means().get("F1", 0.0) for name, run in result.runs.items()})
+    by = _compared(known)
+    ranks = _ranks({name: run.means().get(by, 0.0) for name, run in result.runs.items()})
     rows = []
     for method, run in result.runs.items():
         means = run.means()
         cells = [_percent(means.get(name)) for name in names]
-        cells += [_difference(result, method), f"{ranks[method]:g}", _seconds(run)]
+        cells += [_difference(result, method, by), f"{ranks[method]:g}", _seconds(run)]
         rows.append([method, *cells])
     shown = [measures[name] for name in names]
-    header = ("method", *shown, f"F1 less that of {_OURS}", "rank", "p50 s")
+    header = ("method", *shown, f"{by} less that of {_OURS}", "rank", "p50 s")
     return "Methods", header, rows
+
+
+def _compared(known: Container[str]) -> str:
+    """Return the measure that methods are compared by: Struct-EM where no answer has an F1."""
+    return "Struct-EM" if "F1" not in known and "Struct-EM" in known else "F1"
 
 
 def _kinds(result: Result) -> Table:
@@ -79,10 +87,15 @@ def _kinds(result: Result) -> Table:
         cells = []
         for run in result.runs.values():
             measures = [run.measures[key] for key in ids]
-            values = [m.get("F1", m.get("silent", m.get("stated"))) for m in measures]
-            cells.append(_percent(mean([v for v in values if v is not None])))
+            values = [
+                next(m[name] for name in _OF_KIND if name in m)
+                for m in measures
+                if any(name in m for name in _OF_KIND)
+            ]
+            cells.append(_percent(mean(values)))
         rows.append([kind, str(len(ids)), *cells])
-    return "F1 by kind of question", ("kind", "questions", *result.runs), rows
+    by = _compared({name for run in result.runs.values() for name in run.means()})
+    return f"{by} by kind of question", ("kind", "questions", *result.runs), rows
 
 
 def _changes(result: Result, before: Mapping[str, Run]) -> Table:
@@ -90,16 +103,18 @@ def _changes(result: Result, before: Mapping[str, Run]) -> Table:
     for method, run in result.runs.items():
         if method in before:
             cells = [
-                _interval(paired_interval(run, before[method], m)) for m in ("EM", "F1", "recall@5")
+                _interval(paired_interval(run, before[method], m))
+                for m in ("EM", "F1", "recall@5", "Struct-EM")
             ]
             rows.append([method, *cells])
-    return "Change since the earlier evaluation", ("method", "EM", "F1", "R@5"), rows
+    header = ("method", "EM", "F1", "R@5", "Struct-EM")
+    return "Change since the earlier evaluation", header, rows
 
 
-def _difference(result: Result, method: str) -> str:
+def _difference(result: Result, method: str, by: str) -> str:
     if method == _OURS or _OURS not in result.runs:
         return ""
-    return _interval(paired_interval(result.runs[method], result.runs[_OURS], "F1"))
+    return _interval(paired_interval(result.runs[method], result.runs[_OURS], by))
 
 
 def _interval(found: tuple[float, float, float] | None) -> str:
@@ -194,16 +209,16 @@ def _linking(linking: Run) -> Table:
 
 
 def _groups(result: GraphResult, by: str) -> Table:
-    """Return a measure by the data set's kinds, and by how many entities a question links.
-
-    A path can only be where two entities are linked.
+    """Return a measure by the data set's kinds, by how many entities a question links (a path can
+    only be where two are), and by the types of its answer.
     """
     linked = result.linking.measures
     groups: dict[str, list[str]] = {}
     for asked in result.questions:
         number = int(linked[asked.id]["linked"])
         several = ("no entity linked", "one entity", "two or more entities")[min(number, 2)]
-        for group in (asked.kind, several) if asked.kind else (several,):
+        types = [f"answer of type {type_}" for type_ in result.types.get(asked.id, ())]
+        for group in filter(None, (asked.kind, several, *types)):
             groups.setdefault(group, []).append(asked.id)
     rows = []
     for group in sorted(groups):
@@ -256,9 +271,10 @@ def settings_lines(result: Result, machine: str) -> list[str]:
         f"{len(result.questions)} questions of {result.dataset}; corpus: {result.setting}; budget "
         f"{result.settings['budget']} passages; answers: {result.settings['answers']}; {machine}.",
         *_traversal(result),
-        "EM and F1 are SQuAD's, in per cent; R, P and SF-EM count supporting facts among the first "
-        "passages; `silent` is the share of questions without an answer that got none; `stated`, "
-        "where the answers are not known, the share that got a sure one.",
+        "EM and F1 are SQuAD's, in per cent; Struct-EM is the share of questions about pages and "
+        "tables that got the values asked for and no others; R, P and SF-EM count supporting facts "
+        "among the first passages; `silent` is the share of questions without an answer that got "
+        "none; `stated`, where the answers are not known, the share that got a sure one.",
     ]
     return lines + _missing(result.runs)
 

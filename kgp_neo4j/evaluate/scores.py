@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kgp_neo4j.evaluate.answers import exact_match, f1
+from kgp_neo4j.evaluate.answers import exact_match, f1, structural_match
 from kgp_neo4j.evaluate.questions import GoldQuestion, read_values
 from kgp_neo4j.types.errors import InputError
 
@@ -32,7 +32,8 @@ __all__ = [
 CUTS = (2, 5, 10, 20, 30)
 _DRAWS = 1000
 
-#: A line of a run: `id`, and where known `retrieved`, `answer`, `stated` and `seconds`.
+#: A line of a run: `id`, and where known `retrieved`, `answer`, `values`, `found`, `stated` and
+#: `seconds`.
 Row = Mapping[str, Any]
 
 
@@ -118,6 +119,8 @@ def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
         made[f"all@{cut}"] = float(found == len(gold.facts))
         made[f"precision@{cut}"] = right / cut
     said = str(row.get("answer") or "")
+    if gold.values is not None:
+        made["Struct-EM"] = structural_match(gold.values, row)
     if gold.answers is None:
         made["stated"] = float(bool(said) and row.get("stated") is not False)
     elif gold.answers:
@@ -125,6 +128,8 @@ def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
         made["F1"] = f1(said, gold.answers)
     else:
         made["silent"] = float(not said or row.get("stated") is False) if row else 0.0
+    if row.get("calls") and "by" in row:
+        made["by model"] = float(row["by"] == "model")
     if carried := row.get("carried"):
         made["carried"] = mean([float(each) for each in carried])
     if isinstance(row.get("seconds"), int | float):

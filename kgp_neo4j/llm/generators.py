@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.models.torch_encoder import native_bfloat16
+from kgp_neo4j.models.torch_encoder import quick_bfloat16
 from kgp_neo4j.types.errors import ModelError
 
 __all__ = [
@@ -117,7 +117,7 @@ def load_generator(kind: Kind, name: str | None, adapter: str | None = None) -> 
     """Load a checkpoint (folder or hub name), with a LoRA adapter if its folder is given.
 
     An adapter's folder alone is enough: it names its base model. Runs in bfloat16 on a GPU and on
-    CPUs with native bfloat16, in float32 elsewhere. Raises ModelError when the checkpoint is not
+    CPUs that have it, in float32 elsewhere. Raises ModelError when the checkpoint is not
     found, has no safetensors weights, or is of the other kind.
     """
     device, dtype = placed()
@@ -130,8 +130,9 @@ def placed() -> tuple[str, Any]:
     with needs("torch", "a local language model", ModelError):
         import torch
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    native = device == "cuda" or native_bfloat16()
-    return device, torch.bfloat16 if native else torch.float32
+    # In bfloat16 a model of 270 M parameters reads and writes twice as fast with AVX512-BF16.
+    quick = device == "cuda" or quick_bfloat16()
+    return device, torch.bfloat16 if quick else torch.float32
 
 
 def kind_of_checkpoint(name: str) -> Kind:

@@ -22,6 +22,7 @@ from kgp_neo4j.types.errors import EncoderError
 
 __all__ = [
     "TorchTransformer", "gpu_is_usable", "load_mdr_model", "load_model", "native_bfloat16",
+    "quick_bfloat16",
     "quick_products",
 ]  # fmt: skip
 
@@ -169,8 +170,8 @@ def _default_folder() -> str:
 def native_bfloat16() -> bool:
     """Return whether bfloat16 is faster than float32 here: on a GPU, or a CPU with AMX.
 
-    AVX512-BF16 alone is too little for a whole model, though enough for its products:
-    `quick_products`.
+    AVX512-BF16 alone is too little for a whole encoder, though enough for its products and for
+    models that write: `quick_bfloat16`.
     """
     import torch
 
@@ -179,16 +180,21 @@ def native_bfloat16() -> bool:
     return bool(getattr(torch.cpu, "_is_amx_tile_supported", bool)())
 
 
+def quick_bfloat16() -> bool:
+    """Return whether products are faster in bfloat16: with AVX512-BF16 too."""
+    import torch
+
+    return native_bfloat16() or bool(getattr(torch.cpu, "_is_avx512_bf16_supported", bool)())
+
+
 def quick_products(model: Any) -> AbstractContextManager[Any]:
     """Return a context in which a float32 model's products are computed in bfloat16 if faster.
 
     Weights and all else stay as they are. On a CPU with AVX512-BF16 a model takes two thirds of the
-    time; a model wholly in bfloat16 gains nothing there.
+    time; an encoder wholly in bfloat16 gains nothing there.
     """
     import torch
 
     part = next(model.parameters())
-    quick = native_bfloat16() or bool(getattr(torch.cpu, "_is_avx512_bf16_supported", bool)())
-    return torch.autocast(
-        part.device.type, torch.bfloat16, enabled=quick and part.dtype == torch.float32
-    )
+    enabled = part.dtype == torch.float32 and quick_bfloat16()
+    return torch.autocast(part.device.type, torch.bfloat16, enabled=enabled)

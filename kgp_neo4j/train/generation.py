@@ -25,6 +25,7 @@ from kgp_neo4j.corpus.traverse.agents.prompts import (
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.llm.generators import INPUT_TOKENS, Kind, input_limit, load_checkpoint
+from kgp_neo4j.models.torch_encoder import quick_bfloat16
 from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
 from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.train.watching import watch
@@ -102,10 +103,10 @@ def fine_tune(
     rate: float,
     save_every: int,
     seed: int,
-) -> tuple[list[float], float | None, int]:
-    """Train a model in place; return the losses of the last epoch, the loss on dev, and the steps.
+) -> tuple[list[tuple[int, float]], float | None, int]:
+    """Train a model in place; return the losses with their steps, the loss on dev, and the steps.
 
-    Uses AdamW with a linear decay of the rate to 0, in bfloat16 on a GPU that has it. A run resumed
+    Uses AdamW with a linear decay of the rate to 0, in bfloat16 where that is faster. A run resumed
     from the checkpoint `resume` sees the data in the same order as an uninterrupted one.
     """
     with needs("train", "training a language model", ModelError):
@@ -135,7 +136,7 @@ def fine_tune(
             logging_nan_inf_filter=False,
             remove_unused_columns=False,
             dataloader_pin_memory=gpu,
-            bf16=gpu and torch.cuda.is_bf16_supported(),
+            bf16=quick_bfloat16(),
             use_cpu=not gpu,
             report_to="none",
             disable_tqdm=True,
@@ -160,7 +161,7 @@ def fine_tune(
                 hint="Give a smaller --batch, or train adapters alone with --lora.",
             ) from error
     history = trainer.state.log_history
-    losses = [float(r["loss"]) for r in history if "loss" in r and r["epoch"] > epochs - 1]
+    losses = [(int(r["step"]), float(r["loss"])) for r in history if "loss" in r]
     dev_losses = [float(r["eval_loss"]) for r in history if "eval_loss" in r]
     return losses, dev_losses[-1] if dev_losses else None, int(trainer.state.global_step)
 
@@ -211,7 +212,8 @@ class GenerationReport:
     """The result of a training; losses are cross-entropies per token.
 
     `loss` is the mean over the last epoch, `dev_loss` that of the development questions at the end;
-    `resumed` is the step it continued from, and `done_before` is true where it was finished before.
+    `losses` are those since the one before, each with its step; `resumed` is the step it continued
+    from, and `done_before` is true where it was finished before.
     """
 
     out: str
@@ -223,6 +225,7 @@ class GenerationReport:
     resumed: int
     seconds: float
     device: str
+    losses: tuple[tuple[int, float], ...] = ()
     done_before: bool = False
 
 
@@ -272,22 +275,24 @@ def train_generator(
             save_every=save_every,
             seed=settings.seed,
         )
-        if not losses or not all(map(math.isfinite, losses)):
+        if not losses or not all(math.isfinite(loss) for _, loss in losses):
             raise ModelError(
                 "the training diverged: its loss is no number",
                 where=str(out),
                 hint="Train anew with a lower --rate and --overwrite.",
             )
+        last_epoch = [loss for step, loss in losses if step > steps - steps / settings.epochs]
         report = GenerationReport(
             out=str(out),
             questions=len(questions),
             pairs=len(pairs),
             steps=steps,
-            loss=sum(losses) / len(losses),
+            loss=sum(last_epoch) / len(last_epoch),
             dev_loss=dev_loss,
             resumed=int(last.name.rpartition("-")[2]) if last else 0,
             seconds=time.perf_counter() - began,
             device=device,
+            losses=tuple(losses),
         )
         model.save_pretrained(out)
         tokenizer.save_pretrained(out)

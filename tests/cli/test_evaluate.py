@@ -15,6 +15,7 @@ from commands import environment, kgp
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.evaluate.answers import structural_match
 from kgp_neo4j.evaluate.datasets import open_dataset
 from kgp_neo4j.evaluate.questions import Fact, read_asked
 from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, read_run
@@ -82,6 +83,27 @@ def test_what_a_question_measures() -> None:
     assert measure(silent, {"answer": "40", "stated": True}) == {"silent": 0.0}
     assert measure(silent, {"answer": "40", "stated": False}) == {"silent": 1.0}
     assert measure(silent, {}) == {"silent": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "row", "right"),
+    [
+        (["3"], {"answer": "3 pages", "values": ["3"]}, True),
+        (["3"], {"answer": "", "stated": False}, False),
+        (["Height (m)", "Light"], {"answer": "", "values": ["light", "Height(m)"]}, True),
+        (["Light", "Height"], {"answer": "Light, height"}, True),
+        (["Light", "Height"], {"answer": "Light"}, False),
+        (["Light"], {"answer": "", "values": ["Light", "Height"]}, False),
+        (["Annual Report"], {"answer": "", "values": ["Annual", "Report"]}, True),
+        ([], {"answer": "There is no page 9.", "values": [], "found": False}, True),
+        ([], {"answer": "Ardfin", "values": ["Ardfin"], "found": True}, False),
+        ([], {"answer": ""}, False),
+        (["word " * 100], {"answer": "word " * 96, "values": []}, True),
+        (["word " * 100], {"answer": "word " * 94, "values": []}, False),
+    ],
+)
+def test_structural_values_are_matched(wanted: list[str], row: Any, right: bool) -> None:
+    assert structural_match(wanted, row) == float(right)
 
 
 def test_the_interval_of_a_difference_is_paired() -> None:
@@ -375,10 +397,17 @@ def test_questions_over_pdfs_beside_them(
     file = _lines(
         tmp_path / "questions.jsonl",
         *(
-            {"id": n, "text": text, "category": "structure", "pdf_url": f"https://pdfs/{name}.pdf"}
-            for n, text, name in (
-                (1, "How many pages does the document have?", "held"),
-                (2, "What does Page 1 say?", "absent"),
+            {
+                "id": n,
+                "text": text,
+                "category": "structure",
+                "pdf_url": f"https://pdfs/{name}.pdf",
+                **({} if values is None else {"values": values}),
+            }
+            for n, text, name, values in (
+                (1, "How many pages does the document have?", "held", ["3"]),
+                (2, "What does Page 1 say?", "absent", None),
+                (3, "What does page 41 say?", "held", []),
             )
         ),
     )
@@ -387,13 +416,16 @@ def test_questions_over_pdfs_beside_them(
     shutil.copy(DOCUMENTS / "annual-report-1889.pdf", tmp_path / "held.pdf")
     base = f"evaluate-test-{tmp_path.name}"
     try:
-        done = kgp("evaluate", str(file), "--methods", "kgp", "--corpus", base,
+        done = kgp("evaluate", str(file), "--table", "structure", "--corpus", base,
                    "--out", str(tmp_path / "out"), **environment(connection))  # fmt: skip
         assert done.returncode == 0, done.stderr
-        told = f"1 questions of {tmp_path.name} questions; corpus: one corpus for each document"
+        told = f"2 questions of {tmp_path.name} questions; corpus: one corpus for each document"
         assert told in done.stdout
-        assert "| method | stated |" in done.stdout
-        row = json.loads((tmp_path / "out" / "kgp.jsonl").read_text(encoding="utf-8"))
-        assert row["answer"].startswith("3")
+        assert "| method | Struct-EM | stated | Struct-EM less that of kgp |" in done.stdout
+        assert "| kgp | 100.0 |" in done.stdout
+        assert "| no-structure | 0.0 |" in done.stdout
+        rows = (tmp_path / "out" / "kgp.jsonl").read_text(encoding="utf-8").splitlines()
+        assert json.loads(rows[0])["values"] == ["3"]
+        assert json.loads(rows[1])["found"] is False
     finally:
         delete_corpus(database, f"{base}-held.pdf")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,17 @@ from scripted_model import Scripted
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.environment.configuration import language_settings
 from kgp_neo4j.evaluate.datasets import Dataset, open_dataset
-from kgp_neo4j.evaluate.experiment import plan
+from kgp_neo4j.evaluate.experiment import answering, plan
 from kgp_neo4j.evaluate.figures import BRANCHING, Point, draw_figure, make_figure
 from kgp_neo4j.evaluate.judge import is_same_answer, judge_run
 from kgp_neo4j.evaluate.report import figure_table, rank_table
-from kgp_neo4j.evaluate.scores import read_run
+from kgp_neo4j.evaluate.scores import measure, read_run
 from kgp_neo4j.evaluate.searches import BiEncoderSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import writer
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.language import Reply
 from kgp_neo4j.types.settings import traversal_settings
 
 _TOWNS = ("Ardfin", "Kettlehaven", "Morvich", "Skelby", "Tarnock", "Ulsta")
@@ -147,6 +149,19 @@ def test_searches_of_all_passages(database: Database, demo_corpus: str, tiny_enc
     assert found.passages[0].id in [passage.id for passage in same.passages]
     with pytest.raises(ConfigurationError, match="names no pair"):
         BiEncoderSearch(database, demo_corpus, 5, "a,b,c")
+
+
+def test_golden_counts_its_call_of_the_model(database: Database, demo_corpus: str) -> None:
+    demo = replace(open_dataset("demo", split="dev", sample=1, seed=0), corpus=demo_corpus)
+    walk = traversal_settings("beam", budget=4)
+    answered = answering(database, demo, "golden", walk, Scripted(["Answer: Ada [1]"]), None)
+    row = answered(demo.questions[0].question)
+    assert (row["answer"], row["calls"], row["by"]) == ("Ada", 1, "model")
+    answered = answering(database, demo, "golden", walk, Scripted([Reply("", "refused")]), None)
+    row = answered(demo.questions[0].question)
+    # The offline reader answers instead, which the report tells.
+    assert (row["calls"], row["by"]) == (1, "reader")
+    assert measure(demo.questions[0], row)["by model"] == 0
 
 
 def test_the_plan_counts_calls_and_cost() -> None:

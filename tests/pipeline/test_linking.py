@@ -179,7 +179,8 @@ def test_nearest_entities_in_a_crowd(database: Database, english: str, encoder: 
 def test_all_names_statement(database: Database, chinese: str) -> None:
     rows = database.read("explore/all_names", graph=chinese)
     assert len(rows) == 10
-    assert {"流行性感冒", "恶心"} <= {row["name"] for row in rows}
+    types = {row["name"]: row["type"] for row in rows}
+    assert (types["流行性感冒"], types["恶心"]) == ("疾病", "症状")
 
 
 def test_link_entities_procedure(database: Database, english: str, chinese: str) -> None:

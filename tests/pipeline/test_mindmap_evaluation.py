@@ -30,6 +30,7 @@ from kgp_neo4j.evaluate.graph_questions import (
     is_over_graph,
     read_graph_questions,
     read_published,
+    with_wrong_facts,
 )
 from kgp_neo4j.evaluate.mindmap import (
     AXES,
@@ -282,7 +283,7 @@ def test_documents_of_a_graph_are_retrieved(
 
 
 def test_what_an_answer_measures() -> None:
-    holdings = Holdings(["Pale tide", "Blood count", "Iron of Hesk", "Fatigue"])
+    holdings = Holdings(dict.fromkeys(("Pale tide", "Blood count", "Iron of Hesk", "Fatigue"), ""))
     asked = GraphQuestion(
         "1", "I feel tired.", "Pale tide; iron of hesk.", answers=("blood counts", "Pale tide", "Z")
     )
@@ -380,6 +381,7 @@ def test_listed_entities_measure_linking_and_coverage(
     assert (rows["mindmap"]["coverage"], rows["mindmap"]["hits@1"]) == ("100.0", "100.0")
     assert "| 1 | 2.00 | 100.0 | 100.0 |" in done.stdout
     assert "| two or more entities | 1 | 100.0 |" in done.stdout
+    assert "| answer of type " in done.stdout
     theirs = tmp_path / "theirs.jsonl"
     theirs.write_text('{"id": "1", "answer": "Pale tide."}\n', encoding="utf-8")
     beside = kgp("evaluate", str(file), "--graph", demo_graph, "--score", str(theirs),
@@ -387,6 +389,21 @@ def test_listed_entities_measure_linking_and_coverage(
     assert _rows(beside.stdout)["theirs"]["named"] == "50.0"
     compared = kgp(*run, "--compare", str(out), **environment(connection))
     assert "| mindmap | +0.0 [+0.0, +0.0] |" in compared.stdout
+
+
+def test_a_wrong_fact_stands_in_the_place_of_another() -> None:
+    types = {"Dry_cough": "Symptom", "Fever": "Symptom", "Pale_skin": "Symptom", "Flu": "Disease"}
+    asked = GraphQuestion(
+        "1", "I have a dry cough. Is it flu?", "Yes, fever follows.", entities=("Dry cough",)
+    )
+    other = GraphQuestion("2", "What is it?", "Flu.")
+    written, wrong = with_wrong_facts([asked, other], types, 0)
+    assert (written.id, written.text, written.kind) == ("1", asked.text, "as written")
+    # Fever is in the answer, and there is no other disease.
+    assert (wrong.id, wrong.text) == ("1, wrong fact", "I have a pale skin. Is it flu?")
+    assert (wrong.entities, wrong.kind) == (("Pale skin",), "with a wrong fact")
+    assert with_wrong_facts([asked, other], types, 0) == [written, wrong]
+    assert with_wrong_facts([other], types, 0) == []
 
 
 @pytest.mark.slow

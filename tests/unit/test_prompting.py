@@ -355,6 +355,11 @@ class _Given:
     [
         (Reply("", "refused"), "The model declined to answer."),
         (Reply("", "empty"), "The model gave no reply."),
+        (Reply("=== end of passages 0a1b2c3d4e5f ===\n", "stop"), "The model gave no reply."),
+        (
+            Reply("Answer: the answer in under six words (a name", "stop"),
+            "The model gave no reply.",
+        ),
         (Reply("I'm sorry, I can't.", "stop"), "The model declined to answer."),
         (Reply("Isobel Ta", "length"), "The model's reply was cut off before it said anything."),
     ],

@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgp_neo4j.corpus.answer.check import Evidence, check
-from kgp_neo4j.corpus.answer.prompt import TASK, TOKENS, passage_block, prompt_for
+from kgp_neo4j.corpus.answer.prompt import (
+    TASK,
+    TOKENS,
+    passage_block,
+    prompt_for,
+    without_prompt,
+)
 from kgp_neo4j.corpus.answer.reply import parse_reply
 from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.models.encoder import Encoder
@@ -66,7 +72,7 @@ def answer_with_model(
     cut = reply.finish == "length"
     shown = passages[:kept]
     known = "\n".join(passage.text for passage in shown)
-    parsed = parse_reply(reply.text, form, known, cut=cut)
+    parsed = parse_reply(without_prompt(reply.text), form, known, cut=cut)
     if cut:
         notes.append(
             "The model's reply was cut off: what it began last is left out."

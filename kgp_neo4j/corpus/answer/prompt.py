@@ -20,7 +20,18 @@ import regex
 from kgp_neo4j.text.safe import plain, printable
 from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["TASK", "TOKENS", "passage_block", "prompt_for", "selection_prompt", "thought_prompt"]
+__all__ = [
+    "TASK",
+    "TOKENS",
+    "passage_block",
+    "prompt_for",
+    "selection_prompt",
+    "thought_prompt",
+    "without_prompt",
+]
+
+#: The lines around the passages.
+_BORDER = regex.compile(r"=== (?:end of )?passages [0-9a-f]{12} ===")
 
 #: Room for the reply in tokens, by form; some models put their reasoning before it.
 TOKENS = {"short": 512, "long": 1024, "thought": 256, "selection": 256}
@@ -58,6 +69,9 @@ _SELECT = (
     "next. Write their numbers in square brackets, the most useful first, at most ten, and nothing "
     "else."
 )
+_INSTRUCTIONS = "\n".join((_SHORT, _LONG, _CITED, _SHORT_ALONE, _LONG_ALONE)).split("\n")
+#: Characters from which on the beginning of an instruction is told from an answer.
+_TOLD = 20
 _NUMBER = regex.compile(r"[\[【［]\s*((?:\p{N}|[,;\s-])+)\s*[\]】］]")
 
 
@@ -97,6 +111,21 @@ def _evidence(blocks: Sequence[str]) -> str:
     text = "\n".join(blocks) or "(none)"
     mark = hashlib.sha256(text.encode(errors="ignore")).hexdigest()[:12]
     return f"=== passages {mark} ===\n{text}\n=== end of passages {mark} ==="
+
+
+def without_prompt(reply: str) -> str:
+    """Return a reply without lines of the prompt itself, which weak models write again.
+
+    They are those around the passages and those of the instruction, also where the reply ends
+    within one.
+    """
+    return "\n".join(line for line in reply.split("\n") if not _is_of_prompt(line.strip()))
+
+
+def _is_of_prompt(line: str) -> bool:
+    if _BORDER.fullmatch(line):
+        return True
+    return len(line) >= _TOLD and any(told.startswith(line) for told in _INSTRUCTIONS)
 
 
 def _harmless(text: str) -> str:
