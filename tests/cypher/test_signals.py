@@ -12,6 +12,7 @@ import pytest
 from graphs import rows
 from small_graphs import PASSAGES, key, lighthouse, passages, short
 
+from kgp_neo4j.corpus.load.shelf import take_shelf
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
 
@@ -167,7 +168,7 @@ def test_question_signals_of_a_corpus_that_others_crowd_out(
         ("procedures/seeds_by_vector", {}),
     ],
 )
-def test_a_corpus_is_scanned_only_where_the_index_found_too_few(
+def test_a_corpus_is_scanned_only_while_it_is_small(
     database: Database, corpus: str, path: str, given: dict[str, str]
 ) -> None:
     lighthouse(database, corpus)
@@ -186,6 +187,7 @@ def test_a_corpus_is_scanned_only_where_the_index_found_too_few(
         "(:Passage {corpus: $c, id: $c + '/x' + n, embedding: [0.28, 0.96]})",
         c=corpus,
     )
+    take_shelf(database, corpus)
     assert scanned() == 0
 
 

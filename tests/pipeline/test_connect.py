@@ -258,7 +258,7 @@ def test_settings_out_of_range(database: Database, corpus: str, wrong: dict[str,
 
 
 def _empty(database: Database, corpus: str) -> None:
-    rows(database, "CREATE (:Corpus {name: $c, scope: 'cnone'})", c=corpus)
+    rows(database, "CREATE (:Corpus {name: $c, scope: 'cnone', shelf: 'english'})", c=corpus)
 
 
 def test_a_corpus_that_is_not_there(database: Database) -> None:

@@ -51,7 +51,7 @@ def report(*, tables: tuple[SourceTable, ...] = (_LIGHTS,), third: str = "The en
 
 def store(database: Database, corpus: str, *documents: SourceDocument) -> Written:
     """Write documents as `load` does."""
-    made = [write(database, corpus, batch, None) for batch in batches(corpus, documents)]
+    made = [write(database, corpus, batch, None, "english") for batch in batches(corpus, documents)]
     return made[0]
 
 
@@ -70,7 +70,8 @@ def reported(database: Database, corpus: str) -> str:
 def _count(database: Database, corpus: str) -> dict[str, int]:
     found = rows(
         database,
-        "MATCH (n) WHERE n.corpus = $c UNWIND labels(n) AS label RETURN label, count(*) AS n",
+        "MATCH (n) WHERE n.corpus = $c UNWIND labels(n) AS label "
+        "WITH label WHERE label <> 'EnglishPassage' RETURN label, count(*) AS n",
         c=corpus,
     )
     return {row["label"]: row["n"] for row in found}

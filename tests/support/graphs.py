@@ -58,11 +58,19 @@ def snapshot(database: Database, corpus: str) -> dict[str, Any]:
         return f"{properties['source']} # {properties['key']}"
 
     hidden = {"id", "corpus", "scope", "document", "fingerprint", "createdAt", "loadedAt", "name"}
+    own = {n["properties"]["scope"] for n in nodes if "scope" in n["properties"]}
+    own |= {f"{scope.capitalize()}Passage" for scope in own}
     made = [
         (
             name(n["properties"]),
-            tuple(n["labels"]),
-            tuple(sorted((k, v) for k, v in n["properties"].items() if k not in hidden)),
+            tuple(sorted("its own" if label in own else label for label in n["labels"])),
+            tuple(
+                sorted(
+                    (k, "its own" if k == "shelf" and v in own else v)
+                    for k, v in n["properties"].items()
+                    if k not in hidden
+                )
+            ),
         )
         for n in nodes
     ]

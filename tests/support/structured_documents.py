@@ -115,4 +115,4 @@ def harbours() -> SourceDocument:
 def store(database: Database, corpus: str, *documents: SourceDocument) -> None:
     """Write documents as loading files does."""
     batch = {document_id(corpus, document.source, ""): document for document in documents}
-    write(database, corpus, batch, None)
+    write(database, corpus, batch, None, "english")
