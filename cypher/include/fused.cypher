@@ -1,11 +1,13 @@
 // Starting passages of the corpus `c` by reciprocal rank fusion of full text, vector (unless it is
 // empty) and titles that the question names (unless `named` is 0). Needs `text`, `vector`, `limit` and
 // `named`. Leaves the best `limit` as `passage` with `fused`, `score` and `reason`, in no order.
-WITH c, vector, limit, named, CASE WHEN limit < 50 THEN 100 ELSE 2 * limit END AS depth,
+WITH c, text, vector, limit, named, CASE WHEN limit < 50 THEN 100 ELSE 2 * limit END AS depth,
   // include: words
   AS words
-CALL (c, vector, named, depth, words) {
-  WITH c, depth AS most, apoc.text.join(words, ' ') AS terms, words
+CALL (c, text, vector, named, depth, words) {
+  WITH c, depth AS most, words,
+    // include: terms
+    AS terms
   WHERE size(words) > 0
   // include: search
   WITH node, score ORDER BY score DESC, node.id

@@ -7,7 +7,9 @@ CALL (c, frontier) {
     // include: words
     AS words
   WHERE size(words) > 0
-  WITH c, text, apoc.text.join(words, ' ') AS terms, 1000 AS most
+  WITH c, text, 1000 AS most,
+    // include: terms
+    AS terms
   // include: search
   WITH text, collect([node.id, score]) AS hits, max(score) AS best
   RETURN apoc.map.fromPairs(collect([text, {best: best, hits: apoc.map.fromPairs(hits)}])) AS lexical

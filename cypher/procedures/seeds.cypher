@@ -6,11 +6,13 @@
 // include: configuration
 // include: corpus
 WITH c, $question AS text
-WITH c, $configuration.limit AS most,
+WITH c, text, $configuration.limit AS most,
   // include: words
   AS words
 WHERE size(words) > 0 AND most > 0
-WITH c, most, apoc.text.join(words, ' ') AS terms
+WITH c, most,
+  // include: terms
+  AS terms
 // include: search
 RETURN node AS passage, score
 ORDER BY score DESC, passage.id

@@ -5,11 +5,13 @@
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, $depth AS depth, $question AS text
-WITH c, depth,
+WITH c, text, depth,
   // include: words
   AS words
-CALL (c, depth, words) {
-  WITH c, apoc.text.join(words, ' ') AS terms, $hits AS most, words
+CALL (c, text, depth, words) {
+  WITH c, $hits AS most, words,
+    // include: terms
+    AS terms
   WHERE size(words) > 0
   // include: search
   RETURN node, score AS lexical, null AS cosine, null AS named

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -119,6 +120,26 @@ def test_passages_are_the_text_whatever_its_sections_and_pages() -> None:
             assert "".join(p.text for p in found) == text
             assert all(text[p.start : p.end] == p.text for p in found)
             assert [p.position for p in found] == list(range(len(found)))
+
+
+def test_the_end_of_a_chapter_keeps_its_heading() -> None:
+    """What is left of a long chapter isn't joined with the next one, which would take its name."""
+    chapters = [
+        f"## {name}\n\n### Signs\n\n{'Cough. ' * 12}\n\n### Drugs\n\nZinc.\n\n"
+        for name in ("Cold", "Croup", "Flu")
+    ]
+    text = "# Guide\n\n" + "".join(chapters)
+    sections = tuple(
+        SourceSection(line.lstrip("# "), len(line) - len(line.lstrip("#")), at)
+        for at, line in ((m.start(), m[0]) for m in re.finditer(r"^#.*$", text, re.MULTILINE))
+    )
+    document = SourceDocument("Guide", text, "guide.md", sections=sections)
+    for size in (60, 100, 130):
+        for part in placed_passages(document, outline(document), size):
+            if "Zinc." in part.passage.text and not part.passage.text.startswith("## "):
+                assert part.path, part
+    short = placed_passages(document, outline(document), 1000)
+    assert [part.path for part in short] == [()]
 
 
 def test_encodings(tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ def placed_passages(
 ) -> list[PlacedPassage]:
     """Return a document's passages in order; with None as `size` each page is one.
 
-    No passage crosses a page's end. Each has a part of one section, or several whole short ones.
+    No passage crosses a page's end. Each has a part of one section, or several whole short ones;
+    what is under a heading that stands before the passage is never joined with what is not.
     """
     text = document.text
     pages: list[tuple[int, int, int | None]] = [
@@ -74,11 +75,14 @@ def placed_passages(
     ]
     headings = [section.start for section in document.sections]
     made: list[PlacedPassage] = []
+    before: tuple[str, ...] = ()
     for begin, stop, page in pages or [(0, len(text), None)]:
         whole = stop - begin if size is None else size
         parts: Iterable[_Part] = [(begin, stop, ())]
         if sections:
-            parts = _packed(text, _parts(text, begin, stop, sections, headings), whole)
+            found = _parts(text, begin, stop, sections, headings)
+            parts = _packed(text, found, whole, before)
+            before = found[-1][2]
         for start, end, path in parts:
             for part in split.passages(text[start:end], whole):
                 moved = PassageText(len(made), start + part.start, start + part.end, part.text)
@@ -110,14 +114,27 @@ def _is_heading(text: str, start: int, end: int, headings: Sequence[int]) -> boo
     return len(text[headings[at] : end].strip().rstrip("=- \t\r\n").splitlines()) == 1
 
 
-def _packed(text: str, parts: Iterable[_Part], size: int) -> Iterator[_Part]:
-    """Join neighbours up to `size`; a joined part has the headings that all its parts share."""
+def _packed(
+    text: str, parts: Iterable[_Part], size: int, before: tuple[str, ...]
+) -> Iterator[_Part]:
+    """Join neighbours up to `size`; a joined part has the headings that all its parts share.
+
+    `before` are the headings of what stands before the first part.
+    """
     held: list[_Part] = []
+    above = 0
     for part in parts:
-        if held and len(text[held[0][0] : part[1]].strip()) > size:
+        _, end, path = part
+        # The end of a chapter joined with the next one would have its own heading nowhere.
+        if held and (
+            len(text[held[0][0] : end].strip()) > size or len(_shared(held[0][2], path)) < above
+        ):
             yield _joined(held)
             held = []
+        if not held:
+            above = len(_shared(before, path))
         held.append(part)
+        before = path
     if held:
         yield _joined(held)
 
@@ -125,8 +142,12 @@ def _packed(text: str, parts: Iterable[_Part], size: int) -> Iterator[_Part]:
 def _joined(parts: Sequence[_Part]) -> _Part:
     paths = [path for _, _, path in parts]
     # What the first and the last in order share, all between them share.
-    shared = takewhile(lambda pair: pair[0] == pair[1], zip(min(paths), max(paths), strict=False))
-    return parts[0][0], parts[-1][1], tuple(name for name, _ in shared)
+    return parts[0][0], parts[-1][1], _shared(min(paths), max(paths))
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return tuple(name for name, _ in same)
 
 
 def _start(section: Section) -> int:

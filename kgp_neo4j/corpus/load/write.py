@@ -35,6 +35,8 @@ _CELLS = 10_000
 #: Part of the fingerprint of a document with pages or tables: raise it when their stored form
 #: changes.
 _STRUCTURE = "1"
+#: The same of a document with sections, for how its passages lie in them.
+_SECTIONS = "2"
 
 #: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
 _CJK = re.compile("[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿가-힣]")
@@ -174,7 +176,7 @@ def _settings(document: SourceDocument, passage_size: int | None) -> list[str]:
     if _is_cjk(document.title) or _is_cjk(document.text):
         made.append("cjk")
     if document.sections:
-        made.append(f"sections:{text_hash(repr(document.sections))}")
+        made.append(f"sections:{_SECTIONS}:{text_hash(repr(document.sections))}")
     return made
 
 
