@@ -1,11 +1,13 @@
 """Train the agent that is shipped, again: the trees of `kgp_neo4j/models/learned/scorer.json`.
 
+    python benchmarks/long_documents.py ../shared/data
     python benchmarks/train_agent.py ../shared/data --out trained
     python benchmarks/train_agent.py ../shared/data --out without --leave-out hotpotqa
 
 Needs the corpora `bench-hotpotqa`, `bench-2wiki` and `bench-musique`, as `multihop.py FOLDER
---only-connect` makes them. `--leave-out` trains without one set's questions, to see how the agent
-does on documents and questions that it was not trained for.
+--only-connect` makes them, and `long-guide` and its like, as `long_documents.py` makes them with
+their questions. `--leave-out` trains without one set's questions, to see how the agent does on
+documents and questions that it was not trained for.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import sys
 from pathlib import Path
 
 SETS = ("hotpotqa", "2wiki", "musique")
+LONG = ("guide", "guide-plain", "policies", "articles")
 
 
 def main() -> None:
@@ -24,13 +27,22 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path, help="holds the folders of the three sets")
+    parser.add_argument(
+        "--long",
+        type=Path,
+        default=Path("benchmarks/runs/long"),
+        help="where long_documents.py has written its questions",
+    )
     parser.add_argument("--out", required=True, help="the folder that is written")
-    parser.add_argument("--leave-out", choices=SETS, action="append", default=[])
+    parser.add_argument("--leave-out", choices=(*SETS, *LONG), action="append", default=[])
     given = parser.parse_args()
     arguments = []
     for name in SETS:
         if name not in given.leave_out:
             arguments += ["--set", f"bench-{name}={given.data / name / 'train.jsonl.gz'}"]
+    for name in LONG:
+        if name not in given.leave_out:
+            arguments += ["--set", f"long-{name}={given.long / name / 'train.jsonl'}"]
     command = [sys.executable, "-m", "kgp_neo4j.cli", "train", "scorer", *arguments]
     sys.exit(subprocess.run([*command, "--out", given.out]).returncode)
 

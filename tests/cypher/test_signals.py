@@ -252,11 +252,15 @@ def test_candidate_signals(database: Database, corpus: str, other_corpus: str) -
     assert {name: row["covered"] for name, row in found.items()} == {
         "a1": [], "a2": [], "b1": [1, 2], "c1": [0, 1], "d1": [0], "e1": [],
     }  # fmt: skip
+    assert {name: row["titled"] for name, row in found.items() if row["titled"]} == {"c1": [1]}
     titles = {n: title for title, texts in PASSAGES.values() for n in texts}
     texts = {n: text for _, texts in PASSAGES.values() for n, (text, _) in texts.items()}
     titles |= {"a1": "Ardfin Lighthouse #1", "a2": "Ardfin Lighthouse #2"}
     assert {name: row["length"] for name, row in found.items()} == {
         name: len(f"{titles[name]} {texts[name]}") for name in found
+    }
+    assert {name: row["titleLength"] for name, row in found.items()} == {
+        name: len(titles[name]) for name in found
     }
     assert {name: row["outDegree"] for name, row in found.items()} == {
         name: len(entities) for name, entities in _MENTIONS.items()

@@ -24,7 +24,10 @@ _MOST_WORDS = 64
 _MOST_PHRASES = 400
 #: Kinds of links, as `traverse/candidate_signals` numbers them.
 NAMES, NAMED_BY, SHARES, SIMILAR, NEXT, BRIDGE, ASKED = range(7)
-_KINDS = (("names", NAMES), ("named_by", NAMED_BY), ("shares", SHARES), ("similar", SIMILAR))
+_KINDS = (
+    *(("names", NAMES), ("named_by", NAMED_BY), ("shares", SHARES), ("similar", SIMILAR)),
+    ("next", NEXT),
+)
 _NO_RANK = 50.0
 
 Matrix = NDArray[np.float32]
@@ -181,12 +184,8 @@ class _Table:
         self.links = np.zeros((6, width, size), np.float32)
         edge = ~is_question_entity
         np.maximum.at(self.links, (kind[edge], parent[edge], of[edge]), weight[edge])
-        covered = np.zeros((size, max(len(question.words), 1)), bool)
-        covered_words = [row["covered"] for row in rows]
-        covered[
-            np.repeat(np.arange(size), [len(words) for words in covered_words]),
-            np.fromiter(chain.from_iterable(covered_words), np.intp),
-        ] = True
+        covered = _marked([row["covered"] for row in rows], len(question.words))
+        titled = _marked([row["titled"] for row in rows], len(question.words))
         parents = [place.get(passage, -1) for passage in frontier] or [-1]
         known = np.array([parent >= 0 for parent in parents])
         self.parent_cosine = np.where(known, self.cosine[parents], 0.0).astype(np.float32)
@@ -199,6 +198,14 @@ class _Table:
         weight = np.log1p(size / (1.0 + covered.sum(0)))
         total = max(float(weight.sum()), 1e-6)
         self.coverage = (covered * weight).sum(1) / total
+        self.titled = (titled * weight).sum(1) / total
+        # In a long document a word of the question may be rare in the headings alone.
+        rare = np.log1p(size / (1.0 + titled.sum(0)))
+        self.titled_rare = (titled * rare).sum(1) / max(float(rare.sum()), 1e-6)
+        lengths = np.array([len(word) for word in question.words] or [0])
+        self.title_share = (titled * lengths).sum(1) / np.array(
+            [max(row["titleLength"], 1) for row in rows]
+        )
         parent_covered = covered[parents] & known[:, None]
         self.parent_coverage = (parent_covered * weight).sum(1) / total
         #: The share of the question's words that a candidate has and the parent lacks.
@@ -232,6 +239,9 @@ class _Table:
             "asked_entity": self.asked[0],
             "asked_entities": self.asked[1],
             "coverage": self.coverage,
+            "titled": self.titled,
+            "titled_rare": self.titled_rare,
+            "title_share": self.title_share,
         }
 
     def _linked(self) -> dict[str, Sequence[float] | NDArray[Any]]:
@@ -305,6 +315,16 @@ class _Table:
         ]
 
 
+def _marked(places: Sequence[Sequence[int]], width: int) -> NDArray[np.bool_]:
+    """Return an array of shape (rows, width) that is true at each row's places."""
+    marked = np.zeros((len(places), max(width, 1)), bool)
+    marked[
+        np.repeat(np.arange(len(places)), [len(each) for each in places]),
+        np.fromiter(chain.from_iterable(places), np.intp),
+    ] = True
+    return marked
+
+
 def _names() -> tuple[str, ...]:
     alone = (
         "cosine cosine_gap lexical lexical_score lexical_rank cosine_rank fused fused_rank "
@@ -319,7 +339,8 @@ def _names() -> tuple[str, ...]:
         *("before", "likely_gain"),
     )
     linked = [f"{name}_{part}" for name, _ in _KINDS for part in parts]
-    return (*alone.split(), *bridge.split(), *linked)
+    # New ones come last: a scorer trained before has the others in this order.
+    return (*alone.split(), *bridge.split(), *linked, "titled", "titled_rare", "title_share")
 
 
 #: The features of a candidate, in the order of the columns.

@@ -37,6 +37,9 @@ _LABELS = {
     "fused": "found by search",
     "fused_rank": "found by search",
     "title_named": "its title is asked about",
+    "titled": "its title is asked about",
+    "titled_rare": "its title is asked about",
+    "title_share": "its title is asked about",
     "asked_entity": "mentions what is asked about",
     "asked_entities": "mentions what is asked about",
     "length": "its length",
@@ -49,6 +52,7 @@ _LABELS = {
     "named_by": "names a passage visited",
     "shares": "shares entities with a passage visited",
     "similar": "is similar to a passage visited",
+    "next": "is next to a passage visited",
     "bridge": "shares a name the question lacks",
 }
 #: Signals from the previous hop, which are no reasons of their own.
@@ -114,7 +118,11 @@ def _label(feature: str) -> str:
     if feature in _LABELS:
         return _LABELS[feature]
     kind = next(
-        (k for k in ("named_by", "names", "shares", "similar", "bridge") if feature.startswith(k)),
+        (
+            k
+            for k in ("named_by", "names", "shares", "similar", "next", "bridge")
+            if feature.startswith(k)
+        ),
         "links",
     )
     return _LABELS[kind]

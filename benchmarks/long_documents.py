@@ -1,0 +1,225 @@
+"""Passages found within long documents of several kinds: R@5 of each method.
+
+    python benchmarks/long_documents.py ../shared/data --out long
+
+Makes long documents of the parts that data sets give, with questions whose answers stand in a known
+place: a medical guide (one document, with headings and without), privacy policies, articles, papers
+and posts. Writes them to the folder, loads and connects each kind as a corpus, and writes questions
+for `train scorer` (`KIND/train.jsonl`) and to measure (`KIND/dev.jsonl`); none is in both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import csv
+import gzip
+import json
+import random
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import _common as common
+
+from kgp_neo4j import Corpus
+from kgp_neo4j.types.corpus import Passage, Question
+from kgp_neo4j.types.settings import AgentSettings
+
+METHODS = ("bm25", "dense", "hybrid", "kgp")
+ASKED = {
+    "Symptoms": ("What are the symptoms of {}?", "How does {} show itself?"),
+    "Causes": ("What is {}?", "What causes {}?"),
+    "Tests and procedures": ("Which tests are done for {}?", "How is {} diagnosed?"),
+    "Medications": ("Which medications are given for {}?", "How is {} treated with drugs?"),
+}
+
+
+class Asked(NamedTuple):
+    """A question with the place of its answer's passage: file, start and end."""
+
+    question: str
+    answer: str
+    file: str
+    start: int
+    end: int
+    train: bool
+
+
+class Kind:
+    """Long documents of one kind in the making: texts by file name, and their questions."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = defaultdict(str)
+        self.asked: list[Asked] = []
+
+    def add(self, file: str, text: str) -> int:
+        """Add a paragraph to a file; return where it begins."""
+        start = len(self.texts[file])
+        self.texts[file] += f"{text.strip()}\n\n"
+        return start
+
+
+def guide(data: Path, marks: tuple[str, str, str]) -> Kind:
+    """Return the medical guide; `marks` stand before the headings of each level."""
+    kind, draw = Kind(), random.Random(0)
+    file = f"guide.{'md' if marks[0] else 'txt'}"
+    kind.add(file, f"{marks[0]}Guide to diseases")
+    with (data / "medical/format_dataset.csv").open(encoding="utf-8", errors="replace") as rows:
+        for at, row in enumerate(csv.DictReader(rows)):
+            name = row["disease"].strip()
+            kind.add(file, f"{marks[1]}{name}")
+            fields = (row["Symptom"], row["reason"], row["TestsAndProcedures"])
+            for (head, forms), text in zip(
+                ASKED.items(), (*fields, row["commonMedications"]), strict=True
+            ):
+                if text.startswith("["):
+                    text = ", ".join(ast.literal_eval(text))
+                if len(text.split()) < 2:
+                    continue
+                kind.add(file, f"{marks[2]}{head}")
+                text = text.strip()
+                start = kind.add(file, text)
+                question = draw.choice(forms).format(name.lower())
+                asked = Asked(question, text, file, start, start + len(text), at % 2 == 0)
+                kind.asked.append(asked)
+    return kind
+
+
+def spans(
+    data: Path, sources: dict[str, bool], title: str = "{}", named: str = "{}", whole: str = ""
+) -> Kind:
+    """Return documents of the contexts of a pool's sources (true: to train with).
+
+    `title` is a document's first line, `named` the question with the name of its document; with
+    `whole` all contexts are one document of that title.
+    """
+    kind = Kind()
+    for name in ("pool_extractive", "more"):
+        with gzip.open(data / "extractive_qa" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as rows:
+            for at, row in enumerate(map(json.loads, rows)):
+                if row["source"] not in sources:
+                    continue
+                said = whole or row["title"].replace("_", " ") or f"Paper {at}"
+                file = f"{said.replace('/', ' ')}.txt"
+                if file not in kind.texts:
+                    kind.add(file, title.format(said))
+                lead = len(row["context"]) - len(row["context"].lstrip())
+                start = kind.add(file, row["context"]) - lead
+                train = sources[row["source"]] if len(sources) > 1 else at % 2 == 0
+                for qa in row["qas"]:
+                    if qa["answers"]:
+                        text, place = qa["answers"][0]
+                        begin = start + place
+                        kind.asked.append(
+                            Asked(
+                                named.format(qa["question"], said), text, file,
+                                begin, begin + len(text), train,
+                            )
+                        )  # fmt: skip
+    return kind
+
+
+def kinds(data: Path) -> Iterator[tuple[str, Kind]]:
+    """Yield the kinds by name."""
+    yield "guide", guide(data, ("# ", "## ", "### "))
+    yield "guide-plain", guide(data, ("", "", ""))
+    policies = {"policyqa_dev": True, "policyqa_test": False}
+    yield "policies", spans(data, policies, "Privacy policy of {}", "{} ({})")
+    articles = {"squad2_train_phong": True, "squadshifts_new_wiki": False}
+    yield "articles", spans(data, articles)
+    yield "papers", spans(data, {"covidqa_window": True})
+    yield "posts", spans(data, {"squadshifts_reddit": True}, whole="Posts of a forum")
+
+
+def questions(kind: Kind, passages: list[Passage], most: int) -> dict[str, list[Any]]:
+    """Return questions with their gold passages, in the form that `train scorer` reads."""
+    placed = defaultdict(list)
+    for passage in passages:
+        placed[Path(passage.source).name].append(passage)
+    draw = random.Random(0)
+    made: dict[str, list[Any]] = {}
+    for split in ("train", "dev"):
+        found, seen = [], set()
+        chosen = [a for a in kind.asked if a.train == (split == "train")]
+        draw.shuffle(chosen)
+        for asked in chosen:
+            gold = [
+                p for p in placed[asked.file]
+                if p.start < asked.end and asked.start < p.end
+            ]  # fmt: skip
+            if not gold or asked.question in seen or len(found) == most:
+                continue
+            seen.add(asked.question)
+            found.append(
+                {
+                    "question": asked.question,
+                    "answer": asked.answer,
+                    "paragraphs": [
+                        {"title": p.title, "paragraph_text": p.text, "is_supporting": True}
+                        for p in gold
+                    ],
+                    "gold": [p.id for p in gold],
+                }
+            )
+        made[split] = found
+    return made
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text, in lower case and without punctuation."""
+    return {word.strip(".,;:()[]'\"").lower() for word in text.split()} - {""}
+
+
+def measure(corpus: Corpus, asked: list[Any], method: Any, model: str | None) -> list[float]:
+    """Return R@5, the share of the answer's words in five passages, and the median of seconds."""
+    found, held, seconds = [], [], []
+    settings = AgentSettings(model=model)
+    agent = "learned" if method == "kgp" else None
+    retriever = corpus.pipeline(method=method, agent=agent, agent_settings=settings).retriever
+    for one in asked:
+        reply = retriever.retrieve(Question("", one["question"]))
+        top = reply.passages[:5]
+        found.append(sum(p.id in one["gold"] for p in top) / min(len(one["gold"]), 5))
+        answer = words(one["answer"])
+        held.append(len(answer & words(" ".join(p.text for p in top))) / len(answer or {""}))
+        seconds.append(reply.seconds)
+    return [100 * common.mean(found), 100 * common.mean(held), statistics.median(seconds)]
+
+
+def main() -> None:
+    """Make, load, connect and measure; print Markdown."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("data", type=Path, help="holds the data sets")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/runs/long"))
+    parser.add_argument("--questions", type=int, default=200, help="most of a kind and split")
+    parser.add_argument("--kinds", nargs="*", help="only these")
+    parser.add_argument("--methods", nargs="*", default=METHODS)
+    parser.add_argument("--model", help="a scorer other than the one that is shipped")
+    given = parser.parse_args()
+    print(f"{common.described()}\n\n| kind | passages | method | R@5 | answer's words | p50 s |")
+    print("|---|---|---|---|---|---|")
+    for name, kind in kinds(given.data):
+        if given.kinds and name not in given.kinds:
+            continue
+        folder = given.out / name / "documents"
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in kind.texts.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        with common.explained(), Corpus(f"long-{name}") as corpus:
+            report = corpus.load([str(folder)])
+            if report.new or report.replaced:
+                corpus.connect()
+            rows = corpus.passages(limit=100_000)
+            asked = questions(kind, rows, given.questions)
+            for split, found in asked.items():
+                common.write_lines(given.out / name / f"{split}.jsonl", found)
+            for method in given.methods:
+                share, held, p50 = measure(corpus, asked["dev"], method, given.model)
+                print(f"| {name} | {len(rows)} | {method} | {share:.1f} | {held:.1f} | {p50:.3f} |")
+
+
+if __name__ == "__main__":
+    main()
