@@ -1,12 +1,11 @@
 """Train the agent that is shipped, again: the trees of `kgp_neo4j/models/learned/scorer.json`.
 
-    python benchmarks/long_documents.py ../shared/data
     python benchmarks/train_agent.py ../shared/data --out trained
     python benchmarks/train_agent.py ../shared/data --out without --leave-out hotpotqa
 
 Needs the corpora `bench-hotpotqa`, `bench-2wiki` and `bench-musique`, as `multihop.py FOLDER
---only-connect` makes them, and `long-guide` and its like, as `long_documents.py` makes them with
-their questions. `--leave-out` trains without one set's questions, to see how the agent does on
+--only-connect` makes them; with `--long`, `long-guide` and its like too, as `long_documents.py`
+makes them with their questions. `--leave-out` trains without one set's questions, to see how the agent does on
 documents and questions that it was not trained for.
 """
 
@@ -30,8 +29,7 @@ def main() -> None:
     parser.add_argument(
         "--long",
         type=Path,
-        default=Path("benchmarks/runs/long"),
-        help="where long_documents.py has written its questions",
+        help="also train on the questions that long_documents.py has written there",
     )
     parser.add_argument("--out", required=True, help="the folder that is written")
     parser.add_argument("--leave-out", choices=(*SETS, *LONG), action="append", default=[])
@@ -40,7 +38,7 @@ def main() -> None:
     for name in SETS:
         if name not in given.leave_out:
             arguments += ["--set", f"bench-{name}={given.data / name / 'train.jsonl.gz'}"]
-    for name in LONG:
+    for name in LONG if given.long else ():
         if name not in given.leave_out:
             arguments += ["--set", f"long-{name}={given.long / name / 'train.jsonl'}"]
     command = [sys.executable, "-m", "kgp_neo4j.cli", "train", "scorer", *arguments]

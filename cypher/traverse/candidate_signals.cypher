@@ -1,8 +1,8 @@
 // traverse.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 30 :: INT, sharing = 12 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, titled :: LIST OF INT, titleLength :: INT, links :: LIST OF ANY)
 // One hop for the learned agent, for the whole beam: the passages one edge away from `frontier`, with
 // `frontier` itself and `others`, and the signals that speak for each. `covered` are the places of the
-// `words` that its title or text holds, `titled` those in its title alone, `outDegree` how many entities it mentions, `inDegree` how many
-// passages mention its document. A link is [kind, place in the frontier, weight]: 0 the passage of the
+// `words` that its title or text holds, `titled` those in its title alone, `outDegree` how many entities
+// it mentions, `inDegree` how many passages mention its document. A link is [kind, place in the frontier, weight]: 0 the passage of the
 // frontier names its title, 1 the other way round, 2 they share entities or keywords, 3 they mean
 // nearly the same, 4 they are next to each other, 5 they share an entity that the question does not
 // name, weighed by its rarity from 0 to 1; 6 it mentions one of `phrases` (the question's n-grams) or
@@ -96,7 +96,8 @@ WITH n, collect(link) AS links, count(*) AS lines
 // A passage that only shares an entity is known by its edges where those are near enough.
 WHERE size(links) < lines OR any(link IN links WHERE link[0] < 5.0)
 MATCH (n)<-[:HAS_PASSAGE]-(d:Document)
-WITH n, links, toLower(n.title) AS title, toLower(n.title + ' ' + n.text) AS text, COUNT { (d)<-[:MENTIONS]-() } AS inDegree
+WITH n, links, toLower(n.title) AS title, toLower(n.title + ' ' + n.text) AS text,
+     COUNT { (d)<-[:MENTIONS]-() } AS inDegree
 RETURN n.id AS passage,
        CASE WHEN size($vector) = 0 OR n.embedding IS NULL THEN null
             ELSE 2 * vector.similarity.cosine(n.embedding, $vector) - 1 END AS cosine,
