@@ -4,9 +4,9 @@
     python benchmarks/train_agent.py ../shared/data --out without --leave-out hotpotqa
 
 Needs the corpora `bench-hotpotqa`, `bench-2wiki` and `bench-musique`, as `multihop.py FOLDER
---only-connect` makes them; with `--long`, `long-guide` and its like too, as `long_documents.py`
-makes them with their questions. `--leave-out` trains without one set's questions, to see how the agent does on
-documents and questions that it was not trained for.
+--only-connect` makes them; with `--long FOLDER`, `long-guide` and its like too, as
+`long_documents.py` makes them with their questions. `--leave-out` trains without one set's
+questions, to see how the agent does on documents and questions that it was not trained for.
 """
 
 from __future__ import annotations

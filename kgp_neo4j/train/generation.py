@@ -253,7 +253,9 @@ def train_generator(
     kept = dataclasses.asdict(settings) | {"data": _digest(pairs), "dev": _digest(held_out)}
     folder = Folder(out, kept, overwrite=overwrite)
     if folder.result is not None:
-        return GenerationReport(**folder.result | {"out": str(out), "done_before": True})
+        kept = folder.result
+        curve = tuple((int(step), float(loss)) for step, loss in kept.get("losses", ()))
+        return GenerationReport(**kept | {"out": str(out), "losses": curve, "done_before": True})
     model, tokenizer, device = _model(settings)
     limit = min(settings.input_tokens, input_limit(model, settings.kind))
 

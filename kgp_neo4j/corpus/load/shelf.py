@@ -38,4 +38,6 @@ def leave_shelf(database: Database, corpus: str) -> None:
 
 
 def _state(database: Database, corpus: str) -> Row:
-    return database.read("load/shelf", corpus=corpus, large=_LARGE)[0]
+    found = database.read("load/shelf", corpus=corpus, large=_LARGE)
+    # Another process may have deleted the corpus just now.
+    return found[0] if found else {"own": False, "moving": False, "large": False}

@@ -12,12 +12,12 @@ from typing import Any
 from kgp_neo4j.environment.files import opened, shown
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.mindmap.load.graph_names import (
-    RESERVED_LABELS,
     Fact,
     Named,
     clean,
     entity_id,
     is_missing,
+    is_reserved,
     key_of,
     problem_of_name,
     problem_of_relation,
@@ -269,7 +269,7 @@ class Gathered:
                 "name": entity.name,
                 "aliases": list(entity.aliases),
                 "type": types[0] if types else "",
-                "labels": [name for name in types if name not in RESERVED_LABELS],
+                "labels": [name for name in types if not is_reserved(name)],
             }
 
     def triple_rows(self) -> Iterator[dict[str, str]]:

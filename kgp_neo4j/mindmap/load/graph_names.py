@@ -12,7 +12,6 @@ from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 __all__ = [
     "MISSING",
-    "RESERVED_LABELS",
     "Fact",
     "Named",
     "Reading",
@@ -21,6 +20,7 @@ __all__ = [
     "entity_id",
     "graph_scope",
     "is_missing",
+    "is_reserved",
     "key_of",
     "problem_of_name",
     "problem_of_relation",
@@ -30,10 +30,9 @@ __all__ = [
 
 #: Texts for a missing value, in lower case.
 MISSING = frozenset({"", "nan", "none", "null", "n/a", "<na>"})
-#: Labels of kgp-neo4j's own nodes: a type of such a name is kept as a property only.
-RESERVED_LABELS = frozenset(
+_OWN_LABELS = frozenset(
     "Cell Column Corpus Document Entity Keyword KgpInstallation KnowledgeGraph NamedEntity Page "
-    "Passage Question Row Section Table".split()
+    "Question Row Section Table".split()
 )
 _LONGEST_GRAPH = 200
 #: Longer names are texts in the wrong column.
@@ -51,6 +50,14 @@ def clean(text: str) -> str:
 def key_of(name: str) -> str:
     """Return the key of a name, the same for all its spellings: no case, width or extra spaces."""
     return clean(unicodedata.normalize("NFKC", name)).casefold()
+
+
+def is_reserved(label: str) -> bool:
+    """Return whether nodes of kgp-neo4j's own have a label; a type of that name gets none.
+
+    Passages also have the label of the index that searches them, such as EnglishPassage.
+    """
+    return label in _OWN_LABELS or label.endswith("Passage")
 
 
 def is_missing(text: str) -> bool:
