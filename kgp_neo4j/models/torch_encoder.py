@@ -184,6 +184,8 @@ def quick_bfloat16() -> bool:
     """Return whether products are faster in bfloat16: with AVX512-BF16 too."""
     import torch
 
+    if torch.cuda.is_available():
+        return native_bfloat16()
     return native_bfloat16() or bool(getattr(torch.cpu, "_is_avx512_bf16_supported", bool)())
 
 

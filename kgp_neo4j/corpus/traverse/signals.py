@@ -25,7 +25,10 @@ _MOST_PHRASES = 400
 #: Kinds of links, as `traverse/candidate_signals` numbers them.
 NAMES, NAMED_BY, SHARES, SIMILAR, NEXT, BRIDGE, ASKED = range(7)
 _KINDS = (
-    *(("names", NAMES), ("named_by", NAMED_BY), ("shares", SHARES), ("similar", SIMILAR)),
+    ("names", NAMES),
+    ("named_by", NAMED_BY),
+    ("shares", SHARES),
+    ("similar", SIMILAR),
     ("next", NEXT),
 )
 _NO_RANK = 50.0

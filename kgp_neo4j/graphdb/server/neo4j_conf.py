@@ -52,7 +52,7 @@ internal.dbms.bolt.netty_server_shutdown_quiet_period=0
 #: What of APOC a query may call: all that works on the graph and its values alone. Not among it is
 #: what reads files or addresses, runs commands of other systems, or writes files.
 _ALLOWED = (
-    "gds.*", "custom.*", "genai.*", "apoc.help", "apoc.version", "apoc.when", "apoc.case",
+    "gds.*", "custom.*", "apoc.help", "apoc.version", "apoc.when", "apoc.case",
     *(f"apoc.{name}.*" for name in (
         "agg", "algo", "any", "atomic", "bitwise", "coll", "convert", "create", "custom", "data",
         "date", "diff", "do", "graph", "hashing", "json", "label", "lock", "map", "math", "merge",
