@@ -25,6 +25,7 @@ __all__ = [
     "Found",
     "Value",
     "absolute",
+    "bounded_lines",
     "extension",
     "find",
     "opened",
@@ -32,6 +33,7 @@ __all__ = [
     "read_lines",
     "read_object",
     "read_records",
+    "read_whole",
     "shown",
     "size_on_disk",
     "stem",
@@ -43,6 +45,10 @@ EXTENSIONS = (
     *(".pdf", ".csv", ".tsv", ".docx", ".xlsx", ".xls", ".pptx"),
     *(".jsonl", ".json"),
 )
+
+#: Bytes of a line or a JSON value, and of a file in UTF-16 or of one JSON object, which is read
+#: whole. A file of 3 MB can unpack to 3 GB.
+_MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
 
 
 @dataclass(slots=True)
@@ -165,6 +171,31 @@ def opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
         ) from error
 
 
+def read_whole(file: IO[bytes], name: str, most: int = _MOST_FILE) -> bytes:
+    """Return what a file holds; raises InputError where that is more than `most` bytes."""
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise InputError(
+            f"more than {most >> 20} MiB, unpacked, in one file", where=name, hint="Split it."
+        )
+    return data
+
+
+def bounded_lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+    """Yield the lines of a file; raises InputError for one of more than 16 MiB."""
+    number = 1
+    while line := file.readline(_MOST_VALUE + 1):
+        if len(line) > _MOST_VALUE:
+            raise _too_long(f"{name}:{number}")
+        yield line
+        number += 1
+
+
+def _too_long(where: str) -> InputError:
+    what = f"a line or a value of more than {_MOST_VALUE >> 20} MiB"
+    return InputError(what, where=where, hint="Split it.")
+
+
 class _Counted(io.RawIOBase):
     """A file that updates the progress bar as it is read."""
 
@@ -243,7 +274,7 @@ def read_lines(file: IO[bytes], name: str) -> Iterator[Value]:
 
 def read_object(file: IO[bytes], name: str) -> Iterator[Value]:
     """Yield the one object of a file, over several lines; an InputError where it is malformed."""
-    text = "".join(_text(file, name))
+    text = "".join(_text(io.BytesIO(read_whole(file, name)), name))
     try:
         yield Value(json.loads(text), f"{name}:1")
     except json.JSONDecodeError as error:
@@ -301,6 +332,8 @@ def read_array(file: IO[bytes], name: str) -> Iterator[Value]:
             at = line + problem.lineno - buffer.count("\n", 0, place) - 1
             yield _broken(name, at, problem.msg)
             return
+        if len(buffer) - place > _MOST_VALUE:
+            raise _too_long(f"{name}:{line}")
         more = next(chunks, None)
         ended = more is None
         buffer, place = buffer[place:] + (more or ""), 0
@@ -334,9 +367,9 @@ def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
     """Return the lines of a file as UTF-8; a file with UTF-16's byte order mark is re-encoded."""
     start = file.peek(2)[:2]  # type: ignore[attr-defined]
     if start not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return iter(file)
+        return bounded_lines(file, name)
     try:
-        return iter(io.BytesIO(file.read().decode("utf-16").encode()))
+        return iter(io.BytesIO(read_whole(file, name).decode("utf-16").encode()))
     except UnicodeDecodeError as error:
         raise InputError(
             f"byte {error.start} is not utf-16 text", where=name, hint="Save the file as UTF-8."

@@ -44,6 +44,8 @@ class Pretrained:
     tokenizer: str
     longest: int
     pooling: Literal["mean", "cls"]
+    #: Of the weights, as their authors name it.
+    licence: str
 
 
 #: All by name.
@@ -56,6 +58,7 @@ PRETRAINED = {
         "all-minilm-l6-v2-tokenizer.json",
         longest=256,
         pooling="mean",
+        licence="Apache-2.0",
     ),
     # Version 1.5, not 1: there the cosine of two unrelated names is 0.36 (v1: 0.73), near that of
     # the English encoder, so that the same thresholds of linking serve both.
@@ -67,6 +70,7 @@ PRETRAINED = {
         "bge-small-zh-v1.5-tokenizer.json",
         longest=512,
         pooling="cls",
+        licence="MIT",
     ),
 }
 #: Change this whenever the files made from a jar change.

@@ -23,6 +23,7 @@ from kgp_neo4j.environment.files import (
     read_array,
     read_lines,
     read_object,
+    read_whole,
     shown,
     stem,
 )
@@ -43,6 +44,8 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+#: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.
+_MOST_TEXT, _MOST_PACKED = 64 << 20, 512 << 20
 #: A first line before an empty line, with text below it.
 _FIRST_LINE = re.compile(
     r"\s*(?P<line>\S.{0,98}\S)[ \t]*\r?\n(?:[=\-_*]{3,}[ \t]*\r?\n)?[ \t]*\r?\n\s*\S"
@@ -63,7 +66,8 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
                 values = _reader(kind, start)(file, shown(path))
                 yield from RecordReader(path).documents(values)
                 return
-            data = file.read()
+            packed = kind == ".pdf" or kind in OFFICE_KINDS
+            data = read_whole(file, shown(path), _MOST_PACKED if packed else _MOST_TEXT)
         yield _whole_file(path, kind, data)
     except InputError as error:
         yield error

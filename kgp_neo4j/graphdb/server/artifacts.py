@@ -21,6 +21,8 @@ class Artifact:
     role: str
     size: int
     sha256: str
+    #: As its authors name it, "A or B" where there are several.
+    licence: str = ""
 
     @property
     def path(self) -> PurePosixPath:

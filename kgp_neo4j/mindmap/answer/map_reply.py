@@ -14,7 +14,8 @@ from kgp_neo4j.mindmap.answer.outline_reply import RawEdge, read_edges
 
 __all__ = ["Parsed", "parse_reply"]
 
-_LEAD = r"^[\s>#*_`\-]*(?:\d[.)、]\s*)?[*_]*"
+# Possessive: a line of nothing but marks would else be tried at each of its places.
+_LEAD = r"^[\s>#*_`\-]*+(?:\d[.)、]\s*+)?[*_]*+"
 _END = r"[*_`]*\s*(?:[:：.\-–—]+|$)[*_`]*\s*"
 _NUMBERED = r"(?:output|part|输出|结果)\s*[#（(]?\s*(?:{})[)）]?"
 _WORDS = {

