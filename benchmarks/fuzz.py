@@ -514,11 +514,11 @@ def run_batch(name: str, number: int, count: int, report: Any, coverage: bool) -
             report.send(("failed", done, {"error": traceback.format_exc()[-3000:], "input": made}))
 
     if coverage:
-        import atheris
+        import atheris  # type: ignore[import-not-found]
 
         atheris.Setup(
             [sys.argv[0], f"-runs={count}", f"-seed={number}", "-rss_limit_mb=0", "-timeout=0"],
-            once.hypothesis.fuzz_one_input,
+            once.hypothesis.fuzz_one_input,  # type: ignore[attr-defined]
         )
         atheris.Fuzz()
     else:

@@ -37,7 +37,9 @@ class Part:
         """The part's package URL (purl)."""
         if self.kind == "python":
             return f"pkg:pypi/{self.name}@{self.version}"
-        return f"pkg:maven/{self.name.replace(':', '/', 1).partition(':')[0]}@{self.version}"
+        group, name, *classifier = self.name.split(":")
+        told = f"?classifier={classifier[0]}" if classifier else ""
+        return f"pkg:maven/{group}/{name}@{self.version}{told}"
 
 
 def installed_parts() -> list[Part]:
