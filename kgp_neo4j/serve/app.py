@@ -37,7 +37,13 @@ Handler: TypeAlias = Callable[[Service, Access, Request], Awaitable[Response]]
 
 _CONNECT = {"connect": "false leaves the new passages unconnected"}
 #: Files of the page by the kind that a browser takes them for.
-_KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".txt": "text/plain"}
+_KINDS = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".txt": "text/plain",
+    ".svg": "image/svg+xml",
+}
 #: Seconds for which the answer of `/healthz` is kept: anybody may ask it.
 _FRESH = 2.0
 

@@ -13,6 +13,7 @@ from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.job import Job
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.metrics import Metrics
 from kgp_neo4j.serve.problems import missing
@@ -74,11 +75,13 @@ class Service:
         self.metrics = Metrics((self.questions, self.loads))
 
     def warm(self) -> None:
-        """Load the models before the first question, where there is a corpus to ask."""
-        for corpus in corpora(self.database):
-            with suppress(KgpError):
-                make_pipeline(self.database, corpus.name).ask("What is this about?")
-                return
+        """Load the models before the first question, where there is something to ask."""
+        question = "What is this about?"
+        with suppress(KgpError):
+            for corpus in corpora(self.database)[:1]:
+                make_pipeline(self.database, corpus.name).ask(question)
+            for graph in graphs(self.database)[:1]:
+                ask_graph(self.database, graph.name, question)
 
     def question_job(self, key: str) -> Job:
         """Return the job of a request, which may take as long as a question."""
