@@ -46,11 +46,12 @@ async def awaited(future: Future[_R], job: Job, database: Callable[[], Database]
     """
     try:
         return await asyncio.wait_for(asyncio.wrap_future(future), job.left())
-    except (asyncio.CancelledError, TimeoutError):
+    except (asyncio.CancelledError, TimeoutError) as error:
         job.give_up()
         if not future.done():
             threading.Thread(target=lambda: database().end(job), daemon=True).start()
-        job.check()  # in place of the TimeoutError, for a job whose time is over
+        if isinstance(error, TimeoutError):
+            job.check()  # raises what says how long it may take
         raise
 
 

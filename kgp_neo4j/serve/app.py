@@ -105,6 +105,11 @@ def _answers(database: Database) -> bool:
     return True
 
 
+def _about(handler: Handler) -> str:
+    """Return what a handler says of itself, on one line."""
+    return " ".join((handler.__doc__ or "").split())
+
+
 _EVENTS = ("hop", "passages", "text", "answer", "done", "error")
 _OF_CORPUS = ("corpus",)
 
@@ -112,12 +117,12 @@ _OF_CORPUS = ("corpus",)
 CALLS: tuple[tuple[Described, Handler], ...] = (
     (Described("GET", "/", "The page to work with.", gives="text/html"), _page),
     (
-        Described("POST", "/ask", str(questions.ask.__doc__), "read", Ask, events=_EVENTS),
+        Described("POST", "/ask", _about(questions.ask), "read", Ask, events=_EVENTS),
         questions.ask,
     ),
     (
         Described(
-            "POST", "/retrieve", str(questions.retrieve.__doc__), "read", Retrieve, events=_EVENTS
+            "POST", "/retrieve", _about(questions.retrieve), "read", Retrieve, events=_EVENTS
         ),
         questions.retrieve,
     ),
@@ -125,7 +130,7 @@ CALLS: tuple[tuple[Described, Handler], ...] = (
         Described(
             "POST",
             "/mindmap",
-            str(questions.mind_map.__doc__),
+            _about(questions.mind_map),
             "read",
             Map,
             events=("entities", "evidence", "answer", "done", "error"),
@@ -133,24 +138,22 @@ CALLS: tuple[tuple[Described, Handler], ...] = (
         questions.mind_map,
     ),
     (
-        Described("GET", "/corpora", str(documents.show_corpora.__doc__), "read"),
+        Described("GET", "/corpora", _about(documents.show_corpora), "read"),
         documents.show_corpora,
     ),
     (
-        Described("DELETE", "/corpora/{name}", str(documents.drop_corpus.__doc__), "admin"),
+        Described("DELETE", "/corpora/{name}", _about(documents.drop_corpus), "admin"),
         documents.drop_corpus,
     ),
     (
-        Described(
-            "GET", "/documents", str(documents.show_documents.__doc__), "read", query=_OF_CORPUS
-        ),
+        Described("GET", "/documents", _about(documents.show_documents), "read", query=_OF_CORPUS),
         documents.show_documents,
     ),
     (
         Described(
             "POST",
             "/documents",
-            str(uploads.upload.__doc__),
+            _about(uploads.upload),
             "load",
             query=("corpus", "name"),
             optional=_CONNECT,
@@ -162,7 +165,7 @@ CALLS: tuple[tuple[Described, Handler], ...] = (
     ),
     (
         Described(
-            "GET", "/documents/{id}", str(documents.one_document.__doc__), "read", query=_OF_CORPUS
+            "GET", "/documents/{id}", _about(documents.one_document), "read", query=_OF_CORPUS
         ),
         documents.one_document,
     ),
@@ -170,26 +173,22 @@ CALLS: tuple[tuple[Described, Handler], ...] = (
         Described(
             "DELETE",
             "/documents/{id}",
-            str(documents.drop_document.__doc__),
+            _about(documents.drop_document),
             "load",
             query=_OF_CORPUS,
         ),
         documents.drop_document,
     ),
     (
-        Described("GET", "/traces", str(documents.show_traces.__doc__), "read", query=_OF_CORPUS),
+        Described("GET", "/traces", _about(documents.show_traces), "read", query=_OF_CORPUS),
         documents.show_traces,
     ),
     (
-        Described(
-            "GET", "/traces/{id}", str(documents.one_trace.__doc__), "read", query=_OF_CORPUS
-        ),
+        Described("GET", "/traces/{id}", _about(documents.one_trace), "read", query=_OF_CORPUS),
         documents.one_trace,
     ),
     (
-        Described(
-            "DELETE", "/traces/{id}", str(documents.drop_trace.__doc__), "load", query=_OF_CORPUS
-        ),
+        Described("DELETE", "/traces/{id}", _about(documents.drop_trace), "load", query=_OF_CORPUS),
         documents.drop_trace,
     ),
     (Described("GET", "/healthz", "Say whether the database answers."), _Health()),

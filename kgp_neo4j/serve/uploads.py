@@ -26,7 +26,7 @@ from kgp_neo4j.serve.questions import json_response
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import EventResponse
 from kgp_neo4j.serve.tokens import Access
-from kgp_neo4j.text.safe import printable
+from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.json_records import to_json
 
 with needs("serve", "the service"):
@@ -141,7 +141,7 @@ def file_name(given: str) -> str:
     last = given.replace("\\", "/").rpartition("/")[2]
     kept = "".join(
         c if c.isalnum() or unicodedata.category(c)[0] == "M" or c in " ._-()" else "_"
-        for c in unicodedata.normalize("NFC", printable(last))
+        for c in unicodedata.normalize("NFC", plain(last))
     )
     kept = " ".join(kept.split()).lstrip(". ")
     ending = extension(Path(kept))
