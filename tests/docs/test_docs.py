@@ -200,8 +200,11 @@ def _parse(arguments: list[str]) -> None:
         name, found, rest = command.resolve_command(context, rest)
         assert found is not None
         command = found
-        if isinstance(command, click.Group) and not rest:
-            return
+        if isinstance(command, click.Group):
+            context = command.make_context(name, rest, parent=context) if rest else context
+            rest = [*context._protected_args, *context.args] if rest else []
+            if not rest:
+                return
     command.make_context(name, rest, parent=context)
 
 
