@@ -36,6 +36,7 @@ _COMMANDS = (
     "train",
     "corpora",
     "delete",
+    "serve",
     "mcp",
     "server",
     "install",

@@ -18,6 +18,8 @@ from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin
 from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
 from kgp_neo4j.corpus.tables.decide import StructuralReading, read_question
 from kgp_neo4j.corpus.traverse.agents.base import Agent
+from kgp_neo4j.environment.job import tell
+from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.llm.call import MeteredModel, writer
@@ -257,7 +259,8 @@ class Pipeline:
 
     def retrieve(self, question: str) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""
-        return self.retriever.retrieve(Question(uuid.uuid4().hex, question))
+        with span("retrieve", corpus=self.corpus):
+            return self.retriever.retrieve(Question(uuid.uuid4().hex, question))
 
     def answer(
         self,
@@ -319,7 +322,10 @@ class Pipeline:
         if said and isinstance(answerer, ModelAnswerer):
             # Where pages and tables give a sure answer, the model need not be called again.
             answerer = answerer.otherwise
-        made = self.answer(self.retrieve(question), answerer=answerer, on_text=on_text)
+        found = self.retrieve(question)
+        tell("passages", lambda: found)
+        with span("answer"):
+            made = self.answer(found, answerer=answerer, on_text=on_text)
         link = browser_link(self.database.connection, shown_passages(made.paths))
         return replace(
             made,

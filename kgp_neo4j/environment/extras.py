@@ -21,6 +21,8 @@ _EXTRAS = {
     "mcp": "mcp",
     "langchain": "langchain_core",
     "graphrag": "neo4j_graphrag",
+    "serve": "prometheus_client",
+    "otel": "opentelemetry.sdk",
     "notebook": "IPython",
     "gds": "graphdatascience",
     "viz": "neo4j_viz",

@@ -1,12 +1,19 @@
-"""Progress bars on long work: shown on a terminal, silent everywhere else."""
+"""Progress bars on long work: shown on a terminal, told to who waits for a job, else silent."""
 
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 from typing import Protocol, Self
 
+from kgp_neo4j.environment.job import current_job, tell
+
 __all__ = ["Progress", "bar", "is_shown"]
+
+
+#: Seconds between two events of one bar.
+_EVERY = 0.2
 
 
 class Progress(Protocol):
@@ -36,6 +43,31 @@ class _Silent:
         return None
 
 
+class _Told:
+    """A bar whose steps are events of the job that runs; a few a second are enough to see."""
+
+    def __init__(self, title: str, total: int | None) -> None:
+        self._title, self._total = title, total
+        self._done = 0
+        self._told = 0.0
+
+    def update(self, n: int = 1) -> None:
+        self._done += n
+        if time.monotonic() - self._told > _EVERY:
+            self._tell()
+
+    def __enter__(self) -> Self:
+        self._tell()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def _tell(self) -> None:
+        self._told = time.monotonic()
+        tell("progress", lambda: {"step": self._title, "done": self._done, "total": self._total})
+
+
 def is_shown() -> bool:
     """Return whether bars are drawn, which is where stderr is a terminal."""
     return sys.stderr.isatty()
@@ -46,6 +78,9 @@ def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) 
 
     `total` is in `unit`s (or bytes with `bytes_`), None when it is not known.
     """
+    job = current_job()
+    if job is not None:
+        return _Told(title, total)
     if not is_shown():
         return _Silent()
     from tqdm import tqdm  # a slow import, needed only where a bar is drawn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,16 +15,20 @@ from neo4j import (
     Driver,
     GraphDatabase,
     ManagedTransaction,
+    Query,
     Record,
     Result,
     RoutingControl,
+    unit_of_work,
 )
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
 
 from kgp_neo4j.environment.folders import Connection
+from kgp_neo4j.environment.job import Job, current_job
+from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.statements import Statement, packed, statement
 from kgp_neo4j.types.corpus import Capabilities
-from kgp_neo4j.types.errors import CapabilityError, DatabaseError
+from kgp_neo4j.types.errors import CapabilityError, DatabaseError, KgpError
 
 __all__ = ["Database", "Row", "record"]
 
@@ -33,6 +38,10 @@ Row: TypeAlias = dict[str, Any]
 _VALIDATION_FAILED = (
     "Failed to invoke procedure `apoc.util.validate`: Caused by: java.lang.RuntimeException: "
 )
+#: The codes of errors of a transaction that was ended from outside.
+_ENDED = ("TransactionTimedOut", "Transaction.Terminated")
+#: The key of a transaction's metadata under which the id of its job stands.
+_JOB = "kgp_job"
 _MISSING = ("There is no procedure", "Unknown function")
 # The driver's warnings about statements and retries should not reach the user's terminal.
 for _name in ("neo4j", "neo4j.notifications"):
@@ -106,7 +115,7 @@ class Database:
         """Run a statement that commits in batches (`CALL { } IN TRANSACTIONS`)."""
         query = statement(path)
         with _translated_errors(query), self._session(WRITE_ACCESS) as session:
-            rows = _rows(session.run(_text(query), query.bind(values)))
+            rows = _rows(session.run(_limited(query), query.bind(values)))
         return rows[0] if rows else {}
 
     def write_all(self, path: str, batches: Iterable[Mapping[str, Any]]) -> Iterator[list[Row]]:
@@ -132,6 +141,11 @@ class Database:
                 if "EquivalentSchemaRuleAlreadyExists" not in (error.code or ""):
                     raise
 
+    def end(self, job: Job) -> None:
+        """End the statements that run for a job; a server that is out of reach has none."""
+        with contextlib.suppress(DatabaseError):
+            self.read("inspect/end_job", job=job.id)
+
     def capabilities(self) -> Capabilities:
         """Return the server's version and which of GDS, APOC Core and APOC Extended it has."""
         server = self.read("inspect/server")[0]
@@ -146,10 +160,10 @@ class Database:
 
     def _run(self, query: Statement, values: Mapping[str, Any], mode: str) -> list[Row]:
         self._check(mode)
-        with _translated_errors(query):
+        with _translated_errors(query), span("statement", **{"db.operation.name": query.path}):
             # execute_query sends BEGIN with the statement: one round trip less than a session.
             return self._driver.execute_query(
-                _text(query),
+                _limited(query),
                 query.bind(values),
                 routing_=RoutingControl.READ if mode == READ_ACCESS else RoutingControl.WRITE,
                 database_=self.connection.database,
@@ -175,7 +189,11 @@ class Database:
 def _transaction_function(
     query: Statement, bound: Mapping[str, Any]
 ) -> Callable[[ManagedTransaction], list[Row]]:
-    return lambda transaction: _rows(transaction.run(_text(query), dict(bound)))
+    def run(transaction: ManagedTransaction) -> list[Row]:
+        return _rows(transaction.run(_text(query), dict(bound)))
+
+    limited: Callable[[ManagedTransaction], list[Row]] = unit_of_work(**_limits())(run)
+    return limited
 
 
 def _rows(result: Result) -> list[Row]:
@@ -185,6 +203,25 @@ def _rows(result: Result) -> list[Row]:
 def record(values: Row) -> Record:
     """Return values as a record of the driver, for other packages that need records."""
     return Record(values)  # type: ignore[no-untyped-call]
+
+
+def _limited(query: Statement) -> LiteralString | Query:
+    """Return a statement with the limits of the job that it is run for."""
+    limits = _limits()
+    return Query(_text(query), **limits) if limits else _text(query)
+
+
+def _limits() -> dict[str, Any]:
+    """Return the mark by which `end` finds the job's transactions, and the time they may take.
+
+    Raises StoppedError where nobody waits for the job any longer.
+    """
+    job = current_job()
+    if job is None:
+        return {}
+    job.check()
+    left = job.left()
+    return {"metadata": {_JOB: job.id}, "timeout": None if left is None else max(left, 0.001)}
 
 
 def _text(query: Statement) -> LiteralString:
@@ -224,7 +261,12 @@ def _translated_errors(query: Statement) -> Iterator[None]:
             raise DatabaseError(
                 str(error.message).removeprefix(_VALIDATION_FAILED), where=query.path
             ) from error
-        if "TransactionTimedOut" in (error.code or ""):
+        if any(sign in (error.code or "") for sign in _ENDED):
+            if job := current_job():
+                try:
+                    job.check()
+                except KgpError as stopped:
+                    raise stopped from error
             raise DatabaseError(
                 "the statement took too long and was ended",
                 where=query.path,

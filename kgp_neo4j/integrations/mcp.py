@@ -25,7 +25,7 @@ from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.show.mindmap_lines import mermaid
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
-from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, MindMap
+from kgp_neo4j.types.mindmap import EvidenceGraph, GraphSummary, LinkedEntity, MindMap
 from kgp_neo4j.types.settings import ExplorationSettings
 
 __all__ = [
@@ -155,17 +155,23 @@ _Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 
 
 def make_server(
-    database: Database, *, corpus: str | None = None, graph: str | None = None
+    database: Database,
+    *,
+    corpus: str | None = None,
+    graph: str | None = None,
+    sees: Callable[[str, str], bool] = lambda kind, name: True,
 ) -> MCPServer[Any]:
     """Return the server; `corpus` and `graph` are the defaults of calls that name none.
 
+    `sees` says of a kind ("corpus", "graph") and a name whether it may be seen; what may not is
+    answered as if it were not there.
     Raises ConfigurationError unless the database was opened read-only.
     """
     if not database.read_only:
         raise ConfigurationError(
             "the database given may write", hint="Open it with read_only=True."
         )
-    tools = _Tools(database, corpus, graph)
+    tools = _Tools(database, corpus, graph, sees)
     server: MCPServer[Any] = MCPServer(
         "kgp-neo4j",
         title="KGP on Neo4j",
@@ -202,7 +208,14 @@ def _told() -> Iterator[None]:
 class _Tools:
     """The tools; their docstrings and parameters are what a client's model reads."""
 
-    def __init__(self, database: Database, corpus: str | None, graph: str | None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        corpus: str | None,
+        graph: str | None,
+        sees: Callable[[str, str], bool],
+    ) -> None:
+        self._sees = sees
         self._database = database
         self._corpus = corpus
         self._graph = graph
@@ -214,8 +227,12 @@ class _Tools:
         """List the corpora with their documents, and the knowledge graphs."""
         with _told():
             return {
-                "corpora": [asdict(each) for each in corpora(self._database)],
-                "graphs": [asdict(each) for each in graphs(self._database)],
+                "corpora": [
+                    asdict(each)
+                    for each in corpora(self._database)
+                    if self._sees("corpus", each.name)
+                ],
+                "graphs": [asdict(each) for each in self._graphs()],
                 "usual": {"corpus": self._corpus, "graph": self._graph},
             }
 
@@ -322,7 +339,8 @@ class _Tools:
         """Return the corpus of that name, the default one, or the only one."""
         name = corpus or self._corpus
         if name is None or name not in self._open:
-            there = [row["name"] for row in self._database.read("inspect/corpus_names")]
+            names = [row["name"] for row in self._database.read("inspect/corpus_names")]
+            there = [each for each in names if self._sees("corpus", each)]
             if name is None:
                 name = _only(there, "corpus")
             if name not in there:
@@ -332,7 +350,7 @@ class _Tools:
 
     def _graph_named(self, graph: str | None) -> str:
         name = graph or self._graph
-        there = [each.name for each in graphs(self._database)]
+        there = [each.name for each in self._graphs()]
         if name is None:
             return _only(there, "knowledge graph", "`explore` takes a corpus too.")
         if name not in there:
@@ -341,6 +359,9 @@ class _Tools:
                 hint=f"There are: {', '.join(there) or 'none yet'}.",
             )
         return name
+
+    def _graphs(self) -> list[GraphSummary]:
+        return [each for each in graphs(self._database) if self._sees("graph", each.name)]
 
     def _linked(
         self, names: list[str], graph: str

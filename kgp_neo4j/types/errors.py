@@ -10,6 +10,7 @@ KgpError
 ├── CorpusError            a corpus or document that does not exist, or is not ready
 ├── TraceError             a stored traversal that does not exist, or an id that is not unique
 ├── GraphError             a knowledge graph that does not exist, or cannot be used as it is
+├── StoppedError          work that was given up, or that took longer than it may
 ├── LinkerError            an entity-linking service that refuses, fails or is out of reach
 ├── EncoderError           an encoder that cannot be loaded, or does not match the corpus
 └── ModelError             a language model that cannot be loaded, trained or reached
@@ -32,6 +33,7 @@ __all__ = [
     "ModelError",
     "QueryFileError",
     "ServerError",
+    "StoppedError",
     "TraceError",
     "no_corpus",
 ]
@@ -98,6 +100,10 @@ def no_corpus(name: str) -> CorpusError:
         f"there is no corpus named {name!r}",
         hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load` makes one.",
     )
+
+
+class StoppedError(KgpError):
+    """Work that was given up, or that took longer than it may."""
 
 
 class LinkerError(KgpError):

@@ -8,17 +8,14 @@ from __future__ import annotations
 import html
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import resources
-from io import BytesIO
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from chromium import find_chromium, keep_picture
 from graphs import rows
-from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from kgp_neo4j import Corpus
@@ -39,7 +36,6 @@ _QUERIES = [
     html.unescape(text)
     for text in re.findall(r'<pre class="code runnable" mode="cypher">(.*?)</pre>', _GUIDE, re.S)
 ]
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _PATIENCE = 30_000  # milliseconds; a machine with other work to do is slow to draw
 
 
@@ -100,19 +96,9 @@ def test_every_label_has_a_style_and_a_title_that_reads_well(served: Database) -
 # --- In Chromium ----------------------------------------------------------------------------------
 
 
-def _chromium() -> str:
-    """Return where Chromium is; without one the test is left out, but never in CI."""
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
-    if found is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("there is no Chromium, and CI needs one: apt-get install chromium")
-        pytest.skip("there is no Chromium on this machine")
-    return found
-
-
 @pytest.fixture(scope="module")
 def chromium(served: Database) -> Iterator[Browser]:
-    where = _chromium()
+    where = find_chromium()
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(executable_path=where, args=["--no-sandbox"])
         expect.set_options(timeout=_PATIENCE)
@@ -189,12 +175,11 @@ def _distinct(database: Database, query: str) -> set[str]:
 
 def _picture(page: Page, name: str, frame: Locator | None = None) -> None:
     """Keep a picture of the page, or of one frame without the guide beside it."""
-    if folder := os.environ.get("KGP_NEO4J_PICTURES"):
+    if "KGP_NEO4J_PICTURES" in os.environ:
         if frame is not None:
             page.get_by_test_id("navigationGuides").click()
         page.wait_for_timeout(2500)  # until the nodes have found their places
-        taken = Image.open(BytesIO((frame or page).screenshot())).convert("RGB")
-        taken.quantize(128).save(Path(folder) / name, optimize=True)
+        keep_picture(frame or page, name)
 
 
 @pytest.mark.slow

@@ -138,7 +138,9 @@ def test_no_cypher_in_python() -> None:
         f"{file.name}:{node.lineno}: {node.value!r}"
         for file in sorted(Path(kgp_neo4j.__file__).parent.rglob("*.py"))
         for node in _strings(ast.parse(file.read_text(encoding="utf-8")))
-        if _CLAUSE.search(node.value.replace(_ADVICE, "")) and not _SQL.search(node.value)
+        if _CLAUSE.search(node.value.replace(_ADVICE, ""))
+        and not _SQL.search(node.value)
+        and node.value != "DELETE"  # a method of HTTP
     ]
     assert found == []
 

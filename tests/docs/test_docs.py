@@ -72,7 +72,8 @@ _TRACE = "4f0c1b"
 #: test_generating_agents.py, test_chat_agent.py, test_learned.py and test_mindmap_graph.py train
 #: and ask with tiny models; test_evaluate.py evaluates.
 _NOT_RUN = re.compile(
-    r"kgp-neo4j (mcp|chat) |kgp-neo4j server (start|stop|logs|open)|NEO4J_URI="
+    r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
+    r"|kgp-neo4j server (start|stop|logs|open)|NEO4J_URI="
     r"|--encoder sentence-transformers/"
     r"|kgp-neo4j train (t5|llama|scorer|reader) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
     r"|--model trained/|--llm |kgp-neo4j evaluate (?!--list|demo --methods)"
@@ -199,8 +200,11 @@ def _parse(arguments: list[str]) -> None:
         name, found, rest = command.resolve_command(context, rest)
         assert found is not None
         command = found
-        if isinstance(command, click.Group) and not rest:
-            return
+        if isinstance(command, click.Group):
+            context = command.make_context(name, rest, parent=context) if rest else context
+            rest = [*context._protected_args, *context.args] if rest else []
+            if not rest:
+                return
     command.make_context(name, rest, parent=context)
 
 

@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from kgp_neo4j.corpus.seed import find_seeds
+from kgp_neo4j.corpus.traverse.hops import tell_hop
 from kgp_neo4j.corpus.traverse.paper import paper_walk
 from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
 from kgp_neo4j.types.settings import TraversalSettings
@@ -70,15 +72,18 @@ class NextEvidenceAgent(ABC):
         starts = found[: min(settings.seeds, settings.budget)]
         visited = {step.passage: ReasoningPath((step,)) for step in starts}
         frontier = list(visited.values())
+        tell_hop(0, frontier)
         for hop in range(settings.hops):
             # Each hop gets its share of the budget, so that something is left for the later ones.
             room = -(-(settings.budget - len(visited)) // (settings.hops - hop))
             if not frontier or room <= 0:
                 break
-            rows = _candidates(database, corpus, question, self, settings, frontier, visited)
+            with span("hop", number=hop + 1):
+                rows = _candidates(database, corpus, question, self, settings, frontier, visited)
             _improve(rows, frontier, visited)
             frontier = _choose(rows, frontier, visited, room)
             visited |= {path.last: path for path in frontier}
+            tell_hop(hop + 1, frontier)
         ranked = sorted(visited.values(), key=lambda path: -path.steps[-1].score)
         rest = [ReasoningPath((step,)) for step in found if step.passage not in visited]
         return [*ranked, *rest][: settings.budget]

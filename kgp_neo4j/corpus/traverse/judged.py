@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kgp_neo4j.corpus.traverse.hops import tell_hop
 from kgp_neo4j.corpus.traverse.path_edges import with_edges
 from kgp_neo4j.corpus.traverse.signals import (
     NAMED_BY,
@@ -17,6 +18,8 @@ from kgp_neo4j.corpus.traverse.signals import (
     candidates,
     question_signals,
 )
+from kgp_neo4j.environment.job import in_context
+from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import ReasoningPath, Step
 from kgp_neo4j.types.settings import TraversalSettings
@@ -52,23 +55,28 @@ def judged_traverse(
     paths = {p: ReasoningPath((_step(search_signals, p),)) for p in search_signals.order}
     ranked = list(search_signals.order)
     before: Mapping[str, float] | None = None
+    tell_hop(0, [ReasoningPath((_step(search_signals, p),)) for p in frontier])
     for hop in range(settings.hops):
         if not frontier:
             break
-        found = candidates_of(database, corpus, search_signals, frontier, settings, before)
-        scores = agent.judge(found, hop).tolist()
-        order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
-        # The last hop's scores are final; those before only choose the next frontier.
-        last = hop == settings.hops - 1
-        best = order[: settings.budget if last else settings.seeds]
-        reasons = agent.reasons(found, best[:_WITH_REASONS], hop) if last else []
-        reasons += [""] * (len(best) - len(reasons))
-        judged: dict[str, ReasoningPath] = {}
-        for at, signals in zip(best, reasons, strict=True):
-            step = _step(
-                search_signals, found.ids[at], float(found.cosine[at]), scores[at], signals
-            )
-            judged[step.passage] = _path(step, found.origin[at], frontier, judged, paths, settings)
+        with span("hop", number=hop + 1):
+            found = candidates_of(database, corpus, search_signals, frontier, settings, before)
+            scores = agent.judge(found, hop).tolist()
+            order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
+            # The last hop's scores are final; those before only choose the next frontier.
+            last = hop == settings.hops - 1
+            best = order[: settings.budget if last else settings.seeds]
+            reasons = agent.reasons(found, best[:_WITH_REASONS], hop) if last else []
+            reasons += [""] * (len(best) - len(reasons))
+            judged: dict[str, ReasoningPath] = {}
+            for at, signals in zip(best, reasons, strict=True):
+                step = _step(
+                    search_signals, found.ids[at], float(found.cosine[at]), scores[at], signals
+                )
+                judged[step.passage] = _path(
+                    step, found.origin[at], frontier, judged, paths, settings
+                )
+            tell_hop(hop + 1, judged.values())
         paths |= judged
         ranked = [found.ids[at] for at in order]
         before = dict(zip(found.ids, scores, strict=True))
@@ -93,7 +101,7 @@ def search(
         )
 
     with ThreadPoolExecutor(1) as executor:
-        by_words = executor.submit(found, question, ())
+        by_words = executor.submit(in_context(found), question, ())
         vector = encode()
         by_meaning = found("", vector) if vector else []
         return question_signals(question, vector, [*by_words.result(), *by_meaning])

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
+from kgp_neo4j.corpus.traverse.hops import tell_hop
+from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, ReasoningPath, Step
 from kgp_neo4j.types.settings import TraversalSettings
@@ -45,9 +47,13 @@ def paper_walk(
         for row in rows
     )
     visited = {path.last: path for path in queue}
+    hop = 0
+    tell_hop(hop, queue)
     while queue and len(visited) < settings.budget:
         waiting = list(queue)
-        candidates = _candidates(database, corpus, question, agent, settings, waiting, visited)
+        hop += 1
+        with span("hop", number=hop):
+            candidates = _candidates(database, corpus, question, agent, settings, waiting, visited)
         for at, path in enumerate(waiting):
             queue.popleft()
             new = [row for row in candidates[at] if row["passage"] not in visited]
@@ -55,6 +61,7 @@ def paper_walk(
                 step = Step(row["passage"], settings.edges[0], row["match"], reason=row["reason"])
                 visited[step.passage] = path.then(step)
                 queue.append(visited[step.passage])
+        tell_hop(hop, queue)
     return list(visited.values())
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgp_neo4j.environment.job import in_context, tell
+from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
 from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, spend
@@ -49,10 +51,15 @@ def mine(
     chosen = settings or MiningSettings()
     began = time.perf_counter()
     known = graph_and_encoder(database, graph)
-    linked = link(database, graph, question, chosen.linking, write, known)
-    return mine_from(
-        database, graph, question, linked, chosen, write=write, began=began, known=known
-    )
+    with span("link", graph=graph):
+        linked = link(database, graph, question, chosen.linking, write, known)
+    tell("entities", lambda: linked)
+    with span("explore", graph=graph):
+        made = mine_from(
+            database, graph, question, linked, chosen, write=write, began=began, known=known
+        )
+    tell("evidence", lambda: made)
+    return made
 
 
 def mine_from(
@@ -151,7 +158,11 @@ def _explored(
     with ThreadPoolExecutor(1) as beside:
         # Both at once: between hubs, and before the server has planned them, each takes a while.
         joining = beside.submit(
-            explore_paths, database, graph, entities if settings.paths else [], exploration
+            in_context(explore_paths),
+            database,
+            graph,
+            entities if settings.paths else [],
+            exploration,
         )
         near = explore_neighbours(
             database,

@@ -1,0 +1,146 @@
+"""`kgp-neo4j serve`: corpora and knowledge graphs over HTTP, with a page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
+from kgp_neo4j.cli._output import say
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j serve
+  kgp-neo4j serve --port 8080 --llm gpt-4o-mini
+  kgp-neo4j serve token ann --tokens tokens.json --corpus mine --right read --right load
+  kgp-neo4j serve --host 0.0.0.0 --tokens tokens.json --log-json
+
+\b
+Environment:
+  OTEL_EXPORTER_OTLP_ENDPOINT  where spans are sent; needs pip install "kgp-neo4j[otel]"
+"""
+_tokens = click.option(
+    "--tokens",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The file of tokens: who may see and do what.",
+)
+
+
+@click.group("serve", epilog=_EPILOG, invoke_without_command=True)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=7480, show_default=True)
+@_tokens
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Questions that are worked on at once (default: one a core).",
+)
+@click.option(
+    "--queue",
+    type=click.IntRange(min=0),
+    default=16,
+    show_default=True,
+    help="Questions that wait for that at most; more are refused with 429.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="What a question may take, with its waiting.",
+)
+@click.option(
+    "--max-upload",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    metavar="MB",
+    help="The size of an uploaded file at most.",
+)
+@click.option("--log-json", is_flag=True, help="Write the log as JSON, a line for each request.")
+@click.option("--log-questions", is_flag=True, help="Write questions into the log.")
+@llm_option("answers where a request does not refuse it")
+@chat_url_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    host: str,
+    port: int,
+    tokens: Path | None,
+    threads: int | None,
+    queue: int,
+    time_limit: float,
+    max_upload: int,
+    log_json: bool,
+    log_questions: bool,
+    llm: str | None,
+    chat_url: str | None,
+) -> None:
+    """Serve corpora and knowledge graphs over HTTP, with a page to work with.
+
+    Without tokens the service is for this machine alone. It ends when it is interrupted.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.serve.run import check_address, run
+    from kgp_neo4j.serve.service import ServeSettings, Service
+    from kgp_neo4j.serve.tokens import read_tokens
+
+    check_address(host, tokens)
+    settings = ServeSettings(
+        threads=threads or os.cpu_count() or 1,
+        queue=queue,
+        seconds=time_limit,
+        upload=max_upload,
+        log_questions=log_questions,
+    )
+    known = read_tokens(tokens) if tokens is not None else None
+    model = opened_model(llm, chat_url)
+    with open_database(echo=say) as database:
+        service = Service(database, settings=settings, tokens=known, model=model)
+        service.warm()
+        at = f"[{host}]" if ":" in host else host
+        say(f"The page: http://{at}:{port}/  (the calls: http://{at}:{port}/docs)")
+        run(service, host, port, log_json=log_json)
+
+
+@command.command("token")
+@click.argument("name")
+@click.option(
+    "--tokens",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The file of tokens; made where there is none, readable by you alone.",
+)
+@click.option("--corpus", "corpora", multiple=True, metavar="NAME", help="A corpus; * for all.")
+@click.option("--graph", "graphs", multiple=True, metavar="NAME", help="A graph; * for all.")
+@click.option(
+    "--right",
+    "rights",
+    multiple=True,
+    default=("read",),
+    show_default=True,
+    type=click.Choice(("read", "load", "admin")),
+    help="What it may do: ask and look; load and delete documents; delete corpora, see metrics.",
+)
+def token(
+    name: str,
+    tokens: Path,
+    corpora: tuple[str, ...],
+    graphs: tuple[str, ...],
+    rights: tuple[str, ...],
+) -> None:
+    """Make a token named NAME and print it, once: the file has only its hash.
+
+    A service that runs knows it from its next start.
+    """
+    from kgp_neo4j.serve.tokens import add_token
+
+    click.echo(add_token(tokens, name, corpora=corpora, graphs=graphs, rights=rights))

@@ -1,0 +1,102 @@
+"""Work that somebody waits for: its time limit, whether it was given up, and who is told of it.
+
+A job is known to all code that runs for it, through a context variable: statements take their time
+limit from it, and long work asks it between two steps whether anybody still waits.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar
+
+from kgp_neo4j.types.errors import StoppedError
+
+__all__ = ["Job", "current_job", "in_context", "tell", "working"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class Job:
+    """One piece of work; safe to share between threads.
+
+    `seconds` limits it from now on, None not at all. `on_event` is called, in the thread that does
+    the work, with the name of each event and what there is to tell.
+    """
+
+    def __init__(
+        self,
+        seconds: float | None = None,
+        on_event: Callable[[str, Any], object] | None = None,
+        *,
+        id_: str | None = None,
+    ) -> None:
+        self.id = id_ or uuid.uuid4().hex
+        self.seconds = seconds
+        self.on_event = on_event
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._given_up = threading.Event()
+
+    def give_up(self) -> None:
+        """Let the work end at its next step: nobody waits for it any longer."""
+        self._given_up.set()
+
+    def left(self) -> float | None:
+        """Return the seconds left (0 where there are none), None without a limit."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
+
+    def check(self) -> None:
+        """Raise StoppedError where the work was given up, or its time is over."""
+        if self.left() == 0.0:
+            raise StoppedError(
+                f"this took longer than the {self.seconds:g} s that it may take",
+                hint="Ask for less, or allow more time.",
+            )
+        if self._given_up.is_set():
+            raise StoppedError("nobody waits for this any longer")
+
+
+_CURRENT: contextvars.ContextVar[Job | None] = contextvars.ContextVar("job", default=None)
+
+
+def current_job() -> Job | None:
+    """Return the job that the running code works for, if any."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def working(job: Job) -> Iterator[Job]:
+    """Let the code in the block work for a job."""
+    before = _CURRENT.set(job)
+    try:
+        yield job
+    finally:
+        _CURRENT.reset(before)
+
+
+def tell(event: str, make: Callable[[], Any]) -> None:
+    """Tell who waits of an event; `make` gives what there is to tell, where anybody listens.
+
+    Raises StoppedError where nobody waits any longer.
+    """
+    job = _CURRENT.get()
+    if job is None:
+        return
+    job.check()
+    if job.on_event is not None:
+        job.on_event(event, make())
+
+
+def in_context(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Return the function to be called in another thread, for the same job as here."""
+    context = contextvars.copy_context()
+
+    def run(*given: _P.args, **named: _P.kwargs) -> _R:
+        return context.run(function, *given, **named)
+
+    return run

@@ -1,0 +1,160 @@
+"""What every request passes: host and origin, token, headers, counts and the log."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.spans import span
+from kgp_neo4j.serve.metrics import Metrics
+from kgp_neo4j.serve.problems import ProblemError, response_to
+from kgp_neo4j.serve.tokens import EVERYTHING, Access, Tokens
+
+with needs("serve", "the service"):
+    from starlette.datastructures import Headers, MutableHeaders
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["LOOPBACK", "Guard", "set_up_log"]
+
+#: The names under which a service without tokens answers: no page of a foreign name reaches it.
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: What anybody may see: no page and no list has data in it.
+_OPEN = ("/", "/healthz", "/docs", "/openapi.json")
+_SECURE = {
+    "content-security-policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; object-src 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+_LOG = logging.getLogger("kgp_neo4j.serve")
+
+
+class Guard:
+    """Let requests through that may pass, and note how each was answered.
+
+    The access of a request stands in its state, beside its `id`; handlers may add what the log is
+    to say (`noted`).
+    """
+
+    def __init__(self, app: ASGIApp, tokens: Tokens | None, metrics: Metrics) -> None:
+        self._app, self._tokens, self._metrics = app, tokens, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        status = 500
+        key = uuid.uuid4().hex
+        noted: dict[str, Any] = {}
+        state = scope.setdefault("state", {})
+        state.update(id=key, noted=noted)
+
+        async def send_secured(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers.update(_SECURE)
+                headers["x-request-id"] = key
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        with span("request", **{"http.request.method": scope["method"], "kgp.request": key}):
+            try:
+                state["access"] = access = self._admitted(scope)
+                noted["token"] = access.name
+                await self._app(scope, receive, send_secured)
+            except ProblemError as problem:
+                await response_to(problem)(scope, receive, send_secured)
+        seconds = time.perf_counter() - began
+        route = state.get("route", "(none)")
+        method = scope["method"] if scope["method"].isalpha() and len(scope["method"]) < 9 else "?"
+        self._metrics.count_request(method, route, status, seconds)
+        _LOG.info(
+            "request",
+            extra={
+                "told": {
+                    "id": key,
+                    "method": method,
+                    "route": route,
+                    "status": status,
+                    "seconds": round(seconds, 4),
+                    **noted,
+                }
+            },
+        )
+
+    def _admitted(self, scope: Scope) -> Access:
+        """Return what the sender of a request may see and do; raises ProblemError where nothing."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if self._tokens is None and _name_of(host) not in LOOPBACK:
+            raise ProblemError(421, "the service answers under the name localhost alone")
+        origin = headers.get("origin")
+        foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+        if scope["method"] not in ("GET", "HEAD") and (
+            foreign or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+        ):
+            raise ProblemError(403, "a page of another origin may not send this")
+        if self._tokens is None:
+            return EVERYTHING
+        found = self._tokens.find(headers.get("authorization", ""))
+        if found is not None:
+            return found
+        if scope["path"] in _OPEN or scope["path"].startswith("/static/"):
+            return Access("", frozenset(), frozenset(), frozenset())
+        raise ProblemError(
+            401,
+            "this needs a token",
+            "Send it as Authorization: Bearer TOKEN.",
+            {"www-authenticate": "Bearer"},
+        )
+
+
+def _name_of(host: str) -> str:
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def set_up_log(as_json: bool) -> None:
+    """Write the service's log to standard error, a line for each request."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines() if as_json else _Lines("%(asctime)s %(message)s"))
+    for name in ("kgp_neo4j.serve", "uvicorn.error", "mcp"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if name == "kgp_neo4j.serve" else logging.WARNING)
+
+
+class _Lines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        told = getattr(record, "told", {})
+        said = " ".join(f"{name}={value!r}" for name, value in told.items())
+        return f"{super().format(record)} {said}".rstrip()
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        made: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "told", {}),
+        }
+        if record.exc_info:
+            made["error"] = self.formatException(record.exc_info)
+        return json.dumps(made)

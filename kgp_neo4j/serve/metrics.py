@@ -1,0 +1,91 @@
+"""Counts and times of the service, in the text format of Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.serve.work import Work
+from kgp_neo4j.types.language import Usage
+
+with needs("serve", "the service"):
+    from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+    from prometheus_client.core import GaugeMetricFamily, Metric
+    from prometheus_client.registry import Collector
+
+__all__ = ["Metrics"]
+
+_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """What one service counts."""
+
+    def __init__(self, works: Iterable[Work]) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_Queues(tuple(works)))
+        self._requests = Counter(
+            "kgp_requests",
+            "Requests answered",
+            ("method", "route", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "kgp_request_seconds",
+            "Time until the last byte of a response",
+            ("method", "route"),
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        names = ("token", "corpus", "model")
+        self._calls = Counter(
+            "kgp_model_calls", "Calls of language models", names, registry=self._registry
+        )
+        self._tokens = Counter(
+            "kgp_model_tokens",
+            "Tokens of language models; kind is prompt or reply",
+            (*names, "kind"),
+            registry=self._registry,
+        )
+        self._cost = Counter(
+            "kgp_model_cost",
+            "Cost of language models, in the currency of the configured prices",
+            names,
+            registry=self._registry,
+        )
+
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def count_usage(self, token: str, corpus: str, usage: Usage | None) -> None:
+        """Count what a language model used for the holder of a token."""
+        if usage is None or not usage.calls:
+            return
+        labels = (token, corpus, usage.model)
+        self._calls.labels(*labels).inc(usage.calls)
+        self._tokens.labels(*labels, "prompt").inc(usage.prompt_tokens)
+        self._tokens.labels(*labels, "reply").inc(usage.reply_tokens)
+        if usage.cost:
+            self._cost.labels(*labels).inc(usage.cost)
+
+    def text(self) -> bytes:
+        """Return all of it in the text format."""
+        return generate_latest(self._registry)
+
+
+class _Queues(Collector):
+    """The lengths of the queues, as they are when they are asked for."""
+
+    def __init__(self, works: tuple[Work, ...]) -> None:
+        self._works = works
+
+    def collect(self) -> Iterator[Metric]:
+        waiting = GaugeMetricFamily("kgp_queue_waiting", "Jobs that wait", labels=["work"])
+        running = GaugeMetricFamily("kgp_queue_running", "Jobs that run", labels=["work"])
+        for work in self._works:
+            waiting.add_metric([work.name], work.waiting)
+            running.add_metric([work.name], work.inside - work.waiting)
+        yield waiting
+        yield running

@@ -1,0 +1,71 @@
+// Files into a corpus, one after another, each with a bar for its way and one for its loading.
+import { headers, parser, refusal } from "./api.js";
+import { make } from "./text.js";
+
+/** Load files; `list` gets a line for each. Resolves when all are stored or refused. */
+export async function uploadAll(files, corpus, list) {
+  for (const [at, file] of [...files].entries()) {
+    const said = make("span", {}, "is sent");
+    const bar = make("progress", { max: "100", value: "0", "aria-label": `Loading ${file.name}` });
+    const line = make("li", {}, make("strong", {}, file.name), " ", said, bar);
+    list.prepend(line);
+    try {
+      // The whole corpus is connected anew, so once is enough, after the last of the files.
+      const told = await upload(file, corpus, at === files.length - 1, said, bar);
+      const { passages, pages, tables, left_out: left } = told.loaded;
+      said.textContent = `is loaded: ${passages} passages, ${pages} pages, ${tables} tables`;
+      if (left.length) said.textContent += `; left out: ${left.join(", ")}`;
+    } catch (error) {
+      line.className = "failed";
+      said.textContent = error.message;
+    }
+    bar.remove();
+  }
+}
+
+function upload(file, corpus, connect, said, bar) {
+  const query = new URLSearchParams({ corpus, name: file.name, connect: String(connect) });
+  const request = new XMLHttpRequest();
+  request.open("POST", `/documents?${query}`);
+  for (const [name, value] of Object.entries(headers({ accept: "text/event-stream" }))) {
+    request.setRequestHeader(name, value);
+  }
+  request.setRequestHeader("content-type", "application/octet-stream");
+  return new Promise((done, failed) => {
+    const parse = parser();
+    let read = 0;
+    let last = null;
+    request.upload.onprogress = ({ loaded, total }) => {
+      bar.value = (100 * loaded) / total;
+    };
+    request.upload.onload = () => {
+      said.textContent = "is read";
+      bar.removeAttribute("value");
+    };
+    const follow = () => {
+      if (request.status !== 200) return;
+      for (const [name, value] of parse(request.responseText.slice(read))) {
+        if (name === "progress") progress(value, said, bar);
+        else if (name === "done" || name === "error") last = [name, value];
+      }
+      read = request.responseText.length;
+    };
+    request.onprogress = follow;
+    request.onload = () => {
+      follow();
+      if (request.status >= 400) failed(refusal(request.status, request.responseText));
+      else if (last?.[0] === "done") done(last[1]);
+      else failed(new Error(last ? last[1].what : "the service broke off; load it again"));
+    };
+    request.onerror = () => failed(new Error("the service is out of reach; load it again"));
+    request.send(file);
+  });
+}
+
+function progress({ step, done, total }, said, bar) {
+  said.textContent = step;
+  if (total) {
+    bar.max = total;
+    bar.value = done;
+  } else bar.removeAttribute("value");
+}

@@ -1,0 +1,69 @@
+"""Runs the service until it is stopped, and sends its spans where the environment says."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from pathlib import Path
+
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.serve.app import make_app
+from kgp_neo4j.serve.guard import set_up_log
+from kgp_neo4j.serve.service import Service
+from kgp_neo4j.types.errors import ConfigurationError
+
+with needs("serve", "the service"):
+    import uvicorn
+
+__all__ = ["check_address", "run", "send_spans"]
+
+
+def check_address(host: str, tokens: Path | None) -> None:
+    """Raise ConfigurationError for an address that others reach, where there are no tokens."""
+    if tokens is not None or host == "localhost":
+        return
+    try:
+        own = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        own = False
+    if not own:
+        raise ConfigurationError(
+            f"without tokens the service is for this machine alone, not for {host}",
+            hint="Make a token (`kgp-neo4j serve token NAME --tokens FILE`) and give --tokens "
+            "FILE, or leave --host out.",
+        )
+
+
+def send_spans() -> None:
+    """Send spans to OTEL_EXPORTER_OTLP_ENDPOINT, where that is set; needs the extra `otel`."""
+    if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        return
+    with needs("otel", "sending spans"):
+        from opentelemetry import trace
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    # What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say goes before.
+    named = os.environ.get("OTEL_SERVICE_NAME", "kgp-neo4j")
+    provider = TracerProvider(resource=Resource.create({"service.name": named}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+
+
+def run(service: Service, host: str, port: int, *, log_json: bool = False) -> None:
+    """Answer requests until the process is told to end; what runs then is finished."""
+    send_spans()
+    set_up_log(log_json)
+    uvicorn.run(
+        make_app(service),
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=30,
+        h11_max_incomplete_event_size=32 * 1024,
+    )

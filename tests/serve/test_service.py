@@ -1,0 +1,481 @@
+"""The service: questions, documents, tokens, limits, and what it shows of itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from chat_server import ChatServer
+from graphs import rows
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from serving import Serving, events, serving
+from small_graphs import keep_one, passages
+
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
+from kgp_neo4j.environment.configuration import LanguageSettings
+from kgp_neo4j.environment.job import Job
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.llm.call import open_language_model
+from kgp_neo4j.serve.app import CALLS
+from kgp_neo4j.serve.guard import _JsonLines
+from kgp_neo4j.serve.openapi import openapi
+from kgp_neo4j.serve.service import ServeSettings, Service
+from kgp_neo4j.serve.tokens import add_token, read_tokens
+
+_TEXT = "# The mill\n\nThe mill at Sund was built by Ada Moor in 1871. It ground rye and barley.\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("serve")
+
+
+@pytest.fixture(scope="module")
+def served(database: Database, demo_graph: str, folder: Path) -> Iterator[Serving]:
+    """One service with tokens: of a reader and a loader of the demo, of an administrator."""
+    file = folder / "tokens.json"
+    known = [demo_graph, "test served"]
+    made = {
+        "reader": add_token(file, "reader", corpora=[demo_graph], graphs=[demo_graph]),
+        "loader": add_token(file, "loader", corpora=known, rights=["read", "load"]),
+        "admin": add_token(
+            file, "admin", corpora=["*"], graphs=["*"], rights=["read", "load", "admin"]
+        ),
+    }
+    settings = ServeSettings(upload=1, folder=folder / "uploads")
+    service = Service(database, settings=settings, tokens=read_tokens(file))
+    with serving(service) as running:
+        running.tokens = made  # type: ignore[attr-defined]
+        yield running
+
+
+@pytest.fixture
+def reader(served: Serving) -> Iterator[httpx.Client]:
+    with served.client(served.tokens["reader"]) as client:  # type: ignore[attr-defined]
+        yield client
+
+
+@pytest.fixture
+def loader(served: Serving) -> Iterator[httpx.Client]:
+    with served.client(served.tokens["loader"]) as client:  # type: ignore[attr-defined]
+        yield client
+
+
+@pytest.fixture
+def admin(served: Serving) -> Iterator[httpx.Client]:
+    with served.client(served.tokens["admin"]) as client:  # type: ignore[attr-defined]
+        yield client
+
+
+# --- Questions ------------------------------------------------------------------------------------
+
+
+def test_an_answer_comes_whole_with_its_evidence(reader: httpx.Client, demo_graph: str) -> None:
+    made = reader.post("/ask", json={"question": QUESTION, "corpus": demo_graph}).json()
+    assert "grandmother" in made["text"]
+    passages = {each["id"]: each for each in made["passages"]}
+    assert set(made["cited"]) <= set(passages)
+    (start, end), *_ = made["marks"][made["cited"][0]]["sentences"]
+    assert "grandmother" in passages[made["cited"][0]]["text"][start:end]
+    assert any(len(each["path"]) > 1 for each in made["passages"])
+    assert not any("/" in each["source"] for each in made["passages"])  # no folder of the server's
+
+    asked = {"question": TABLE_QUESTION, "corpus": demo_graph}
+    table = reader.post("/ask", json=asked).json()
+    assert table["by"] == "structure"
+    assert table["structural"]["citations"][0]["table_name"] == "Table 1"
+
+    found = reader.post(
+        "/retrieve", json={"question": QUESTION, "corpus": demo_graph, "budget": 3}
+    ).json()
+    assert len(found["passages"]) == 3
+
+
+def test_events_come_in_their_order(reader: httpx.Client, demo_graph: str) -> None:
+    asked = {"question": QUESTION, "corpus": demo_graph, "stream": True}
+    response = reader.post("/ask", json=asked)
+    assert response.headers["content-type"].startswith("text/event-stream")
+    told = events(response.text)
+    assert [name for name, _ in told] == ["hop", "hop", "hop", "passages", "answer", "done"]
+    hops = [value for name, value in told if name == "hop"]
+    assert [each["hop"] for each in hops] == [0, 1, 2]
+    assert all(step["before"] is None for step in hops[0]["reached"])
+    assert any(step["before"] for step in hops[1]["reached"])
+    found = {each["id"] for each in dict(told)["passages"]}
+    assert found == {each["id"] for each in dict(told)["answer"]["passages"]}
+
+    mapped = reader.post(
+        "/mindmap",
+        json={"question": "I feel tired and dizzy. What can it be?", "graph": demo_graph},
+        headers={"accept": "text/event-stream"},
+    )
+    told = events(mapped.text)
+    assert [name for name, _ in told] == ["entities", "evidence", "answer", "done"]
+    assert {edge["status"] for edge in dict(told)["answer"]["edges"]} == {"grounded"}
+
+
+def test_what_is_wrong_in_a_request_is_said(reader: httpx.Client, demo_graph: str) -> None:
+    def wrong(status: int, **body: object) -> str:
+        response = reader.post("/ask", json={"question": "?", "corpus": demo_graph} | body)
+        assert response.status_code == status
+        assert response.json()["error"]["status"] == status
+        what: str = response.json()["error"]["what"]
+        return what
+
+    assert "question" in wrong(422, question="")
+    assert "10000" in wrong(422, question="x" * 10_001)
+    assert "budget" in wrong(422, budget="30")
+    assert "budget" in wrong(422, budget=10_000)
+    assert "cypher" in wrong(422, cypher="MATCH (n) DETACH DELETE n")
+    assert "the question is empty" in wrong(400, question="   ")
+    assert wrong(413, question="x" * 300_000)
+    assert reader.post("/ask", content=b"question=x").status_code == 415
+    half = reader.post(
+        "/ask", content=b'{"question": "\\ud800"}', headers={"content-type": "application/json"}
+    )
+    assert half.status_code == 422
+    assert reader.get("/ask").status_code == 405
+    assert reader.get("/nothing").json()["error"]["status"] == 404
+    assert reader.get("/static/..%2fapp.py").status_code == 404
+    failed = events(
+        reader.post("/ask", json={"question": " ", "corpus": demo_graph, "stream": True}).text
+    )
+    assert failed == [
+        ("error", {"status": 400, "what": "the question is empty", "hint": ""}),
+    ]
+
+
+# --- Tokens ---------------------------------------------------------------------------------------
+
+
+def test_nothing_but_the_page_is_seen_without_a_token(served: Serving) -> None:
+    with served.client("kgp_wrong") as client:
+        for described, _ in CALLS:
+            path = re.sub(r"{\w+}", "0" * 32, described.path)
+            status = client.request(described.method, path).status_code
+            assert (status == 401) == bool(described.right), described.path
+        assert client.post("/mcp", json={}).status_code == 401
+        assert client.get("/static/app.js").status_code == 200
+
+
+def test_what_a_token_may_not_see_looks_as_if_it_were_not_there(
+    reader: httpx.Client, database: Database, demo_graph: str, corpus: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mill.md").write_text(_TEXT)
+    load(database, [tmp_path / "mill.md"], corpus)
+    kept = keep_one(database, corpus)
+    (found,) = rows(database, "MATCH (d:Document {corpus: $c}) RETURN d.id AS id LIMIT 1", c=corpus)
+
+    def same(method: str, path: str, **options: object) -> None:
+        """Ask for a corpus of others and for none, and compare all but their names."""
+        told = []
+        for name in (corpus, "test " + "0" * 12):
+            filled = json.loads(json.dumps(options).replace("NAME", name))
+            response = reader.request(method, path.replace("NAME", name), **filled)
+            assert response.status_code == 404, (path, response.text)
+            told.append(response.text.replace(name, "NAME"))
+        assert told[0] == told[1]
+
+    same("POST", "/ask", json={"question": "?", "corpus": "NAME"})
+    same("POST", "/retrieve", json={"question": "?", "corpus": "NAME"})
+    same("POST", "/mindmap", json={"question": "?", "graph": "NAME"})
+    same("GET", "/documents", params={"corpus": "NAME"})
+    same("GET", f"/documents/{found['id']}", params={"corpus": "NAME"})
+    same("GET", "/traces", params={"corpus": "NAME"})
+    same("GET", f"/traces/{kept}", params={"corpus": "NAME"})
+    listed = reader.get("/corpora").json()
+    assert [each["name"] for each in listed["corpora"]] == [demo_graph]
+    assert listed["rights"] == ["read"]
+
+    # Ids of others, asked for in a corpus that may be seen, are as unknown as those of nobody.
+    for path, key in (("documents", found["id"]), ("traces", kept)):
+        told = [
+            reader.get(f"/{path}/{each}", params={"corpus": demo_graph})
+            for each in (key, "0" * 32, key[:6])
+        ]
+        assert [each.status_code for each in told] == [404] * 3
+        assert told[0].text.replace(key, "KEY") == told[1].text.replace("0" * 32, "KEY")
+
+
+def test_rights_are_asked_for(reader: httpx.Client, loader: httpx.Client, demo_graph: str) -> None:
+    at = {"corpus": demo_graph, "name": "a.txt"}
+    assert reader.post("/documents", params=at, content=b"x").status_code == 403
+    assert reader.delete(f"/documents/{'0' * 32}", params=at).status_code == 403
+    assert reader.get("/metrics").status_code == 403
+    asked = {"question": "?", "corpus": demo_graph, "trace": True}
+    assert reader.post("/ask", json=asked).status_code == 403
+    assert loader.delete(f"/corpora/{demo_graph}").status_code == 403
+    foreign = at | {"corpus": "another"}
+    assert loader.post("/documents", params=foreign, content=b"x").status_code == 403
+
+
+def test_a_page_of_another_origin_is_refused(database: Database, folder: Path) -> None:
+    """Without tokens whoever reaches the service may write; a browser must not do it for others."""
+    service = Service(database, settings=ServeSettings(folder=folder))
+    with serving(service) as running, running.client() as client:
+        assert client.get("/corpora").status_code == 200
+        assert client.get("/corpora", headers={"host": "rebound.example"}).status_code == 421
+        port = running.address.rpartition(":")[2]
+        body = {"question": "?", "corpus": "nowhere"}
+        for origin, status in (
+            ("http://evil.example", 403),
+            ("null", 403),
+            (f"http://127.0.0.1:{port}", 404),
+        ):
+            asked = client.post("/ask", json=body, headers={"origin": origin})
+            assert asked.status_code == status
+        crossing = client.post("/ask", json=body, headers={"sec-fetch-site": "cross-site"})
+        assert crossing.status_code == 403
+        assert "access-control-allow-origin" not in client.get("/corpora").headers
+
+
+def test_the_protocol_for_models_has_the_same_tokens(
+    served: Serving, demo_graph: str, database: Database, corpus: str
+) -> None:
+    passages(database, corpus)
+
+    async def talk() -> None:
+        headers = {"authorization": f"Bearer {served.tokens['reader']}"}  # type: ignore[attr-defined]
+        async with create_mcp_http_client(headers) as http:
+            transport = streamable_http_client(f"{served.address}/mcp", http_client=http)
+            async with Client(transport) as client:
+                there = (await client.call_tool("corpora", {})).structured_content
+                assert [each["name"] for each in there["corpora"]] == [demo_graph]
+                asked = {"question": QUESTION, "corpus": demo_graph}
+                made = await client.call_tool("ask", asked)
+                assert "grandmother" in made.structured_content["answer"]
+                told = [
+                    (await client.call_tool("ask", asked | {"corpus": name})).content[0].text
+                    for name in (corpus, "nowhere")
+                ]
+                assert told[0].replace(corpus, "nowhere") == told[1]
+
+    asyncio.run(talk())
+
+
+# --- Documents ------------------------------------------------------------------------------------
+
+
+def test_a_file_is_loaded_asked_and_deleted(
+    served: Serving, loader: httpx.Client, admin: httpx.Client
+) -> None:
+    at = {"corpus": "test served", "name": "../../etc/the mill.md"}
+    try:
+        made = loader.post("/documents", params=at, content=_TEXT.encode())
+        assert made.status_code == 201
+        assert made.json()["loaded"]["new"] == 1
+        assert made.json()["connected"]
+        asked = {"question": "Who built the mill?", "corpus": "test served", "trace": True}
+        answer = loader.post("/ask", json=asked).json()
+        assert "Ada Moor" in answer["passages"][0]["text"]
+        assert answer["passages"][0]["source"] == "the mill.md"
+
+        (kept,) = loader.get("/traces", params=at).json()["traces"]
+        replayed = loader.get(f"/traces/{kept['id']}", params=at).json()
+        assert replayed["answer"]["passages"] == answer["passages"]
+        assert loader.delete(f"/traces/{kept['id']}", params=at).json() == {"removed": 1}
+
+        # The same name again replaces the document, told by events this time.
+        again = loader.post(
+            "/documents",
+            params=at,
+            content=_TEXT.replace("Ada Moor", "Eva Lund").encode(),
+            headers={"accept": "text/event-stream"},
+        )
+        told = events(again.text)
+        assert {"progress", "loaded", "done"} == {name for name, _ in told}
+        assert told[-1][1]["loaded"]["replaced"] == 1
+        (document,) = loader.get("/documents", params=at).json()["documents"]
+        opened = loader.get(f"/documents/{document['id']}", params=at).json()
+        assert "Eva Lund" in opened["passages"][0]["text"]
+        gone = loader.delete(f"/documents/{document['id']}", params=at)
+        assert gone.json()["documents"] == 1
+        assert loader.delete(f"/documents/{document['id']}", params=at).status_code == 404
+        assert not [each for each in served.service.settings.folder.rglob("*") if each.is_file()]
+    finally:
+        assert admin.delete("/corpora/test served").status_code == 200
+
+
+def test_a_bad_upload_leaves_nothing(served: Serving, loader: httpx.Client) -> None:
+    at = {"corpus": "test served", "name": "a.pdf"}
+
+    def refused(content: bytes, **changed: str) -> tuple[int, str]:
+        response = loader.post("/documents", params=at | changed, content=content)
+        return response.status_code, response.json()["error"]["what"]
+
+    assert refused(b"x" * (1024 * 1024 + 1))[0] == 413
+    status, what = refused(b"not a PDF")
+    assert status == 400
+    assert what.startswith("a.pdf: ")
+    assert refused(b"")[0] == 400
+    assert refused(b"x", name="a.exe")[0] == 415
+    assert refused(b"x", name="../..")[0] == 415
+    assert not [each for each in served.service.settings.folder.rglob("*") if each.is_file()]
+    listed = loader.get("/corpora").json()["corpora"]
+    assert "test served" not in {each["name"] for each in listed}
+
+
+# --- Limits ---------------------------------------------------------------------------------------
+
+
+def test_a_full_queue_is_told_with_when_to_come_again(
+    database: Database, demo_graph: str, folder: Path
+) -> None:
+    settings = ServeSettings(threads=1, queue=0, folder=folder)
+    with serving(Service(database, settings=settings)) as running, running.client() as client:
+        free = threading.Event()
+
+        async def occupy() -> None:
+            await running.service.questions.begin(Job(), free.wait)
+
+        busy = asyncio.run_coroutine_threadsafe(occupy(), running.loop)
+        while not running.service.questions.inside:
+            time.sleep(0.01)
+        for stream in (False, True):
+            asked = {"question": "?", "corpus": demo_graph, "stream": stream}
+            refused = client.post("/ask", json=asked)
+            assert refused.status_code == 429
+            assert int(refused.headers["retry-after"]) >= 1
+        assert client.get("/healthz").json() == {"status": "ok"}
+        free.set()
+        busy.result(10)
+        assert running.settled()
+        assert client.get("/corpora").status_code == 200
+
+
+def test_the_time_limit_and_a_client_that_goes_reach_the_database(
+    database: Database, corpus: str, folder: Path
+) -> None:
+    """A trace is kept behind a lock that nobody opens: the statement would wait for ever."""
+    passages(database, corpus)
+    asked = {"question": "Where is a harbour?", "corpus": corpus, "trace": True}
+    asked["method"] = "bm25"
+    settings = ServeSettings(threads=1, seconds=3.0, folder=folder)
+    waiting = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.kgp_job IS NOT NULL RETURN metaData"
+    with serving(Service(database, settings=settings)) as running, running.client() as client:
+        assert client.post("/ask", json=asked).status_code == 200  # loads what it needs
+        name = database.connection.database
+        with database.driver.session(database=name) as session:
+            lock = session.begin_transaction()
+            lock.run("MATCH (p:Passage {corpus: $c}) DETACH DELETE p", c=corpus).consume()
+            late = client.post("/ask", json=asked)
+            assert late.status_code == 504
+            assert "longer than the 3 s" in late.json()["error"]["what"]
+            assert running.settled()
+
+            with client.stream("POST", "/ask", json=asked | {"stream": True}) as response:
+                lines = response.iter_lines()
+                while "passages" not in next(lines):
+                    pass
+                while not rows(database, waiting):
+                    time.sleep(0.02)
+            # The connection is closed, in the middle of the statement.
+            began = time.monotonic()
+            assert running.settled()
+            assert time.monotonic() - began < 2.5  # before its time was over
+            assert not rows(database, waiting)
+            lock.rollback()
+
+
+# --- Seen from outside ----------------------------------------------------------------------------
+
+
+def test_requests_and_the_use_of_a_model_are_counted(
+    database: Database, demo_graph: str, folder: Path, chat_server: ChatServer
+) -> None:
+    settings = LanguageSettings(model="m", url=chat_server.url, price_prompt=1.0, price_reply=2.0)
+    model = open_language_model(settings)
+    service = Service(database, settings=ServeSettings(folder=folder), model=model)
+    with serving(service) as running, running.client() as client:
+        asked = {"question": "Who designed the bridge?", "corpus": demo_graph}
+        told = events(client.post("/ask", json=asked | {"stream": True}).text)
+        usage = dict(told)["answer"]["usage"]
+        assert "text" in dict(told)
+        assert usage["prompt_tokens"] > 0
+        unused = client.post("/ask", json=asked | {"model": False}).json()
+        assert unused["usage"] is None
+        text = client.get("/metrics").text
+        labels = f'corpus="{demo_graph}",'
+        found = re.search(
+            rf'kgp_model_tokens_total{{{labels}kind="prompt",.*token="local"}} (.+)', text
+        )
+        assert found is not None
+        assert float(found[1]) == usage["prompt_tokens"]
+        assert re.search(rf"kgp_model_cost_total{{{labels}.*}} (.+)", text)
+        assert 'kgp_requests_total{method="POST",route="/ask",status="200"} 2.0' in text
+        assert 'kgp_queue_waiting{work="questions"} 0.0' in text
+        assert "Who designed" not in text
+
+
+def test_the_log_has_the_requests_id_and_neither_question_nor_token(
+    served: Serving, reader: httpx.Client, demo_graph: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "kgp_neo4j.serve"):
+        response = reader.post("/ask", json={"question": QUESTION, "corpus": demo_graph})
+        reader.get("/documents?corpus=nowhere&token=secret")
+    lines = [_JsonLines().format(record) for record in caplog.records]
+    first = json.loads(lines[0])
+    assert first["id"] == response.headers["x-request-id"]
+    assert (first["route"], first["status"], first["token"]) == ("/ask", 200, "reader")
+    whole = "\n".join(lines)
+    assert "Hesk" not in whole
+    assert "secret" not in whole
+    assert served.tokens["reader"] not in whole  # type: ignore[attr-defined]
+
+
+def test_spans_lead_from_the_request_through_the_hop_to_the_statement(
+    reader: httpx.Client, demo_graph: str
+) -> None:
+    kept = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    trace.set_tracer_provider(provider)
+    try:
+        reader.post("/ask", json={"question": QUESTION, "corpus": demo_graph})
+        spans = {each.context.span_id: each for each in kept.get_finished_spans() if each.context}
+    finally:
+        kept.shutdown()
+
+    def above(name: str) -> set[tuple[str, ...]]:
+        """Return the names of the spans round each span of a name, from the outermost on."""
+        made = set()
+        for span in spans.values():
+            way, around = [], span
+            while span.name == name:
+                way.insert(0, around.name)
+                if around.parent is None:
+                    break
+                around = spans[around.parent.span_id]
+            made.add(tuple(way))
+        return made - {()}
+
+    assert ("request", "retrieve", "hop", "statement") in above("statement")
+    assert above("hop") == {("request", "retrieve", "hop")}
+
+
+def test_every_call_is_described(reader: httpx.Client) -> None:
+    described = reader.get("/openapi.json").json()
+    assert described == json.loads(json.dumps(openapi(each for each, _ in CALLS)))
+    for each, _ in CALLS:
+        made = described["paths"][each.path][each.method.lower()]
+        assert made["summary"].endswith(".")
+    assert described["components"]["schemas"]["Ask"]["additionalProperties"] is False
+    page = reader.get("/docs")
+    assert "/documents/{id}" in page.text
+    assert "<script" not in page.text
+    assert page.headers["content-security-policy"].startswith("default-src 'self'")

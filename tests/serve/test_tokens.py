@@ -1,0 +1,108 @@
+"""The file of tokens, the names of uploaded files, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import kgp
+
+from kgp_neo4j.serve.problems import ProblemError
+from kgp_neo4j.serve.run import check_address
+from kgp_neo4j.serve.tokens import add_token, read_tokens
+from kgp_neo4j.serve.uploads import file_name
+from kgp_neo4j.types.errors import ConfigurationError
+
+
+def test_a_token_is_shown_once_and_kept_as_a_hash(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.json"
+    made = kgp(
+        "serve", "token", "ann", "--tokens", str(file), "--corpus", "mine", "--right", "load"
+    )
+    assert made.returncode == 0, made.stderr
+    token = made.stdout.strip()
+    assert token not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    access = read_tokens(file).find(f"Bearer {token}")
+    assert access is not None
+    assert (access.name, access.corpora, access.rights) == ("ann", {"mine"}, {"load"})
+    assert not access.sees("corpus", "others")
+    assert not access.sees("graph", "mine")
+    for wrong in ("", token, f"Basic {token}", f"Bearer {token}x", "Bearer ", "Bearer \udce9"):
+        assert read_tokens(file).find(wrong) is None
+    again = kgp("serve", "token", "ann", "--tokens", str(file))
+    assert again.returncode == 1
+    assert "already" in again.stderr
+    assert read_tokens(file).find(f"Bearer {token}") == access
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("[", "not JSON"),
+        ("[]", "no list"),
+        ('{"tokens": ["x"]}', "no object"),
+        ('{"tokens": [{"name": "a", "sha256": "x", "rights": ["read"]}]}', "64 hex digits"),
+        ({"rights": ["write"]}, "among read, load, admin"),
+        ({"rights": []}, "among read, load, admin"),
+        ({"corpora": "mine"}, "no lists"),
+        ({"corpus": ["mine"]}, "unknown fields (corpus)"),
+        ({"name": " "}, "has no name"),
+    ],
+)
+def test_a_wrong_file_is_refused(
+    tmp_path: Path, content: str | dict[str, object], told: str
+) -> None:
+    file = tmp_path / "tokens.json"
+    if not isinstance(content, str):
+        entry = {"name": "a", "sha256": "0" * 64, "rights": ["read"]} | content
+        content = json.dumps({"tokens": [entry]})
+    file.write_text(content)
+    file.chmod(0o600)
+    with pytest.raises(ConfigurationError, match=r".") as caught:
+        read_tokens(file)
+    assert told in str(caught.value)
+
+
+def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.json"
+    add_token(file, "ann")
+    file.chmod(0o640)
+    with pytest.raises(ConfigurationError, match="others may read"):
+        read_tokens(file)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", ""])
+def test_others_reach_it_only_with_tokens(host: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="for this machine alone"):
+        check_address(host, None)
+    check_address(host, tmp_path / "tokens.json")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.0.0.5"])
+def test_this_machine_needs_none(host: str) -> None:
+    check_address(host, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("report.pdf", "report.pdf"),
+        ("../../etc/report.pdf", "report.pdf"),
+        ("C:\\temp\\Report 1.PDF", "Report 1.PDF"),
+        ("notes*[ab]?.md.gz", "notes__ab__.md.gz"),
+        (".hidden.txt", "hidden.txt"),
+        ("über 年報.txt", "über 年報.txt"),
+        ("a\x00b\n\u202ec.txt", "ab c.txt"),
+        ("x" * 500 + ".csv", "x" * 116 + ".csv"),
+    ],
+)
+def test_a_files_name_has_no_surprises(given: str, kept: str) -> None:
+    assert file_name(given) == kept
+
+
+@pytest.mark.parametrize("given", ["", "..", ".pdf", "a.exe", "a.pdf/", "a.sh\x00.exe"])
+def test_a_file_of_no_known_kind_is_refused(given: str) -> None:
+    with pytest.raises(ProblemError, match="no kind of file"):
+        file_name(given)

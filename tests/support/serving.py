@@ -1,0 +1,73 @@
+"""The service as tests need it: a real one on loopback, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import uvicorn
+
+from kgp_neo4j.serve.app import make_app
+from kgp_neo4j.serve.service import Service
+
+__all__ = ["Serving", "events", "serving"]
+
+
+@dataclass
+class Serving:
+    """A service that runs: its address, and the loop that it runs in."""
+
+    service: Service
+    address: str
+    loop: asyncio.AbstractEventLoop
+
+    def client(self, token: str = "") -> httpx.Client:
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        return httpx.Client(base_url=self.address, headers=headers, timeout=60)
+
+    def settled(self) -> bool:
+        """Return whether no job runs, at the latest after ten seconds."""
+        for _ in range(200):
+            if self.service.questions.inside == self.service.loads.inside == 0:
+                return True
+            time.sleep(0.05)
+        return False
+
+
+@contextmanager
+def serving(service: Service) -> Iterator[Serving]:
+    """Run a service until the end of the block."""
+    config = uvicorn.Config(
+        make_app(service), host="127.0.0.1", port=0, log_config=None, access_log=False
+    )
+    server = uvicorn.Server(config)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_until_complete, args=(server.serve(),))
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield Serving(service, f"http://127.0.0.1:{port}", loop)
+    finally:
+        server.should_exit = True
+        thread.join()
+        loop.close()
+
+
+def events(text: str) -> list[tuple[str, Any]]:
+    """Return the events of a stream that has ended."""
+    made = []
+    for block in text.split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
+        if "event" in lines:
+            made.append((lines["event"], json.loads(lines["data"])))
+    return made
