@@ -91,15 +91,9 @@ def link_texts(
         aliases,
         LinkerSettings(threshold=settings.threshold),
     )
-    mentions = linker.link(texts, owners)
-    named: Sequence[Sequence[NamedSpan]] = [[] for _ in texts]
+    named: Iterator[Sequence[NamedSpan]] = itertools.repeat(())
     if pipeline:
-        named = [
-            _outside(found, [(m.start, m.end) for m in known])
-            for found, known in zip(
-                spacy_entities(pipeline, texts, settings.spacy_labels), mentions, strict=True
-            )
-        ]
+        named = spacy_entities(pipeline, texts, settings.spacy_labels)
     # A passage also has the phrases of its title, without a place in the text.
     heads = [f"{passage.title}. " for passage in passages]
     phrases: Iterator[list[Phrase]] = itertools.repeat([])
@@ -107,12 +101,12 @@ def link_texts(
         whole = [head + text for head, text in zip(heads, texts, strict=True)]
         phrases = shared_phrases(whole, settings.phrase_frequency)
     same_title = {same[0]: same for same in alike.values()}
-    for passage, owner, known, found, head in zip(
-        passages, owners, mentions, named, heads, strict=True
+    for passage, owner, known, head in zip(
+        passages, owners, linker.linked(texts, owners), heads, strict=True
     ):
         others = [mention for mention in known if mention.entity != owner]
         linked = Linked(passage.id, _documents(others, same_title))
-        for span in found:
+        for span in _outside(next(named), [(m.start, m.end) for m in known]):
             surface = passage.text[span.start : span.end]
             name = " ".join(cut(surface).keys)
             if name:
