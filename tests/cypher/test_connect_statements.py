@@ -184,6 +184,21 @@ def test_similarity_edges_are_removed(database: Database, corpus: str, other_cor
     )
 
 
+def test_keep_nearest(database: Database, corpus: str, other_corpus: str) -> None:
+    for name in (corpus, other_corpus):
+        nodes = _nodes(database, lighthouse(database, name))
+        scores = {"b1": 0.1, "c1": 0.7, "d1": 0.3}
+        given = {"node": nodes["a1"], "edges": [[nodes[to], s] for to, s in scores.items()]}
+        database.write("connect/join", corpus=name, rows=[given])
+    done = database.write_in_batches("connect/keep_nearest", corpus=corpus, neighbours=2, batch=1)
+    assert done == {"removed": 1}
+    kept = {(a, b) for a, b, _ in edges(database, corpus, "SIMILAR_ST")}
+    assert kept == {("a1", "c1"), ("a1", "d1"), ("a2", "a1"), ("b1", "a2")}
+    assert len(edges(database, other_corpus, "SIMILAR_ST")) == 5
+    done = database.write_in_batches("connect/keep_nearest", corpus=corpus, type="SIMILAR_MDR")
+    assert done == {"removed": 0}
+
+
 def test_similarity_edges_of_a_few_passages(
     database: Database, corpus: str, other_corpus: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
