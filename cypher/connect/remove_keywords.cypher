@@ -1,8 +1,7 @@
-// connect.removeKeywords(corpus :: STRING, batch = 5000 :: INT) :: (removed :: INT)
-// Removes the keywords of a corpus with their links, in batches that commit as they go.
+// connect.removeKeywords(corpus :: STRING, rows :: LIST OF STRING) :: (written :: INT)
+// Removes keywords of a corpus by their texts.
 // mode: WRITE
-MATCH (k:Keyword {corpus: $corpus})
-CALL (k) {
-  DETACH DELETE k
-} IN TRANSACTIONS OF $batch ROWS
-RETURN count(*) AS removed
+UNWIND $rows AS row
+MATCH (k:Keyword {corpus: $corpus, text: row})
+DETACH DELETE k
+RETURN count(*) AS written

@@ -1,12 +1,18 @@
-// connect.sharedEntities(corpus :: STRING, rows :: LIST OF ANY) :: (written :: INT)
-// Joins passages that share entities, unless a mention of a document joins them: each row has the
-// nodes of both, how many entities they share, their weight, and the first of them.
+// connect.sharedEntities(corpus :: STRING, rows :: LIST OF MAP) :: (written :: INT)
+// Replaces the shared-entity edges that go out from passages: each row has a node, the marks of its
+// edges, and the edges: lists of the other node, how many entities both share, their weight, the
+// first of them, and whether the first passage names the other one's title.
 // mode: WRITE
 UNWIND $rows AS row
-MATCH (p:Passage) WHERE elementId(p) = row[0] AND p.corpus = $corpus
-MATCH (q:Passage) WHERE elementId(q) = row[1] AND q.corpus = $corpus
-WITH p, q, row
-WHERE NOT EXISTS { (p)-[:SHARES_ENTITY]-(q) }
+MATCH (p:Passage) WHERE elementId(p) = row.node AND p.corpus = $corpus
+SET p.sharedEntityMarks = row.marks
+WITH p, row
+CALL (p) {
+  MATCH (p)-[old:SHARES_ENTITY]->()
+  DELETE old
+}
+UNWIND row.edges AS edge
+MATCH (q:Passage) WHERE elementId(q) = edge[0] AND q.corpus = $corpus
 CREATE (p)-[:SHARES_ENTITY
-  {count: row[2], weight: row[3], entities: row[4], namesTitle: false}]->(q)
+  {count: edge[1], weight: edge[2], entities: edge[3], namesTitle: edge[4]}]->(q)
 RETURN count(*) AS written

@@ -25,8 +25,8 @@ Examples:
   kgp-neo4j connect --corpus mine --edges entity --aliases redirects.tsv
   kgp-neo4j connect --corpus mine --encoder sentence-transformers/all-mpnet-base-v2
 
-Running it again replaces the edges; passages are embedded only once. More --keywords,
---neighbours and --max-frequency make a denser graph.
+Run it again after loading or deleting: it writes what has changed, and embeds only new passages.
+More --keywords, --neighbours and --max-frequency make a denser graph.
 """
 
 
@@ -95,6 +95,9 @@ Running it again replaces the edges; passages are embedded only once. More --key
 @click.option(
     "--replace-embeddings", is_flag=True, help="Embed every passage anew, with another encoder."
 )
+@click.option(
+    "--all", "anew", is_flag=True, help="Write every edge anew, not only what has changed."
+)
 @json_option
 def command(
     corpus: str,
@@ -110,6 +113,7 @@ def command(
     encoder: str | None,
     mdr_model: str | None,
     replace_embeddings: bool,
+    anew: bool,
     as_json: bool,
 ) -> None:
     """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
@@ -132,6 +136,7 @@ def command(
             ),
             similarity=SimilaritySettings(encoder, neighbours, replace_embeddings),
             mdr=MdrSettings(mdr_model, neighbours, replace_embeddings),
+            anew=anew,
         )
     if as_json:
         echo_json(report)

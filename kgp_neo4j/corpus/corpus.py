@@ -84,9 +84,11 @@ class Corpus(Store):
         entities: EntitySettings | None = None,
         similarity: SimilaritySettings | None = None,
         mdr: MdrSettings | None = None,
+        anew: bool = False,
     ) -> ConnectReport:
-        """Make the named graphs, replacing existing ones of the same name.
+        """Make the named graphs; of those that are there, write what has changed.
 
+        With `anew` everything is written again.
         `knn-mdr` needs an encoder that you trained, named in `mdr`; the others are made by default.
         """
         self._kept = None
@@ -98,6 +100,7 @@ class Corpus(Store):
             entities=entities,
             similarity=similarity,
             mdr=mdr,
+            anew=anew,
         )
 
     def documents(self) -> list[Document]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from graphs import rows
-from small_graphs import PASSAGES, edges, keywords, lighthouse, passages, short
+from small_graphs import PASSAGES, edges, lighthouse, passages, short
 
+from kgp_neo4j.corpus.load import shelf
 from kgp_neo4j.graphdb.database import Database
 
 
@@ -57,7 +58,7 @@ def _nodes(database: Database, corpus: str) -> dict[str, int]:
 def test_passages(database: Database, corpus: str) -> None:
     passages(database, corpus)
     found = database.read("connect/passages", corpus=corpus)
-    assert [row["node"] for row in found] == sorted(row["node"] for row in found)
+    assert [row["id"] for row in found] == sorted(row["id"] for row in found)
     assert sorted((short(row["id"]), row["title"], row["text"]) for row in found) == sorted(
         (name, title if position == 0 else "", text)
         for title, texts in PASSAGES.values()
@@ -101,12 +102,34 @@ def test_keywords_and_links(database: Database, corpus: str, other_corpus: str) 
     ]
 
 
-def test_connected(database: Database, corpus: str) -> None:
-    passages(database, corpus)
-    done = database.write("connect/connected", rows=[f"{corpus}/a1", f"{corpus}/none"])
+def test_connected_and_what_is_noted(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    nodes = _nodes(database, corpus)
+    given = [{"node": nodes["a1"], "marks": "m"}, {"node": "4:none:1", "marks": "n"}]
+    done = database.write("connect/connected", corpus=corpus, rows=given[:1])
     assert done == [{"written": 1}]
+    assert database.write("connect/connected", corpus="", rows=given[:1]) == [{"written": 0}]
     query = "MATCH (p:Passage {corpus: $c, inKeywordGraph: true}) RETURN p.id AS id"
-    assert rows(database, query, c=corpus) == [{"id": f"{corpus}/a1"}]
+    assert {"id": f"{corpus}/a1"} in rows(database, query, c=corpus)
+    kept = ("keywordMarks", "keywords", "sharedMarks", "shared")
+
+    def noted(**values: Any) -> tuple[Any, ...]:
+        found = database.read("connect/passages", corpus=corpus, **values)[0]
+        return (short(found["id"]), *(found[name] for name in kept))
+
+    assert noted() == ("a1", "m", 2, None, 1)
+    assert noted(anew=True) == ("a1", None, 2, None, 1)
+    done = database.write("connect/remove_keyword_links", corpus=corpus, rows=[nodes["a1"]])
+    assert done == [{"written": 2}]
+    assert noted() == ("a1", None, 0, None, 1)
+
+
+def test_stored_keywords(database: Database, corpus: str, other_corpus: str) -> None:
+    lighthouse(database, corpus)
+    lighthouse(database, other_corpus)
+    found = database.read("connect/stored_keywords", corpus=corpus)
+    assert len(found) == 6
+    assert {"text": "isobel tarn", "frequency": 2, "named": True} in found
 
 
 @pytest.mark.parametrize(
@@ -122,60 +145,120 @@ def test_shared_edges(
     for name in (corpus, other_corpus):
         passages(database, name)
     nodes, others = _nodes(database, corpus), _nodes(database, other_corpus)
-    given = [
-        [nodes["a1"], nodes["b1"], 1, 0.25, ["tarn"]],
-        [nodes["c1"], nodes["d1"], 7, 0.5, ["coast", "harbour"]],
-        [nodes["e1"], others["a1"], 1, 0.5, ["coast"]],
-    ]
-    assert database.write(path, corpus=corpus, rows=given) == [{"written": 2}]
-    made = [
-        ("a1", "b1", {"count": 1, "weight": 0.25, names: ["tarn"], "namesTitle": False}),
-        ("c1", "d1", {"count": 7, "weight": 0.5, names: ["coast", "harbour"], "namesTitle": False}),
-    ]
-    assert edges(database, corpus, kind) == made
-    # Those that are joined are not joined again, in either direction.
-    again = [[b, a, *rest] for a, b, *rest in given[:2]]
-    assert database.write(path, corpus=corpus, rows=again) == [{"written": 0}]
-    assert edges(database, corpus, kind) == made
+
+    def replace(name: str, *given: list[Any]) -> list[dict[str, Any]]:
+        row = {"node": nodes[name], "marks": f"of {name}", "edges": list(given)}
+        return database.write(path, corpus=corpus, rows=[row])
+
+    both = [nodes["d1"], 7, 0.5, ["coast", "harbour"], False]
+    assert replace("a1", [nodes["b1"], 1, 0.25, ["tarn"], True]) == [{"written": 1}]
+    # A passage of another corpus is left alone.
+    assert replace("c1", both, [others["a1"], 1, 0.5, ["coast"], False]) == [{"written": 1}]
+    first = ("a1", "b1", {"count": 1, "weight": 0.25, names: ["tarn"], "namesTitle": True})
+    second = {"count": 7, "weight": 0.5, names: ["coast", "harbour"], "namesTitle": False}
+    assert edges(database, corpus, kind) == [first, ("c1", "d1", second)]
+    # What went out before goes; what comes in stays.
+    assert replace("c1", [nodes["b1"], *both[1:]]) == [{"written": 1}]
+    assert replace("d1") == [{"written": 0}]
+    assert edges(database, corpus, kind) == [first, ("c1", "b1", second)]
+    assert replace("a1") == [{"written": 0}]
+    assert edges(database, corpus, kind) == [("c1", "b1", second)]
+    mark = {"SHARES_KEYWORD": "sharedKeywordMarks", "SHARES_ENTITY": "sharedEntityMarks"}[kind]
+    query = "MATCH (p:Passage {corpus: $c}) WHERE p[$m] IS NOT NULL RETURN p[$m] AS m ORDER BY m"
+    assert [row["m"] for row in rows(database, query, c=corpus, m=mark)] == [
+        "of a1", "of c1", "of d1",
+    ]  # fmt: skip
 
 
-def test_title_edges(database: Database, corpus: str) -> None:
-    passages(database, corpus)
-    keywords(database, corpus)
-    assert database.write_in_batches("connect/title_edges", corpus=corpus) == {"made": 2}
-    made = [
-        ("a1", "b1", 1, 0.25, ["isobel tarn"], True),
-        ("b1", "c1", 1, 0.25, ["kettlehaven"], True),
-    ]
-    assert _shared(database, corpus) == made
-
-
-@pytest.mark.parametrize(
-    ("path", "kind", "count"),
-    [
-        ("connect/remove_shared_keywords", "SHARES_KEYWORD", 3),
-        ("connect/remove_similar", "SIMILAR_ST", 3),
-    ],
-)
-def test_edges_are_removed(
-    database: Database, corpus: str, other_corpus: str, path: str, kind: str, count: int
-) -> None:
+def test_similarity_edges_are_removed(database: Database, corpus: str, other_corpus: str) -> None:
     lighthouse(database, corpus)
     lighthouse(database, other_corpus)
-    assert database.write_in_batches(path, corpus=corpus, batch=1) == {"removed": count}
-    assert edges(database, corpus, kind) == []
-    assert len(edges(database, other_corpus, kind)) == count
+    done = database.write_in_batches("connect/remove_similar", corpus=corpus, batch=1)
+    assert done == {"removed": 3}
+    assert edges(database, corpus, "SIMILAR_ST") == []
+    assert len(edges(database, other_corpus, "SIMILAR_ST")) == 3
     assert len(edges(database, corpus, "NEXT")) == 1
-    assert database.write_in_batches(path, corpus=corpus)["removed"] in (0, None)
+    assert database.write_in_batches("connect/remove_similar", corpus=corpus)["removed"] in (
+        0,
+        None,
+    )
+
+
+def test_keep_nearest(database: Database, corpus: str, other_corpus: str) -> None:
+    for name in (corpus, other_corpus):
+        nodes = _nodes(database, lighthouse(database, name))
+        scores = {"b1": 0.1, "c1": 0.7, "d1": 0.3}
+        given = {"node": nodes["a1"], "edges": [[nodes[to], s] for to, s in scores.items()]}
+        database.write("connect/join", corpus=name, rows=[given])
+    done = database.write_in_batches("connect/keep_nearest", corpus=corpus, neighbours=2, batch=1)
+    assert done == {"removed": 1}
+    kept = {(a, b) for a, b, _ in edges(database, corpus, "SIMILAR_ST")}
+    assert kept == {("a1", "c1"), ("a1", "d1"), ("a2", "a1"), ("b1", "a2")}
+    assert len(edges(database, other_corpus, "SIMILAR_ST")) == 5
+    done = database.write_in_batches("connect/keep_nearest", corpus=corpus, type="SIMILAR_MDR")
+    assert done == {"removed": 0}
+
+
+def test_similarity_edges_of_a_few_passages(
+    database: Database, corpus: str, other_corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "_LARGE", 1)
+    for name in (corpus, other_corpus):
+        lighthouse(database, name)
+    state = {"corpus": corpus, "type": "SIMILAR_ST"}
+    assert database.read("connect/similarity", **state) == [
+        {"passages": 5, "settings": None, "indexed": False}
+    ]
+    database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
+    shelf.take_shelf(database, corpus)
+    assert database.read("connect/similarity", **state) == [
+        {"passages": 5, "settings": "{}", "indexed": True}
+    ]
+    assert database.read("connect/similarity", corpus=corpus, type="SIMILAR_MDR") == [
+        {"passages": 0, "settings": "{}", "indexed": False}
+    ]
+    nodes = _nodes(database, corpus)
+    names = {node: name for name, node in nodes.items()}
+    lonely = database.read("connect/unjoined", corpus=corpus, least=1)
+    before = edges(database, corpus, "SIMILAR_ST")
+    joined = {a for a, _, _ in before}
+    embedded = {n for _, texts in PASSAGES.values() for n, (_, vector) in texts.items() if vector}
+    assert {names[row["node"]] for row in lonely} == embedded - joined
+    given = {"corpus": corpus, "rows": [nodes["a1"], nodes["d1"]]}
+    near = database.read("connect/nearest", **given, depth=10)
+    assert {(names[r["node"]], names[r["other"]]) for r in near} == {
+        (a, b) for a in ("a1", "d1") for b in embedded if a != b
+    }
+    vectors = {n: v for _, texts in PASSAGES.values() for n, (_, v) in texts.items()}
+    for row in near:
+        a, b = vectors[names[row["node"]]], vectors[names[row["other"]]]
+        cosine = sum(map(operator.mul, a, b))
+        assert math.isclose(row["score"], (1 + cosine) / 2, abs_tol=1e-6)
+    known = database.read("connect/similar_ones", corpus=corpus, rows=list(nodes.values()))
+    assert sorted((names[r["node"]], names[r["other"]], r["score"]) for r in known) == sorted(
+        (a, b, e["score"]) for a, b, e in before
+    )
+    given = {"node": nodes["a1"], "edges": [[nodes["d1"], 0.25], [nodes["b1"], 0.75]]}
+    assert database.write("connect/join", corpus=corpus, rows=[given]) == [{"written": 2}]
+    assert edges(database, corpus, "SIMILAR_ST") == sorted(
+        [
+            *(e for e in before if e[0] != "a1"),
+            ("a1", "b1", {"score": 0.75}),
+            ("a1", "d1", {"score": 0.25}),
+        ],
+        key=operator.itemgetter(0, 1),
+    )
+    assert database.write("connect/join", corpus=other_corpus, rows=[given]) == [{"written": 0}]
 
 
 def test_remove_keywords(database: Database, corpus: str, other_corpus: str) -> None:
     lighthouse(database, corpus)
     lighthouse(database, other_corpus)
-    done = database.write_in_batches("connect/remove_keywords", corpus=corpus, batch=2)
-    assert done == {"removed": 6}
+    texts = [row["text"] for row in database.read("connect/stored_keywords", corpus=corpus)]
+    done = database.write("connect/remove_keywords", corpus=corpus, rows=[*texts[1:], "none"])
+    assert done == [{"written": 5}]
     query = "MATCH (k:Keyword {corpus: $c}) RETURN count(k) AS n"
-    assert rows(database, query, c=corpus) == [{"n": 0}]
+    assert rows(database, query, c=corpus) == [{"n": 1}]
     assert rows(database, query, c=other_corpus) == [{"n": 6}]
     assert len(database.read("connect/passages", corpus=corpus)) == 6
 
@@ -278,6 +361,7 @@ def _mentions(database: Database, corpus: str) -> None:
     given = [
         {
             "passage": f"{corpus}/{p}",
+            "marks": f"of {p}",
             "mentions": [
                 *({"node": nodes[n], **_named(n)} for n in others.get(p, ())),
                 *({"node": nodes[d], **_mentioned(d, s)} for d, s in found),
@@ -332,15 +416,18 @@ def test_mentions_and_entities(database: Database, corpus: str, other_corpus: st
     assert counts == [{"mentions": 0, "entities": 0}]
 
 
-def test_mention_edges(database: Database, corpus: str) -> None:
+def test_naming(database: Database, corpus: str) -> None:
     _mentions(database, corpus)
-    done = database.write_in_batches("connect/mention_edges", corpus=corpus, passages=6)
-    assert done == {"made": 3}
+    nodes = {node: name for name, node in _nodes(database, corpus).items()}
+    found = [
+        (nodes[r["passage"]], nodes[r["other"]], r["title"], round(r["weight"], 6))
+        for r in database.read("connect/naming", corpus=corpus)
+    ]
     twice = math.log(4) / math.log(7)  # two of six passages mention it
-    assert _entity_edges(database, corpus) == [
-        ("a1", "b1", 1, 0.8, ["Isobel Tarn"], True),
-        ("a1", "c1", 1, round(0.4 * twice, 6), ["Kettlehaven"], True),
-        ("b1", "c1", 1, round(0.6 * twice, 6), ["Kettlehaven"], True),
+    assert sorted(found) == [
+        ("a1", "b1", "Isobel Tarn", 0.8),
+        ("a1", "c1", "Kettlehaven", round(0.4 * twice, 6)),
+        ("b1", "c1", "Kettlehaven", round(0.6 * twice, 6)),
     ]
 
 
@@ -360,26 +447,42 @@ def test_mentioned(database: Database, corpus: str) -> None:
     assert found(3) == [twice[0], ("Moe", True, ["a1", "c1", "d1"]), twice[1]]
 
 
-def test_remove_mentions_entities_and_shared_entities(
+def test_mentions_are_replaced_and_entities_removed(
     database: Database, corpus: str, other_corpus: str
 ) -> None:
     for name in (corpus, other_corpus):
         _mentions(database, name)
-        database.write_in_batches("connect/mention_edges", corpus=name, passages=6)
-    done = database.write_in_batches("connect/remove_shared_entities", corpus=corpus, batch=2)
-    assert done == {"removed": 3}
-    assert _entity_edges(database, corpus) == []
-    # A passage that the linker is not done with loses what was written of it.
-    rows(database, "MATCH (p:Passage {id: $c + '/b1'}) REMOVE p.linkedBy", c=corpus)
-    kept = database.write_in_batches("connect/remove_mentions", corpus=corpus, linker="titles")
-    assert kept == {"removed": 1}
-    assert database.write_in_batches("connect/remove_entities", corpus=corpus) == {"removed": 0}
-    done = database.write_in_batches("connect/remove_mentions", corpus=corpus, batch=2)
-    assert done == {"removed": 7}
-    assert {r["linkedBy"] for r in database.read("connect/entity_passages", corpus=corpus)} == {
-        None
+    kinds = {"moe": "Phrase", "the harbour fair": "EVENT"}
+    found = database.read("connect/stored_entities", corpus=corpus)
+    assert {r["name"]: (r["title"], r["type"]) for r in found} == {
+        name: (name.title(), kind) for name, kind in kinds.items()
     }
-    assert database.write_in_batches("connect/remove_entities", corpus=corpus) == {"removed": 2}
+    moe = {r["name"]: r["node"] for r in found}["moe"]
+    kept = {k: v for k, v in _named("moe").items() if v is not None}
+    for passage, mentions in (("a1", [{"node": moe, **_named("moe")}]), ("c1", []), ("d1", [])):
+        row = {"passage": f"{corpus}/{passage}", "marks": "new", "mentions": mentions}
+        done = database.write("connect/mentions", corpus=corpus, rows=[row], linker="spacy")
+        assert done == [{"written": len(mentions)}]
+    left = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(e) RETURN p.id AS id, "
+        "coalesce(e.name, e.title) AS to, properties(m) AS m ORDER BY id",
+        c=corpus,
+    )
+    assert [(short(r["id"]), r["to"]) for r in left] == [("a1", "moe"), ("b1", "Kettlehaven")]
+    assert left[0]["m"] == kept
+    made = database.read("connect/entity_passages", corpus=corpus)
+    noted = ("linkedBy", "mentionMarks", "mentions", "sharedMarks", "shared")
+    assert [tuple(r[n] for n in noted) for r in made] == [
+        ("spacy", "new", 1, None, 0),
+        (None, None, 0, None, 0),
+        ("titles", "of b1", 1, None, 0),
+        ("spacy", "new", 0, None, 0),
+        ("spacy", "new", 0, None, 0),
+        ("titles", "of e1", 0, None, 0),
+    ]
+    made = database.read("connect/entity_passages", corpus=corpus, anew=True)
+    assert {(r["linkedBy"], r["mentionMarks"]) for r in made} == {(None, None)}
+    assert database.write_in_batches("connect/remove_entities", corpus=corpus) == {"removed": 1}
     counts = database.read("connect/entity_counts", corpus=other_corpus)
     assert counts == [{"mentions": 8, "entities": 2}]
-    assert len(_entity_edges(database, other_corpus)) == 3

@@ -415,9 +415,9 @@ class _CutShort(Database):
 @pytest.mark.parametrize(
     ("path", "edges", "lost"),
     [
-        ("connect/remove_keywords", "tfidf", "keywords"),
+        ("connect/connected", "tfidf", "keywords"),
         ("connect/shared_keywords", "tfidf", "keywords"),
-        ("connect/remove_mentions", "entity", "entities"),
+        ("connect/remove_entities", "entity", "entities"),
         ("connect/shared_entities", "entity", "entities"),
         ("connect/remove_similar", "knn-st", "similarity"),
     ],

@@ -206,7 +206,7 @@ def test_command_and_api(
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("GCUBE_TOKEN", raising=False)
     command = ["connect", "--corpus", corpus, "--edges", "entity"]
-    done = CliRunner().invoke(cli, [*command, "--json"])
+    done = CliRunner().invoke(cli, [*command, "--all", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["mentions"] == 15
     done = CliRunner().invoke(cli, command)

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
+import pytest
 from small_graphs import FILMS
 
-from kgp_neo4j.corpus.connect.keywords import KeywordLink, PassageWords, extract_keywords
+from kgp_neo4j.corpus.connect import keywords
+from kgp_neo4j.corpus.connect.keywords import PassageWords, extract_keywords
 from kgp_neo4j.types.settings import KeywordSettings
 
 
-def _links(*texts: str | tuple[str, str], **settings: int) -> list[dict[str, KeywordLink]]:
+@dataclass(frozen=True)
+class _Link:
+    text: str
+    tfidf: float
+    owned: bool
+    named: bool
+    frequency: int
+
+
+def _links(*texts: str | tuple[str, str], **settings: int) -> list[dict[str, _Link]]:
     """Extract the keywords of passages given as text or (title, text)."""
     pairs = [("", text) if isinstance(text, str) else text for text in texts]
-    passages = [
-        PassageWords(str(n), title, f"{title}. {text}") for n, (title, text) in enumerate(pairs)
-    ]
+    passages = [PassageWords(title, f"{title}. {text}") for title, text in pairs]
     found = extract_keywords(passages, KeywordSettings(**settings))
-    return [{link.text: link for link in links} for links in found]
+    links: list[dict[str, _Link]] = [{} for _ in texts]
+    for at, number, weight, owned in zip(
+        found.passage, found.keyword, found.weight, found.owned, strict=True
+    ):
+        text = found.texts[number]
+        links[at][text] = _Link(
+            text, weight, owned, found.named[number], int(found.frequency[number])
+        )
+    return links
 
 
 def test_keywords_are_maximal_n_grams() -> None:
@@ -100,6 +118,22 @@ def test_a_common_word_is_a_title_only_as_it_is_written() -> None:
     _, upper, lower = _links(("Heat", "A heist."), ("", "He saw Heat."), ("", "The heat was on."))
     assert set(upper) == {"heat"}
     assert lower == {}
+
+
+def test_a_common_word_at_the_end_of_a_text_is_no_title() -> None:
+    titles = (("Heat", "A heist."), ("Heat and Dust", "A novel."))
+    *_, lower, upper = _links(*titles, ("", "He felt the heat"), ("", "He saw Heat"))
+    assert lower == {}
+    assert set(upper) == {"heat"}
+
+
+def test_the_keywords_do_not_depend_on_how_much_is_sorted_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = _links(*FILMS)
+    monkeypatch.setattr(keywords, "_SORTED", 3)
+    monkeypatch.setattr(keywords, "_COMPARED", 2)
+    assert _links(*FILMS) == expected
 
 
 def test_the_longest_title_is_meant() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from kgp_neo4j.corpus.connect import steps as shared
-from kgp_neo4j.corpus.connect.steps import strongest_pairs
+from kgp_neo4j.corpus.connect.steps import hashed, outdated, strongest_pairs
 
 _Items = Mapping[int, Mapping[int, float]]
 
@@ -22,15 +22,16 @@ def _pairs(items: _Items, passages: int, neighbours: int) -> list[list[Any]]:
     passage, item, weight = (
         map(np.array, zip(*places, strict=True)) if places else (np.zeros(0),) * 3
     )
-    return list(
-        strongest_pairs(
-            passage.astype(np.int64), item.astype(np.int64), weight, weight,
-            [f"item {n}" for n in range(100)],
-            [100 + n for n in range(passages)],
-            [f"{passages - n:03}" for n in range(passages)],
-            neighbours,
-        )
+    found = strongest_pairs(
+        passage.astype(np.int64), item.astype(np.int64), weight, weight,
+        [f"{passages - n:03}" for n in range(passages)],
+        neighbours,
     )  # fmt: skip
+    rows = zip(
+        found.first.tolist(), found.second.tolist(), found.count.tolist(),
+        found.weight.tolist(), found.items.tolist(), strict=True,
+    )  # fmt: skip
+    return [[*row, [n for n in items if n >= 0]] for *row, items in rows]
 
 
 def _counted(items: _Items, passages: int, neighbours: int) -> dict[tuple[int, int], Any]:
@@ -44,7 +45,7 @@ def _counted(items: _Items, passages: int, neighbours: int) -> dict[tuple[int, i
                 found.append((-weight, f"{passages - q:03}", q, both))
         for weight, _, q, both in sorted(found)[:neighbours]:
             if (q, p) not in made:
-                made[p, q] = (len(both), -weight, [f"item {i}" for i in both[:5]])
+                made[p, q] = (len(both), -weight, both[:5])
     return made
 
 
@@ -63,7 +64,7 @@ def test_the_pairs_are_those_of_a_plain_count(
     }
     found = _pairs(items, 40, neighbours)
     wanted = _counted(items, 40, neighbours)
-    assert {(a - 100, b - 100): (n, w, names) for a, b, n, w, names in found} == wanted
+    assert {(a, b): (n, w, names) for a, b, n, w, names in found} == wanted
     assert len(found) == len(wanted)
 
 
@@ -75,4 +76,41 @@ def test_nothing_shared() -> None:
 def test_a_pair_comes_once_from_its_lower_passage() -> None:
     items = {p: {7: 0.5, 8: 0.5} for p in range(4)}
     found = sorted((a, b) for a, b, *_ in _pairs(items, 4, 10))
-    assert found == [(100 + a, 100 + b) for a, b in itertools.combinations(range(4), 2)]
+    assert found == list(itertools.combinations(range(4), 2))
+
+
+# --- What has changed -----------------------------------------------------------------------------
+
+
+def _outdated(
+    given: Mapping[int, Mapping[str, float]], stored: Sequence[str | None], gone: Sequence[int] = ()
+) -> dict[int, str]:
+    """Compare the relationships of each of three passages, by name with their weights."""
+    made = [(p, name, w) for p, items in given.items() for name, w in items.items()]
+    return outdated(
+        np.array([p for p, _, _ in made], np.int64),
+        hashed(name for _, name, _ in made),
+        np.array([w for _, _, w in made]),
+        stored,
+        ~np.isin(np.arange(3), gone),
+    )
+
+
+def test_a_passage_is_written_when_its_relationships_are_others() -> None:
+    given = {0: {"a": 0.5, "b": 0.25}, 2: {"a": 3.0}}
+    marks = _outdated(given, [None] * 3)
+    # A passage that has none is marked too.
+    assert (sorted(marks), marks[1]) == ([0, 1, 2], "")
+    stored = [marks[0], marks[1], marks[2]]
+    assert _outdated(given, stored) == {}
+    assert _outdated({2: given[2], 0: {"b": 0.25, "a": 0.5}}, stored) == {}
+    # A weight may move by half a hundredth, a larger one by more.
+    assert _outdated({**given, 0: {"a": 0.505, "b": 0.245}}, stored) == {}
+    assert list(_outdated({**given, 0: {"a": 0.52, "b": 0.25}}, stored)) == [0]
+    assert _outdated({**given, 2: {"a": 3.05}}, stored) == {}
+    assert list(_outdated({**given, 0: {"a": 0.5, "c": 0.25}}, stored)) == [0]
+    assert list(_outdated({**given, 0: {"a": 0.5}}, stored)) == [0]
+    assert list(_outdated({**given, 1: {"a": 0.5}}, stored)) == [1]
+    # A relationship that went with the passage at its other end.
+    assert list(_outdated(given, stored, gone=[2])) == [2]
+    assert _outdated(given, stored, gone=[2])[2] == marks[2]

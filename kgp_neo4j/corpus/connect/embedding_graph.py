@@ -40,6 +40,14 @@ _CHUNK = 256
 _BATCH = 2_000
 #: Most chunks that wait to be written, which limits the memory.
 _QUEUED = 256
+#: How many more than the nearest ones GDS has to find.
+_TWICE = 2
+#: The share of passages up to which the nearest of each are asked for one by one: an answer of the
+#: index takes as long as GDS takes for ten to twenty passages.
+_FEW = 0.05
+#: Passages asked for at once, and how many more than the nearest ones the index has to find: it
+#: misses some, and a passage may be among the nearest of one that is not among its own.
+_ASKED, _DEPTH = 100, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +147,31 @@ class Embedding:
             if len(self._unwritten) >= _BATCH or self._encoded:
                 self._write()
 
-    def join(self, *, neighbours: int, settings: str) -> tuple[int, int]:
-        """Write the remaining passages, and replace the space's edges.
+    def join(self, *, neighbours: int, settings: str, anew: bool = False) -> tuple[int, int]:
+        """Write the remaining passages, and make the space's edges.
 
-        Returns how many passages were embedded and how many edges there are now.
+        Where few passages are new or lost a neighbour, only their edges and those to them are made;
+        otherwise, and where `anew` is true, all. Returns how many passages were embedded and how
+        many edges there are now.
         """
         self.write(wait=True)
         database, corpus, space = self._database, self._corpus, self._space
         with timed(self._seconds, "similarity edges"):
-            database.write_in_batches("connect/remove_similar", corpus=corpus, type=space.edges)
-            edges = _make_edges(database, corpus, space, neighbours)
+            (state,) = database.read("connect/similarity", corpus=corpus, type=space.edges)
+            kept = json.loads(state["settings"]) if state["settings"] else {}
+            least = min(neighbours, state["passages"] - 1)
+            few = None
+            if state["indexed"] and kept.get("neighbours") == neighbours and not anew:
+                lonely = database.read("connect/unjoined", corpus=corpus, least=least)
+                if len(lonely) <= _FEW * state["passages"]:
+                    few = [row["node"] for row in lonely]
+            if few is None:
+                database.write("connect/begin", corpus=corpus, graph=space.graph)
+                database.write_in_batches("connect/remove_similar", corpus=corpus, type=space.edges)
+                edges = _make_edges(database, corpus, space, neighbours)
+            else:
+                _join(database, corpus, few, least)
+                edges = state["passages"] * least
         with timed(self._seconds, "vector index"):
             database.read("install/await_indexes")
         database.write("connect/finish", corpus=corpus, graph=space.graph, settings=settings)
@@ -184,8 +207,8 @@ class Embedding:
         database, corpus, space = self._database, self._corpus, self._space
         with timed(self._seconds, "write embeddings"):
             if not self._begun:
-                database.write("connect/begin", corpus=corpus, graph=space.graph)
                 if self._replace:
+                    database.write("connect/begin", corpus=corpus, graph=space.graph)
                     database.write_in_batches(
                         "connect/remove_embeddings", corpus=corpus, space=space.name
                     )
@@ -207,13 +230,43 @@ def _make_edges(database: Database, corpus: str, space: Space, neighbours: int) 
     try:
         if nodes < 2:
             return 0
-        # GDS wants k below the number of nodes.
-        k = min(neighbours, nodes - 1)
+        # GDS wants k below the number of nodes. Asked for ten it finds nine of a passage's true
+        # neighbours; asked for twice as many, the nearest half of what it finds is right.
+        k = min(_TWICE * neighbours, nodes - 1)
         with watched(database, "Knn", "similarity edges"):
             rows = database.write("connect/similar", graph=graph, type=space.edges, neighbours=k)
-            return int(rows[0]["edges"])
+        done = database.write_in_batches(
+            "connect/keep_nearest", corpus=corpus, type=space.edges, neighbours=neighbours
+        )
+        return int(rows[0]["edges"]) - int(done["removed"])
     finally:
         database.read("connect/drop", graph=graph)
+
+
+def _join(database: Database, corpus: str, nodes: Sequence[str], neighbours: int) -> None:
+    """Join passages to their nearest ones, and those to them that have them among their nearest.
+
+    What is made of some passages is one transaction, so that a run that is cut short goes on.
+    """
+    for start in range(0, len(nodes), _ASKED):
+        asked = nodes[start : start + _ASKED]
+        near: dict[str, dict[str, float]] = {}
+        for row in database.read_packed(
+            "connect/nearest", corpus=corpus, rows=asked, depth=_DEPTH * neighbours
+        ):
+            near.setdefault(row["node"], {})[row["other"]] = row["score"]
+            near.setdefault(row["other"], {})[row["node"]] = row["score"]
+        before: dict[str, dict[str, float]] = {}
+        for row in database.read_packed("connect/similar_ones", corpus=corpus, rows=list(near)):
+            before.setdefault(row["node"], {})[row["other"]] = row["score"]
+        rows = []
+        for node, others in near.items():
+            known = before.get(node, {})
+            both = {**others, **known}
+            best = sorted(both, key=lambda other: (-both[other], other))[:neighbours]
+            if set(best) != known.keys():
+                rows.append({"node": node, "edges": [[other, both[other]] for other in best]})
+        database.write("connect/join", corpus=corpus, rows=rows)
 
 
 # --- KNN-ST, by the sentence encoder ---
@@ -251,10 +304,13 @@ def embed_passages(
     return Embedding(database, corpus, space, replace=settings.replace, seconds=seconds)
 
 
-def connect_similarity(embedding: Embedding, settings: SimilaritySettings) -> dict[str, int]:
-    """Replace the similarity edges once all passages are embedded; return counts by name."""
+def connect_similarity(
+    embedding: Embedding, settings: SimilaritySettings, anew: bool
+) -> dict[str, int]:
+    """Make the similarity edges once all passages are embedded; return counts by name."""
     embedded, edges = embedding.join(
         neighbours=settings.neighbours,
+        anew=anew,
         settings=json.dumps(dataclasses.asdict(settings), sort_keys=True),
     )
     return {"embedded": embedded, "similarity_edges": edges}

@@ -17,7 +17,14 @@ from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSetting
 from kgp_neo4j.corpus.connect.entities.service import LinkingService
 from kgp_neo4j.corpus.connect.entities.spacy_entities import NamedSpan, load_spacy, spacy_entities
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
-from kgp_neo4j.corpus.connect.steps import strongest_pairs, timed, write_rows
+from kgp_neo4j.corpus.connect.steps import (
+    Pairs,
+    hashed,
+    outdated,
+    strongest_pairs,
+    timed,
+    write_pairs,
+)
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.text.words import cut
@@ -84,15 +91,9 @@ def link_texts(
         aliases,
         LinkerSettings(threshold=settings.threshold),
     )
-    mentions = linker.link(texts, owners)
-    named: Sequence[Sequence[NamedSpan]] = [[] for _ in texts]
+    named: Iterator[Sequence[NamedSpan]] = itertools.repeat(())
     if pipeline:
-        named = [
-            _outside(found, [(m.start, m.end) for m in known])
-            for found, known in zip(
-                spacy_entities(pipeline, texts, settings.spacy_labels), mentions, strict=True
-            )
-        ]
+        named = spacy_entities(pipeline, texts, settings.spacy_labels)
     # A passage also has the phrases of its title, without a place in the text.
     heads = [f"{passage.title}. " for passage in passages]
     phrases: Iterator[list[Phrase]] = itertools.repeat([])
@@ -100,12 +101,12 @@ def link_texts(
         whole = [head + text for head, text in zip(heads, texts, strict=True)]
         phrases = shared_phrases(whole, settings.phrase_frequency)
     same_title = {same[0]: same for same in alike.values()}
-    for passage, owner, known, found, head in zip(
-        passages, owners, mentions, named, heads, strict=True
+    for passage, owner, known, head in zip(
+        passages, owners, linker.linked(texts, owners), heads, strict=True
     ):
         others = [mention for mention in known if mention.entity != owner]
         linked = Linked(passage.id, _documents(others, same_title))
-        for span in found:
+        for span in _outside(next(named), [(m.start, m.end) for m in known]):
             surface = passage.text[span.start : span.end]
             name = " ".join(cut(surface).keys)
             if name:
@@ -225,17 +226,19 @@ def connect_entities(
     database: Database,
     corpus: str,
     settings: EntitySettings,
+    anew: bool,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
 ) -> dict[str, int]:
-    """Link a corpus's passages and replace its shared-entity edges; return counts by name.
+    """Link a corpus's passages and make its shared-entity edges; return counts by name.
 
-    Mentions found by a web service are kept, and only new passages are sent to it, so that an
-    interrupted run continues. `meanwhile` is called between the steps. Raises LinkerError where the
-    service refuses, ConfigurationError and InputError for invalid settings and files.
+    Only what differs from what is stored is written, or everything where `anew` is true. Mentions
+    found by a web service are kept, and only new passages are sent to it, so that an interrupted
+    run continues. `meanwhile` is called between the steps. Raises LinkerError where the service
+    refuses, ConfigurationError and InputError for invalid settings and files.
     """
     with timed(seconds, "read passages"):
-        rows = database.read("connect/entity_passages", corpus=corpus)
+        rows = database.read("connect/entity_passages", corpus=corpus, anew=anew)
     titles = list({row["document"]: row["title"] for row in rows}.items())
     aliases = read_aliases(settings.aliases, {t for _, t in titles}) if settings.aliases else {}
     pipeline = load_spacy(settings.spacy_model) if settings.spacy_model else None
@@ -245,16 +248,9 @@ def connect_entities(
         service = LinkingService(settings.linker, url=settings.url, language=settings.language)
         key = json.dumps([settings.linker, service.url, settings.language, settings.prior])
     database.write("connect/begin", corpus=corpus, graph=_GRAPH)
-    with timed(seconds, "remove old mentions"):
-        database.write_in_batches("connect/remove_shared_entities", corpus=corpus)
-        database.write_in_batches(
-            "connect/remove_mentions", corpus=corpus, linker=key if service else ""
-        )
-        database.write_in_batches("connect/remove_entities", corpus=corpus)
+    asked = [row for row in rows if not (service and row["linkedBy"] == key)]
     passages = [
-        TextOfDocument(row["id"], row["document"], row["title"], row["text"])
-        for row in rows
-        if not (service and row["linkedBy"] == key)
+        TextOfDocument(row["id"], row["document"], row["title"], row["text"]) for row in asked
     ]
     with bar("entities", len(passages), "passages") as progress:
         if service:
@@ -262,79 +258,124 @@ def connect_entities(
         else:
             linked = link_texts(passages, titles, aliases, settings, pipeline)
         size = _SERVICE_BATCH if service else _BATCH
-        nodes = {row["document"]: row["documentNode"] for row in rows}
-        known: dict[str, str] = {}
-        while True:
+        writing = _Mentions(database, corpus, key, rows)
+        for start in range(0, len(asked), size):
             with timed(seconds, "link entities"):
                 batch = list(itertools.islice(linked, size))
-            if not batch:
-                break
             with timed(seconds, "write mentions"):
-                _write(database, corpus, batch, key, nodes, known)
+                writing.write(batch, asked[start : start + size])
             progress.update(len(batch))
             meanwhile()
+    with timed(seconds, "write mentions"):
+        database.write_in_batches("connect/remove_entities", corpus=corpus)
     with timed(seconds, "shared-entity edges"):
-        named = database.write_in_batches(
-            "connect/mention_edges", corpus=corpus, passages=len(rows)
-        )
-        shared = write_rows(
-            database,
-            "connect/shared_entities",
-            _shared(database, corpus, rows, settings),
-            5000,
-            None,
-            corpus=corpus,
-        )
+        # By id, so that the same passages make the same edges wherever they are stored.
+        rows.sort(key=lambda row: row["id"])
+        edges = _write_edges(database, corpus, rows, settings)
     kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
     database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept)
     counted = database.read("connect/entity_counts", corpus=corpus)[0]
     return {
         "mentions": counted["mentions"],
         "entities": counted["entities"],
-        "shared_entity_edges": int(named.get("made") or 0) + shared,
+        "shared_entity_edges": edges,
     }
 
 
-def _write(
-    database: Database,
-    corpus: str,
-    batch: list[Linked],
-    key: str,
-    documents: Mapping[str, str],
-    entities: dict[str, str],
-) -> None:
-    """Write the mentions of a batch, given the nodes of documents and of `entities` so far."""
-    new = {
-        name: row
-        for linked in batch
-        for name, row in linked.entities.items()
-        if name not in entities
-    }
-    for row in database.write("connect/entities", corpus=corpus, rows=list(new.values())):
-        entities[row["name"]] = row["node"]
-    rows = [
-        {
-            "passage": linked.passage,
-            "mentions": [
-                *({"node": entities[mention.pop("name")], **mention} for mention in linked.others),
-                *({"node": documents[mention.pop("document")], **mention}
-                  for mention in linked.documents),
-            ],
+class _Mentions:
+    """Writes those mentions that differ from the stored ones."""
+
+    def __init__(self, database: Database, corpus: str, key: str, rows: Sequence[Row]) -> None:
+        self._database = database
+        self._corpus = corpus
+        self._key = key
+        self._documents = {row["document"]: row["documentNode"] for row in rows}
+        #: By name: the node, and its title and type as they are stored.
+        self._entities: dict[str, tuple[str, str, str]] = {
+            row["name"]: (row["node"], row["title"], row["type"])
+            for row in database.read_packed("connect/stored_entities", corpus=corpus)
         }
-        for linked in batch
-    ]  # fmt: skip
-    database.write("connect/mentions", corpus=corpus, rows=rows, linker=key)
+        self._met: set[str] = set()
+
+    def write(self, batch: Sequence[Linked], rows: Sequence[Row]) -> None:
+        """Write the mentions of a batch, given the rows of its passages."""
+        self._write_entities(batch)
+        changed = self._outdated(batch, rows)
+        made = [
+            {
+                "passage": batch[at].passage,
+                "marks": marks,
+                "mentions": [
+                    *({"node": self._entities[mention.pop("name")][0], **mention}
+                      for mention in batch[at].others),
+                    *({"node": self._documents[mention.pop("document")], **mention}
+                      for mention in batch[at].documents),
+                ],
+            }
+            for at, marks in changed.items()
+        ]  # fmt: skip
+        if made:
+            self._database.write(
+                "connect/mentions", corpus=self._corpus, rows=made, linker=self._key
+            )
+
+    def _write_entities(self, batch: Sequence[Linked]) -> None:
+        """Write the entities that are new, or first called otherwise than before."""
+        new: dict[str, dict[str, str]] = {}
+        for linked in batch:
+            for name, row in linked.entities.items():
+                if name not in self._met:
+                    self._met.add(name)
+                    if self._entities.get(name, ("", "", ""))[1:] != (row["title"], row["type"]):
+                        new[name] = row
+        if new:
+            for row in self._database.write(
+                "connect/entities", corpus=self._corpus, rows=list(new.values())
+            ):
+                kept = new[row["name"]]
+                self._entities[row["name"]] = (row["node"], kept["title"], kept["type"])
+
+    def _outdated(self, batch: Sequence[Linked], rows: Sequence[Row]) -> dict[int, str]:
+        """Return the places of the passages that are to be written, with their marks.
+
+        There is a mark for each value of each document that is mentioned, and one for all else.
+        """
+        place: list[int] = []
+        said: list[str] = []
+        weight: list[float] = []
+        whole = []
+        for at, (linked, row) in enumerate(zip(batch, rows, strict=True)):
+            place.append(at)
+            said.append(repr([(m["name"], m["surface"], m["offsets"]) for m in linked.others]))
+            weight.append(0.0)
+            for m in linked.documents:
+                for value in ("commonness", "coherence", "score"):
+                    place.append(at)
+                    said.append(
+                        f"{value} {m['document']} {m['surface']} {m['start']} {m['offsets']}"
+                    )
+                    weight.append(m[value])
+            mentions = len(linked.others) + len(linked.documents)
+            whole.append(row["mentions"] == mentions and row["linkedBy"] == self._key)
+        return outdated(
+            np.array(place, np.int64),
+            hashed(said),
+            np.array(weight),
+            [row["mentionMarks"] for row in rows],
+            np.array(whole),
+        )
 
 
-def _shared(
+def _write_edges(
     database: Database, corpus: str, rows: Sequence[Row], settings: EntitySettings
-) -> Iterator[list[Any]]:
-    """Yield the pairs of passages that share the rarest entities.
+) -> int:
+    """Write what changed of the edges to mentioned documents, and between those that share most.
 
     An entity's weight is its rarity among the passages, 0 to 1; a phrase of one word has half.
     """
-    found = database.read("connect/mentioned", corpus=corpus, maxFrequency=settings.max_frequency)
-    rows = sorted(rows, key=lambda row: row["node"])
+    found = database.read_packed(
+        "connect/mentioned", corpus=corpus, maxFrequency=settings.max_frequency
+    )
     place = {row["node"]: at for at, row in enumerate(rows)}
     rarity = [
         math.log(1 + len(rows) / len(row["passages"]))
@@ -349,13 +390,19 @@ def _shared(
     ).reshape(-1, 2)
     passage, item = links[np.argsort(links[:, 0], kind="stable")].T
     weight = np.array([rarity[at] for at in order])[item]
-    yield from strongest_pairs(
-        passage,
-        item,
-        weight,
-        np.ones_like(weight),
-        [found[at]["title"] for at in order],
-        [row["node"] for row in rows],
-        [row["id"] for row in rows],
+    shared = strongest_pairs(
+        passage, item, weight, np.ones_like(weight), [row["id"] for row in rows],
         settings.neighbours,
+    )  # fmt: skip
+    naming = database.read_packed("connect/naming", corpus=corpus)
+    items = np.full((len(naming), shared.items.shape[1]), -1, np.int64)
+    items[:, 0] = np.arange(len(order), len(order) + len(naming))
+    named = Pairs(
+        np.array([place[row["passage"]] for row in naming], np.int64),
+        np.array([place[row["other"]] for row in naming], np.int64),
+        np.ones(len(naming), np.int64),
+        np.array([row["weight"] for row in naming], np.float64),
+        items,
     )
+    titles = [found[at]["title"] for at in order] + [row["title"] for row in naming]
+    return write_pairs(database, "connect/shared_entities", corpus, rows, named, shared, titles)

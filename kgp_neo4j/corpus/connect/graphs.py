@@ -45,8 +45,12 @@ def connect(
     entities: EntitySettings | None = None,
     similarity: SimilaritySettings | None = None,
     mdr: MdrSettings | None = None,
+    anew: bool = False,
 ) -> ConnectReport:
-    """Make the edges between a corpus's passages (KGP, section 3); again, it replaces them.
+    """Make the edges between a corpus's passages (KGP, section 3).
+
+    Again, it brings them to what the corpus and the settings are now: it writes what differs, or
+    everything where `anew` is true.
 
     `tfidf` makes keywords and shared-keyword edges, `entity` mentions and shared-entity edges,
     `knn-st` embeddings and similarity edges, `knn-mdr` the same by an MDR encoder; a graph that is
@@ -77,11 +81,11 @@ def connect(
             embedding = running.enter_context(embed_passages(database, corpus, similarity, seconds))
             meanwhile = embedding.write
         if "tfidf" in edges:
-            report |= connect_keywords(database, corpus, keywords, seconds, meanwhile)
+            report |= connect_keywords(database, corpus, keywords, anew, seconds, meanwhile)
         if "entity" in edges:
-            report |= connect_entities(database, corpus, entities, seconds, meanwhile)
+            report |= connect_entities(database, corpus, entities, anew, seconds, meanwhile)
         if "knn-st" in edges:
-            report |= connect_similarity(embedding, similarity)
+            report |= connect_similarity(embedding, similarity, anew)
     if "knn-mdr" in edges:
         report |= connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
     state = database.read("inspect/corpus", corpus=corpus)[0]

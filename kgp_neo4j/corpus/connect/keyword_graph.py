@@ -5,15 +5,22 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from kgp_neo4j.corpus.connect.keywords import PassageWords, extract_keywords
-from kgp_neo4j.corpus.connect.steps import strongest_pairs, timed, write_rows
+from kgp_neo4j.corpus.connect.keywords import Keywords, PassageWords, extract_keywords
+from kgp_neo4j.corpus.connect.steps import (
+    Pairs,
+    grouped,
+    joined,
+    outdated,
+    strongest_pairs,
+    timed,
+    write_pairs,
+    write_rows,
+)
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.settings import KeywordSettings
@@ -21,96 +28,99 @@ from kgp_neo4j.types.settings import KeywordSettings
 __all__ = ["connect_keywords"]
 
 _GRAPH = "keywords"
+#: A title shared by more documents than this names none of them.
+_MOST_OWNERS = 20
 
 
 def connect_keywords(
     database: Database,
     corpus: str,
     settings: KeywordSettings,
+    anew: bool,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
 ) -> dict[str, int]:
-    """Replace a corpus's keywords and shared-keyword edges; return counts by name.
+    """Make a corpus's keywords and shared-keyword edges; return counts by name.
 
+    Only what differs from what is stored is written, or everything where `anew` is true;
     `meanwhile` is called between the steps.
     """
     database.write("connect/begin", corpus=corpus, graph=_GRAPH)
-    with timed(seconds, "remove old keywords"):
-        database.write_in_batches("connect/remove_shared_keywords", corpus=corpus)
-        database.write_in_batches("connect/remove_keywords", corpus=corpus)
     with timed(seconds, "read passages"):
-        rows = database.read("connect/passages", corpus=corpus)
-    nodes = [row["node"] for row in rows]
-    names = [row["id"] for row in rows]
-    passages = [
-        PassageWords(row["id"], row["title"], f"{row['title']}. {row['text']}") for row in rows
-    ]
-    del rows
-    with timed(seconds, "extract keywords"):
-        found = _Keywords(passages, settings)
+        rows = database.read("connect/passages", corpus=corpus, anew=anew)
+    passages = [PassageWords(row["title"], f"{row['title']}. {row.pop('text')}") for row in rows]
+    with (
+        timed(seconds, "extract keywords"),
+        bar("keywords", len(passages), "passages") as progress,
+    ):
+        found = extract_keywords(passages, settings, progress.update)
     del passages
     meanwhile()
     with timed(seconds, "write keywords"):
-        with bar("write keywords", len(found.keywords), "keywords") as progress:
-            linked = write_rows(
-                database, "connect/keywords", found.rows(nodes), 5000, progress, corpus=corpus
-            )
-        write_rows(database, "connect/connected", names, 5000, None)
+        changed = outdated(
+            found.passage,
+            found.hashes[found.keyword] ^ (found.owned.astype(np.uint64) << np.uint64(63)),
+            found.weight,
+            [row["keywordMarks"] for row in rows],
+            np.bincount(found.passage, minlength=len(rows)) == [row["keywords"] for row in rows],
+        )
+        nodes = [rows[at]["node"] for at in changed]
+        write_rows(database, "connect/remove_keyword_links", nodes, 1000, None, corpus=corpus)
+        stored = {
+            row["text"]: (row["frequency"], row["named"])
+            for row in database.read_packed("connect/stored_keywords", corpus=corpus)
+        }
+        with bar("write keywords", len(found.texts), "keywords") as progress:
+            made = _rows(found, [row["node"] for row in rows], changed, stored)
+            write_rows(database, "connect/keywords", made, 5000, progress, corpus=corpus)
+        marks = ({"node": rows[at]["node"], "marks": marks} for at, marks in changed.items())
+        write_rows(database, "connect/connected", marks, 5000, None, corpus=corpus)
+        # Those that no passage has any longer.
+        write_rows(database, "connect/remove_keywords", stored, 5000, None, corpus=corpus)
     meanwhile()
     with timed(seconds, "shared-keyword edges"):
-        named = database.write_in_batches("connect/title_edges", corpus=corpus)
-        shared = write_rows(
-            database,
-            "connect/shared_keywords",
-            found.shared(nodes, names, settings),
-            5000,
-            None,
-            corpus=corpus,
+        rare = np.flatnonzero(found.frequency[found.keyword] <= settings.max_frequency)
+        weight = found.weight[rare]
+        shared = strongest_pairs(
+            found.passage[rare], found.keyword[rare], weight, weight,
+            [row["id"] for row in rows], settings.neighbours,
+        )  # fmt: skip
+        edges = write_pairs(
+            database, "connect/shared_keywords", corpus, rows, _naming(found), shared, found.texts
         )
     kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
     database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept)
     return {
-        "keywords": len(found.keywords),
-        "keyword_links": linked,
-        "shared_keyword_edges": int(named["made"] or 0) + shared,
+        "keywords": len(found.texts),
+        "keyword_links": found.passage.size,
+        "shared_keyword_edges": edges,
     }
 
 
-class _Keywords:
-    """The keywords of all passages, with arrays of an element for each keyword of each passage."""
+def _rows(
+    found: Keywords,
+    nodes: Sequence[str],
+    changed: dict[int, str],
+    stored: dict[str, tuple[int, bool]],
+) -> Iterator[dict[str, Any]]:
+    """Yield the keywords that differ from those stored or belong to passages that changed.
 
-    def __init__(self, passages: Sequence[PassageWords], settings: KeywordSettings) -> None:
-        #: By text: frequency, and whether it is a title.
-        self.keywords: dict[str, tuple[int, bool]] = {}
-        numbers: dict[str, int] = defaultdict(lambda: len(numbers))
-        passage, keyword, weight, owned = array("q"), array("q"), array("d"), array("b")
-        with bar("keywords", len(passages), "passages") as progress:
-            for at, links in enumerate(extract_keywords(passages, settings)):
-                for link in links:
-                    self.keywords[link.text] = (link.frequency, link.named)
-                    passage.append(at)
-                    keyword.append(numbers[link.text])
-                    weight.append(link.tfidf)
-                    owned.append(link.owned)
-                progress.update()
-        self._passage = np.frombuffer(passage, np.int64)
-        self._keyword = np.frombuffer(keyword, np.int64)
-        self._weight = np.frombuffer(weight, np.float64)
-        self._owned = np.frombuffer(owned, np.int8).astype(bool)
-
-    def rows(self, nodes: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """Yield each keyword with its links to passages, given their nodes."""
-        order = np.argsort(self._keyword, kind="stable")
-        links = zip(
-            map(nodes.__getitem__, self._passage[order].tolist()),
-            self._weight[order].tolist(),
-            self._owned[order].tolist(),
-            strict=True,
-        )
-        sizes = np.bincount(self._keyword, minlength=len(self.keywords))
-        for (text, (frequency, named)), size in zip(
-            self.keywords.items(), sizes.tolist(), strict=True
-        ):
+    What is left in `stored` are keywords that no passage has.
+    """
+    touched = np.zeros(len(nodes), bool)
+    touched[list(changed)] = True
+    here = np.flatnonzero(touched[found.passage])
+    order = here[np.argsort(found.keyword[here], kind="stable")]
+    links = zip(
+        map(nodes.__getitem__, found.passage[order].tolist()),
+        found.weight[order].tolist(),
+        found.owned[order].tolist(),
+        strict=True,
+    )
+    sizes = np.bincount(found.keyword[order], minlength=len(found.texts)).tolist()
+    all_ = zip(found.texts, found.frequency.tolist(), found.named.tolist(), sizes, strict=True)
+    for text, frequency, named, size in all_:
+        if stored.pop(text, None) != (frequency, named) or size:
             yield {
                 "text": text,
                 "frequency": frequency,
@@ -118,15 +128,14 @@ class _Keywords:
                 "links": list(itertools.islice(links, size)),
             }
 
-    def shared(
-        self, nodes: Sequence[str], names: Sequence[str], settings: KeywordSettings
-    ) -> Iterator[list[Any]]:
-        """Yield the pairs of passages that share the keywords of the highest weight."""
-        texts = list(self.keywords)
-        frequency = np.array([frequency for frequency, _ in self.keywords.values()], np.int64)
-        rare = np.flatnonzero(frequency[self._keyword] <= settings.max_frequency)
-        weight = self._weight[rare]
-        yield from strongest_pairs(
-            self._passage[rare], self._keyword[rare], weight, weight,
-            texts, nodes, names, settings.neighbours,
-        )  # fmt: skip
+
+def _naming(found: Keywords) -> Pairs:
+    """Return the passages that name a document's title, each with that document's first passage."""
+    owners = np.bincount(found.keyword[found.owned], minlength=len(found.texts))
+    own = np.flatnonzero(found.owned & (owners[found.keyword] <= _MOST_OWNERS))
+    others = np.flatnonzero(~found.owned)
+    by_keyword = others[np.argsort(found.keyword[others], kind="stable")]
+    owned, naming = joined(own, found.keyword, by_keyword)
+    return grouped(
+        found.passage, found.keyword, naming, owned, found.weight[naming] * found.weight[owned]
+    )

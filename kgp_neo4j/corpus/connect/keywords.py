@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-import math
+import hashlib
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,92 +15,153 @@ from numpy.typing import NDArray
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
-__all__ = ["KeywordLink", "PassageWords", "extract_keywords"]
+__all__ = ["Keywords", "PassageWords", "extract_keywords"]
 
 _LONGEST_TITLE = 12
+#: Key of a title's end in the tree; no word is empty.
+_END = ""
+#: N-grams sorted at once, and passages whose n-grams are compared at once; both limit the memory.
+_SORTED = 4_000_000
+_COMPARED = 4_096
+#: The base of the hashes of word sequences, an odd 64-bit number.
+_BASE = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
 class PassageWords:
     """A passage to extract from; `title` is its document's, for the first passage only."""
 
-    id: str
     title: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class KeywordLink:
-    """A keyword of a passage: its normalised TF-IDF weight, and how it relates to titles.
+class Keywords:
+    """The keywords of all passages.
 
-    `owned` means the keyword is the title of this passage's document, `named` that it is some
-    document's title.
+    `texts` are the keywords, each with the passages that have it (`frequency`), whether it is a
+    document's title (`named`) and a hash of its words that is the same in every run. The other
+    arrays have an element for each keyword of each passage, by passage, the weightiest first and
+    titles last: the passage's place, the keyword's, its normalised TF-IDF weight, and whether it is
+    the title of the passage's own document.
     """
 
-    text: str
-    tfidf: float
-    owned: bool
-    named: bool
-    frequency: int
+    texts: list[str]
+    frequency: NDArray[np.int64]
+    named: NDArray[np.bool_]
+    hashes: NDArray[np.uint64]
+    passage: NDArray[np.int64]
+    keyword: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    owned: NDArray[np.bool_]
 
 
 def extract_keywords(
-    passages: Sequence[PassageWords], settings: KeywordSettings
-) -> Iterator[list[KeywordLink]]:
-    """Yield each passage's keywords, in the order of `passages` (KGP, section 3 and 8.5).
+    passages: Sequence[PassageWords],
+    settings: KeywordSettings,
+    done: Callable[[int], object] = lambda _: None,
+) -> Keywords:
+    """Return the keywords of `passages` (KGP, section 3 and 8.5); `done` is told how many it read.
 
     Candidates are word n-grams that occur in two passages or more and neither begin nor end with a
     stop word, and all document titles. Time and memory are linear in the text: an n-gram is counted
-    only where both of its (n-1)-grams are frequent enough.
+    only where both of its (n-1)-grams are frequent enough, and of each word of the text there are
+    some 40 bytes.
     """
-    titles = _Titles(passages)
-    vocabulary: dict[str, int] = defaultdict(lambda: len(vocabulary))
-    numbers = array("q")
-    sizes = array("q")
-    named: list[dict[str, int]] = []
-    for passage in passages:
-        cased = words(passage.text)
-        low = [word.lower() for word in cased]
-        numbers.extend(map(vocabulary.__getitem__, low))
-        sizes.append(len(low))
-        named.append(titles.found(cased, low))
-    frequency = Counter[str]()
-    for found, passage in zip(named, passages, strict=True):
-        frequency.update(found.keys() | titles.of(passage))
-    grams = _best_grams(
-        np.frombuffer(numbers, dtype=np.int64),
-        np.frombuffer(sizes, dtype=np.int64),
-        list(vocabulary),
-        frequency,
-        settings,
-    )
-    for passage, found in zip(passages, named, strict=True):
-        yield _linked(next(grams), found, titles.of(passage), frequency, len(passages))
-
-
-def _linked(
-    grams: list[tuple[str, float, int]],
-    named: Mapping[str, int],
-    owned: Sequence[str],
-    title_frequency: Mapping[str, int],
-    passages: int,
-) -> list[KeywordLink]:
-    """Return one passage's n-grams (text, weight, frequency) and all its titles, normalised."""
-    titles = {**named, **dict.fromkeys(owned, 1)}
-    chosen = grams + [
-        (text, _tfidf(max(named.get(text, 0), 1), title_frequency[text], passages),
-         title_frequency[text])
-        for text in titles
-    ]  # fmt: skip
-    norm = math.sqrt(sum(weight * weight for _, weight, _ in chosen)) or 1.0
-    return [
-        KeywordLink(text, weight / norm, text in owned, text in titles, frequency)
-        for text, weight, frequency in chosen
+    text = _Text(passages, done)
+    grams = _Grams(text, settings)
+    parts = [
+        grams.best(low, min(low + _COMPARED, text.passages))
+        for low in range(0, max(text.passages, 1), _COMPARED)
     ]
+    place, gram, gram_weight = (np.concatenate(found) for found in zip(*parts, strict=True))
+    # Titles get the numbers after the n-grams.
+    title_weight = _tfidf(
+        np.maximum(text.title_count, 1), text.title_frequency[text.title], text.passages
+    )
+    passage = np.concatenate((place, text.title_passage))
+    order = np.argsort(passage, kind="stable")
+    passage = passage[order]
+    keyword = np.concatenate((gram, text.title + grams.number))[order]
+    weight = np.concatenate((gram_weight, title_weight))[order]
+    owned = np.concatenate((np.zeros(place.size, bool), text.title_owned))[order]
+    norm = np.sqrt(np.bincount(passage, weight * weight, minlength=text.passages))
+    used, number = np.unique(keyword, return_inverse=True)
+    named = used >= grams.number
+    titles = used[named] - grams.number
+    return Keywords(
+        [*grams.texts(used[~named]), *(text.titles[at] for at in titles.tolist())],
+        np.concatenate((grams.frequency[used[~named]], text.title_frequency[titles])),
+        named,
+        np.concatenate((grams.hashes(used[~named]), text.title_hashes[titles])),
+        passage,
+        number.reshape(-1),
+        weight / norm[passage],
+        owned,
+    )
 
 
-def _tfidf(count: int, frequency: int, passages: int) -> float:
-    return (1.0 + math.log(count)) * (math.log((1 + passages) / (1 + frequency)) + 1.0)
+def _tfidf(
+    count: NDArray[np.int64], frequency: NDArray[np.int64], passages: int
+) -> NDArray[np.float64]:
+    weight: NDArray[np.float64] = (1.0 + np.log(count)) * (
+        np.log((1 + passages) / (1 + frequency)) + 1.0
+    )
+    return weight
+
+
+class _Text:
+    """The words of all passages as numbers, in the order of the alphabet, and the titles there.
+
+    `numbers` has all words, `ends` the place after each passage's last. The arrays of titles have
+    an element for each title of each passage: the passage, the title's place in `titles`, how often
+    it stands there (0 where it is only owned), and whether the passage's document has it.
+    """
+
+    def __init__(self, passages: Sequence[PassageWords], done: Callable[[int], object]) -> None:
+        known = _Titles(passages)
+        vocabulary: dict[str, int] = defaultdict(lambda: len(vocabulary))
+        titles: dict[str, int] = defaultdict(lambda: len(titles))
+        numbers, ends = array("i"), array("q")
+        at, title, count, owned = array("q"), array("q"), array("q"), array("b")
+        for place, passage in enumerate(passages):
+            cased = words(passage.text)
+            low = [word.lower() for word in cased]
+            numbers.extend(map(vocabulary.__getitem__, low))
+            ends.append(len(numbers))
+            own = known.of(passage)
+            found = known.found(cased, low)
+            for text in {**found, **dict.fromkeys(own)}:
+                at.append(place)
+                title.append(titles[text])
+                count.append(found.get(text, 0))
+                owned.append(text in own)
+            done(1)
+        self.passages = len(passages)
+        self.vocabulary = sorted(vocabulary)
+        alphabetical = np.empty(len(vocabulary), np.int32)
+        alphabetical[[vocabulary[word] for word in self.vocabulary]] = np.arange(len(vocabulary))
+        self.numbers = alphabetical[np.frombuffer(numbers, np.int32)]
+        self.ends = np.frombuffer(ends, np.int64)
+        self.word_hashes = np.array([_hash(word) for word in self.vocabulary], np.uint64)
+        self.titles = list(titles)
+        self.title_passage = np.frombuffer(at, np.int64)
+        self.title = np.frombuffer(title, np.int64)
+        self.title_count = np.frombuffer(count, np.int64)
+        self.title_owned = np.frombuffer(owned, np.int8).astype(bool)
+        self.title_frequency = np.bincount(self.title, minlength=len(titles))
+        self.title_hashes = np.array([_hashed(t.split(" ")) for t in self.titles], np.uint64)
+
+
+def _hash(word: str) -> int:
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest())
+
+
+def _hashed(sequence: Sequence[str]) -> int:
+    total = 0
+    for word in sequence:
+        total = (total * int(_BASE) + _hash(word)) % (1 << 64)
+    return total
 
 
 class _Titles:
@@ -109,19 +170,18 @@ class _Titles:
     def __init__(self, passages: Sequence[PassageWords]) -> None:
         #: The keywords that name a document, by its title.
         self._keywords: dict[str, list[str]] = {}
-        #: The lengths in words of the titles that begin with a word, the longest first.
-        self._lengths: dict[str, list[int]] = defaultdict(list)
-        self._cased: dict[tuple[str, ...], bool] = {}
+        #: All of these in one tree of words; at the end of one stands whether it needs its capital.
+        self._tree: dict[str, Any] = {}
         for title in dict.fromkeys(passage.title for passage in passages if passage.title):
             forms = [f for f in title_words(title) if _worth_naming(f)]
             lower = [tuple(w.lower() for w in form) for form in forms]
             self._keywords[title] = list(dict.fromkeys(" ".join(low) for low in lower))
             for form, low in zip(forms, lower, strict=True):
-                self._lengths[low[0]].append(len(low))
+                node = self._tree
+                for word in low:
+                    node = node.setdefault(word, {})
                 # A one-word title that is also a common word ("It") must have its capital.
-                self._cased[low] = self._cased.get(low, True) and form[0] != low[0]
-        for first, lengths in self._lengths.items():
-            self._lengths[first] = sorted(set(lengths), reverse=True)
+                node[_END] = node.get(_END, True) and len(form) == 1 and form[0] != low[0]
 
     def of(self, passage: PassageWords) -> list[str]:
         """Return the keywords that name this passage's own document."""
@@ -135,18 +195,18 @@ class _Titles:
         counts: dict[str, int] = {}
         until = 0
         for at, first in enumerate(low):
-            if first not in self._lengths or at < until:
+            node = self._tree.get(first)
+            if node is None or at < until:
                 continue
-            for length in self._lengths[first]:
-                form = tuple(low[at : at + length])
-                if form not in self._cased:
-                    continue
-                if length == 1 and self._cased[form] and cased[at] == first:
-                    continue
-                text = " ".join(form)
+            last = at
+            while node is not None:
+                last += 1
+                if _END in node and not (node[_END] and cased[at] == first):
+                    until = last
+                node = node.get(low[last]) if last < len(low) else None
+            if until > at:
+                text = " ".join(low[at:until])
                 counts[text] = counts.get(text, 0) + 1
-                until = at + length
-                break
         return counts
 
 
@@ -157,123 +217,168 @@ def _worth_naming(form: tuple[str, ...]) -> bool:
     return len(low) > 1 or (len(low[0]) > 1 and low[0] not in STOP_WORDS)
 
 
-def _best_grams(
-    numbers: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    vocabulary: Sequence[str],
-    titles: Collection[str],
-    settings: KeywordSettings,
-) -> Iterator[list[tuple[str, float, int]]]:
-    """Yield each passage's n-grams of the highest weight without titles: text, weight, frequency.
+class _Grams:
+    """The n-grams of a text that occur in two passages or more, numbered from the shortest on.
 
-    `numbers` are the words of all passages as indices of the `vocabulary`, `sizes` the number of
-    words of each passage.
+    `number` is how many there are, `frequency` the passages of each.
     """
-    passage = np.repeat(np.arange(sizes.size), sizes)
-    texts: list[str] = []
-    frequencies = [np.zeros(0, dtype=np.int64)]
-    # Of each n-gram of each passage: the passage, the n-gram and how often it stands there.
-    found = [np.zeros((3, 0), dtype=np.int64)]
-    for size, (grams, frequency) in enumerate(
-        _levels(numbers, sizes, passage, vocabulary, settings.longest), 1
-    ):
-        at = np.flatnonzero(grams >= 0)
-        first = np.full(frequency.size, -1)
-        first[grams[at]] = at
-        kept = np.flatnonzero(first >= 0)
-        number = np.full(frequency.size, -1)
-        number[kept] = np.arange(len(texts), len(texts) + kept.size)
-        here, count = np.unique(passage[at] * frequency.size + grams[at], return_counts=True)
-        found.append(np.stack((here // frequency.size, number[here % frequency.size], count)))
-        frequencies.append(frequency[kept])
-        texts += [
-            " ".join([vocabulary[n] for n in numbers[start : start + size].tolist()])
-            for start in first[kept].tolist()
-        ]
-    place, gram, count = np.concatenate(found, axis=1)
-    frequency = np.concatenate(frequencies)
-    untitled = np.array([text not in titles for text in texts], dtype=bool)[gram]
-    place, gram, count = place[untitled], gram[untitled], count[untitled]
-    weight = (1.0 + np.log(count)) * (np.log((1 + sizes.size) / (1 + frequency[gram])) + 1.0)
-    alphabetical = np.empty(len(texts), dtype=np.int64)
-    alphabetical[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-    order = np.lexsort((alphabetical[gram], -weight, place))
-    ends = np.searchsorted(place[order], np.arange(sizes.size + 1))
-    for start, end in itertools.pairwise(ends.tolist()):
-        best = order[start : min(end, start + settings.keywords)]
-        chosen = gram[best]
-        yield [
-            (texts[n], w, f)
-            for n, w, f in zip(
-                chosen.tolist(), weight[best].tolist(), frequency[chosen].tolist(), strict=True
-            )
-        ]
+
+    def __init__(self, text: _Text, settings: KeywordSettings) -> None:
+        self._text = text
+        self._keywords = settings.keywords
+        self._sizes = np.diff(text.ends, prepend=0)
+        passage = np.repeat(np.arange(text.passages, dtype=np.int32), self._sizes)
+        #: Of each length: the n-gram at each place of the text, -1 for none.
+        self._levels: list[NDArray[np.int32]] = []
+        firsts: list[NDArray[np.int64]] = []
+        frequencies: list[NDArray[np.int64]] = []
+        self._starts = [0]
+        for grams, frequency, first in _levels(text, passage, settings.longest):
+            self._levels.append(grams)
+            frequencies.append(frequency)
+            firsts.append(first)
+            self._starts.append(self._starts[-1] + frequency.size)
+        self.number = self._starts[-1]
+        self.frequency = np.concatenate((*frequencies, np.zeros(0, np.int64)))
+        self._first = np.concatenate((*firsts, np.zeros(0, np.int64)))
+        self._size = np.repeat(np.arange(1, len(firsts) + 1), np.diff(self._starts))
+        everything = np.arange(self.number)
+        self._untitled = ~np.isin(self.hashes(everything), text.title_hashes)
+        self._rank = np.empty(self.number, np.int32)
+        spelled = [self._word(everything, at) for at in range(len(firsts))]
+        if spelled:
+            self._rank[np.lexsort(spelled[::-1])] = np.arange(self.number)
+
+    def _word(self, grams: NDArray[np.int64], at: int) -> NDArray[np.int32]:
+        """Return the words at a place of n-grams, -1 where they are shorter."""
+        numbers = self._text.numbers
+        place = np.minimum(self._first[grams] + at, max(numbers.size - 1, 0))
+        return np.where(at < self._size[grams], numbers[place], np.int32(-1))
+
+    def hashes(self, grams: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return a hash of the words of each n-gram."""
+        total = np.zeros(grams.size, np.uint64)
+        for at in range(len(self._levels)):
+            word = self._word(grams, at)
+            total = np.where(word < 0, total, total * _BASE + self._text.word_hashes[word])
+        return total
+
+    def texts(self, grams: NDArray[np.int64]) -> Iterator[str]:
+        """Yield the words of each n-gram."""
+        vocabulary, numbers = self._text.vocabulary, self._text.numbers
+        starts, sizes = self._first[grams].tolist(), self._size[grams].tolist()
+        for start, size in zip(starts, sizes, strict=True):
+            yield " ".join([vocabulary[n] for n in numbers[start : start + size].tolist()])
+
+    def best(
+        self, low: int, high: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return the weightiest n-grams without titles of the passages [low, high).
+
+        These are arrays of the passage, the n-gram and its weight, in their order.
+        """
+        ends = self._text.ends
+        begin, end = (int(ends[at - 1]) if at else 0 for at in (low, high))
+        passage = np.repeat(np.arange(low, high), self._sizes[low:high])
+        found: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+        for start, level in zip(self._starts, self._levels, strict=False):
+            grams = level[begin:end]
+            here = np.flatnonzero(grams >= 0)
+            found.append(passage[here] * self.number + (grams[here] + start))
+        pairs, count = np.unique(np.concatenate(found), return_counts=True)
+        place, gram = np.divmod(pairs, max(self.number, 1))
+        kept = self._untitled[gram]
+        place, gram, count = place[kept], gram[kept], count[kept]
+        weight = _tfidf(count, self.frequency[gram], self._text.passages)
+        order = np.lexsort((self._rank[gram], -weight, place))
+        place = place[order]
+        rank = np.arange(place.size) - np.searchsorted(place, place)
+        order = order[rank < self._keywords]
+        return place[rank < self._keywords], gram[order], weight[order]
 
 
 def _levels(
-    numbers: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    passage: NDArray[np.int64],
-    vocabulary: Sequence[str],
-    longest: int,
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield, for one word, two and so on: the n-gram at each position (-1 for none), frequencies.
+    text: _Text, passage: NDArray[np.int32], longest: int
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield, for one word, two and so on, the n-grams that may be keywords.
 
-    `passage` is the one that each position belongs to.
+    These are the n-gram at each place (-1 for none), and each one's frequency and first place.
+    `passage` is the one that each place belongs to.
     """
-    stop = np.array([w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in vocabulary], bool)
-    stopped = stop[numbers]
-    room = np.repeat(np.cumsum(sizes), sizes) - np.arange(numbers.size)
-    shorter: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
-    grams = numbers
+    stop = np.array(
+        [w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in text.vocabulary], bool
+    )
+    stopped = stop[text.numbers]
+    shorter: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]] | None = None
+    grams, following = text.numbers, np.zeros(text.numbers.size, np.int32)
     for size in range(1, longest + 1):
         if size > 1:
-            grams = _pairs(grams, room >= size)
-        grams, frequency = _frequent(grams, passage)
-        kept = np.where((grams >= 0) & ~stopped & ~np.roll(stopped, 1 - size), grams, -1)
+            # Across the end of a passage there is none.
+            following = np.where(passage == np.roll(passage, 1 - size), np.roll(grams, -1), -1)
+            following[max(following.size - size + 1, 0) :] = -1
+        grams, frequency, first = _frequent(grams, following, passage)
+        kept = np.where(~stopped & ~np.roll(stopped, 1 - size), grams, np.int32(-1))
         if shorter:
-            yield _maximal(*shorter, kept, frequency), shorter[1]
-        shorter = kept, frequency
+            yield _maximal(shorter[0], shorter[1], kept, frequency), *shorter[1:]
+        shorter = kept, frequency, first
     if shorter:
         yield shorter
 
 
-def _pairs(grams: NDArray[np.int64], fits: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Join the (n-1)-grams at neighbouring positions to n-grams, numbered afresh."""
-    following = np.roll(grams, -1)
-    joined = np.where(
-        (grams >= 0) & (following >= 0) & fits,
-        grams * (int(grams.max(initial=0)) + 1) + following,
-        -1,
-    )
-    _, numbered = np.unique(joined, return_inverse=True)
-    # `unique` sorts, so that the -1 of "no n-gram" has number 0 wherever it occurs.
-    missing = int((joined < 0).any())
-    return np.asarray(numbered.reshape(-1) - missing, dtype=np.int64)
+def _frequent(
+    grams: NDArray[np.int32], following: NDArray[np.int32], passage: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Join the numbers at each place, of one n-gram and the following one, to a new number.
+
+    Those that occur in two passages or more are numbered in their order, with their frequency and
+    first place; the others are -1. What is -1 in either stays so.
+    """
+    joined = np.full(grams.size, -1, np.int32)
+    frequencies, firsts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    number = 0
+    for low, high in _ranges(grams):
+        at = np.flatnonzero((grams >= low) & (grams < high) & (following >= 0))
+        key = (grams[at].astype(np.int64) << 32) | following[at]
+        order = np.argsort(key, kind="stable")
+        key, at = key[order], at[order]
+        begins = np.flatnonzero(np.diff(key, prepend=-1))
+        group = np.repeat(np.arange(begins.size), np.diff(begins, append=key.size))
+        # Places come in order, and so do the passages of a group.
+        new = np.diff(passage[at], prepend=-1) != 0
+        new[begins] = True
+        frequency = np.bincount(group[new], minlength=begins.size)
+        often = frequency >= 2
+        numbered = np.where(often, np.cumsum(often) - 1 + number, -1)
+        joined[at] = numbered[group]
+        number += int(often.sum())
+        frequencies.append(frequency[often])
+        firsts.append(at[begins[often]])
+    return joined, np.concatenate(frequencies), np.concatenate(firsts)
+
+
+def _ranges(grams: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
+    """Yield ranges [low, high) of numbers, each with so many places that they can be sorted."""
+    size = int(grams.max(initial=-1)) + 1
+    places = np.cumsum(np.bincount(grams[grams >= 0], minlength=size))
+    low = 0
+    while low < size:
+        before = int(places[low - 1]) if low else 0
+        high = max(int(np.searchsorted(places, before + _SORTED, "right")), low + 1)
+        yield low, high
+        low = high
 
 
 def _maximal(
-    shorter: NDArray[np.int64],
+    shorter: NDArray[np.int32],
     shorter_frequency: NDArray[np.int64],
-    longer: NDArray[np.int64],
+    longer: NDArray[np.int32],
     longer_frequency: NDArray[np.int64],
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Drop n-grams that occur only within one longer n-gram ("chi minh" in "ho chi minh")."""
     out = shorter.copy()
     for shift in (0, 1):  # the longer one begins here, or one word before
         around = np.roll(longer, shift)
-        inside = (out >= 0) & (around >= 0)
-        same = shorter_frequency[np.maximum(out, 0)] == longer_frequency[np.maximum(around, 0)]
-        out = np.where(inside & same, -1, out)
+        inside = np.flatnonzero((out >= 0) & (around >= 0))
+        same = shorter_frequency[out[inside]] == longer_frequency[around[inside]]
+        out[inside[same]] = -1
     return out
-
-
-def _frequent(
-    grams: NDArray[np.int64], passage: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the n-grams that occur in two passages or more (-1 for others), and frequencies."""
-    different = int(grams.max(initial=0)) + 1
-    here = grams >= 0
-    pairs = np.unique(passage[here] * different + grams[here])
-    frequency = np.bincount(pairs % different, minlength=different)
-    return np.where(here & (frequency[np.maximum(grams, 0)] >= 2), grams, -1), frequency

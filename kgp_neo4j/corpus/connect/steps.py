@@ -1,11 +1,14 @@
-"""Helpers of all graphs of `connect`: timed steps, rows in batches, and pairs that share items."""
+"""Helpers of all graphs of `connect`: timed steps, rows in batches, what changed, and pairs."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -16,7 +19,21 @@ from kgp_neo4j.environment.progress import Progress, bar, is_shown
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import DatabaseError
 
-__all__ = ["strongest_pairs", "timed", "watched", "write_rows"]
+__all__ = [
+    "Pairs",
+    "grouped",
+    "hashed",
+    "joined",
+    "outdated",
+    "strongest_pairs",
+    "timed",
+    "watched",
+    "write_pairs",
+    "write_rows",
+]
+
+#: An odd number, which spreads hashes over all bits.
+_MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
 @contextmanager
@@ -79,12 +96,103 @@ def watched(database: Database, task: str, title: str) -> Iterator[None]:
         watcher.join()
 
 
+# --- What has changed ---
+
+#: How far a weight w may move before it is written anew, in thousandths of w / (1 + w).
+_TOLERANCE = 5
+
+
+def outdated(
+    passage: NDArray[np.int64],
+    identity: NDArray[np.uint64],
+    weight: NDArray[np.float64],
+    stored: Sequence[str | None],
+    whole: NDArray[np.bool_],
+) -> dict[int, str]:
+    """Return the passages whose relationships of one type have to be written, with their new marks.
+
+    The arrays have an element for each relationship that there should be: the place of the passage
+    that it starts from, a hash of what it says, and its weight (0 or more). `stored` are the marks
+    that were written with each passage's relationships, None for none; `whole` says which passages
+    still have all of these, since a deleted passage takes those to it along. Marks are base64 of
+    64-bit numbers, each 40 bits of a hash and ten of a weight. Weights that moved by less than
+    0.005 times (1 + weight) squared count as the same.
+    """
+    level = np.rint(1000 * weight / (1 + weight)).astype(np.int64)
+    code = (identity >> np.uint64(24)).astype(np.int64) << 10 | level
+    order = np.lexsort((code, passage))
+    passage, code = passage[order], code[order]
+    size = np.bincount(passage, minlength=len(stored))
+    had = np.array([-1 if marks is None else _marked(marks) for marks in stored], np.int64)
+    alike = whole & (had == size)
+    known = b"".join(
+        base64.b64decode(marks) for marks, same in zip(stored, alike.tolist(), strict=True)
+        if same and marks
+    )  # fmt: skip
+    old, here = np.frombuffer(known, np.int64), alike[passage]
+    new = code[here]
+    moved = np.abs((old & 1023) - (new & 1023)) > _TOLERANCE
+    wrong = ~alike
+    wrong[passage[here][(old >> 10 != new >> 10) | moved]] = True
+    ends = np.cumsum(size)
+    return {
+        at: base64.b64encode(code[ends[at] - size[at] : ends[at]].tobytes()).decode()
+        for at in np.flatnonzero(wrong).tolist()
+    }
+
+
+def _marked(marks: str) -> int:
+    """Return how many numbers of eight bytes a text in base64 has."""
+    return (len(marks) // 4 * 3 - marks.count("=")) // 8
+
+
+def hashed(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """Return a hash of each text, the same in every run."""
+    return np.array(
+        [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) for text in texts],
+        np.uint64,
+    )
+
+
 # --- Pairs of passages ---
 
 #: Pairs that are compared at once, which limits the memory.
 _MOST_PAIRS = 1_000_000
-#: Most shared items whose titles are stored with a pair.
-_MOST_TITLES = 5
+#: Most shared items that are stored with a pair.
+_MOST_ITEMS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of passages, by their places: how many items they share, and the weight of these.
+
+    `items` has a row for each pair: the first five items, -1 where there are fewer.
+    """
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    count: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    items: NDArray[np.int64]
+
+    def chosen(self, at: NDArray[Any]) -> Pairs:
+        """Return the pairs at some places, or where a mask is true."""
+        return Pairs(
+            self.first[at], self.second[at], self.count[at], self.weight[at], self.items[at]
+        )
+
+
+def pairs_of(parts: Sequence[Pairs]) -> Pairs:
+    """Return the pairs of all parts."""
+    none = np.zeros(0, np.int64)
+    parts = [Pairs(none, none, none, np.zeros(0), np.zeros((0, _MOST_ITEMS), np.int64)), *parts]
+    return Pairs(
+        np.concatenate([part.first for part in parts]),
+        np.concatenate([part.second for part in parts]),
+        np.concatenate([part.count for part in parts]),
+        np.concatenate([part.weight for part in parts]),
+        np.concatenate([part.items for part in parts]),
+    )
 
 
 def strongest_pairs(
@@ -92,52 +200,79 @@ def strongest_pairs(
     item: NDArray[np.int64],
     weight: NDArray[np.float64],
     other_weight: NDArray[np.float64],
-    titles: Sequence[str],
-    nodes: Sequence[str],
     names: Sequence[str],
     neighbours: int,
-) -> Iterator[list[Any]]:
-    """Yield each passage with the `neighbours` others that it shares the weightiest items with.
+) -> Pairs:
+    """Return each passage with the `neighbours` others that it shares the weightiest items with.
 
     The arrays have an element for each item of each passage, sorted by passage: the weight of a
     shared item is `weight` of the first passage times `other_weight` of the second. Ties are broken
-    by name. A pair comes once, from its lower passage where both chose each other, as a row for the
-    database: both nodes, the number of shared items, their total weight, and the first titles.
+    by name. A pair comes once, from its lower passage where both chose each other.
     """
     by_item = np.argsort(item, kind="stable")
     size = np.bincount(item, minlength=1)
-    start = np.cumsum(size) - size
     rank = np.empty(len(names), dtype=np.int64)
     rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-    chosen: set[tuple[int, int]] = set()
+    parts = []
     for low, high in _parts(passage, size[item]):
-        here = np.arange(low, high)
-        many = size[item[here]]
-        own = np.repeat(here, many)
-        within = np.arange(own.size) - np.repeat(np.cumsum(many) - many, many)
-        other = by_item[np.repeat(start[item[here]], many) + within]
+        own, other = joined(np.arange(low, high), item, by_item)
         apart = passage[own] != passage[other]
-        own, other = own[apart], other[apart]
-        # Stable, so that the items of a pair stay in the order of its first passage.
-        pair = passage[own] * len(names) + passage[other]
-        order = np.argsort(pair, kind="stable")
-        own, other, pair = own[order], other[order], pair[order]
-        begins = np.flatnonzero(np.diff(pair, prepend=-1))
-        count = np.diff(begins, append=pair.size)
-        total = (
-            np.add.reduceat(weight[own] * other_weight[other], begins) if pair.size else np.zeros(0)
+        pairs = grouped(
+            passage, item, own[apart], other[apart], weight[own[apart]] * other_weight[other[apart]]
         )
-        first, second = np.divmod(pair[begins], len(names))
-        best = np.lexsort((rank[second], -total, first))
-        place = np.arange(best.size) - np.searchsorted(first[best], first[best])
-        for at in best[place < neighbours].tolist():
-            a, b = int(first[at]), int(second[at])
-            if (b, a) not in chosen:
-                chosen.add((a, b))
-                items = item[own[begins[at] : begins[at] + min(_MOST_TITLES, count[at])]].tolist()
-                yield [
-                    nodes[a], nodes[b], int(count[at]), float(total[at]), [titles[n] for n in items]
-                ]  # fmt: skip
+        best = np.lexsort((rank[pairs.second], -pairs.weight, pairs.first))
+        place = np.arange(best.size) - np.searchsorted(pairs.first[best], pairs.first[best])
+        parts.append(pairs.chosen(best[place < neighbours]))
+    found = pairs_of(parts)
+    _, once = np.unique(unordered(found, len(names)), return_index=True)
+    return found.chosen(np.sort(once))
+
+
+def unordered(pairs: Pairs, passages: int) -> NDArray[np.int64]:
+    """Return a number for each pair that is the same in both directions."""
+    low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
+    numbers: NDArray[np.int64] = low * passages + high
+    return numbers
+
+
+def joined(
+    here: NDArray[np.int64], item: NDArray[np.int64], by_item: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return each of `here` with each of `by_item` that has the same item; both are places."""
+    size = np.bincount(item[by_item], minlength=int(item.max(initial=0)) + 1)
+    many = size[item[here]]
+    own = np.repeat(here, many)
+    within = np.arange(own.size) - np.repeat(np.cumsum(many) - many, many)
+    return own, by_item[np.repeat((np.cumsum(size) - size)[item[here]], many) + within]
+
+
+def grouped(
+    passage: NDArray[np.int64],
+    item: NDArray[np.int64],
+    own: NDArray[np.int64],
+    other: NDArray[np.int64],
+    weight: NDArray[np.float64],
+) -> Pairs:
+    """Return the pairs of passages that share items at the places `own` and `other`."""
+    first, second = passage[own], passage[other]
+    # Stable, so that the items of a pair stay in the order of its first passage.
+    order = np.lexsort((second, first))
+    first, second, items, weight = first[order], second[order], item[own][order], weight[order]
+    new = (np.diff(first, prepend=-1) != 0) | (np.diff(second, prepend=-1) != 0)
+    begins = np.flatnonzero(new)
+    count = np.diff(begins, append=first.size)
+    places = begins[:, None] + np.arange(_MOST_ITEMS)
+    return Pairs(
+        first[begins],
+        second[begins],
+        count,
+        np.add.reduceat(weight, begins) if begins.size else np.zeros(0),
+        np.where(
+            np.arange(_MOST_ITEMS) < count[:, None],
+            items[np.minimum(places, max(items.size - 1, 0))] if items.size else -1,
+            -1,
+        ),
+    )
 
 
 def _parts(passage: NDArray[np.int64], pairs: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -149,3 +284,53 @@ def _parts(passage: NDArray[np.int64], pairs: NDArray[np.int64]) -> Iterator[tup
         if total - before > _MOST_PAIRS or high == passage.size:
             yield low, high
             low, before = high, total
+
+
+def write_pairs(
+    database: Database,
+    path: str,
+    corpus: str,
+    rows: Sequence[Mapping[str, Any]],
+    named: Pairs,
+    shared: Pairs,
+    titles: Sequence[str],
+) -> int:
+    """Write what changed of the edges that pairs make, and return how many edges there are.
+
+    The pairs in `named` come from a title and are edges from the first to the second; those in
+    `shared` are left out where these join them. `rows` are the passages: node, id, `sharedMarks`
+    and how many edges go out (`shared`).
+    """
+    shared = shared.chosen(~np.isin(unordered(shared, len(rows)), unordered(named, len(rows))))
+    pairs = pairs_of((named, shared))
+    titled = np.arange(pairs.first.size) < named.first.size
+    ids = hashed(row["id"] for row in rows)
+    what = hashed(titles)
+    # Of everything that an edge says but its weight.
+    identity = ids[pairs.second] + (2 * pairs.count + titled).astype(np.uint64) * _MIXED
+    for at in range(_MOST_ITEMS):
+        item = pairs.items[:, at]
+        known = what[item] if what.size else np.zeros(item.size, np.uint64)
+        identity = (identity ^ np.where(item < 0, np.uint64(0), known)) * _MIXED
+    size = np.bincount(pairs.first, minlength=len(rows))
+    changed = outdated(
+        pairs.first, identity, pairs.weight, [row["sharedMarks"] for row in rows],
+        size == [row["shared"] for row in rows],
+    )  # fmt: skip
+    order = np.argsort(pairs.first, kind="stable")
+    ends = np.searchsorted(pairs.first[order], np.arange(len(rows) + 1))
+
+    def edges(place: int) -> Iterator[list[Any]]:
+        for at in order[ends[place] : ends[place + 1]].tolist():
+            items = [titles[n] for n in pairs.items[at].tolist() if n >= 0]
+            yield [
+                rows[int(pairs.second[at])]["node"], int(pairs.count[at]), float(pairs.weight[at]),
+                items, bool(titled[at]),
+            ]  # fmt: skip
+
+    written = (
+        {"node": rows[at]["node"], "marks": marks, "edges": list(edges(at))}
+        for at, marks in changed.items()
+    )
+    write_rows(database, path, written, 1000, None, corpus=corpus)
+    return int(pairs.first.size)

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kgp_neo4j.corpus.connect.entities.spots import Form, Names, Spot, continues_name, is_name_word
 from kgp_neo4j.corpus.connect.entities.surface_forms import (
@@ -94,7 +95,7 @@ def last_names(
     """
     called: dict[str, FullName | None] = {}
     for full in known:
-        raw = cut(full.name.split(" (")[0]).raw
+        raw = _name_words(full.name)
         if is_person_like(raw):
             other = called.get(raw[-1], full)
             called[raw[-1]] = other if other and other.entity == full.entity else None
@@ -120,6 +121,12 @@ def last_names(
         ):
             continue
         yield start, end, full_name.entity
+
+
+@lru_cache(maxsize=1 << 16)
+def _name_words(name: str) -> tuple[str, ...]:
+    """Return the words of a name without its qualifier."""
+    return tuple(cut(name.split(" (")[0]).raw)
 
 
 # --- The linker ---
@@ -204,17 +211,12 @@ class EntityLinker:
 
     def learn(self, texts: Sequence[str], owners: Owners = None) -> None:
         """Count how the texts write and name the entities."""
-        self._learn(texts, owners)
-
-    def _learn(self, texts: Sequence[str], owners: Owners) -> list[Words]:
-        """Learn from the texts, and return their words."""
         self._links = Links(len(texts))
         if self.settings.lead_names:
             self._add_lead_names(texts, owners)
-        cuts = [cut(text) for text in texts]
         found: list[list[Spot]] = []
-        for at, words in enumerate(cuts):
-            spots = self.names.find(words)
+        for at, text in enumerate(texts):
+            spots = self.names.find(cut(text))
             self._count(spots, self._owner(owners, at))
             found.append(spots)
         for at, spots in enumerate(found):
@@ -227,19 +229,15 @@ class EntityLinker:
                     self._named[entities[0]] += 1
                     self._links.add(entities[0], at)
         self._learnt = True
-        return cuts
 
     def link(self, texts: Sequence[str], owners: Owners = None) -> list[list[Mention]]:
         """Return the mentions of each text in their order, none overlapping."""
-        if self._learnt:
-            return list(self.linked(texts, owners))
-        return [
-            self._mentions(words, self._owner(owners, at))
-            for at, words in enumerate(self._learn(texts, owners))
-        ]
+        return list(self.linked(texts, owners))
 
     def linked(self, texts: Sequence[str], owners: Owners = None) -> Iterator[list[Mention]]:
         """Yield the mentions of each text, as `link` returns them."""
+        if not self._learnt:
+            self.learn(texts, owners)
         for at, text in enumerate(texts):
             yield self._mentions(cut(text), self._owner(owners, at))
 

@@ -1,0 +1,189 @@
+"""`connect` after new, changed and deleted documents: the graph that a first run would make."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import rows, write_jsonl
+
+from kgp_neo4j.corpus.connect import embedding_graph
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load import shelf
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.types.errors import DatabaseError
+from kgp_neo4j.types.settings import SimilaritySettings
+
+_FIRST = ("Ada", "Bo", "Cleo", "Dag", "Eve", "Finn", "Gro", "Hal", "Ida", "Jon", "Kai", "Liv")
+_LAST = ("Marsh", "North", "Oakes", "Pike", "Quill", "Reed", "Stone", "Thorn", "Vale", "Wells")
+#: Ten of each first name, who keep to themselves.
+_TITLES = [f"{first} {last}" for first in _FIRST for last in _LAST]
+_NOUNS = [f"{a}{b}" for a in ("lan", "har", "win", "bel") for b in ("tern", "bour", "dow", "fry")]
+
+
+def _record(title: str, version: int) -> tuple[str, str]:
+    drawn = random.Random(f"{title} {version}")
+    first = title.split()[0]
+    people = [other for other in _TITLES if other.startswith(f"{first} ")]
+    things = [f"{noun}{first.lower()}" for noun in drawn.sample(_NOUNS, 8)]
+    seen = " ".join(f"the {a} {b}" for a, b in zip(things[::2], things[1::2], strict=True))
+    others = " and ".join(drawn.sample(people, 2))
+    return title, f"At {first}bay {others} saw {seen}. Then {title} left."
+
+
+class _Watched(Database):
+    """A real database that counts the rows of statements, and may fail before one of them."""
+
+    def __init__(self, database: Database, failing: str = "") -> None:
+        super().__init__(database.connection)
+        self.rows: dict[str, int] = {}
+        self._failing = failing
+
+    def write(self, path: str, **values: Any) -> list[dict[str, Any]]:
+        self._count(path, values)
+        return super().write(path, **values)
+
+    def write_all(
+        self, path: str, batches: Iterable[Mapping[str, Any]]
+    ) -> Iterator[list[dict[str, Any]]]:
+        for values in batches:
+            self._count(path, values)
+            yield from super().write_all(path, [values])
+
+    def _count(self, path: str, values: Mapping[str, Any]) -> None:
+        if path == self._failing:
+            raise DatabaseError("the server does not answer")
+        self.rows[path] = self.rows.get(path, 0) + len(values.get("rows", ()))
+
+
+def _graph(database: Database, corpus: str) -> dict[str, dict[tuple[Any, ...], Any]]:
+    """Return everything that `connect` makes, each with its weights."""
+
+    def found(match: str, identity: str, weights: str) -> dict[tuple[Any, ...], Any]:
+        query = f"MATCH {match} RETURN [{identity}] AS identity, [{weights}] AS weights"
+        made = rows(database, query, c=corpus)
+        kept = {repr(row["identity"]): row["weights"] for row in made}
+        assert len(kept) == len(made)
+        return kept
+
+    passage = "(p:Passage {corpus: $c})"
+    shared = "CASE WHEN {e}.namesTitle OR p.id < q.id THEN [p.id, q.id] ELSE [q.id, p.id] END"
+    return {
+        "keywords": found(
+            "(k:Keyword {corpus: $c})", "k.text, k.documentFrequency, k.named, k.title", ""
+        ),
+        "entities": found("(e:NamedEntity {corpus: $c})", "e.name, e.title, e.type", ""),
+        "links": found(f"{passage}-[h:HAS_KEYWORD]->(k)", "p.id, k.text, h.owned", "h.tfidf"),
+        "mentions": found(
+            f"{passage}-[m:MENTIONS]->(e)",
+            "p.id, coalesce(e.id, e.name), m.surface, m.start, m.offsets",
+            "m.commonness, m.coherence, m.score",
+        ),
+        **{
+            kind: found(
+                f"{passage}-[e:{kind}]->(q)",
+                f"{shared.format(e='e')}, e.namesTitle, e.count, "
+                "[n IN apoc.coll.sort(coalesce(e.keywords, e.entities)) | n]",
+                "e.weight",
+            )
+            for kind in ("SHARES_KEYWORD", "SHARES_ENTITY")
+        },
+        "SIMILAR_ST": found(f"{passage}-[e:SIMILAR_ST]->(q)", "p.id, q.id", "e.score"),
+    }
+
+
+def _close(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> bool:
+    """Return whether all weights are as close as `connect` promises."""
+    return all(
+        (x is None and y is None) or abs(x - y) <= 0.006 * (1 + x) ** 2
+        for key in a
+        for x, y in zip(a[key], b[key], strict=True)
+    )
+
+
+@pytest.fixture
+def changed(
+    database: Database,
+    corpus: str,
+    tmp_path: Path,
+    tiny_encoder: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> tuple[Path, SimilaritySettings]:
+    """A corpus that was connected, and has lost, changed and got documents since."""
+    monkeypatch.setattr(shelf, "_LARGE", 20)
+    # The share that has changed is large in so small a corpus.
+    monkeypatch.setattr(embedding_graph, "_FEW", 0.9)
+    path = tmp_path / "records.jsonl"
+    load(database, [write_jsonl(path, *(_record(t, 0) for t in _TITLES[:100]))], corpus)
+    settings = SimilaritySettings(encoder=tiny_encoder, neighbours=4)
+    connect(database, corpus, similarity=settings)
+    for title in _TITLES[:4]:
+        delete_document(database, corpus, title)
+    records = [_record(t, int(t in _TITLES[4:8])) for t in _TITLES[4:106]]
+    load(database, [write_jsonl(path, *records)], corpus)
+    # One comes back as it was: its node is another one, to which no edge leads.
+    delete_document(database, corpus, _TITLES[20])
+    load(database, [path], corpus)
+    return path, settings
+
+
+def _same_as_a_first_run(
+    database: Database, corpus: str, path: Path, settings: SimilaritySettings
+) -> None:
+    made = _graph(database, corpus)
+    delete_corpus(database, corpus)
+    load(database, [path], corpus)
+    connect(database, corpus, similarity=settings)
+    whole = _graph(database, corpus)
+    for what, found in made.items():
+        if what != "SIMILAR_ST":
+            assert found.keys() == whole[what].keys(), what
+            assert _close(found, whole[what]), what
+    near, wanted = made["SIMILAR_ST"].keys(), whole["SIMILAR_ST"].keys()
+    assert len(near) == len(wanted) == 4 * 102
+    assert len(near & wanted) >= 0.98 * len(wanted)
+
+
+def test_only_what_changed_is_written_and_the_graph_is_that_of_a_first_run(
+    database: Database, corpus: str, changed: tuple[Path, SimilaritySettings]
+) -> None:
+    path, settings = changed
+    with _Watched(database, failing="connect/similar") as watched:
+        report = connect(watched, corpus, similarity=settings)
+        assert report.embedded == 11
+        first = dict(watched.rows)
+        watched.rows.clear()
+        again = connect(watched, corpus, similarity=settings)
+    # A passage that is new or says other keywords, not each of the 102.
+    assert 11 <= first["connect/connected"] < 90
+    assert 11 <= first["connect/mentions"] < 90
+    assert first["connect/join"] >= 11
+    # Nothing is left to do.
+    assert {p: n for p, n in watched.rows.items() if n and p.startswith("connect/")} == {}
+    assert again.shared_keyword_edges == report.shared_keyword_edges
+    _same_as_a_first_run(database, corpus, path, settings)
+    # What somebody has meddled with is not compared with what there should be, unless asked.
+    query = "MATCH (:Passage {corpus: $c})-[e:HAS_KEYWORD|SHARES_ENTITY]->() SET e.tfidf = 9"
+    rows(database, query, c=corpus)
+    with _Watched(database) as watched:
+        connect(watched, corpus, similarity=settings, anew=True)
+    assert watched.rows["connect/connected"] == watched.rows["connect/mentions"] == 102
+    query = "MATCH (:Passage {corpus: $c})-[e {tfidf: 9}]->() RETURN count(e) AS n"
+    assert rows(database, query, c=corpus) == [{"n": 0}]
+
+
+def test_a_run_that_is_cut_short_anywhere_ends_in_the_same_graph(
+    database: Database, corpus: str, changed: tuple[Path, SimilaritySettings]
+) -> None:
+    path, settings = changed
+    stages = ("connect/keywords", "connect/shared_keywords", "connect/mentions", "connect/join")
+    for failing in stages:
+        with _Watched(database, failing) as watched, pytest.raises(DatabaseError):
+            connect(watched, corpus, similarity=settings)
+    connect(database, corpus, similarity=settings)
+    _same_as_a_first_run(database, corpus, path, settings)
