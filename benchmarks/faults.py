@@ -579,7 +579,7 @@ class Harness:
         if self.folders is not None and kind in _SERVER_FAULTS:
             self._recover()
         problems = self.visible_problems(operation)
-        half = operation.after is not None and self._counts() != before
+        half = self._counts() != before
         again = self._undisturbed(operation.run)
         if again != 0:
             problems.append(f"the second run ended with {again}")

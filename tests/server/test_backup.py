@@ -139,7 +139,6 @@ def test_the_commands_on_a_real_database(tmp_path: Path) -> None:
             ("load", str(text), "--corpus", "kept"),
             ("server", "backup", str(file)),
             ("delete", "--corpus", "kept", "--yes"),
-            ("load", str(text), "--corpus", "gone"),
             ("server", "restore", str(file), "--yes"),
         ):
             done = kgp(*command, **variables)

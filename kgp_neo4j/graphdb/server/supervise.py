@@ -249,9 +249,7 @@ def backup(
     """
     echo = echo or _silent
     home = folders.home
-    with _stopped(folders, echo):
-        if said := settle(home):
-            echo(said)
+    with _stopped(folders, echo, lambda: None):
         neo4j = install(folders.cache, echo=echo).lock.versions["neo4j"]
         return pack(home, path, neo4j, overwrite=overwrite)
 
@@ -267,21 +265,26 @@ def restore(folders: Folders, path: Path, *, echo: _Echo | None = None) -> Store
     for name in ("", "conf", "data", "logs", "run"):
         private_folder(home / name)
     installed = install(folders.cache, echo=echo)
-    with _stopped(folders, echo) as ran:
-        if said := settle(home):
-            echo(said)
-        told = unpack(home, path, installed.lock.versions["neo4j"])
+    told: list[StoreBackup] = []
+
+    def check() -> None:
+        told.append(unpack(home, path, installed.lock.versions["neo4j"]))
+
+    with _stopped(folders, echo, check) as ran:
         put_in_place(home, lambda: _start(folders, installed, find_java(), None, echo))
         state = read_state(home)
         if state is not None and not ran:
             end(home, state, _STOP_SECONDS)
             forget_state(home)
-    return told
+    return told[0]
 
 
 @contextmanager
-def _stopped(folders: Folders, echo: _Echo) -> Iterator[bool]:
-    """Hold the home's lock with its server stopped; yield whether it ran, and start it again."""
+def _stopped(folders: Folders, echo: _Echo, check: Callable[[], object]) -> Iterator[bool]:
+    """Hold the home's lock with its server stopped; yield whether it ran, and start it again.
+
+    `check` runs before the server is stopped, or once a restore that was cut off is put right.
+    """
     home = folders.home
     private_folder(home / "run")
     ran = False
@@ -289,10 +292,16 @@ def _stopped(folders: Folders, echo: _Echo) -> Iterator[bool]:
         with locked(home / "run" / "lock", "Another process is starting the database", echo):
             state = read_state(home)
             ran = state is not None and is_ours(home, state)
+            cut_off = is_restoring(home)
+            if not cut_off:
+                check()
             if state is not None:
                 if ran and not end(home, state, _STOP_SECONDS):
                     echo("The server did not stop in time and was killed.")
                 forget_state(home)
+            if cut_off:
+                echo(settle(home))
+                check()
             yield ran
     finally:
         if ran:
