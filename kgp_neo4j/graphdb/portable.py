@@ -115,7 +115,7 @@ def content(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield (member, line) of a corpus or graph: all nodes, then all relationships.
 
-    Memory grows by some 200 bytes a node. Raises InputError where it changes meanwhile.
+    Memory holds a key and an id for each node. Raises InputError where it changes meanwhile.
     """
     listed: list[tuple[int, str, int]] = []
     prefix = ""
