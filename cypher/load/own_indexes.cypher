@@ -1,6 +1,6 @@
 // load.ownIndexes(corpus :: STRING) :: (index :: STRING, vectors :: STRING)
 // Makes the indexes of one large corpus, unless they are there; they are online a while later.
 // mode: WRITE
-MATCH (c:Corpus {name: $corpus})
+MATCH (c:Corpus|KgpImport {name: $corpus})
 // include: own_shelf
 RETURN 'kgp_passage_' + c.scope AS index, 'kgp_vectors_' + c.scope AS vectors

@@ -37,6 +37,8 @@ _COMMANDS = (
     "corpora",
     "delete",
     "serve",
+    "export",
+    "import",
     "mcp",
     "server",
     "install",
@@ -89,7 +91,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"kgp_neo4j.cli.{cmd_name.replace('-', '_')}")
+        # `import` is a word of Python's, and no module can be named so.
+        name = "import_" if cmd_name == "import" else cmd_name.replace("-", "_")
+        module = importlib.import_module(f"kgp_neo4j.cli.{name}")
         command: click.Command = module.command
         return command
 

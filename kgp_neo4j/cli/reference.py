@@ -23,7 +23,7 @@ _END = "<!-- end of the generated part -->"
 #: Statements for the package's own use; none of them is installed.
 _INTERNAL = (
     *("schema", "schema/upgrades", "load", "load_kg", "connect", "traverse", "structure"),
-    *("explore", "mindmap", "gds", "train", "inspect", "install", "browser", "trace"),
+    *("explore", "mindmap", "gds", "train", "inspect", "install", "browser", "trace", "transfer"),
 )
 
 

@@ -131,6 +131,51 @@ def status_command(home: Path | None, as_json: bool) -> None:
         _show(status)
 
 
+@command.command("backup", epilog="\b\nExample:\n  kgp-neo4j server backup monday.backup")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@_home
+@click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
+@json_option
+def backup_command(file: Path, home: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Write the whole database into one file, stopping it meanwhile.
+
+    The file has the database's password and is readable by you alone.
+    """
+    from kgp_neo4j.graphdb import server
+
+    done = server.backup(_folders(home), file, overwrite=overwrite, echo=say)
+    if as_json:
+        echo_json(done)
+    else:
+        click.echo(f"{done.file}: {done.bytes / 1e6:,.1f} MB, of Neo4j {done.neo4j}.")
+
+
+@command.command("restore", epilog="\b\nExample:\n  kgp-neo4j server restore monday.backup --yes")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@_home
+@click.option("--yes", is_flag=True, help="Do not ask. Required where nobody can be asked.")
+@json_option
+def restore_command(file: Path, home: Path | None, yes: bool, as_json: bool) -> None:
+    """Replace the whole database by a backup.
+
+    The present one is deleted once the restored one has started; if anything fails before, it is
+    back at the next start.
+    """
+    import sys
+
+    from kgp_neo4j.graphdb import server
+
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("there is no terminal to ask on; give --yes to restore")
+        click.confirm("Replace everything in the present database?", abort=True, err=True)
+    done = server.restore(_folders(home), file, echo=say)
+    if as_json:
+        echo_json(done)
+    else:
+        click.echo(f"Restored {done.file}, of Neo4j {done.neo4j}.")
+
+
 @command.command("logs", epilog="\b\nExample:\n  kgp-neo4j server logs -n 100 --follow")
 @_home
 @click.option("-n", "--lines", default=30, show_default=True, type=click.IntRange(0))

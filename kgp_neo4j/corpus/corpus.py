@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kgp_neo4j.corpus.connect.graphs import EDGES, connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, list_documents, list_passages, list_tables
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.load.portable import export_corpus, import_corpus
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, Reader, Retriever, make_pipeline
 from kgp_neo4j.corpus.projection import projected
 from kgp_neo4j.corpus.traverse.agents.base import Agent
@@ -40,6 +41,7 @@ from kgp_neo4j.types.settings import (
     TraversalSettings,
 )
 from kgp_neo4j.types.tables import TableSummary
+from kgp_neo4j.types.transfer import Transfer
 
 if TYPE_CHECKING:
     from graphdatascience import Graph, GraphDataScience
@@ -224,6 +226,17 @@ class Corpus(Store):
             model=model,
             rerank=rerank,
         ).retrieve(question)
+
+    def export(
+        self, path: str | Path, *, vectors: bool = True, overwrite: bool = False
+    ) -> Transfer:
+        """Write the corpus into one file, which is there whole or not at all."""
+        return export_corpus(self.database, self.name, path, vectors=vectors, overwrite=overwrite)
+
+    def import_(self, path: str | Path, *, replace: bool = False) -> Transfer:
+        """Import a file of `export` as this corpus; with `replace`, in place of what it has."""
+        self._kept = None
+        return import_corpus(self.database, path, name=self.name, replace=replace)
 
     @contextmanager
     def gds(self, edges: Sequence[str] = ()) -> Iterator[tuple[GraphDataScience, Graph]]:

@@ -107,6 +107,16 @@ class Database:
         (found,) = self._run(query, values, READ_ACCESS)
         return [dict(zip(names, row, strict=True)) for row in found["rows"]]
 
+    def stream(self, path: str, **values: Any) -> Iterator[Row]:
+        """Run the statement as `read` does, and yield its rows while they come.
+
+        This is for more rows than memory should hold. It is not retried.
+        """
+        query = statement(path)
+        with _translated_errors(query), self._session(READ_ACCESS) as session:
+            for each in session.run(_text(query), query.bind(values)):
+                yield dict(each)
+
     def write(self, path: str, **values: Any) -> list[Row]:
         """Run the statement in one write transaction, retried on transient errors."""
         return self._run(statement(path), values, WRITE_ACCESS)

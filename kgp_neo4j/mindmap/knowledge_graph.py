@@ -12,9 +12,11 @@ from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.load.portable import export_graph, import_graph
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.mindmap import GraphLoadReport, LinkedEntity, MindMap, ReasoningGraph
 from kgp_neo4j.types.settings import LinkSettings, MiningSettings
+from kgp_neo4j.types.transfer import Transfer
 
 __all__ = ["KnowledgeGraph"]
 
@@ -81,6 +83,16 @@ class KnowledgeGraph(Store):
             options=options,
             write=writer(opened) if opened is not None else None,
         )
+
+    def export(
+        self, path: str | Path, *, vectors: bool = True, overwrite: bool = False
+    ) -> Transfer:
+        """Write the graph into one file, which is there whole or not at all."""
+        return export_graph(self.database, self.name, path, vectors=vectors, overwrite=overwrite)
+
+    def import_(self, path: str | Path, *, replace: bool = False) -> Transfer:
+        """Import a file of `export` as this graph; with `replace`, in place of what it has."""
+        return import_graph(self.database, path, name=self.name, replace=replace)
 
     def delete(self) -> None:
         """Delete the graph with its entities and relationships."""

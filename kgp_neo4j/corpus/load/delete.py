@@ -7,7 +7,8 @@ from pathlib import Path
 
 from kgp_neo4j.corpus.load.shelf import leave_shelf
 from kgp_neo4j.environment.files import absolute
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.portable import discard
 from kgp_neo4j.types.corpus import CorpusSummary, Document, Passage
 from kgp_neo4j.types.errors import CorpusError
 from kgp_neo4j.types.tables import TableSummary
@@ -17,6 +18,7 @@ __all__ = [
     "corpora",
     "delete_corpus",
     "delete_document",
+    "discard_import",
     "find_documents",
     "list_documents",
     "list_passages",
@@ -95,14 +97,31 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     If it is interrupted, delete again to finish. Raises CorpusError where the corpus does not
     exist.
     """
+    if discard_import(database, corpus) and not database.read("load/language", corpus=corpus):
+        return Deleted(corpus, 0, 0)
     _require(database, corpus)
     leave_shelf(database, corpus)
+    done = _delete_content(database, corpus)
+    database.write("load/delete_corpus", corpus=corpus)
+    return Deleted(corpus, done["documents"], done["passages"])
+
+
+def discard_import(database: Database, corpus: str) -> bool:
+    """Delete what an import that was cut off has left of a corpus; return whether it had."""
+
+    def undo() -> None:
+        database.write_in_batches("load/drop_own_indexes", corpus=corpus)
+        _delete_content(database, corpus)
+
+    return discard(database, "Corpus", corpus, undo)
+
+
+def _delete_content(database: Database, corpus: str) -> Row:
     database.write_in_batches("load/remove_corpus_structure", corpus=corpus)
     database.write_in_batches("load/delete_keywords", corpus=corpus)
     done = database.write_in_batches("load/delete_corpus_documents", corpus=corpus)
     database.write_in_batches("load/delete_rest", corpus=corpus)
-    database.write("load/delete_corpus", corpus=corpus)
-    return Deleted(corpus, done["documents"], done["passages"])
+    return done
 
 
 def delete_document(database: Database, corpus: str, document: str) -> Deleted:

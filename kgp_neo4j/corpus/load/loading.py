@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.write import batches, write
@@ -48,6 +49,7 @@ def load(
     found = find(paths)
     if found.errors and not keep_going:
         raise found.errors[0]
+    discard_import(database, corpus)
     source = _Source(found.files, keep_going)
     documents = passages = characters_out = new = unchanged = replaced = characters_in = 0
     pages = tables = cells = recognised = 0

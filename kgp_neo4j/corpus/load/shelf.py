@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from kgp_neo4j.graphdb.database import Database, Row
 
-__all__ = ["leave_shelf", "take_shelf"]
+__all__ = ["LARGE", "leave_shelf", "take_shelf"]
 
 #: Passages from which a corpus has indexes of its own. Vectors of a smaller one are compared one by
 #: one, which takes 20 ms for so many; each index is open as long as the server runs.
-_LARGE = 500
+LARGE = 500
 
 
 def take_shelf(database: Database, corpus: str) -> None:
@@ -38,6 +38,6 @@ def leave_shelf(database: Database, corpus: str) -> None:
 
 
 def _state(database: Database, corpus: str) -> Row:
-    found = database.read("load/shelf", corpus=corpus, large=_LARGE)
+    found = database.read("load/shelf", corpus=corpus, large=LARGE)
     # Another process may have deleted the corpus just now.
     return found[0] if found else {"own": False, "moving": False, "large": False}

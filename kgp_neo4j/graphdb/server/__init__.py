@@ -9,15 +9,25 @@ from __future__ import annotations
 from kgp_neo4j.graphdb.server.jars import Installation, install
 from kgp_neo4j.graphdb.server.logs import log_files, tail
 from kgp_neo4j.graphdb.server.password import password_file
-from kgp_neo4j.graphdb.server.supervise import ServerStatus, ensure, start, status, stop
+from kgp_neo4j.graphdb.server.supervise import (
+    ServerStatus,
+    backup,
+    ensure,
+    restore,
+    start,
+    status,
+    stop,
+)
 
 __all__ = [
     "Installation",
     "ServerStatus",
+    "backup",
     "ensure",
     "install",
     "log_files",
     "password_file",
+    "restore",
     "start",
     "status",
     "stop",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Literal
 
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
+from kgp_neo4j.graphdb.server.backups import is_restoring, pack, put_in_place, settle, unpack
 from kgp_neo4j.graphdb.server.browser import browser_jar, browser_settings, prepare_browser
 from kgp_neo4j.graphdb.server.disk import private_folder, require_free
 from kgp_neo4j.graphdb.server.jars import Installation, install
@@ -34,8 +36,9 @@ from kgp_neo4j.graphdb.server.process import (
     write_state,
 )
 from kgp_neo4j.types.errors import ServerError
+from kgp_neo4j.types.transfer import StoreBackup
 
-__all__ = ["ServerStatus", "ensure", "start", "status", "stop"]
+__all__ = ["ServerStatus", "backup", "ensure", "restore", "start", "status", "stop"]
 
 _Echo = Callable[[str], object]
 #: Set to 1, it lets queries use files of the home's folder `import` and fetch from addresses.
@@ -88,7 +91,12 @@ def ensure(folders: Folders, *, echo: _Echo | None = None) -> Connection:
     190 MB on the first use. `echo` gets messages on the progress. Raises ServerError.
     """
     state = read_state(folders.home)
-    if state is not None and is_ours(folders.home, state) and answers(state):
+    if (
+        state is not None
+        and is_ours(folders.home, state)
+        and answers(state)
+        and not is_restoring(folders.home)
+    ):
         return _connection(folders.home, state, read_password(folders.home))
     return start(folders, echo=echo)
 
@@ -114,14 +122,24 @@ def start(
             install(folders.cache, verify=True, echo=echo)
         state = read_state(home)
         if state is not None:
-            if is_ours(home, state):
+            if is_ours(home, state) and is_restoring(home):
+                end(home, state, _STOP_SECONDS)  # its restore was killed before it was proven
+            elif is_ours(home, state):
                 # Started by a process that ended before the server answered, or busy just now.
-                _wait(home, state)
-                if memory is not None:
-                    echo("The server runs already: --memory counts from its next start.")
-                return _connection(home, state, read_password(home))
+                try:
+                    _wait(home, state)
+                except ServerError:
+                    if is_ours(home, state):
+                        raise
+                    # It was on its way to its end, killed just before: start it again.
+                else:
+                    if memory is not None:
+                        echo("The server runs already: --memory counts from its next start.")
+                    return _connection(home, state, read_password(home))
             echo("The server had ended without being stopped; starting it again.")
             forget_state(home)
+        if said := settle(home):
+            echo(said)
         require_free(home, _LEAST_FREE, "The embedded database's files")
         installed = install(folders.cache, echo=echo)
         java = find_java()
@@ -220,6 +238,74 @@ def stop(
     if not ours:
         return "not running"
     return "stopped" if stopped else "killed"
+
+
+def backup(
+    folders: Folders, path: Path, *, overwrite: bool = False, echo: _Echo | None = None
+) -> StoreBackup:
+    """Stop the embedded database, write it into a file with its password, and start it again.
+
+    It is started only where it ran before. Raises ServerError.
+    """
+    echo = echo or _silent
+    home = folders.home
+    with _stopped(folders, echo, lambda: None):
+        neo4j = install(folders.cache, echo=echo).lock.versions["neo4j"]
+        return pack(home, path, neo4j, overwrite=overwrite)
+
+
+def restore(folders: Folders, path: Path, *, echo: _Echo | None = None) -> StoreBackup:
+    """Replace the embedded database by a backup, which is checked, put in place and started.
+
+    What was there is deleted once the restored database answers; whatever happens before, it is
+    back at the next start. Raises ServerError.
+    """
+    echo = echo or _silent
+    home = folders.home
+    for name in ("", "conf", "data", "logs", "run"):
+        private_folder(home / name)
+    installed = install(folders.cache, echo=echo)
+    told: list[StoreBackup] = []
+
+    def check() -> None:
+        told.append(unpack(home, path, installed.lock.versions["neo4j"]))
+
+    with _stopped(folders, echo, check) as ran:
+        put_in_place(home, lambda: _start(folders, installed, find_java(), None, echo))
+        state = read_state(home)
+        if state is not None and not ran:
+            end(home, state, _STOP_SECONDS)
+            forget_state(home)
+    return told[0]
+
+
+@contextmanager
+def _stopped(folders: Folders, echo: _Echo, check: Callable[[], object]) -> Iterator[bool]:
+    """Hold the home's lock with its server stopped; yield whether it ran, and start it again.
+
+    `check` runs before the server is stopped, or once a restore that was cut off is put right.
+    """
+    home = folders.home
+    private_folder(home / "run")
+    ran = False
+    try:
+        with locked(home / "run" / "lock", "Another process is starting the database", echo):
+            state = read_state(home)
+            ran = state is not None and is_ours(home, state)
+            cut_off = is_restoring(home)
+            if not cut_off:
+                check()
+            if state is not None:
+                if ran and not end(home, state, _STOP_SECONDS):
+                    echo("The server did not stop in time and was killed.")
+                forget_state(home)
+            if cut_off:
+                echo(settle(home))
+                check()
+            yield ran
+    finally:
+        if ran:
+            start(folders, echo=echo)
 
 
 def status(folders: Folders) -> ServerStatus:

@@ -31,8 +31,8 @@ __all__ = [
 #: Texts for a missing value, in lower case.
 MISSING = frozenset({"", "nan", "none", "null", "n/a", "<na>"})
 _OWN_LABELS = frozenset(
-    "Cell Column Corpus Document Entity Keyword KgpInstallation KnowledgeGraph NamedEntity Page "
-    "Question Row Section Table".split()
+    "Cell Column Corpus Document Entity Keyword KgpImport KgpInstallation KnowledgeGraph "
+    "NamedEntity Page Question Row Section Table".split()
 )
 _LONGEST_GRAPH = 200
 #: Longer names are texts in the wrong column.

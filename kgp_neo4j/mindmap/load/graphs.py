@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.portable import discard
 from kgp_neo4j.types.errors import GraphError
 from kgp_neo4j.types.mindmap import GraphSummary
 
-__all__ = ["delete_graph", "graphs", "require_graph"]
+__all__ = ["delete_graph", "discard_import", "graphs", "require_graph"]
 
 
 def graphs(database: Database) -> list[GraphSummary]:
@@ -33,8 +34,20 @@ def delete_graph(database: Database, graph: str) -> GraphSummary:
     Corpora, other graphs and the nodes that a graph was copied from stay. Deleting again finishes
     a deletion that was interrupted. Raises GraphError when there is no such graph.
     """
+    discarded = discard_import(database, graph)
+    if discarded and graph not in [each.name for each in graphs(database)]:
+        return GraphSummary(graph, 0, 0, None)
     found = require_graph(database, graph)
-    database.write_in_batches("load_kg/delete_relationships", graph=graph)
-    database.write_in_batches("load_kg/delete_entities", graph=graph)
+    _delete_content(database, graph)
     database.write("load_kg/delete_graph", graph=graph)
     return found
+
+
+def discard_import(database: Database, graph: str) -> bool:
+    """Delete what an import that was cut off has left of a graph; return whether it had."""
+    return discard(database, "KnowledgeGraph", graph, lambda: _delete_content(database, graph))
+
+
+def _delete_content(database: Database, graph: str) -> None:
+    database.write_in_batches("load_kg/delete_relationships", graph=graph)
+    database.write_in_batches("load_kg/delete_entities", graph=graph)

@@ -11,6 +11,7 @@ from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.graph_names import graph_scope
+from kgp_neo4j.mindmap.load.graphs import discard_import
 from kgp_neo4j.types.errors import GraphError
 
 __all__ = ["GraphWriter", "batches"]
@@ -30,6 +31,7 @@ class GraphWriter:
         self._database = database
         self._graph = graph
         self._load = uuid.uuid4().hex
+        discard_import(database, graph)
         (row,) = database.write(
             "load_kg/begin", graph=graph, scope=graph_scope(graph), load=self._load
         )

@@ -1,0 +1,47 @@
+"""`kgp-neo4j export`: a corpus or a knowledge graph as one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kgp_neo4j.cli._output import echo_json, json_option, say
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j export mine mine.kgp
+  kgp-neo4j export mine mine.kgp --overwrite --without-vectors
+  kgp-neo4j export medical medical.kgp --graph
+"""
+
+
+@click.command("export", epilog=_EPILOG)
+@click.argument("name")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--graph", is_flag=True, help="NAME is a knowledge graph, not a corpus.")
+@click.option("--without-vectors", is_flag=True, help="Leave out the embeddings: a smaller file.")
+@click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
+@json_option
+def command(
+    name: str, file: Path, graph: bool, without_vectors: bool, overwrite: bool, as_json: bool
+) -> None:
+    """Write a corpus with everything in it into one file, for `import` here or elsewhere.
+
+    The file is there whole or not at all. The corpus stays.
+    """
+    from kgp_neo4j.corpus.load.portable import export_corpus
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.mindmap.load.portable import export_graph
+
+    write = export_graph if graph else export_corpus
+    with open_database(echo=say) as database:
+        done = write(database, name, file, vectors=not without_vectors, overwrite=overwrite)
+    if as_json:
+        echo_json(done)
+        return
+    click.echo(
+        f"{done.file}: {done.nodes:,} nodes and {done.relationships:,} relationships of "
+        f"{done.name}, {done.bytes / 1e6:,.1f} MB."
+    )

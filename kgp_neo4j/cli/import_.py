@@ -1,0 +1,55 @@
+"""`kgp-neo4j import`: a corpus or a knowledge graph from a file of `export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kgp_neo4j.cli._output import echo_json, json_option, say
+
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j import mine.kgp
+  kgp-neo4j import mine.kgp --as "mine of May"
+  kgp-neo4j import mine.kgp --replace
+"""
+
+
+@click.command("import", epilog=_EPILOG)
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--as", "name", metavar="NAME", help="Import it under this name.")
+@click.option("--replace", is_flag=True, help="Delete what has the name now, if the file is good.")
+@json_option
+def command(file: Path, name: str | None, replace: bool, as_json: bool) -> None:
+    """Import a corpus or knowledge graph from a file that `export` wrote.
+
+    The file is checked before anything is written, and what is imported is visible once it is
+    whole. If it is interrupted, import again.
+    """
+    from kgp_neo4j.corpus.load.portable import import_corpus
+    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.portable import Archive
+    from kgp_neo4j.mindmap.load.portable import import_graph
+
+    with Archive(file) as archive:
+        read = import_corpus if archive.kind == "corpus" else import_graph
+    with open_database(echo=say) as database:
+        done = read(database, file, name=name, replace=replace)
+    if as_json:
+        echo_json(done)
+        return
+    click.echo(
+        f"Imported the {'corpus' if done.kind == 'corpus' else 'knowledge graph'} {done.name}: "
+        f"{done.nodes:,} nodes and {done.relationships:,} relationships."
+    )
+    if not done.vectors:
+        say(
+            "The file has no embeddings. Make them: "
+            + (
+                f"kgp-neo4j connect --corpus '{done.name}' --edges knn-st"
+                if done.kind == "corpus"
+                else "load the graph's files again with kgp-neo4j load-kg."
+            )
+        )
