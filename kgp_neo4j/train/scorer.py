@@ -22,7 +22,7 @@ from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
 from kgp_neo4j.types.settings import TraversalSettings
 
-__all__ = ["ScorerReport", "TrainingSet", "card", "train_scorer"]
+__all__ = ["ScorerReport", "TrainingSet", "card", "scorer_json", "train_scorer"]
 
 
 def card(description: Mapping[str, Any], reached: Mapping[str, float]) -> str:
@@ -154,13 +154,14 @@ def train_scorer(
         "later": made[1],
     }
     # One tree a line, so that it is readable and so are its diffs.
-    (out / "scorer.json").write_text(_json(scorer), encoding="utf-8")
+    (out / "scorer.json").write_text(scorer_json(scorer), encoding="utf-8")
     report = ScorerReport(counts, left_out, reached)
     folder.finish(asdict(report), card(description, reached))
     return report
 
 
-def _json(scorer: Mapping[str, Any]) -> str:
+def scorer_json(scorer: Mapping[str, Any]) -> str:
+    """Return the text of `scorer.json`: one tree a line."""
     parts = []
     for key, value in scorer.items():
         if key in ("first", "later"):
