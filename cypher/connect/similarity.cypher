@@ -10,5 +10,5 @@ CALL (c) {
   RETURN count(p) AS passages
 }
 RETURN passages,
-       CASE WHEN 'similarity' IN c.connected THEN c.similaritySettings END AS settings,
+       c.similaritySettings AS settings,
        $type = 'SIMILAR_ST' AND c.shelf = c.scope AS indexed

@@ -1,14 +1,20 @@
 // inspect.corpus(corpus :: STRING) :: (passages :: INT, encoder :: STRING, dimension :: INT, connected :: LIST OF STRING, unconnected :: INT)
 // A corpus as the later stages find it: its passages, its encoder, which graphs it has (keywords,
 // entities, similarity, mdr), and how many passages are not in all of these (in none where there is
-// no graph).
+// no graph, or where one is being made or was left unfinished).
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, coalesce(c.connected, []) AS connected
-CALL (c, connected) {
+WITH c, connected,
+     size(connected) = 0
+     OR ('keywords' IN connected AND c.keywordSettings IS NULL)
+     OR ('entities' IN connected AND c.entitySettings IS NULL)
+     OR ('similarity' IN connected AND c.similaritySettings IS NULL)
+     OR ('mdr' IN connected AND c.mdrSettings IS NULL) AS unfinished
+CALL (c, connected, unfinished) {
   MATCH (p:Passage {corpus: c.name})
   RETURN count(p) AS passages,
-         sum(CASE WHEN size(connected) = 0
+         sum(CASE WHEN unfinished
                     OR ('keywords' IN connected AND p.inKeywordGraph IS NULL)
                     OR ('entities' IN connected AND p.linkedBy IS NULL)
                     OR ('similarity' IN connected AND p.embedding IS NULL)

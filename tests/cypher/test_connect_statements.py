@@ -35,6 +35,11 @@ def test_begin_and_finish(database: Database, corpus: str) -> None:
     assert rows(database, query, c=corpus) == [{"k": "of keywords", "s": "of similarity"}]
     done = database.write("connect/begin", corpus=corpus, graph="keywords")
     assert done == [{"corpus": corpus}]
+    # It can be asked while it is made again, and is unfinished until it is made.
+    assert _state(database, corpus)["connected"] == ["keywords", "similarity"]
+    assert _state(database, corpus)["unconnected"] == _state(database, corpus)["passages"]
+    assert rows(database, query, c=corpus) == [{"k": None, "s": "of similarity"}]
+    database.write("connect/begin", corpus=corpus, graph="keywords", keep=False)
     assert _state(database, corpus)["connected"] == ["similarity"]
     assert database.write("connect/begin", corpus="no such", graph="keywords") == []
     assert database.write("connect/finish", corpus="no such", graph="g", settings="") == []
@@ -202,7 +207,7 @@ def test_keep_nearest(database: Database, corpus: str, other_corpus: str) -> Non
 def test_similarity_edges_of_a_few_passages(
     database: Database, corpus: str, other_corpus: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "_LARGE", 1)
+    monkeypatch.setattr(shelf, "LARGE", 1)
     for name in (corpus, other_corpus):
         lighthouse(database, name)
     state = {"corpus": corpus, "type": "SIMILAR_ST"}

@@ -204,7 +204,9 @@ def test_corpus(database: Database, corpus: str) -> None:
         {**made, "connected": ["similarity"], "unconnected": 1}
     ]
     database.write("connect/finish", corpus=corpus, graph="keywords", settings="{}")
-    database.write("connect/connected", rows=[f"{corpus}/a1"])
+    query = "MATCH (p:Passage {id: $id}) RETURN elementId(p) AS node, '' AS marks"
+    seen = rows(database, query, id=f"{corpus}/a1")
+    database.write("connect/connected", corpus=corpus, rows=seen)
     assert database.read("inspect/corpus", corpus=corpus) == [
         {**made, "connected": ["similarity", "keywords"], "unconnected": 5}
     ]

@@ -115,7 +115,7 @@ def changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> tuple[Path, SimilaritySettings]:
     """A corpus that was connected, and has lost, changed and got documents since."""
-    monkeypatch.setattr(shelf, "_LARGE", 20)
+    monkeypatch.setattr(shelf, "LARGE", 20)
     # The share that has changed is large in so small a corpus.
     monkeypatch.setattr(embedding_graph, "_FEW", 0.9)
     path = tmp_path / "records.jsonl"

@@ -113,14 +113,14 @@ def test_cut_short_on_the_way(
             if path == step or (step.startswith("second") and met.count("load/put_on_shelf") > 1):
                 raise DatabaseError("the connection broke")
 
-    monkeypatch.setattr(shelf, "_LARGE", 50)
+    monkeypatch.setattr(shelf, "LARGE", 50)
     with Broken(database.connection) as broken:
         with pytest.raises(DatabaseError, match="broke"):
             _load(broken, tmp_path, corpus, range(60), "rare")
         # Search goes on by whichever index is the corpus's now.
         assert _found(database, corpus)[0][0] == "T7"
     # The next load moves it, even when it is no longer large.
-    monkeypatch.setattr(shelf, "_LARGE", 500 if step != "load/put_on_shelf" else 50)
+    monkeypatch.setattr(shelf, "LARGE", 500 if step != "load/put_on_shelf" else 50)
     _load(database, tmp_path, corpus, range(60), "rare")
     assert _own(database, corpus) == [True, True, True]
     assert _found(database, corpus)[0][0] == "T7"
@@ -135,7 +135,7 @@ def test_cut_short_on_the_way(
 def test_deletion_cut_short(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "_LARGE", 50)
+    monkeypatch.setattr(shelf, "LARGE", 50)
     _load(database, tmp_path, corpus, range(60), "rare")
     shelf.leave_shelf(database, corpus)
     assert _own(database, corpus) == [False, False, False]

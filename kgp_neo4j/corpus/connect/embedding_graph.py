@@ -208,7 +208,8 @@ class Embedding:
         with timed(self._seconds, "write embeddings"):
             if not self._begun:
                 if self._replace:
-                    database.write("connect/begin", corpus=corpus, graph=space.graph)
+                    # Until it is finished, nothing can be compared with the new vectors.
+                    database.write("connect/begin", corpus=corpus, graph=space.graph, keep=False)
                     database.write_in_batches(
                         "connect/remove_embeddings", corpus=corpus, space=space.name
                     )
