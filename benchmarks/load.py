@@ -86,10 +86,13 @@ class Service:
 class Client(threading.Thread):
     """One client: asks, loads and deletes until the time is over."""
 
-    def __init__(self, number: int, service: Service, until: float, seed: int) -> None:
+    def __init__(
+        self, number: int, service: Service, until: float, pause: float, seed: int
+    ) -> None:
         super().__init__(daemon=True)
         self._draw = random.Random(seed * 1000 + number)
-        self._number, self._service, self._until = number, service, until
+        self._number, self._service = number, service
+        self._until, self._pause = until, pause
         self._session = requests.Session()
         self.corpus = _CORPORA[number % len(_CORPORA)]
         self.seconds: dict[str, list[tuple[float, float]]] = defaultdict(list)
@@ -112,6 +115,7 @@ class Client(threading.Thread):
             except Exception as error:
                 self.wrong.append(f"{kind}: {type(error).__name__} {error}"[:200])
             self.seconds[kind].append((began, time.monotonic() - began))
+            time.sleep(self._draw.uniform(0, 2 * self._pause))
 
     def do_ask(self) -> None:
         corpus = self._draw.choice(("demo", self.corpus))
@@ -186,6 +190,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--clients", type=common.positive, default=16)
+    parser.add_argument("--pause", type=float, default=0, help="seconds of a client, on average")
     parser.add_argument("--restarts", type=int, default=0, help="so often the service is killed")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -205,7 +210,7 @@ def main() -> None:
         ).raise_for_status()
     began = time.monotonic()
     until = began + given.minutes * 60
-    clients = [Client(n, service, until, given.seed) for n in range(given.clients)]
+    clients = [Client(n, service, until, given.pause, given.seed) for n in range(given.clients)]
     for client in clients:
         client.start()
     breaks = [
@@ -226,8 +231,10 @@ def main() -> None:
         listed[name] = {each["title"] for each in reply.json()["documents"]}
     service.stop()
 
-    print(f"{common.described()}; {given.clients} clients, {given.minutes:g} minutes, "
-          f"{given.restarts} restarts\n")  # fmt: skip
+    print(
+        f"{common.described()}; {given.clients} clients, {given.minutes:g} minutes, "
+        f"{given.pause:g} s of pause, {given.restarts} restarts\n"
+    )
     print("| request | number | p50 s | p95 s | longest s |")
     print("|---|---|---|---|---|")
     whole = [s for client in clients for kind in client.seconds.values() for _, s in kind]
