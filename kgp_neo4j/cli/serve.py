@@ -32,7 +32,13 @@ _tokens = click.option(
 
 @click.group("serve", epilog=_EPILOG, invoke_without_command=True)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=7480, show_default=True)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=7480,
+    show_default=True,
+    help="The port to listen on; 0 for any that is free.",
+)
 @_tokens
 @click.option(
     "--threads",
@@ -110,7 +116,14 @@ def command(
         run(service, host, port, log_json=log_json)
 
 
-@command.command("token")
+_TOKEN_EPILOG = """
+\b
+Examples:
+  kgp-neo4j serve token ann --tokens tokens.json --corpus mine --right read --right load
+"""
+
+
+@command.command("token", epilog=_TOKEN_EPILOG)
 @click.argument("name")
 @click.option(
     "--tokens",

@@ -71,14 +71,15 @@ def test_help_exits_0_and_shows_every_command() -> None:
 
 
 def test_every_command_with_a_result_takes_json() -> None:
-    # Groups only hold commands; `mcp` speaks a protocol, `server logs` prints a file as it is.
+    # Groups only hold commands; `mcp` speaks a protocol, `server logs` prints a file as it is, and
+    # a token is printed alone.
     without = [
         " ".join(path)
         for path in _COMMANDS
         if not isinstance(_command(path), click.Group)
         and "as_json" not in {p.name for p in _command(path).params}
     ]
-    assert without == ["mcp", "server logs"]
+    assert without == ["serve token", "mcp", "server logs"]
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ _TRACE = "4f0c1b"
 #: and ask with tiny models; test_evaluate.py evaluates.
 _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
-    r"|kgp-neo4j server (start|stop|logs|open)|NEO4J_URI="
+    r"|kgp-neo4j server (start|stop|logs|open|backup|restore)|NEO4J_URI="
     r"|--encoder sentence-transformers/"
     r"|kgp-neo4j train (t5|llama|scorer|reader) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
     r"|--model trained/|--llm |kgp-neo4j evaluate (?!--list|demo --methods)"
@@ -224,7 +224,18 @@ def test_every_command_runs(
                 load_itself = arguments[0] in ("load", "demo")
                 corpus = arguments[at]
                 arguments[at] = (workplace.name if load_itself else workplace.prepare)(corpus)
-        if "--graph" in arguments:
+        if arguments[0] == "export":  # its `--graph` has no value
+            kept = workplace.prepare_graph if "--graph" in arguments else workplace.prepare
+            arguments[1] = kept(arguments[1])
+            arguments.append("--overwrite")
+        elif arguments[0] == "import":
+            arguments.append("--replace")
+            if "--as" in arguments:
+                at = arguments.index("--as") + 1
+                arguments[at] = workplace.name(arguments[at])
+        elif arguments[:2] == ["serve", "token"]:
+            Path(arguments[arguments.index("--tokens") + 1]).unlink(missing_ok=True)
+        elif "--graph" in arguments:
             at = arguments.index("--graph") + 1
             making = arguments[0] == "load-kg"
             graph = arguments[at]
@@ -282,6 +293,8 @@ def test_every_python_example_runs(
 ) -> None:
     examples = _blocks(path, "python")
     names: dict[str, object] = {}
+    if any('"mine"' in example for example in examples):
+        workplace.prepare("mine")
     for example in examples:
         code = example.replace('"mine"', repr(workplace.name("mine")))
         exec(compile(code, str(path), "exec"), names)

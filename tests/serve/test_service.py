@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 from chat_server import ChatServer
-from graphs import rows
+from graphs import rows, write_jsonl
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
@@ -359,10 +359,11 @@ def test_a_full_queue_is_told_with_when_to_come_again(
 
 
 def test_the_time_limit_and_a_client_that_goes_reach_the_database(
-    database: Database, corpus: str, folder: Path
+    database: Database, corpus: str, folder: Path, tmp_path: Path
 ) -> None:
     """A trace is kept behind a lock that nobody opens: the statement would wait for ever."""
-    passages(database, corpus)
+    file = write_jsonl(tmp_path / "r.jsonl", ("Ardfin", "Ardfin has a harbour."))
+    load(database, [file], corpus)
     asked = {"question": "Where is a harbour?", "corpus": corpus, "trace": True}
     asked["method"] = "bm25"
     settings = ServeSettings(threads=1, seconds=3.0, folder=folder)
