@@ -2,7 +2,9 @@
 // Marks one graph of a corpus as finished and keeps the settings it was made with.
 // mode: WRITE
 MATCH (c:Corpus {name: $corpus})
-SET c.connected = [g IN coalesce(c.connected, []) WHERE g <> $graph] + [$graph],
+WITH c, [g IN coalesce(c.making, []) WHERE g <> $graph] AS making
+SET c.making = CASE WHEN size(making) > 0 THEN making END,
+    c.connected = [g IN coalesce(c.connected, []) WHERE g <> $graph] + [$graph],
     c.keywordSettings = CASE $graph WHEN 'keywords' THEN $settings ELSE c.keywordSettings END,
     c.entitySettings = CASE $graph WHEN 'entities' THEN $settings ELSE c.entitySettings END,
     c.similaritySettings = CASE $graph WHEN 'similarity' THEN $settings ELSE c.similaritySettings END,

@@ -10,5 +10,6 @@ CALL (c) {
   RETURN count(p) AS passages
 }
 RETURN passages,
-       c.similaritySettings AS settings,
+       CASE WHEN 'similarity' IN c.connected AND NOT 'similarity' IN coalesce(c.making, [])
+         THEN c.similaritySettings END AS settings,
        $type = 'SIMILAR_ST' AND c.shelf = c.scope AS indexed

@@ -5,12 +5,7 @@
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, coalesce(c.connected, []) AS connected
-WITH c, connected,
-     size(connected) = 0
-     OR ('keywords' IN connected AND c.keywordSettings IS NULL)
-     OR ('entities' IN connected AND c.entitySettings IS NULL)
-     OR ('similarity' IN connected AND c.similaritySettings IS NULL)
-     OR ('mdr' IN connected AND c.mdrSettings IS NULL) AS unfinished
+WITH c, connected, size(connected) = 0 OR size(coalesce(c.making, [])) > 0 AS unfinished
 CALL (c, connected, unfinished) {
   MATCH (p:Passage {corpus: c.name})
   RETURN count(p) AS passages,

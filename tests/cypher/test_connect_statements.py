@@ -38,7 +38,6 @@ def test_begin_and_finish(database: Database, corpus: str) -> None:
     # It can be asked while it is made again, and is unfinished until it is made.
     assert _state(database, corpus)["connected"] == ["keywords", "similarity"]
     assert _state(database, corpus)["unconnected"] == _state(database, corpus)["passages"]
-    assert rows(database, query, c=corpus) == [{"k": None, "s": "of similarity"}]
     database.write("connect/begin", corpus=corpus, graph="keywords", keep=False)
     assert _state(database, corpus)["connected"] == ["similarity"]
     assert database.write("connect/begin", corpus="no such", graph="keywords") == []

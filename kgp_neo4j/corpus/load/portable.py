@@ -33,7 +33,7 @@ _KNOWN = {
     "truth": "complete covered inKeywordGraph moving named namesTitle owned recognised structured",
     "time": "askedAt connectedAt createdAt loadedAt",
     "vector": "embedding mdrEmbedding",
-    "list of text": "connected entities keywords passages titles",
+    "list of text": "connected entities keywords making passages titles",
     "list of whole": "offsets pageNumbers path",
 }
 #: The relationships that there may be.
