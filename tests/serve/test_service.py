@@ -448,7 +448,14 @@ def test_spans_lead_from_the_request_through_the_hop_to_the_statement(
     trace.set_tracer_provider(provider)
     try:
         reader.post("/ask", json={"question": QUESTION, "corpus": demo_graph})
-        spans = {each.context.span_id: each for each in kept.get_finished_spans() if each.context}
+        # The request's own span ends a moment after its response has come.
+        until = time.monotonic() + 10
+        while time.monotonic() < until:
+            found = kept.get_finished_spans()
+            if "request" in {each.name for each in found}:
+                break
+            time.sleep(0.05)
+        spans = {each.context.span_id: each for each in found if each.context}
     finally:
         kept.shutdown()
 
