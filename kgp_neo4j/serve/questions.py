@@ -62,13 +62,7 @@ async def ask(service: Service, access: Access, request: Request) -> Response:
             answer = with_trace(service.database, answer)
         return answer_record(answer)
 
-    return await _answered(
-        service,
-        request,
-        body.question,
-        body.stream,
-        service.for_corpus(access, body.corpus, work),
-    )
+    return await _answered(service, request, body, service.for_corpus(access, body.corpus, work))
 
 
 async def retrieve(service: Service, access: Access, request: Request) -> Response:
@@ -83,13 +77,7 @@ async def retrieve(service: Service, access: Access, request: Request) -> Respon
             "seconds": found.seconds,
         }
 
-    return await _answered(
-        service,
-        request,
-        body.question,
-        body.stream,
-        service.for_corpus(access, body.corpus, work),
-    )
+    return await _answered(service, request, body, service.for_corpus(access, body.corpus, work))
 
 
 async def mind_map(service: Service, access: Access, request: Request) -> Response:
@@ -109,7 +97,7 @@ async def mind_map(service: Service, access: Access, request: Request) -> Respon
             service.metrics.count_usage(access.name, body.graph, meter.take_usage())
         return map_record(made)
 
-    return await _answered(service, request, body.question, body.stream, work)
+    return await _answered(service, request, body, work)
 
 
 def _pipeline(service: Service, body: Retrieve | Ask, *, model: bool = False) -> Pipeline:
@@ -127,17 +115,16 @@ def _pipeline(service: Service, body: Retrieve | Ask, *, model: bool = False) ->
 async def _answered(
     service: Service,
     request: Request,
-    question: str,
-    stream: bool,
+    body: Ask | Retrieve | Map,
     work: Callable[[], dict[str, Any]],
 ) -> Response:
     """Do the work for a question; answer with the whole, or with events while it is done."""
     if service.settings.log_questions:
-        request.state.noted["question"] = question
+        request.state.noted["question"] = body.question
     job = service.question_job(request.state.id)
     told = listen(job)
     waiting = service.questions.begin(job, work)
-    if stream or "text/event-stream" in request.headers.get("accept", ""):
+    if body.stream or "text/event-stream" in request.headers.get("accept", ""):
         return EventResponse(_events(job, events_of(told, waiting)))
     return json_response(await while_connected(request, waiting))
 
