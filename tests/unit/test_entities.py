@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kgp_neo4j.corpus.connect.entities.capitalised import shared_phrases
+from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings
 from kgp_neo4j.corpus.connect.entities.surface_forms import lead_names, names_of, read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import TextOfDocument, link_texts
+from kgp_neo4j.text.words import cut
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import EntitySettings
 
@@ -219,6 +220,13 @@ def test_work_grows_linearly_with_the_text() -> None:
 # --- Phrases, spaCy, aliases ----------------------------------------------------------------------
 
 
+def _shared(texts: list[str], most: int = 100, title: str = "") -> list[list[Phrase]]:
+    phrases = Phrases(most)
+    for text in texts:
+        phrases.add(cut(title), cut(text))
+    return list(phrases.shared((title, text) for text in texts))
+
+
 def test_phrases_that_texts_share() -> None:
     texts = [
         "The harp of Mary Jane Kelp came from Oldtown. Rain fell.",
@@ -227,7 +235,7 @@ def test_phrases_that_texts_share() -> None:
         "Bank of Eden closed, and Ann Lee came. Rain fell on Rainer.",
         "Ann Lee went.",
     ]
-    found = list(shared_phrases(texts))
+    found = _shared(texts)
     said = [[text[p.start : p.end] for p in row] for text, row in zip(texts, found, strict=True)]
     # Every part that begins and ends with a name or a number; "Rain" only ever begins a sentence.
     kelp = ["Mary Jane Kelp", "Mary Jane", "Mary", "Jane Kelp", "Jane", "Kelp"]
@@ -241,9 +249,12 @@ def test_phrases_that_texts_share() -> None:
     ]
     keys = [[p.key for p in row] for row in found]
     assert keys == [[surface.lower() for surface in row] for row in said]
-    rare = list(shared_phrases(texts, most=2))
+    rare = _shared(texts, most=2)
     assert {p.key for row in found for p in row} - {p.key for row in rare for p in row} == {"kelp"}
-    assert list(shared_phrases(["北京 北京", "北京"])) == [[], []]
+    assert _shared(["北京 北京", "北京"]) == [[], []]
+    # Those of the title have no place, and it does not run into the text.
+    titled = _shared(["Ann rests.", "Ben rests."], title="Malcolm X")
+    assert [(p.surface, p.start) for p in titled[0]] == [("Malcolm X", None)]
 
 
 def test_what_passages_mention_by_their_titles_and_of_documents_of_one_title() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, shared_phrases
+from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings, Mention
 from kgp_neo4j.corpus.connect.entities.service import LinkingService
 from kgp_neo4j.corpus.connect.entities.spacy_entities import NamedSpan, load_spacy, spacy_entities
@@ -94,16 +94,14 @@ def link_texts(
     named: Iterator[Sequence[NamedSpan]] = itertools.repeat(())
     if pipeline:
         named = spacy_entities(pipeline, texts, settings.spacy_labels)
-    # A passage also has the phrases of its title, without a place in the text.
-    heads = [f"{passage.title}. " for passage in passages]
     phrases: Iterator[list[Phrase]] = itertools.repeat([])
     if settings.phrases:
-        whole = [head + text for head, text in zip(heads, texts, strict=True)]
-        phrases = shared_phrases(whole, settings.phrase_frequency)
+        found = Phrases(settings.phrase_frequency)
+        linker.learn(texts, owners, lambda at, words: found.add(cut(passages[at].title), words))
+        # A passage also has the phrases of its title, without a place in the text.
+        phrases = found.shared((passage.title, passage.text) for passage in passages)
     same_title = {same[0]: same for same in alike.values()}
-    for passage, owner, known, head in zip(
-        passages, owners, linker.linked(texts, owners), heads, strict=True
-    ):
+    for passage, owner, known in zip(passages, owners, linker.linked(texts, owners), strict=True):
         others = [mention for mention in known if mention.entity != owner]
         linked = Linked(passage.id, _documents(others, same_title))
         for span in _outside(next(named), [(m.start, m.end) for m in known]):
@@ -112,10 +110,8 @@ def link_texts(
             if name:
                 linked.add(name, surface, span.label, _row(surface, span.start, span.end))
         for phrase in next(phrases):
-            surface = (head + passage.text)[phrase.start : phrase.end]
-            start, end = phrase.start - len(head), phrase.end - len(head)
-            row = _row(surface, start, end) if start >= 0 else _row(surface, None, None)
-            linked.add(phrase.key, surface, _PHRASE, row)
+            row = _row(phrase.surface, phrase.start, phrase.end)
+            linked.add(phrase.key, phrase.surface, _PHRASE, row)
         yield linked
 
 

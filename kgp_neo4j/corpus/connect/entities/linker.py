@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kgp_neo4j.corpus.connect.entities.spots import Form, Names, Spot, continues_name, is_name_word
+from kgp_neo4j.corpus.connect.entities.spots import (
+    Form,
+    KeptSpots,
+    Names,
+    Spot,
+    continues_name,
+    is_name_word,
+)
 from kgp_neo4j.corpus.connect.entities.surface_forms import (
     is_person_like,
     is_stop_word,
@@ -21,6 +28,10 @@ __all__ = ["EntityLinker", "FullName", "LinkerSettings", "Links", "Mention", "Vo
 
 #: Candidates of a mention (entity, commonness) that vote for those of another.
 Voter = Sequence[tuple[int, float]]
+
+
+#: Pairs of entities whose relatedness is kept, some 200 bytes each.
+_MOST_PAIRS = 1_000_000
 
 
 class Links:
@@ -50,6 +61,8 @@ class Links:
         pair = (a, b) if a < b else (b, a)
         known = self._known.get(pair)
         if known is None:
+            if len(self._known) == _MOST_PAIRS:
+                self._known.clear()  # neighbouring passages ask for the same pairs
             known = self._known[pair] = self._compare(*pair)
         return known
 
@@ -209,16 +222,23 @@ class EntityLinker:
         """The number of votes on relatedness so far, which is linear in the mentions."""
         return self._links.votes
 
-    def learn(self, texts: Sequence[str], owners: Owners = None) -> None:
-        """Count how the texts write and name the entities."""
+    def learn(
+        self,
+        texts: Sequence[str],
+        owners: Owners = None,
+        read: Callable[[int, Words], object] = lambda *_: None,
+    ) -> None:
+        """Count how the texts write and name the entities; `read` gets the words of each."""
         self._links = Links(len(texts))
         if self.settings.lead_names:
             self._add_lead_names(texts, owners)
-        found: list[list[Spot]] = []
+        found = KeptSpots()
         for at, text in enumerate(texts):
-            spots = self.names.find(cut(text))
+            words = cut(text)
+            read(at, words)
+            spots = self.names.find(words)
             self._count(spots, self._owner(owners, at))
-            found.append(spots)
+            found.add(spots)
         for at, spots in enumerate(found):
             owner = self._owner(owners, at)
             if owner is not None:

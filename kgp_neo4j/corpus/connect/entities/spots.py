@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kgp_neo4j.corpus.connect.entities.surface_forms import Name, is_stop_word, names_of
 from kgp_neo4j.text.words import Words
 
-__all__ = ["Form", "Names", "Spot", "begins_sentence", "continues_name", "is_name_word"]
+__all__ = [
+    "Form",
+    "KeptSpots",
+    "Names",
+    "Spot",
+    "begins_sentence",
+    "continues_name",
+    "is_name_word",
+]
 
 _QUOTES = "\"'“”‘’«»„‚「」『』《》"
 _SOFT = frozenset((" ", "-", "'", "’", "", ".", "–", " & ", "&", "/", ": ", "·", " - "))
@@ -98,6 +108,31 @@ class Spot:
     first: bool
     inside: bool
     quoted: bool
+
+
+class KeptSpots:
+    """The spots of many texts, in 16 bytes each."""
+
+    def __init__(self) -> None:
+        self._values = array("i")
+        self._sizes = array("i")
+
+    def add(self, spots: Sequence[Spot]) -> None:
+        """Keep the spots of the next text."""
+        self._sizes.append(len(spots))
+        for s in spots:
+            written = s.named | s.first << 1 | s.inside << 2 | s.quoted << 3
+            self._values.extend((s.start, s.end, s.form, written))
+
+    def __iter__(self) -> Iterator[list[Spot]]:
+        """Yield the spots of each text."""
+        values = iter(self._values)
+        rows = zip(values, values, values, values, strict=True)
+        for size in self._sizes:
+            yield [
+                Spot(start, end, form, *(bool(written >> bit & 1) for bit in range(4)))
+                for start, end, form, written in itertools.islice(rows, size)
+            ]
 
 
 class Names:

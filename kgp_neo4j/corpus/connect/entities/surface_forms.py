@@ -6,11 +6,13 @@ import html
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import regex
 
-from kgp_neo4j.text.words import cut, fold
+from kgp_neo4j.text.words import Words, fold
+from kgp_neo4j.text.words import cut as cut_anew
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [
@@ -47,6 +49,12 @@ _SMALL = frozenset(_FUNCTION_WORDS.split())
 
 Name = tuple[tuple[str, ...], tuple[str, ...], float]
 """The words of a name in lower case and as written, and its weight: 1 for the whole title."""
+
+
+@lru_cache(maxsize=64)
+def cut(name: str) -> Words:
+    """Return the words of a title, which is cut for each of its names."""
+    return cut_anew(name)
 
 
 def is_stop_word(key: str) -> bool:
