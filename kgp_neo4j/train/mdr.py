@@ -23,7 +23,7 @@ from kgp_neo4j.models.torch_encoder import (
     TorchTransformer,
     load_mdr_model,
     load_model,
-    native_bfloat16,
+    quick_bfloat16,
 )
 from kgp_neo4j.train.export import export_encoder
 from kgp_neo4j.train.folder import Folder
@@ -102,20 +102,28 @@ def train_encoder(
             SentenceTransformerTrainingArguments,
         )
         from sentence_transformers.losses import CachedMultipleNegativesRankingLoss
+        from torch.nn import Dropout
         from transformers import PrinterCallback, set_seed
     set_seed(seed)
+    for module in model.modules():
+        if isinstance(module, Dropout):
+            module.p = 0.0  # a CPU has no quick attention with it: steps take twice as long
     if lora_rank:
         model.add_adapter(
             LoraConfig(
                 r=lora_rank,
                 lora_alpha=2 * lora_rank,
-                lora_dropout=0.05,
                 target_modules="all-linear",
             )
         )
 
     class Trainer(SentenceTransformerTrainer):
         """The library's trainer without its model card."""
+
+        def training_step(self, *args: Any, **kwargs: Any) -> Any:
+            """Keep bfloat16 on the way back too, where the loss runs the network once more."""
+            with self.accelerator.autocast():
+                return super().training_step(*args, **kwargs)
 
         def add_model_card_callback(self, default_args_dict: Any) -> None:
             """Do nothing: the library's card would show progress bars and call the hub."""
@@ -265,7 +273,7 @@ def train_mdr(
             clip=settings.clip,
             save_every=save_every,
             seed=settings.seed,
-            bfloat16=native_bfloat16(),
+            bfloat16=quick_bfloat16(),
         )
         tenth = max(len(losses) // 10, 1)
         report = MdrReport(
