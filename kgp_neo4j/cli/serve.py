@@ -94,7 +94,7 @@ def command(
     if ctx.invoked_subcommand is not None:
         return
     from kgp_neo4j.graphdb.install import open_database
-    from kgp_neo4j.serve.run import check_address, run
+    from kgp_neo4j.serve.run import check_address, listen, run
     from kgp_neo4j.serve.service import ServeSettings, Service
     from kgp_neo4j.serve.tokens import read_tokens
 
@@ -108,12 +108,13 @@ def command(
     )
     known = read_tokens(tokens) if tokens is not None else None
     model = opened_model(llm, chat_url)
-    with open_database(echo=say) as database:
+    with listen(host, port) as heard, open_database(echo=say) as database:
         service = Service(database, settings=settings, tokens=known, model=model)
         service.warm()
         at = f"[{host}]" if ":" in host else host
-        say(f"The page: http://{at}:{port}/  (the calls: http://{at}:{port}/docs)")
-        run(service, host, port, log_json=log_json)
+        page = f"http://{at}:{heard.getsockname()[1]}/"
+        say(f"The page: {page}  (the calls: {page}docs)")
+        run(service, heard, log_json=log_json)
 
 
 _TOKEN_EPILOG = """

@@ -19,13 +19,13 @@ from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
 from kgp_neo4j.corpus.tables.decide import StructuralReading, read_question
 from kgp_neo4j.corpus.traverse.agents.base import Agent
 from kgp_neo4j.environment.job import tell
+from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE
-from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import (
     Answer,
@@ -226,9 +226,9 @@ class Pipeline:
         the retriever finds. `type_` overrides the decision between them; `model` lets the language
         model decide. `on_text` is called with the pieces of a model's reply, unchecked, while it is
         written. The text is empty where nothing in the evidence answers. `seconds` is the whole
-        time from the question on, except the loading of models. Raises ConfigurationError for an
-        empty question, CorpusError where the corpus does not exist, and ModelError where the model
-        cannot be used.
+        time from the question on, except the loading of models. Raises ConfigurationError for a
+        question that is empty or too long, CorpusError where the corpus does not exist, and
+        ModelError where the model cannot be used.
         """
         _check(question)
         if type_ is not None:
@@ -470,5 +470,4 @@ def answered_by(answer: Answer) -> str:
 def _check(question: str) -> None:
     if not question.strip():
         raise ConfigurationError("the question is empty", hint="Ask something.")
-    if not is_storable(question):
-        raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
+    check_question(question)

@@ -11,13 +11,13 @@ from kgp_neo4j.corpus.seed import find_seeds
 from kgp_neo4j.corpus.traverse.agents.base import Agent
 from kgp_neo4j.corpus.traverse.agents.choice import AGENTS, make_agent
 from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import load_mdr
-from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import Method, Question, ReasoningPath, Retrieval, Step
-from kgp_neo4j.types.errors import ConfigurationError, CorpusError, EncoderError, no_corpus
+from kgp_neo4j.types.errors import CorpusError, EncoderError, no_corpus
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
 __all__ = ["METHODS", "PassageRetriever"]
@@ -126,10 +126,9 @@ class PassageRetriever:
         """Return the passages for a question, best first, at most the budget, and their paths.
 
         `seconds` is the time from question to passages, with their text. Raises ConfigurationError
-        for a question that is not Unicode text.
+        for a question that is too long or not Unicode text.
         """
-        if not is_storable(question.text):
-            raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
+        check_question(question.text)
         self.open()
         began = time.perf_counter()
         paths = self._paths(question.text) if question.text.strip() else []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from importlib import resources
 from typing import Any, TypeAlias
 
@@ -18,7 +19,7 @@ from kgp_neo4j.serve.guard import Guard
 from kgp_neo4j.serve.openapi import Described, docs_page, openapi
 from kgp_neo4j.serve.problems import ProblemError, response_to
 from kgp_neo4j.serve.service import Service
-from kgp_neo4j.serve.tokens import EVERYTHING, Access
+from kgp_neo4j.serve.tokens import NOTHING, Access
 from kgp_neo4j.types.errors import KgpError
 
 with needs("serve", "the service"):
@@ -246,35 +247,33 @@ async def _failed(request: Request, error: Exception) -> Response:
     return response_to(error)
 
 
+#: Who calls a tool; the protocol's library runs it in a copy of the call's context.
+_ASKING: ContextVar[Access] = ContextVar("asking", default=NOTHING)
+
+
 class _Tools:
-    """The Model Context Protocol under `/mcp`: a server for each token, so that none sees more."""
+    """The Model Context Protocol under `/mcp`; a call sees what its token may."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._inside = 0
-        self._managers: dict[str, Any] = {}
+        self._manager: Any = None
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Keep the servers of all tokens running."""
-        service = self._service
-        accesses = service.tokens.accesses if service.tokens else (EVERYTHING,)
-        async with AsyncExitStack() as stack:
-            reading = stack.enter_context(Database(service.database.connection, read_only=True))
-            for access in accesses:
-                server = make_server(reading, sees=access.sees)
-                # Each call stands for itself: no session that another token could take over. The
-                # guard has checked host and origin.
-                server.streamable_http_app(
-                    json_response=True,
-                    stateless_http=True,
-                    transport_security=TransportSecuritySettings(
-                        enable_dns_rebinding_protection=False
-                    ),
-                )
-                await stack.enter_async_context(server.session_manager.run())
-                self._managers[access.name] = server.session_manager
-            yield
+        """Keep the server running."""
+        with Database(self._service.database.connection, read_only=True) as reading:
+            server = make_server(reading, sees=lambda kind, name: _ASKING.get().sees(kind, name))
+            # Each call stands for itself: no session that another token could take over. The guard
+            # has checked host and origin.
+            server.streamable_http_app(
+                json_response=True,
+                stateless_http=True,
+                transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+            )
+            self._manager = server.session_manager
+            async with self._manager.run():
+                yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a call of the protocol, within the limits of a question."""
@@ -290,8 +289,10 @@ class _Tools:
             await response_to(busy)(scope, receive, send)
         else:
             self._inside += 1
+            asking = _ASKING.set(access)
             try:
                 with working(self._service.question_job(scope["state"]["id"])):
-                    await self._managers[access.name].handle_request(scope, receive, send)
+                    await self._manager.handle_request(scope, receive, send)
             finally:
+                _ASKING.reset(asking)
                 self._inside -= 1

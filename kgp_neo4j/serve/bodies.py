@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from typing import Annotated, Literal, TypeVar
 
 from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.question import LONGEST_QUESTION
 from kgp_neo4j.serve.problems import ProblemError
 from kgp_neo4j.types.corpus import Form, QuestionType
 
@@ -22,7 +23,7 @@ _PIECE_SECONDS = 30.0
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Question = Annotated[
-    str, Field(min_length=1, max_length=10_000, description="As a person would ask it.")
+    str, Field(min_length=1, max_length=LONGEST_QUESTION, description="As a person would ask it.")
 ]
 
 

@@ -15,7 +15,7 @@ from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.spans import span
 from kgp_neo4j.serve.metrics import Metrics
 from kgp_neo4j.serve.problems import ProblemError, response_to
-from kgp_neo4j.serve.tokens import EVERYTHING, Access, Tokens
+from kgp_neo4j.serve.tokens import EVERYTHING, NOTHING, Access, Tokens
 
 with needs("serve", "the service"):
     from starlette.datastructures import Headers, MutableHeaders
@@ -114,7 +114,7 @@ class Guard:
         if found is not None:
             return found
         if scope["path"] in _OPEN or scope["path"].startswith("/static/"):
-            return Access("", frozenset(), frozenset(), frozenset())
+            return NOTHING
         raise ProblemError(
             401,
             "this needs a token",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import socket
 from pathlib import Path
 
 from kgp_neo4j.environment.extras import needs
@@ -15,7 +16,7 @@ from kgp_neo4j.types.errors import ConfigurationError
 with needs("serve", "the service"):
     import uvicorn
 
-__all__ = ["check_address", "run", "send_spans"]
+__all__ = ["check_address", "listen", "run", "send_spans"]
 
 
 def check_address(host: str, tokens: Path | None) -> None:
@@ -51,14 +52,26 @@ def send_spans() -> None:
     trace.set_tracer_provider(provider)
 
 
-def run(service: Service, host: str, port: int, *, log_json: bool = False) -> None:
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket at an address, a free port for 0; raises ConfigurationError where it can't be
+    had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the service cannot listen at {host}, port {port} ({error.strerror or error})",
+            hint="Choose another --port, or 0 for any that is free.",
+        ) from error
+
+
+def run(service: Service, at: socket.socket, *, log_json: bool = False) -> None:
     """Answer requests until the process is told to end; what runs then is finished."""
     send_spans()
     set_up_log(log_json)
-    uvicorn.run(
+    config = uvicorn.Config(
         make_app(service),
-        host=host,
-        port=port,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -67,3 +80,4 @@ def run(service: Service, host: str, port: int, *, log_json: bool = False) -> No
         timeout_graceful_shutdown=30,
         h11_max_incomplete_event_size=32 * 1024,
     )
+    uvicorn.Server(config).run(sockets=[at])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 import os
 import secrets
 import stat
@@ -15,12 +16,13 @@ from typing import Any
 
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["EVERYTHING", "RIGHTS", "Access", "Tokens", "add_token", "read_tokens"]
+__all__ = ["EVERYTHING", "NOTHING", "RIGHTS", "Access", "Tokens", "add_token", "read_tokens"]
 
 #: What a token may do: ask and look, load and delete documents, delete corpora and see metrics.
 RIGHTS = ("read", "load", "admin")
 #: In a list of corpora or graphs: all of them, also those that come later.
 _ALL = "*"
+_LOG = logging.getLogger("kgp_neo4j.serve")
 _FIELDS = {"name", "sha256", "corpora", "graphs", "rights"}
 
 
@@ -41,18 +43,29 @@ class Access:
 
 #: Of everyone who reaches the service on this machine, where it has no tokens.
 EVERYTHING = Access("local", None, None, frozenset(RIGHTS))
+#: Of a request without a token, where the service has some.
+NOTHING = Access("", frozenset(), frozenset(), frozenset())
 
 
 class Tokens:
-    """The tokens of a file, to be found by what a request sends."""
+    """The tokens of a file, to be found by what a request sends.
 
-    def __init__(self, accesses: Collection[tuple[bytes, Access]]) -> None:
-        self._accesses = tuple(accesses)
+    The file is read again once it was changed; while it is wrong, what it said before holds.
+    """
 
-    @property
-    def accesses(self) -> tuple[Access, ...]:
-        """What each token may see and do."""
-        return tuple(access for _, access in self._accesses)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp = _stamp(path)
+        self._accesses = _accesses(path)
+
+    def _look(self) -> None:
+        stamp = _stamp(self._path)
+        if stamp != self._stamp:
+            self._stamp = stamp
+            try:
+                self._accesses = _accesses(self._path)
+            except ConfigurationError as error:
+                _LOG.warning("%s The tokens from before hold.", error)
 
     def find(self, header: str) -> Access | None:
         """Return what an `Authorization` header allows; None for no token, or an unknown one.
@@ -62,6 +75,7 @@ class Tokens:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer":
             return None
+        self._look()
         given = hashlib.sha256(token.strip().encode(errors="replace")).digest()
         found = None
         for digest, access in self._accesses:
@@ -72,9 +86,20 @@ class Tokens:
 
 def read_tokens(path: Path) -> Tokens:
     """Read a file of tokens; raises ConfigurationError for one that others may read."""
-    return Tokens(
-        [(bytes.fromhex(each["sha256"]), _access(each)) for each in _entries(path)],
-    )
+    return Tokens(path)
+
+
+def _accesses(path: Path) -> list[tuple[bytes, Access]]:
+    return [(bytes.fromhex(each["sha256"]), _access(each)) for each in _entries(path)]
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    """Return what changes with a file; zeros where it cannot be looked at."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def add_token(

@@ -183,6 +183,14 @@ def test_an_empty_question(database: Database, demo_corpus: str, question: str) 
         ask(database, retriever.corpus, question, retriever)
 
 
+def test_too_long_a_question(database: Database, demo_corpus: str) -> None:
+    retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
+    with pytest.raises(ConfigurationError, match="the question has 300,000 characters"):
+        ask(database, demo_corpus, "bridge " * 42_857 + "?", retriever)
+    with pytest.raises(ConfigurationError, match="10,000 at most"):
+        retriever.retrieve(Question("", "x" * 10_001))
+
+
 @pytest.mark.parametrize("question", ["zebra quagga", "?!", "the", "\u200b"])
 def test_nothing_found(database: Database, demo_corpus: str, question: str) -> None:
     answer = ask(

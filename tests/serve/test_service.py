@@ -268,6 +268,28 @@ def test_the_protocol_for_models_has_the_same_tokens(
     asyncio.run(talk())
 
 
+def test_a_token_made_later_and_one_taken_away(
+    served: Serving, demo_graph: str, folder: Path
+) -> None:
+    file = folder / "tokens.json"
+    late = add_token(file, "late", corpora=[demo_graph])
+
+    async def seen() -> list[str]:
+        async with create_mcp_http_client({"authorization": f"Bearer {late}"}) as http:
+            transport = streamable_http_client(f"{served.address}/mcp", http_client=http)
+            async with Client(transport) as client:
+                there = (await client.call_tool("corpora", {})).structured_content
+                return [each["name"] for each in there["corpora"] + there["graphs"]]
+
+    with served.client(late) as client:
+        assert client.get("/corpora").json()["corpora"][0]["name"] == demo_graph
+        assert asyncio.run(seen()) == [demo_graph]  # the corpus, and not the graph of that name
+        held = json.loads(file.read_text())
+        held["tokens"] = [each for each in held["tokens"] if each["name"] != "late"]
+        file.write_text(json.dumps(held))
+        assert client.get("/corpora").status_code == 401
+
+
 # --- Documents ------------------------------------------------------------------------------------
 
 

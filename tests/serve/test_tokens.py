@@ -9,7 +9,7 @@ import pytest
 from commands import kgp
 
 from kgp_neo4j.serve.problems import ProblemError
-from kgp_neo4j.serve.run import check_address
+from kgp_neo4j.serve.run import check_address, listen
 from kgp_neo4j.serve.tokens import add_token, read_tokens
 from kgp_neo4j.serve.uploads import file_name
 from kgp_neo4j.types.errors import ConfigurationError
@@ -35,6 +35,36 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(tmp_path: Path) -> None:
     assert again.returncode == 1
     assert "already" in again.stderr
     assert read_tokens(file).find(f"Bearer {token}") == access
+
+
+def test_a_changed_file_is_read_again_and_a_wrong_one_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.json"
+    ann = f"Bearer {add_token(file, 'ann')}"
+    tokens = read_tokens(file)
+    ben = f"Bearer {add_token(file, 'ben')}"
+    assert tokens.find(ben) is not None
+    good = file.read_text()
+    for wrong in ("{", '{"tokens": [1]}'):
+        file.write_text(wrong)
+        assert tokens.find(ann) is not None
+    file.unlink()
+    assert tokens.find(ann) is not None
+    file.write_text(json.dumps({"tokens": json.loads(good)["tokens"][1:]}))
+    assert tokens.find(ann) is not None  # others may read it
+    file.chmod(0o600)
+    file.touch()
+    assert tokens.find(ann) is None
+    assert tokens.find(ben) is not None
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        assert port
+        with pytest.raises(ConfigurationError, match=f"127.0.0.1, port {port} .*in use"):
+            listen("127.0.0.1", port)
+    with pytest.raises(ConfigurationError, match="cannot listen at no host here"):
+        listen("no host here", 0)
 
 
 @pytest.mark.parametrize(

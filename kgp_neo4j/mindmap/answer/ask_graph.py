@@ -10,6 +10,7 @@ from typing import Any
 
 import regex
 
+from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.mindmap.aggregate import readable
@@ -164,8 +165,7 @@ def ask_graph(
     """
     if not question.strip():
         raise ConfigurationError("the question is empty", hint="Ask something.")
-    if not is_storable(question):
-        raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
+    check_question(question)
     given = checked_options(options or {})
     began = time.perf_counter()
     chosen = settings or MiningSettings()

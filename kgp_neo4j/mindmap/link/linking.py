@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.link.extraction import extract
@@ -25,9 +26,8 @@ from kgp_neo4j.mindmap.link.name_scorer import load_scorer, mention_features
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.models.encoder import Encoder, embed, load_encoder
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
-from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.text.words import MAX_WORD
-from kgp_neo4j.types.errors import ConfigurationError, GraphError
+from kgp_neo4j.types.errors import GraphError
 from kgp_neo4j.types.mindmap import LinkedEntity
 from kgp_neo4j.types.settings import LinkSettings
 
@@ -67,10 +67,10 @@ def link(
     graph's names and aliases in any word form, longest first, and the remaining ones by embeddings.
     Where nothing is linked, the nearest phrases are returned without an id, with alternatives.
     `known` is what was read of the graph before, if it was.
-    Raises GraphError without the graph, ConfigurationError for text that is not Unicode.
+    Raises GraphError without the graph, ConfigurationError for a question that is too
+    long or not Unicode.
     """
-    if not is_storable(question):
-        raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
+    check_question(question)
     chosen = settings or LinkSettings()
     linker = _Linker(database, graph, chosen, known or graph_and_encoder(database, graph))
     if write is not None and (named := extract(question, write)):

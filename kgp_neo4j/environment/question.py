@@ -1,0 +1,22 @@
+"""What a question may be, wherever it is asked."""
+
+from __future__ import annotations
+
+from kgp_neo4j.text.safe import is_storable
+from kgp_neo4j.types.errors import ConfigurationError
+
+__all__ = ["LONGEST_QUESTION", "check_question"]
+
+#: Most characters of a question; those of a dialogue count together.
+LONGEST_QUESTION = 10_000
+
+
+def check_question(question: str) -> None:
+    """Raise ConfigurationError for a question that is too long or not Unicode text."""
+    if len(question) > LONGEST_QUESTION:
+        raise ConfigurationError(
+            f"the question has {len(question):,} characters",
+            hint=f"Ask with {LONGEST_QUESTION:,} at most, and load longer texts as documents.",
+        )
+    if not is_storable(question):
+        raise ConfigurationError("the question is not valid Unicode", hint="Use UTF-8.")
