@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import hashlib
 import io
 import json
 import multiprocessing
@@ -32,6 +33,7 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 import _common as common
 import psutil
@@ -44,6 +46,7 @@ from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.answer import reply as corpus_reply
 from kgp_neo4j.corpus.load.delete import corpora
 from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.portable import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.sections import outline, placed_passages
 from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
 from kgp_neo4j.environment.configuration import read_configuration
@@ -61,6 +64,7 @@ from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.mindmap.load.mapping import read_mapping
+from kgp_neo4j.mindmap.load.portable import export_graph, import_graph
 from kgp_neo4j.mindmap.load.triple_files import read_triples
 from kgp_neo4j.types.errors import InputError, KgpError
 from kgp_neo4j.types.language import Reply
@@ -68,6 +72,8 @@ from kgp_neo4j.types.language import Reply
 #: Seconds and bytes that an input may take, and inputs that share a seed and a process.
 SECONDS, GROWTH, BATCH = 10, 2**30, 250
 CORPUS, GRAPH = "fuzz good", "fuzz-good"
+#: The corpus that bad input may go to.
+BAD = "fuzz bad"
 
 ODD = (
     "", "\0", "\x1b]0;owned\x07", "\x1b[2J", "\u202e", "\u200f", "\ufeff", "\ud800", "\U0001f600",
@@ -303,6 +309,40 @@ class Place:
         return repr((there, known, self.corpus.passages(), self.corpus.tables()))
 
     @cached_property
+    def exports(self) -> dict[str, bytes]:
+        """The good corpus and the good graph as files."""
+        made = {}
+        for kind, write, name in (
+            ("corpus", export_corpus, CORPUS),
+            ("graph", export_graph, GRAPH),
+        ):
+            path = self.folder / f"{kind}.kgp"
+            write(self.database, name, path)
+            made[kind] = path.read_bytes()
+        return made
+
+    @cached_property
+    def client(self) -> Any:
+        """A client of the service, with tokens: of a reader, of one who may write elsewhere."""
+        from starlette.testclient import TestClient
+
+        from kgp_neo4j.serve.app import make_app
+        from kgp_neo4j.serve.service import ServeSettings, Service
+        from kgp_neo4j.serve.tokens import RIGHTS, add_token, read_tokens
+
+        file = self.folder / "tokens.json"
+        self.tokens = {
+            "reader": add_token(file, "reader", corpora=[CORPUS], graphs=[GRAPH]),
+            "writer": add_token(file, "writer", corpora=[BAD], rights=RIGHTS),
+            "nobody": "no token",
+        }
+        limits = ServeSettings(threads=1, upload=1, folder=self.folder / "uploads")
+        service = Service(self.database, settings=limits, tokens=read_tokens(file))
+        client = TestClient(make_app(service), raise_server_exceptions=False)
+        client.__enter__()
+        return client
+
+    @cached_property
     def server(self) -> Any:
         """The MCP server, over a connection that only reads."""
         reading = type(self.database)(self.database.connection, read_only=True)
@@ -321,7 +361,7 @@ def read_document(place: Place, kind: str, made: list[Change]) -> None:
 def load_document(place: Place, kind: str, made: list[Change]) -> None:
     """Load a damaged document, connect it and delete it again."""
     path = place.file(kind, changed(samples()[kind], made))
-    corpus = Corpus("fuzz bad", database=place.database)
+    corpus = Corpus(BAD, database=place.database)
     if corpus.load([path], keep_going=True).passages:
         corpus.connect()
         corpus.delete()
@@ -416,6 +456,47 @@ def call_procedure(place: Place, name: str, arguments: list[Any], options: dict[
                 raise
 
 
+def import_file(place: Place, kind: str, member: str, made: list[Change], sealed: bool) -> None:
+    """Import a damaged file, the sums of its damaged part made right where it is sealed."""
+    with zipfile.ZipFile(io.BytesIO(place.exports[kind])) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    parts[member] = changed(parts[member], made)
+    if sealed and member != "manifest.json":
+        manifest = json.loads(parts["manifest.json"])
+        lines = parts[member].count(b"\n")
+        manifest["parts"][member] |= {
+            "lines": lines, "sha256": hashlib.sha256(parts[member]).hexdigest()
+        }  # fmt: skip
+        parts["manifest.json"] = json.dumps(manifest).encode()
+    path = place.folder / "input.kgp"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, content in parts.items():
+            package.writestr(name, content)
+    if kind == "corpus":
+        import_corpus(place.database, path, name=BAD, replace=True)
+    else:
+        import_graph(place.database, path, name="fuzz-bad", replace=True)
+
+
+def send_request(
+    place: Place, who: str, call: tuple[str, str], name: str, query: dict[str, str],
+    headers: list[tuple[str, str]], body: bytes,
+) -> None:  # fmt: skip
+    """Send a request to the service; one that fails is not the sender's fault."""
+    client = place.client
+    method, path = call
+    given_ = [(key, value.encode(errors="replace")) for key, value in headers]
+    given_.append(("authorization", f"Bearer {place.tokens[who]}".encode()))
+    if all(key != "content-type" for key, _ in headers):
+        given_.append(("content-type", b"application/json"))
+    in_path = quote(_encoded(name))
+    asked = urlencode({key: _encoded(value) for key, value in query.items()})
+    where = f"{path.replace('{name}', in_path).replace('{id}', in_path)}?{asked}"
+    answer = client.request(method, where, content=body, headers=given_)
+    if answer.status_code >= 500:
+        raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text[:1000]}")
+
+
 class Target(NamedTuple):
     """What is done with inputs, how they are made, and the share of all inputs that it gets."""
 
@@ -429,6 +510,41 @@ _tables = st.sampled_from(sorted(TRIPLES))
 _NAMES = "question corpus graph names hops limit passages seeds budget x"
 _arguments = st.dictionaries(st.sampled_from(_NAMES.split()), values, max_size=5)
 _PROCEDURES = [s.path for s in folder("procedures") if s.inputs]
+_words = st.one_of(texts, st.sampled_from((CORPUS, BAD, GRAPH, "Hesk Bridge", "1", "true", "..")))
+_fields = "question corpus graph method budget stream trace type name connect limit hops".split()
+_bodies = st.one_of(
+    st.dictionaries(st.sampled_from(_fields), st.one_of(_words, values), max_size=5)
+    .map(json.dumps).map(str.encode),
+    texts.map(lambda said: json.dumps({"question": said, "corpus": CORPUS}).encode()),
+    st.builds(
+        lambda field, value, other, made: changed(
+            json.dumps({"question": value, "corpus": CORPUS, field: other}).encode(), made
+        ),
+        st.sampled_from(_fields),
+        texts,
+        _words | values,
+        st.just([]) | changes,
+    ),
+    st.sampled_from(LONG).map(_encoded),
+    st.binary(max_size=200),
+)  # fmt: skip
+_calls = st.deferred(lambda: st.sampled_from(_known_calls()))
+
+
+@cache
+def _known_calls() -> list[tuple[str, str]]:
+    from kgp_neo4j.serve.app import CALLS
+
+    paths = [(told.method, told.path) for told, _ in CALLS]
+    return [
+        *paths,
+        ("POST", "/mcp"),
+        ("GET", "/static/{name}"),
+        ("PUT", "/ask"),
+        ("GET", "/{name}"),
+    ]
+
+
 _replies = st.one_of(
     texts,
     st.sampled_from(LONG),
@@ -471,6 +587,36 @@ TARGETS = {
             "arguments": _arguments,
         },
         3,
+    ),
+    "imports": Target(
+        import_file,
+        {
+            "kind": st.sampled_from(("corpus", "graph")),
+            "member": st.sampled_from(("nodes.jsonl", "relationships.jsonl", "manifest.json")),
+            "made": changes,
+            "sealed": st.booleans(),
+        },
+        5,
+    ),
+    "requests": Target(
+        send_request,
+        {
+            "who": st.sampled_from(("reader", "reader", "writer", "nobody")),
+            "call": _calls,
+            "name": _words,
+            "query": st.dictionaries(st.sampled_from(_fields), _words, max_size=3),
+            "headers": st.lists(
+                st.tuples(
+                    st.sampled_from(
+                        ("accept", "content-type", "content-length", "origin", "range", "host")
+                    ),
+                    _words,
+                ),
+                max_size=2,
+            ),
+            "body": _bodies,
+        },
+        10,
     ),
     "procedures": Target(
         call_procedure,

@@ -17,12 +17,12 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from small_pdfs import pdf
 
 from kgp_neo4j.corpus.answer.reply import parse_reply
-from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer import map_reply
-from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.triple_files import is_encoding, read_triples
 from kgp_neo4j.types.errors import InputError, KgpError
 
@@ -43,8 +43,12 @@ def place(fuzz: SimpleNamespace, database: Database) -> Iterator[SimpleNamespace
     made = fuzz.Place(database)
     made.prepare()
     yield made
-    delete_corpus(database, fuzz.CORPUS)
-    delete_graph(database, fuzz.GRAPH)
+    for corpus in corpora(database):
+        if corpus.name in (fuzz.CORPUS, fuzz.BAD):
+            delete_corpus(database, corpus.name)
+    for graph in graphs(database):
+        if graph.name.startswith("fuzz-"):
+            delete_graph(database, graph.name)
 
 
 def test_no_input_brings_a_traceback_or_changes_what_is_there(
