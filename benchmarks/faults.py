@@ -1,11 +1,12 @@
 """Disturb every operation at random points and check that nothing is lost or left half done.
 
 Each fault takes an operation (load, a changed load, connect, load-kg, delete, import, export,
-install), disturbs it, and runs it again to its end. The database must then be the same as after an
-undisturbed run: the digest of the corpus's canonical content, the number of all nodes and
-relationships, and a second corpus and graph that nobody touches. What is visible between the two
-runs must be whole. One line of JSON for each fault goes into the log; with the same log and seed
-the run goes on where it was stopped.
+install, backup, restore), disturbs it, and runs it again to its end. The moment is a random one of
+its duration, or once a random share of the bytes that it exchanges with the database have passed.
+The database must then be the same as after an undisturbed run: the digest of the corpus's canonical
+content, the number of all nodes and relationships, and a second corpus and graph that nobody
+touches. What is visible between the two runs must be whole. One line of JSON for each fault goes
+into the log; with the same log and seed the run goes on where it was stopped.
 
     python benchmarks/faults.py --faults 1000 --minutes 60 --seed 1 --log faults.jsonl
     python benchmarks/faults.py --faults 10 --short
@@ -18,6 +19,7 @@ import contextlib
 import ctypes
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import resource
@@ -35,7 +37,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
@@ -84,6 +86,8 @@ class Place:
     graph: str
     folder: Path
     target: Path
+    #: Of a server that the harness alone uses.
+    folders: Folders | None = None
 
     def file(self, name: str) -> Path:
         return self.folder / f"{name}.kgp"
@@ -168,6 +172,17 @@ def _upgrade(database: Database, place: Place) -> None:
     install(database)
 
 
+def _backup(database: Database, place: Place) -> None:
+    assert place.folders is not None
+    server.backup(place.folders, place.file("copy"), overwrite=True)
+
+
+def _restore(database: Database, place: Place) -> None:
+    """Go back to the backup, which was made when the corpus was connected."""
+    assert place.folders is not None
+    server.restore(place.folders, place.file("kept"))
+
+
 OPERATIONS = (
     Operation("load", _load, None, "loaded", weight=20),
     Operation("load again, changed", _reload, "loaded", "changed", weight=15),
@@ -184,7 +199,11 @@ OPERATIONS = (
     Operation("export", _export, "connected", "connected", weight=10),
     Operation("install", _install, "loaded", "loaded", weight=2),
     Operation("upgrade", _upgrade, "connected", "connected", weight=3),
+    Operation("backup", _backup, "loaded", "loaded", weight=2),
+    Operation("restore", _restore, "loaded", "connected", weight=2),
 )
+#: Those that stop the server, so that nothing else can be disturbed than who runs them.
+_WITH_SERVER = ("backup", "restore")
 #: Those that need no encoder and no server of their own.
 _SHORT = ("load", "load again, changed", "load-kg", "delete", "import", "import a graph", "export")
 
@@ -251,21 +270,26 @@ def _wait(pid: int, patience: float) -> int | None:
     return None
 
 
+#: Bytes, in memory that processes share.
+Passed: TypeAlias = Any
+
+
 @contextlib.contextmanager
 def proxy(
-    connection: Connection, what: str, after: int, made: random.Random
+    connection: Connection, what: str, after: int, made: random.Random, passed: Passed
 ) -> Iterator[Connection]:
     """Stand between client and server in a process of its own, and disturb once.
 
     After so many bytes in both directions it cuts all connections ("cut"), holds everything back
     for up to two seconds ("delay"), or changes the first bytes of a packet, which frame Bolt's
-    messages, and cuts that connection two seconds later ("garble").
+    messages, and cuts that connection two seconds later ("garble"). `passed` is told how many bytes
+    there were, up to `after`.
     """
     host, port = connection.uri.removeprefix("bolt://").split(":")
     with socket.create_server(("127.0.0.1", 0)) as listening:
         own = listening.getsockname()[1]
         seed = made.random()
-        pid = _child(lambda: _serve(listening, (host, int(port)), what, after, seed))
+        pid = _child(lambda: _serve(listening, (host, int(port)), what, after, seed, passed))
     try:
         yield replace(connection, uri=f"bolt://127.0.0.1:{own}")
     finally:
@@ -274,9 +298,14 @@ def proxy(
 
 
 def _serve(
-    listening: socket.socket, address: tuple[str, int], what: str, after: int, seed: float
+    listening: socket.socket,
+    address: tuple[str, int],
+    what: str,
+    after: int,
+    seed: float,
+    passed: Passed,
 ) -> None:
-    made, selector, passed, disturbed = random.Random(seed), selectors.DefaultSelector(), 0, False
+    made, selector, disturbed = random.Random(seed), selectors.DefaultSelector(), False
     selector.register(listening, selectors.EVENT_READ)
     others: dict[socket.socket, socket.socket] = {}
     cut_at: dict[socket.socket, float] = {}
@@ -313,15 +342,17 @@ def _serve(
                 data = one.recv(65536)
                 if not data:
                     raise OSError
-                passed += len(data)
-                if passed >= after and not disturbed:
+                passed.value += len(data)
+                if passed.value >= after and not disturbed:
                     disturbed = True
-                    if what == "cut":
+                    if what == "tell":
+                        pass  # who waits for it does the rest
+                    elif what == "cut":
                         for each in list(others):
                             if each in others:
                                 close(each)
                         continue
-                    if what == "delay":
+                    elif what == "delay":
                         time.sleep(made.uniform(0.2, 2.0))
                     else:
                         data = bytes(made.randrange(256) for _ in data[:4]) + data[4:]
@@ -369,10 +400,13 @@ class Harness:
         small = folder / "small"
         self._mount(small, "256k")
         self.small = small
-        self.place = Place(f"faulty {own}", f"faulty {own}", folder, folder / "made.kgp")
+        self.place = Place(
+            f"faulty {own}", f"faulty {own}", folder, folder / "made.kgp", self.folders
+        )
         self.other = replace(self.place, corpus=f"untouched {own}", graph=f"untouched {own}")
         self.digests: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
+        self.bytes: dict[str, int] = {}
 
     def _mount(self, folder: Path, size: str = "1500m") -> None:
         """Give a folder a small file system of its own, where that is permitted."""
@@ -430,14 +464,24 @@ class Harness:
         import_graph(self.database, self.place.file("graph"), name=self.other.graph)
         self.untouched = self._untouched()
         self.empty = self._counts()
+        if self.folders is not None:
+            self.reach("connected", CORPUS)
+            server.backup(self.folders, self.place.file("kept"))
+            self._recover()
+            self.reach(None, CORPUS)
         for operation in self.operations():
             if self.short:
-                self.seconds[operation.name] = 0.7
+                self.seconds[operation.name], self.bytes[operation.name] = 0.7, 1 << 18
                 continue
             self.reach(operation.before, operation.kind)
+            passed = multiprocessing.RawValue(ctypes.c_longlong)
             began = time.monotonic()
-            code = self._undisturbed(operation.run)
+            with proxy(self.connection, "tell", 1 << 62, random.Random(), passed) as connection:
+                code = self._undisturbed(operation.run, connection)
             self.seconds[operation.name] = time.monotonic() - began
+            self.bytes[operation.name] = passed.value
+            if operation.name in _WITH_SERVER:
+                self._recover()
             assert code == 0, f"{operation.name} failed undisturbed"
             problems = self.problems(operation)
             assert not problems, (operation.name, problems)
@@ -548,8 +592,11 @@ class Harness:
         export_corpus(self.database, self.place.corpus, made, overwrite=True)
         return made.read_bytes()
 
-    def _undisturbed(self, run: Callable[[Database, Place], object]) -> int | None:
-        return _wait(_child(lambda: self._open_and(run, self.connection, self.place)), _RECOVERY)
+    def _undisturbed(
+        self, run: Callable[[Database, Place], object], connection: Connection | None = None
+    ) -> int | None:
+        connection = connection or self.connection
+        return _wait(_child(lambda: self._open_and(run, connection, self.place)), _RECOVERY)
 
     def _open_and(
         self, run: Callable[[Database, Place], object], connection: Connection, place: Place
@@ -569,6 +616,8 @@ class Harness:
             kinds.pop("disk full")
         else:
             kinds["disk full"] *= 8
+        if operation.name in _WITH_SERVER:
+            kinds = {"kill client": 1}
         kind = made.choices(list(kinds), list(kinds.values()))[0]
         self.place.target.unlink(missing_ok=True)
         self.reach(operation.before, operation.kind)
@@ -576,11 +625,14 @@ class Harness:
         began = time.monotonic()
         at = made.uniform(0, 1.1) * self.seconds[operation.name]
         code = self._disturb(kind, operation, at, made)
-        if self.folders is not None and kind in _SERVER_FAULTS:
+        stopped = kind in _SERVER_FAULTS or operation.name in _WITH_SERVER
+        if self.folders is not None and stopped:
             self._recover()
         problems = self.visible_problems(operation)
         half = self._counts() != before
         again = self._undisturbed(operation.run)
+        if operation.name in _WITH_SERVER:
+            self._recover()
         if again != 0:
             problems.append(f"the second run ended with {again}")
         problems += self.problems(operation)
@@ -601,9 +653,12 @@ class Harness:
     ) -> int | None:
         connection, place = self.connection, self.place
         with contextlib.ExitStack() as around:
-            if kind in ("cut", "delay", "garble"):
-                after = int(2 ** made.uniform(8, 18))
-                connection = around.enter_context(proxy(connection, kind, after, made))
+            passed = multiprocessing.RawValue(ctypes.c_longlong)
+            after = int(made.uniform(0, 1) * self.bytes[operation.name])
+            by_time = kind in ("kill client", *_SERVER_FAULTS) and made.random() < 0.5
+            if kind in ("cut", "delay", "garble", "kill client", *_SERVER_FAULTS):
+                what = kind if kind in ("cut", "delay", "garble") else "tell"
+                connection = around.enter_context(proxy(connection, what, after, made, passed))
             if kind == "disk full":
                 if self.mounted:
                     place = replace(place, target=self.small / "made.kgp")
@@ -629,7 +684,10 @@ class Harness:
 
             pid = _child(run)
             if kind.startswith("kill") or kind == "server disk full":
-                ended = _wait_until(pid, at)
+                if by_time or operation.name in _WITH_SERVER:
+                    ended = _wait_until(pid, at)
+                else:
+                    ended = _wait_until(pid, _PATIENCE, lambda: passed.value >= after)
                 if ended is not None and kind == "kill client":
                     return ended
                 if kind in ("kill server", "kill both"):
@@ -668,10 +726,12 @@ class Harness:
         self.database = Database(self.connection)
 
 
-def _wait_until(pid: int, seconds: float) -> int | None:
-    """Wait so long at most; return the exit code where the child ended before."""
+def _wait_until(
+    pid: int, seconds: float, reached: Callable[[], bool] = lambda: False
+) -> int | None:
+    """Wait so long at most, or until `reached`; return the exit code where the child ended."""
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    while time.monotonic() < until and not reached():
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)

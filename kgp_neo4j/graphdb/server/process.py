@@ -26,6 +26,9 @@ _HANDSHAKE = bytes.fromhex("6060b017") + bytes.fromhex("00080805") + bytes.fromh
 
 #: Servers started by this process, which has to collect their exit status.
 _STARTED: dict[int, subprocess.Popen[bytes]] = {}
+if hasattr(os, "register_at_fork"):
+    # They are no children of a process that was forked from this one.
+    os.register_at_fork(after_in_child=_STARTED.clear)
 
 
 @dataclass(frozen=True, slots=True)
