@@ -1,0 +1,26 @@
+"""Apache Spark: load, connect and ask a corpus that outgrows one client machine.
+
+Needs the extra `spark`. See docs/spark.md.
+"""
+
+from __future__ import annotations
+
+from kgp_neo4j.environment.extras import needs
+
+with needs("spark", "loading and connecting on Spark"):
+    import pyspark  # noqa: F401
+
+from kgp_neo4j.integrations.spark.connecting import connect
+from kgp_neo4j.integrations.spark.loading import documents_of, load, load_kg, read_documents
+from kgp_neo4j.integrations.spark.retrieving import retrieve
+from kgp_neo4j.integrations.spark.session import make_session
+
+__all__ = [
+    "connect",
+    "documents_of",
+    "load",
+    "load_kg",
+    "make_session",
+    "read_documents",
+    "retrieve",
+]
