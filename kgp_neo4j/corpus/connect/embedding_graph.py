@@ -27,8 +27,8 @@ from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 
 __all__ = [
     "Embedding",
-    "check_encoder",
     "Space",
+    "check_encoder",
     "connect_mdr",
     "connect_similarity",
     "embed_passages",

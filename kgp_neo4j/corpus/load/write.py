@@ -92,8 +92,8 @@ def write(
     """Store what is new or changed in a batch, and report what is stored of all of it.
 
     `passage_size` is in characters, None for the defaults; `language` counts where the corpus is
-    new. Without `shelf` a large corpus gets no indexes of its own: the caller calls `take_shelf`. Raises DatabaseError where the database
-    does not have every character afterwards.
+    new. Without `shelf` a large corpus gets no indexes of its own: the caller calls `take_shelf`.
+    Raises DatabaseError where the database does not have every character afterwards.
     """
     prints = {
         id_: fingerprint(document.title, document.text, *_settings(document, passage_size))

@@ -11,9 +11,15 @@ with needs("spark", "loading and connecting on Spark"):
     import pyspark  # noqa: F401
 
 from kgp_neo4j.integrations.spark.connecting import connect
-from kgp_neo4j.integrations.spark.loading import documents_of, load, load_kg, read_documents
+from kgp_neo4j.integrations.spark.loading import (
+    documents_of,
+    load,
+    load_kg,
+    read_documents,
+    read_frame,
+)
 from kgp_neo4j.integrations.spark.retrieving import retrieve
-from kgp_neo4j.integrations.spark.session import make_session
+from kgp_neo4j.integrations.spark.session import make_session, plain_errors
 
 __all__ = [
     "connect",
@@ -21,6 +27,8 @@ __all__ = [
     "load",
     "load_kg",
     "make_session",
+    "plain_errors",
     "read_documents",
+    "read_frame",
     "retrieve",
 ]

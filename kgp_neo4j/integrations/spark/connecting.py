@@ -235,8 +235,7 @@ class _Work:
     ) -> DataFrame:
         """Return the pairs that share keywords, as each passage chooses them, and those named."""
         few = texts.where(
-            (f.col("frequency") <= settings.max_frequency)
-            | f.col("owners").between(1, MOST_OWNERS)
+            (f.col("frequency") <= settings.max_frequency) | f.col("owners").between(1, MOST_OWNERS)
         ).select("text", "owners")
         others = links.join(few, "text").where(
             (f.col("frequency") <= settings.max_frequency) | f.col("owned")
@@ -261,9 +260,7 @@ class _Work:
         ways = named.select("first", "second").union(named.select("second", "first"))
         once = once.join(ways, ["first", "second"], "left_anti")
         edges = self._hold(named.unionByName(once))
-        self._database.write_in_batches(
-            "connect/remove_similar", corpus=self._corpus, type=type_
-        )
+        self._database.write_in_batches("connect/remove_similar", corpus=self._corpus, type=type_)
         self._tables.write_edges(
             edges.select("first", "second", "count", "weight", f.col("items").alias(items),
                          f.col("titled").alias("namesTitle")),
@@ -274,9 +271,7 @@ class _Work:
             edges.withColumn("block", block("first", self._blocks)),
             _edge_marks, "id string, marks string", self._blocks,
         )  # fmt: skip
-        self._tables.write_nodes(
-            marked.select("id", f.col("marks").alias(marks)), "Passage", "id"
-        )
+        self._tables.write_nodes(marked.select("id", f.col("marks").alias(marks)), "Passage", "id")
         return edges.count()
 
     # --- Embeddings ---
@@ -326,7 +321,9 @@ def _count(
 ) -> Iterator[tuple[Any, ...]]:
     hashes, frequency, titled = count_words(_words(rows)[1], titles.value, longest)
     at = rows[0]["block"]
-    for row in zip(hashes.view(np.int64).tolist(), frequency.tolist(), titled.tolist(), strict=True):
+    for row in zip(
+        hashes.view(np.int64).tolist(), frequency.tolist(), titled.tolist(), strict=True
+    ):
         yield at, *row
 
 
@@ -348,9 +345,7 @@ def _extracted(
     marks = outdated(
         found.passage, link_hashes(found), found.weight, [None] * len(ids), np.ones(len(ids), bool)
     )
-    links = zip(
-        found.keyword.tolist(), found.weight.tolist(), found.owned.tolist(), strict=True
-    )
+    links = zip(found.keyword.tolist(), found.weight.tolist(), found.owned.tolist(), strict=True)
     sizes = np.bincount(found.passage, minlength=len(ids)).tolist()
     frequency, named = found.frequency.tolist(), found.named.tolist()
     for at, (id_, size) in enumerate(zip(ids, sizes, strict=True)):

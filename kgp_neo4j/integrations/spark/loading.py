@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
-__all__ = ["documents_of", "load", "load_kg", "read_documents"]
+__all__ = ["documents_of", "load", "load_kg", "read_documents", "read_frame"]
 
 _DOCUMENTS = "source string, key string, place long, document binary, error string"
 #: The documents by which the language of a new corpus is guessed.
@@ -62,6 +61,15 @@ def _read(rows: Iterator[Row]) -> Iterator[tuple[Any, ...]]:
                     yield reading.source, reading.key, place, made, None
                 else:
                     yield row["path"], "", place, None, str(reading)
+
+
+def read_frame(spark: SparkSession, kind: str, paths: Sequence[str]) -> DataFrame:
+    """Return what Spark reads: files of a kind (parquet, csv, json, orc), or one `table`."""
+    with plain_errors():
+        if kind == "table":
+            return spark.read.table(paths[0])
+        reader = spark.read.format(kind)
+        return (reader.option("header", True) if kind == "csv" else reader).load(list(paths))
 
 
 def documents_of(frame: DataFrame, source: str, *, whole: bool = True) -> DataFrame:
@@ -122,13 +130,21 @@ def load(
             good = documents.where("error IS NULL")
             first = good.orderBy("source", "place").limit(_GUESSED).collect()
             discard_import(used, corpus)
-            spoken = language_of(
-                used, corpus, language, (pickle.loads(row["document"]) for row in first)
-            ) if first else ""
+            spoken = (
+                language_of(
+                    used, corpus, language, (pickle.loads(row["document"]) for row in first)
+                )
+                if first
+                else ""
+            )
             # A document that is there twice comes to one executor, the first of both first.
             placed = good.repartition("source", "key").sortWithinPartitions("source", "place")
             task = partial(
-                _write, connection=used.connection, corpus=corpus, size=passage_size, language=spoken
+                _write,
+                connection=used.connection,
+                corpus=corpus,
+                size=passage_size,
+                language=spoken,
             )
             schema = ", ".join(f"{name} long" for name in [*_COUNTS, "characters_in"])
             written = mapped(placed, task, schema)
@@ -172,6 +188,7 @@ def _write(
 
 # --- Knowledge graphs ---
 
+
 def load_kg(
     frame: DataFrame,
     graph: str,
@@ -196,6 +213,4 @@ def load_kg(
     triples = frame.select(*texts).distinct().orderBy("head", "relation", "tail")
     with opened(database) as used, plain_errors():
         rows = ((r["head"], r["relation"], r["tail"]) for r in triples.toLocalIterator())
-        return load_triples(
-            used, rows, graph, encoder=encoder, embed=embed, keep_going=keep_going
-        )
+        return load_triples(used, rows, graph, encoder=encoder, embed=embed, keep_going=keep_going)

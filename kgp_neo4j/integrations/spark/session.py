@@ -40,9 +40,10 @@ _BATCH = 5_000
 _MARK = "kgp-neo4j-error"
 
 
-def make_session(master: str = "local[*]", **settings: str) -> SparkSession:
+def make_session(master: str | None = None, **settings: str) -> SparkSession:
     """Return a session with Neo4j's connector, or the one that runs already.
 
+    `master` says where Spark runs; by default what `spark-submit` says, else this machine.
     `settings` are Spark's own, with "_" for ".". Without JAVA_HOME, Spark runs on the Java that
     this package brings. Under `spark-submit` give it the jar yourself (docs/spark.md).
     """
@@ -50,13 +51,9 @@ def make_session(master: str = "local[*]", **settings: str) -> SparkSession:
         from kgp_neo4j.graphdb.server.java import find_java
 
         os.environ["JAVA_HOME"] = str(find_java().home)
-    # The same hashes of texts in every Python of the session.
-    builder = (
-        SparkSession.builder.master(master)
-        .appName("kgp-neo4j")
-        .config("spark.jars", str(connector_jar()))
-        .config("spark.executorEnv.PYTHONHASHSEED", "0")
-    )
+    builder = SparkSession.builder.appName("kgp-neo4j").config("spark.jars", str(connector_jar()))
+    if master is not None:
+        builder = builder.master(master)
     for name, value in settings.items():
         builder = builder.config(f"spark.{name.replace('_', '.')}", value)
     return builder.getOrCreate()
