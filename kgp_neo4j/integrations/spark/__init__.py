@@ -5,11 +5,6 @@ Needs the extra `spark`. See docs/spark.md.
 
 from __future__ import annotations
 
-from kgp_neo4j.environment.extras import needs
-
-with needs("spark", "loading and connecting on Spark"):
-    import pyspark  # noqa: F401
-
 from kgp_neo4j.integrations.spark.connecting import connect
 from kgp_neo4j.integrations.spark.loading import (
     documents_of,

@@ -16,10 +16,14 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from pyspark import StorageLevel
-from pyspark.broadcast import Broadcast
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as f
+
+from kgp_neo4j.environment.extras import needs
+
+with needs("spark", "loading and connecting on Spark"):
+    from pyspark import StorageLevel
+    from pyspark.broadcast import Broadcast
+    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import functions as f
 
 from kgp_neo4j.corpus.connect.embedding_graph import (
     check_encoder,

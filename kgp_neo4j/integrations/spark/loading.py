@@ -10,8 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as f
+from kgp_neo4j.environment.extras import needs
+
+with needs("spark", "loading and connecting on Spark"):
+    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import functions as f
 
 from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.formats import read

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from pyspark.sql import DataFrame, Row
-from pyspark.sql import functions as f
+from kgp_neo4j.environment.extras import needs
+
+with needs("spark", "loading and connecting on Spark"):
+    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import functions as f
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as f
+from kgp_neo4j.environment.extras import needs
+
+with needs("spark", "loading and connecting on Spark"):
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import functions as f
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
