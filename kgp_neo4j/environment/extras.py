@@ -29,6 +29,7 @@ _EXTRAS = {
     "plots": "matplotlib",
     "bertscore": "bert_score",
     "py2neo": "py2neo",
+    "spark": "pyspark",
     "testcontainers": "testcontainers",
 }
 

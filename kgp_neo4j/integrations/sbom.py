@@ -12,6 +12,7 @@ from importlib import metadata
 from typing import Any
 
 from kgp_neo4j.graphdb.server.artifacts import load_lock
+from kgp_neo4j.integrations.spark_connector import CONNECTOR
 from kgp_neo4j.models.pretrained import PRETRAINED
 
 __all__ = ["Part", "describe_sbom", "installed_parts"]
@@ -49,7 +50,7 @@ def installed_parts() -> list[Part]:
     embedded server and the encoders what is fetched when they are first used.
     """
     found = [*_packages()]
-    for jar in load_lock().artifacts:
+    for jar in (*load_lock().artifacts, CONNECTOR):
         group, name, version, *classifier = jar.coordinate.split(":")
         whole = ":".join((group, name, *classifier))
         found.append(Part("jar", whole, version, jar.licence, jar.sha256))

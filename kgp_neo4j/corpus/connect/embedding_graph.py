@@ -28,6 +28,7 @@ from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 __all__ = [
     "Embedding",
     "Space",
+    "check_encoder",
     "connect_mdr",
     "connect_similarity",
     "embed_passages",
@@ -287,13 +288,13 @@ def embed_passages(
         known = database.read("inspect/corpus", corpus=corpus)[0]
         encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
     if known["encoder"] and not settings.replace:
-        _check(corpus, known, encoder)
+        check_encoder(corpus, known, encoder)
 
     def remember() -> None:
         kept = database.write(
             "connect/encoder", corpus=corpus, encoder=encoder.name, dimension=encoder.dimension
         )[0]
-        _check(corpus, kept, encoder)  # again: another run may have come first
+        check_encoder(corpus, kept, encoder)  # again: another run may have come first
 
     space = Space(
         "st",
@@ -317,7 +318,7 @@ def connect_similarity(
     return {"embedded": embedded, "similarity_edges": edges}
 
 
-def _check(corpus: str, kept: Row, encoder: Encoder) -> None:
+def check_encoder(corpus: str, kept: Row, encoder: Encoder) -> None:
     """Raise EncoderError where a corpus is embedded with another encoder than this one."""
     if (kept["encoder"], kept["dimension"]) != (encoder.name, encoder.dimension):
         raise EncoderError(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.keywords import Keywords, PassageWords, extract_keywords
 from kgp_neo4j.corpus.connect.steps import (
@@ -25,11 +26,11 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.settings import KeywordSettings
 
-__all__ = ["connect_keywords"]
+__all__ = ["MOST_OWNERS", "connect_keywords", "link_hashes", "naming_pairs"]
 
 _GRAPH = "keywords"
 #: A title shared by more documents than this names none of them.
-_MOST_OWNERS = 20
+MOST_OWNERS = 20
 
 
 def connect_keywords(
@@ -59,7 +60,7 @@ def connect_keywords(
     with timed(seconds, "write keywords"):
         changed = outdated(
             found.passage,
-            found.hashes[found.keyword] ^ (found.owned.astype(np.uint64) << np.uint64(63)),
+            link_hashes(found),
             found.weight,
             [row["keywordMarks"] for row in rows],
             np.bincount(found.passage, minlength=len(rows)) == [row["keywords"] for row in rows],
@@ -85,8 +86,10 @@ def connect_keywords(
             found.passage[rare], found.keyword[rare], weight, weight,
             [row["id"] for row in rows], settings.neighbours,
         )  # fmt: skip
+        owners = np.bincount(found.keyword[found.owned], minlength=len(found.texts))
+        named = naming_pairs(found.passage, found.keyword, found.weight, found.owned, owners)
         edges = write_pairs(
-            database, "connect/shared_keywords", corpus, rows, _naming(found), shared, found.texts
+            database, "connect/shared_keywords", corpus, rows, named, shared, found.texts
         )
     kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
     database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept)
@@ -95,6 +98,11 @@ def connect_keywords(
         "keyword_links": found.passage.size,
         "shared_keyword_edges": edges,
     }
+
+
+def link_hashes(found: Keywords) -> NDArray[np.uint64]:
+    """Return a hash of everything that the link of a passage to a keyword says but its weight."""
+    return found.hashes[found.keyword] ^ (found.owned.astype(np.uint64) << np.uint64(63))
 
 
 def _rows(
@@ -129,13 +137,21 @@ def _rows(
             }
 
 
-def _naming(found: Keywords) -> Pairs:
-    """Return the passages that name a document's title, each with that document's first passage."""
-    owners = np.bincount(found.keyword[found.owned], minlength=len(found.texts))
-    own = np.flatnonzero(found.owned & (owners[found.keyword] <= _MOST_OWNERS))
-    others = np.flatnonzero(~found.owned)
-    by_keyword = others[np.argsort(found.keyword[others], kind="stable")]
-    owned, naming = joined(own, found.keyword, by_keyword)
-    return grouped(
-        found.passage, found.keyword, naming, owned, found.weight[naming] * found.weight[owned]
-    )
+def naming_pairs(
+    passage: NDArray[np.int64],
+    keyword: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    owned: NDArray[np.bool_],
+    owners: NDArray[np.int64],
+    choosing: int | None = None,
+) -> Pairs:
+    """Return the passages that name a document's title, each with that document's first passage.
+
+    The arrays are those of `Keywords`, `owners` the documents whose title each keyword is. Only
+    those of the first `choosing` passages are returned, or all.
+    """
+    own = np.flatnonzero(owned & (owners[keyword] <= MOST_OWNERS))
+    others = np.flatnonzero(~owned if choosing is None else ~owned & (passage < choosing))
+    by_keyword = others[np.argsort(keyword[others], kind="stable")]
+    owned_, naming = joined(own, keyword, by_keyword)
+    return grouped(passage, keyword, naming, owned_, weight[naming] * weight[owned_])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
-__all__ = ["Keywords", "PassageWords", "extract_keywords"]
+__all__ = ["CorpusCounts", "Keywords", "PassageWords", "count_words", "extract_keywords"]
 
 _LONGEST_TITLE = 12
 #: Key of a title's end in the tree; no word is empty.
@@ -56,20 +56,68 @@ class Keywords:
     owned: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True)
+class CorpusCounts:
+    """What is counted in a whole corpus, for extracting from some of its passages.
+
+    `passages` is their number and `titles` are those of all documents. The arrays, sorted by hash,
+    have an element for each n-gram and title: the hash of its words, and how many passages have it
+    as an n-gram and as a title.
+    """
+
+    passages: int
+    titles: Sequence[str]
+    hashes: NDArray[np.uint64]
+    frequency: NDArray[np.int64]
+    title_frequency: NDArray[np.int64]
+
+    def of(self, hashes: NDArray[np.uint64], counted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the `counted` numbers of some hashes, 0 for those that are not there."""
+        if not self.hashes.size:
+            return np.zeros(hashes.size, np.int64)
+        at = np.minimum(np.searchsorted(self.hashes, hashes), self.hashes.size - 1)
+        found: NDArray[np.int64] = np.where(self.hashes[at] == hashes, counted[at], 0)
+        return found
+
+
+def count_words(
+    passages: Sequence[PassageWords], titles: Sequence[str], longest: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """Count n-grams of up to `longest` words, and `titles`, in some passages of a corpus.
+
+    Returns their hashes, and how many of the passages have each as an n-gram and as a title; a hash
+    that is both comes twice. The sums over all passages are the arrays of `CorpusCounts`.
+    """
+    text = _Text(passages, lambda _: None, titles)
+    hashes, frequencies = [text.title_hashes], [np.zeros(text.title_hashes.size, np.int64)]
+    for size, (_, frequency, first) in enumerate(_counted(text, longest, least=1), 1):
+        hashes.append(text.hashes(first, size))
+        frequencies.append(frequency)
+    titled = np.concatenate(
+        (text.title_frequency, np.zeros(sum(f.size for f in frequencies[1:]), np.int64))
+    )
+    return np.concatenate(hashes), np.concatenate(frequencies), titled
+
+
 def extract_keywords(
     passages: Sequence[PassageWords],
     settings: KeywordSettings,
     done: Callable[[int], object] = lambda _: None,
+    counts: CorpusCounts | None = None,
 ) -> Keywords:
     """Return the keywords of `passages` (KGP, section 3 and 8.5); `done` is told how many it read.
 
     Candidates are word n-grams that occur in two passages or more and neither begin nor end with a
     stop word, and all document titles. Time and memory are linear in the text: an n-gram is counted
     only where both of its (n-1)-grams are frequent enough, and of each word of the text there are
-    some 40 bytes.
+    some 40 bytes. With the `counts` of a whole corpus, `passages` are some of it, and get the
+    keywords that they have there.
     """
-    text = _Text(passages, done)
-    grams = _Grams(text, settings)
+    text = _Text(passages, done, counts.titles if counts else None)
+    if counts:
+        text.corpus = counts.passages
+        text.title_frequency = counts.of(text.title_hashes, counts.title_frequency)
+    grams = _Grams(text, settings, counts)
     parts = [
         grams.best(low, min(low + _COMPARED, text.passages))
         for low in range(0, max(text.passages, 1), _COMPARED)
@@ -77,7 +125,7 @@ def extract_keywords(
     place, gram, gram_weight = (np.concatenate(found) for found in zip(*parts, strict=True))
     # Titles get the numbers after the n-grams.
     title_weight = _tfidf(
-        np.maximum(text.title_count, 1), text.title_frequency[text.title], text.passages
+        np.maximum(text.title_count, 1), text.title_frequency[text.title], text.corpus
     )
     passage = np.concatenate((place, text.title_passage))
     order = np.argsort(passage, kind="stable")
@@ -118,8 +166,15 @@ class _Text:
     it stands there (0 where it is only owned), and whether the passage's document has it.
     """
 
-    def __init__(self, passages: Sequence[PassageWords], done: Callable[[int], object]) -> None:
-        known = _Titles(passages)
+    def __init__(
+        self,
+        passages: Sequence[PassageWords],
+        done: Callable[[int], object],
+        corpus_titles: Sequence[str] | None = None,
+    ) -> None:
+        if corpus_titles is None:
+            corpus_titles = [passage.title for passage in passages]
+        known = _Titles(corpus_titles)
         vocabulary: dict[str, int] = defaultdict(lambda: len(vocabulary))
         titles: dict[str, int] = defaultdict(lambda: len(titles))
         numbers, ends = array("i"), array("q")
@@ -137,7 +192,7 @@ class _Text:
                 count.append(found.get(text, 0))
                 owned.append(text in own)
             done(1)
-        self.passages = len(passages)
+        self.passages = self.corpus = len(passages)
         self.vocabulary = sorted(vocabulary)
         alphabetical = np.empty(len(vocabulary), np.int32)
         alphabetical[[vocabulary[word] for word in self.vocabulary]] = np.arange(len(vocabulary))
@@ -151,6 +206,13 @@ class _Text:
         self.title_owned = np.frombuffer(owned, np.int8).astype(bool)
         self.title_frequency = np.bincount(self.title, minlength=len(titles))
         self.title_hashes = np.array([_hashed(t.split(" ")) for t in self.titles], np.uint64)
+
+    def hashes(self, first: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
+        """Return a hash of the `size` words from each of these places on."""
+        total = np.zeros(first.size, np.uint64)
+        for at in range(size):
+            total = total * _BASE + self.word_hashes[self.numbers[first + at]]
+        return total
 
 
 def _hash(word: str) -> int:
@@ -167,12 +229,12 @@ def _hashed(sequence: Sequence[str]) -> int:
 class _Titles:
     """Finds the titles of all documents in running text."""
 
-    def __init__(self, passages: Sequence[PassageWords]) -> None:
+    def __init__(self, titles: Sequence[str]) -> None:
         #: The keywords that name a document, by its title.
         self._keywords: dict[str, list[str]] = {}
         #: All of these in one tree of words; at the end of one stands whether it needs its capital.
         self._tree: dict[str, Any] = {}
-        for title in dict.fromkeys(passage.title for passage in passages if passage.title):
+        for title in dict.fromkeys(title for title in titles if title):
             forms = [f for f in title_words(title) if _worth_naming(f)]
             lower = [tuple(w.lower() for w in form) for form in forms]
             self._keywords[title] = list(dict.fromkeys(" ".join(low) for low in lower))
@@ -223,17 +285,18 @@ class _Grams:
     `number` is how many there are, `frequency` the passages of each.
     """
 
-    def __init__(self, text: _Text, settings: KeywordSettings) -> None:
+    def __init__(
+        self, text: _Text, settings: KeywordSettings, counts: CorpusCounts | None = None
+    ) -> None:
         self._text = text
         self._keywords = settings.keywords
         self._sizes = np.diff(text.ends, prepend=0)
-        passage = np.repeat(np.arange(text.passages, dtype=np.int32), self._sizes)
         #: Of each length: the n-gram at each place of the text, -1 for none.
         self._levels: list[NDArray[np.int32]] = []
         firsts: list[NDArray[np.int64]] = []
         frequencies: list[NDArray[np.int64]] = []
         self._starts = [0]
-        for grams, frequency, first in _levels(text, passage, settings.longest):
+        for grams, frequency, first in _levels(text, settings.longest, counts):
             self._levels.append(grams)
             frequencies.append(frequency)
             firsts.append(first)
@@ -243,7 +306,11 @@ class _Grams:
         self._first = np.concatenate((*firsts, np.zeros(0, np.int64)))
         self._size = np.repeat(np.arange(1, len(firsts) + 1), np.diff(self._starts))
         everything = np.arange(self.number)
-        self._untitled = ~np.isin(self.hashes(everything), text.title_hashes)
+        hashes = self.hashes(everything)
+        if counts:
+            self._untitled = counts.of(hashes, counts.title_frequency) == 0
+        else:
+            self._untitled = ~np.isin(hashes, text.title_hashes)
         self._rank = np.empty(self.number, np.int32)
         spelled = [self._word(everything, at) for at in range(len(firsts))]
         if spelled:
@@ -289,7 +356,7 @@ class _Grams:
         place, gram = np.divmod(pairs, max(self.number, 1))
         kept = self._untitled[gram]
         place, gram, count = place[kept], gram[kept], count[kept]
-        weight = _tfidf(count, self.frequency[gram], self._text.passages)
+        weight = _tfidf(count, self.frequency[gram], self._text.corpus)
         order = np.lexsort((self._rank[gram], -weight, place))
         place = place[order]
         rank = np.arange(place.size) - np.searchsorted(place, place)
@@ -298,25 +365,18 @@ class _Grams:
 
 
 def _levels(
-    text: _Text, passage: NDArray[np.int32], longest: int
+    text: _Text, longest: int, counts: CorpusCounts | None
 ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]]:
     """Yield, for one word, two and so on, the n-grams that may be keywords.
 
     These are the n-gram at each place (-1 for none), and each one's frequency and first place.
-    `passage` is the one that each place belongs to.
     """
     stop = np.array(
         [w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in text.vocabulary], bool
     )
     stopped = stop[text.numbers]
     shorter: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]] | None = None
-    grams, following = text.numbers, np.zeros(text.numbers.size, np.int32)
-    for size in range(1, longest + 1):
-        if size > 1:
-            # Across the end of a passage there is none.
-            following = np.where(passage == np.roll(passage, 1 - size), np.roll(grams, -1), -1)
-            following[max(following.size - size + 1, 0) :] = -1
-        grams, frequency, first = _frequent(grams, following, passage)
+    for size, (grams, frequency, first) in enumerate(_counted(text, longest, counts), 1):
         kept = np.where(~stopped & ~np.roll(stopped, 1 - size), grams, np.int32(-1))
         if shorter:
             yield _maximal(shorter[0], shorter[1], kept, frequency), *shorter[1:]
@@ -325,13 +385,43 @@ def _levels(
         yield shorter
 
 
+def _counted(
+    text: _Text, longest: int, counts: CorpusCounts | None = None, least: int = 2
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield the n-grams of one word, two and so on that `least` passages or more have.
+
+    These are the n-gram at each place (-1 for none), and each one's frequency and first place.
+    """
+    sizes = np.diff(text.ends, prepend=0)
+    passage = np.repeat(np.arange(text.passages, dtype=np.int32), sizes)
+    grams, following = text.numbers, np.zeros(text.numbers.size, np.int32)
+    for size in range(1, longest + 1):
+        if size > 1:
+            # Across the end of a passage there is none.
+            following = np.where(passage == np.roll(passage, 1 - size), np.roll(grams, -1), -1)
+            following[max(following.size - size + 1, 0) :] = -1
+
+        def elsewhere(first: NDArray[np.int64], size: int = size) -> NDArray[np.int64]:
+            assert counts
+            return counts.of(text.hashes(first, size), counts.frequency)
+
+        counting = elsewhere if counts else None
+        grams, frequency, first = _frequent(grams, following, passage, least, counting)
+        yield grams, frequency, first
+
+
 def _frequent(
-    grams: NDArray[np.int32], following: NDArray[np.int32], passage: NDArray[np.int32]
+    grams: NDArray[np.int32],
+    following: NDArray[np.int32],
+    passage: NDArray[np.int32],
+    least: int,
+    elsewhere: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Join the numbers at each place, of one n-gram and the following one, to a new number.
 
-    Those that occur in two passages or more are numbered in their order, with their frequency and
-    first place; the others are -1. What is -1 in either stays so.
+    Those that occur in `least` passages or more are numbered in their order, with their frequency
+    and first place; the others are -1. What is -1 in either stays so. `elsewhere` returns the
+    frequencies in the whole corpus of those at some first places.
     """
     joined = np.full(grams.size, -1, np.int32)
     frequencies, firsts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -347,7 +437,9 @@ def _frequent(
         new = np.diff(passage[at], prepend=-1) != 0
         new[begins] = True
         frequency = np.bincount(group[new], minlength=begins.size)
-        often = frequency >= 2
+        if elsewhere:
+            frequency = elsewhere(at[begins])
+        often = frequency >= least
         numbered = np.where(often, np.cumsum(often) - 1 + number, -1)
         joined[at] = numbered[group]
         number += int(often.sum())

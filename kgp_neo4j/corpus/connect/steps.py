@@ -20,11 +20,14 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import DatabaseError
 
 __all__ = [
+    "MOST_ITEMS",
     "Pairs",
+    "chosen_pairs",
     "grouped",
     "hashed",
     "joined",
     "outdated",
+    "pair_hashes",
     "strongest_pairs",
     "timed",
     "watched",
@@ -159,7 +162,7 @@ def hashed(texts: Iterable[str]) -> NDArray[np.uint64]:
 #: Pairs that are compared at once, which limits the memory.
 _MOST_PAIRS = 1_000_000
 #: Most shared items that are stored with a pair.
-_MOST_ITEMS = 5
+MOST_ITEMS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,7 @@ class Pairs:
 def pairs_of(parts: Sequence[Pairs]) -> Pairs:
     """Return the pairs of all parts."""
     none = np.zeros(0, np.int64)
-    parts = [Pairs(none, none, none, np.zeros(0), np.zeros((0, _MOST_ITEMS), np.int64)), *parts]
+    parts = [Pairs(none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int64)), *parts]
     return Pairs(
         np.concatenate([part.first for part in parts]),
         np.concatenate([part.second for part in parts]),
@@ -203,18 +206,34 @@ def strongest_pairs(
     names: Sequence[str],
     neighbours: int,
 ) -> Pairs:
+    """Return the pairs of `chosen_pairs`, each once: from its lower passage where both chose."""
+    found = chosen_pairs(passage, item, weight, other_weight, names, neighbours)
+    _, once = np.unique(unordered(found, len(names)), return_index=True)
+    return found.chosen(np.sort(once))
+
+
+def chosen_pairs(
+    passage: NDArray[np.int64],
+    item: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    other_weight: NDArray[np.float64],
+    names: Sequence[str],
+    neighbours: int,
+    choosing: int | None = None,
+) -> Pairs:
     """Return each passage with the `neighbours` others that it shares the weightiest items with.
 
     The arrays have an element for each item of each passage, sorted by passage: the weight of a
     shared item is `weight` of the first passage times `other_weight` of the second. Ties are broken
-    by name. A pair comes once, from its lower passage where both chose each other.
+    by name. Only the first `choosing` passages choose, or all.
     """
     by_item = np.argsort(item, kind="stable")
     size = np.bincount(item, minlength=1)
     rank = np.empty(len(names), dtype=np.int64)
     rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
     parts = []
-    for low, high in _parts(passage, size[item]):
+    chosen_by = passage if choosing is None else passage[passage < choosing]
+    for low, high in _parts(chosen_by, size[item[: chosen_by.size]]):
         own, other = joined(np.arange(low, high), item, by_item)
         apart = passage[own] != passage[other]
         pairs = grouped(
@@ -223,9 +242,7 @@ def strongest_pairs(
         best = np.lexsort((rank[pairs.second], -pairs.weight, pairs.first))
         place = np.arange(best.size) - np.searchsorted(pairs.first[best], pairs.first[best])
         parts.append(pairs.chosen(best[place < neighbours]))
-    found = pairs_of(parts)
-    _, once = np.unique(unordered(found, len(names)), return_index=True)
-    return found.chosen(np.sort(once))
+    return pairs_of(parts)
 
 
 def unordered(pairs: Pairs, passages: int) -> NDArray[np.int64]:
@@ -261,14 +278,14 @@ def grouped(
     new = (np.diff(first, prepend=-1) != 0) | (np.diff(second, prepend=-1) != 0)
     begins = np.flatnonzero(new)
     count = np.diff(begins, append=first.size)
-    places = begins[:, None] + np.arange(_MOST_ITEMS)
+    places = begins[:, None] + np.arange(MOST_ITEMS)
     return Pairs(
         first[begins],
         second[begins],
         count,
         np.add.reduceat(weight, begins) if begins.size else np.zeros(0),
         np.where(
-            np.arange(_MOST_ITEMS) < count[:, None],
+            np.arange(MOST_ITEMS) < count[:, None],
             items[np.minimum(places, max(items.size - 1, 0))] if items.size else -1,
             -1,
         ),
@@ -284,6 +301,22 @@ def _parts(passage: NDArray[np.int64], pairs: NDArray[np.int64]) -> Iterator[tup
         if total - before > _MOST_PAIRS or high == passage.size:
             yield low, high
             low, before = high, total
+
+
+def pair_hashes(
+    pairs: Pairs, titled: NDArray[np.bool_], ids: Sequence[str], titles: Sequence[str]
+) -> NDArray[np.uint64]:
+    """Return a hash of everything that the edge of each pair says but its weight.
+
+    `titled` are those of a title, `ids` the passages' by their places, `titles` those of the items.
+    """
+    what = hashed(titles)
+    identity = hashed(ids)[pairs.second] + (2 * pairs.count + titled).astype(np.uint64) * _MIXED
+    for at in range(MOST_ITEMS):
+        item = pairs.items[:, at]
+        known = what[item] if what.size else np.zeros(item.size, np.uint64)
+        identity = (identity ^ np.where(item < 0, np.uint64(0), known)) * _MIXED
+    return identity
 
 
 def write_pairs(
@@ -304,14 +337,7 @@ def write_pairs(
     shared = shared.chosen(~np.isin(unordered(shared, len(rows)), unordered(named, len(rows))))
     pairs = pairs_of((named, shared))
     titled = np.arange(pairs.first.size) < named.first.size
-    ids = hashed(row["id"] for row in rows)
-    what = hashed(titles)
-    # Of everything that an edge says but its weight.
-    identity = ids[pairs.second] + (2 * pairs.count + titled).astype(np.uint64) * _MIXED
-    for at in range(_MOST_ITEMS):
-        item = pairs.items[:, at]
-        known = what[item] if what.size else np.zeros(item.size, np.uint64)
-        identity = (identity ^ np.where(item < 0, np.uint64(0), known)) * _MIXED
+    identity = pair_hashes(pairs, titled, [row["id"] for row in rows], titles)
     size = np.bincount(pairs.first, minlength=len(rows))
     changed = outdated(
         pairs.first, identity, pairs.weight, [row["sharedMarks"] for row in rows],

@@ -86,12 +86,14 @@ def write(
     batch: dict[str, SourceDocument],
     passage_size: int | None,
     language: str,
+    *,
+    shelf: bool = True,
 ) -> Written:
     """Store what is new or changed in a batch, and report what is stored of all of it.
 
     `passage_size` is in characters, None for the defaults; `language` counts where the corpus is
-    new. Raises DatabaseError where the database
-    does not have every character afterwards.
+    new. Without `shelf` a large corpus gets no indexes of its own: the caller calls `take_shelf`.
+    Raises DatabaseError where the database does not have every character afterwards.
     """
     prints = {
         id_: fingerprint(document.title, document.text, *_settings(document, passage_size))
@@ -117,7 +119,8 @@ def write(
     results = [*unchanged]
     for rows in database.write_all("load/documents", values):
         results += rows
-    take_shelf(database, corpus)
+    if shelf:
+        take_shelf(database, corpus)
     _write_tables(database, corpus, {i: d for i, d in batch.items() if d.tables and i not in same})
     for row in results:
         expected = len(batch[row["id"]].text)

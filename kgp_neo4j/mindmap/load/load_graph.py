@@ -13,14 +13,14 @@ from kgp_neo4j.mindmap.load.adopt import read_stored
 from kgp_neo4j.mindmap.load.embed import encoder_of_language, write_and_embed
 from kgp_neo4j.mindmap.load.entity_tables import read_table
 from kgp_neo4j.mindmap.load.gather import Gathered, checked_types, read_entity_types
-from kgp_neo4j.mindmap.load.graph_names import Reading, checked_graph
+from kgp_neo4j.mindmap.load.graph_names import Fact, Reading, checked_graph
 from kgp_neo4j.mindmap.load.mapping import TableMapping, read_mapping
 from kgp_neo4j.mindmap.load.triple_files import is_encoding, read_triples
 from kgp_neo4j.mindmap.load.write_graph import GraphWriter
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
-__all__ = ["adopt_graph", "load_graph"]
+__all__ = ["adopt_graph", "load_graph", "load_triples"]
 
 
 def load_graph(
@@ -93,6 +93,31 @@ def adopt_graph(
     source = _Source(Gathered(graph), keep_going, [])
     source.read(read_stored(database, graph, labels, name_property))
     source.gathered.decide_types(by_relation, {})
+    return _write(database, graph, source, 0, encoder, embed, began)
+
+
+def load_triples(
+    database: Database,
+    triples: Iterable[tuple[str | None, str | None, str | None]],
+    graph: str,
+    *,
+    where: str = "triples",
+    encoder: str | None = None,
+    keep_going: bool = False,
+    embed: bool = True,
+) -> GraphLoadReport:
+    """Load triples (head, relation, tail) from anywhere into a knowledge graph.
+
+    Works as `load_graph` does; errors name a triple by `where` and its number, from 1.
+    """
+    began = time.monotonic()
+    checked_graph(graph)
+    source = _Source(Gathered(graph), keep_going, [])
+    source.read(
+        Fact(head or "", relation or "", tail or "", f"{where}:{number}")
+        for number, (head, relation, tail) in enumerate(triples, 1)
+    )
+    source.gathered.decide_types({}, {})
     return _write(database, graph, source, 0, encoder, embed, began)
 
 

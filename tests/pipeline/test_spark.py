@@ -1,0 +1,142 @@
+"""Spark with real executors and Neo4j's connector: the graph of the single machine."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import rows
+from pyspark.sql import SparkSession
+
+from kgp_neo4j import Corpus
+from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.integrations import spark
+from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError
+
+pytestmark = pytest.mark.slow
+
+_CORPUS = Path(__file__).parents[3] / "shared" / "data" / "hotpotqa" / "corpus.jsonl.gz"
+_TIMES = {"createdAt", "loadedAt", "connectedAt"}
+#: Floats that encoders and GDS round differently from run to run.
+_VECTORS = {"embedding"}
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[SparkSession]:
+    """Two executors' threads; a task that dies is tried four times."""
+    made = spark.make_session("local[2,4]", ui_enabled="false", sql_shuffle_partitions="2")
+    made.sparkContext.setLogLevel("OFF")
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The first 200 passages of HotpotQA's corpus."""
+    with gzip.open(_CORPUS, "rt", encoding="utf-8") as lines:
+        text = "".join(next(lines) for _ in range(200))
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _everything(database: Database, corpus: str) -> dict[Any, Any]:
+    """Return all nodes and edges of a corpus with all that they say but times and vectors."""
+
+    def key(properties: dict[str, Any]) -> Any:
+        return properties.get("id") or properties.get("text") or properties.get("name")
+
+    hidden = _TIMES | _VECTORS
+    nodes = rows(
+        database,
+        "MATCH (n) WHERE n.corpus = $c OR (n:Corpus AND n.name = $c) "
+        "RETURN labels(n) AS labels, properties(n) AS p",
+        c=corpus,
+    )
+    edges = rows(
+        database,
+        "MATCH (a {corpus: $c})-[r]->(b) WHERE NOT type(r) STARTS WITH 'SIMILAR' RETURN "
+        "properties(a) AS a, type(r) AS type, properties(b) AS b, properties(r) AS p",
+        c=corpus,
+    )
+    made: dict[Any, Any] = {
+        (*sorted(n["labels"]), key(n["p"])): {k: v for k, v in n["p"].items() if k not in hidden}
+        for n in nodes
+    }
+    made |= {(key(e["a"]), e["type"], key(e["b"])): e["p"] for e in edges}
+    assert len(made) == len(nodes) + len(edges)  # nothing twice
+    return made
+
+
+def _similar(database: Database, corpus: str) -> set[tuple[str, str]]:
+    found = rows(
+        database,
+        "MATCH (p:Passage {corpus: $c})-[:SIMILAR_ST]->(q) RETURN p.id AS p, q.id AS q",
+        c=corpus,
+    )
+    return {(row["p"], row["q"]) for row in found}
+
+
+def test_spark_makes_the_graph_of_one_machine_once_and_again(
+    database: Database, corpus: str, session: SparkSession, file: Path
+) -> None:
+    load(database, [file], corpus)
+    connect(database, corpus)
+    expected, near = _everything(database, corpus), _similar(database, corpus)
+    delete_corpus(database, corpus)
+
+    loaded = spark.load(spark.read_documents(session, [file]), corpus, database=database)
+    assert (loaded.documents, loaded.new) == (200, 200)
+    made = spark.connect(session, corpus, database=database)
+    assert made.embedded == 200
+    assert _everything(database, corpus) == expected
+    assert len(_similar(database, corpus) & near) >= 0.98 * len(near) > 0
+
+    again = spark.load(spark.read_documents(session, [file]), corpus, database=database)
+    assert (again.new, again.unchanged) == (0, 200)
+    spark.connect(session, corpus, edges=["tfidf"], database=database)
+    assert _everything(database, corpus).keys() == expected.keys()
+
+    questions = [("a", "Where is Carnegie Mellon Silicon Valley?"), ("b", "Who is Erik?")]
+    frame = session.createDataFrame(questions, "id string, question string")
+    found = spark.retrieve(frame, corpus, k=3, database=database).collect()
+    for id_, question in questions:
+        own = Corpus(corpus, database=database).retrieve(question).passages[:3]
+        passages = [(row["passage"], row["rank"]) for row in found if row["id"] == id_]
+        assert passages == [(p.id, rank) for rank, p in enumerate(own, 1)]
+
+
+def test_frames_of_texts_and_triples_are_loaded_and_bad_ones_refused(
+    database: Database, corpus: str, session: SparkSession
+) -> None:
+    good = session.createDataFrame(
+        [("1", "Ada", "Ada built the lighthouse."), ("2", "Bo", "Bo painted it.")],
+        "key string, title string, text string",
+    )
+    bad = good.union(session.createDataFrame([("3", "Cleo", None)], good.schema))
+    with pytest.raises(InputError, match="no key or no text"):
+        spark.load(spark.documents_of(bad, "people"), corpus, database=database)
+    done = spark.load(spark.documents_of(bad, "people"), corpus, keep_going=True, database=database)
+    assert (done.documents, len(done.errors)) == (2, 1)
+    with pytest.raises(ConfigurationError, match="no column text"):
+        spark.documents_of(good.drop("text"), "people")
+    with pytest.raises(CorpusError):
+        spark.connect(session, f"{corpus} elsewhere", database=database)
+    with pytest.raises(ConfigurationError, match="knn-mdr"):
+        spark.connect(session, corpus, edges=["knn-mdr"], database=database)
+
+    triples = session.createDataFrame(
+        [("Ada", "built", "Lighthouse"), ("Bo", "painted", "Lighthouse")] * 2,
+        "head string, relation string, tail string",
+    )
+    loaded = spark.load_kg(triples, corpus, database=database)
+    again = spark.load_kg(triples, corpus, database=database)
+    delete_graph(database, corpus)
+    assert (loaded.entities, loaded.relationships, again.new) == (3, 2, 0)
