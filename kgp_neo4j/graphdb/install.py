@@ -204,8 +204,9 @@ def _make_schema(database: Database) -> None:
             database.write_in_batches(upgrade.path.removeprefix("cypher/").removesuffix(".cypher"))
     for upgrade in folder(_SCHEMA):
         database.define(upgrade, {})
-    if database.read("inspect/corpus_names"):  # the statement needs APOC
+    if database.read("inspect/corpus_names"):  # the first statement needs APOC
         database.write_in_batches("install/shelf_indexes")
+        database.write_in_batches("install/empty_lists")
     database.read("install/await_indexes")
 
 

@@ -8,7 +8,7 @@ from graphs import rows
 from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import open_ready, install, open_to_read
+from kgp_neo4j.graphdb.install import install, open_ready, open_to_read
 from kgp_neo4j.graphdb.statements import folder, statement
 from kgp_neo4j.types.errors import DatabaseError
 

@@ -16,7 +16,7 @@ from small_graphs import keep_one, key, lighthouse
 
 from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import open_ready, install, missing, uninstall
+from kgp_neo4j.graphdb.install import install, missing, open_ready, uninstall
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
 
