@@ -14,7 +14,15 @@ from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.corpus import InstallReport as Installed
 from kgp_neo4j.types.errors import CapabilityError, DatabaseError
 
-__all__ = ["install", "missing", "open_database", "open_to_read", "uninstall"]
+__all__ = [
+    "install",
+    "installation",
+    "missing",
+    "open_database",
+    "open_ready",
+    "open_to_read",
+    "uninstall",
+]
 
 _PROCEDURES = "procedures"
 _SCHEMA = "schema"
@@ -39,7 +47,7 @@ def open_database(
     The schema is created on first use. Procedures are installed into the embedded server; into a
     user's own server only by `install`. `echo` gets messages about steps that take long.
     """
-    return _open_ready(_connection(folders, echo))
+    return open_ready(_connection(folders, echo))
 
 
 def open_to_read(
@@ -74,7 +82,8 @@ def _connection(folders: Folders | None, echo: Callable[[str], object] | None) -
     return connection
 
 
-def _open_ready(connection: Connection) -> Database:
+def open_ready(connection: Connection) -> Database:
+    """Open the database of a connection as `open_database` does."""
     database = Database(connection)
     try:
         database.verify()
@@ -159,6 +168,20 @@ def missing(found: Capabilities) -> list[str]:
     return sentences
 
 
+def installation(procedures: str) -> dict[str, object]:
+    """Return what the database remembers of an installation whose schema is still to be made.
+
+    `procedures` is the fingerprint of those that are installed, "" for none.
+    """
+    return {
+        "name": "kgp-neo4j",
+        "layout": len(folder(_UPGRADES)),
+        "schema": "",
+        "procedures": procedures,
+        "version": metadata.version("kgp-neo4j"),
+    }
+
+
 def _state(database: Database) -> Row | None:
     """Return the stored state of an earlier installation, if there is one."""
     found = database.read("install/state")
@@ -181,6 +204,9 @@ def _make_schema(database: Database) -> None:
             database.write_in_batches(upgrade.path.removeprefix("cypher/").removesuffix(".cypher"))
     for upgrade in folder(_SCHEMA):
         database.define(upgrade, {})
+    if database.read("inspect/corpus_names"):  # the first statement needs APOC
+        database.write_in_batches("install/shelf_indexes")
+        database.write_in_batches("install/empty_lists")
     database.read("install/await_indexes")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -341,6 +342,45 @@ def test_await_indexes(database: Database) -> None:
     assert database.read("install/await_indexes", seconds=60) == []
     states = rows(database, "SHOW INDEXES YIELD state RETURN DISTINCT state")
     assert states == [{"state": "ONLINE"}]
+
+
+def test_what_others_made_is_seen(database: Database, corpus: str) -> None:
+    rows(database, "CREATE (:Corpus {name: $c})", c=corpus)
+    assert database.read("install/foreign") == [{"nodes": True}]
+    name = f"of_a_test_{uuid.uuid4().hex}"
+    rows(database, f"CREATE INDEX {name} FOR (n:OfATest) ON (n.x)")
+    try:
+        assert {"name": name} in database.read("install/foreign_indexes")
+    finally:
+        rows(database, f"DROP INDEX {name}")
+    found = database.read("install/foreign_indexes")
+    assert not any(row["name"] == name or row["name"].startswith("kgp_") for row in found)
+
+
+def test_what_an_import_leaves_out_is_made(database: Database, corpus: str) -> None:
+    scope = f"c{uuid.uuid4().hex[:16]}"
+    rows(
+        database,
+        "CREATE (:Corpus {name: $c, scope: $s, shelf: $s, language: 'english'}), "
+        "(d:Document {id: $c, corpus: $c}), (d)-[:HAS_PASSAGE]->(:Passage {id: $c, corpus: $c, "
+        "text: 'One.'}), (:Table {id: $c, corpus: $c})-[:HAS_ROW]->(:Row {corpus: $c})"
+        "-[:HAS_CELL]->(:Cell {corpus: $c}), (:Page {id: $c, corpus: $c, number: 1})",
+        c=corpus,
+        s=scope,
+    )
+    counted = {"documents": 1, "passages": 1, "characters": 4, "pages": 1, "tables": 1, "cells": 1}
+    assert database.read("load/content", corpus=corpus) == [counted]
+    assert database.write_in_batches("install/empty_lists")["changed"] >= 1
+    assert rows(database, "MATCH (t:Table {id: $c}) RETURN t.pageNumbers AS n", c=corpus) == [
+        {"n": []}
+    ]
+    assert database.write_in_batches("install/empty_lists") == {"changed": 0}
+    assert database.write_in_batches("install/shelf_indexes")["corpora"] >= 1
+    query = "SHOW INDEXES YIELD name WHERE name ENDS WITH $s RETURN name ORDER BY name"
+    assert [row["name"] for row in rows(database, query, s=scope)] == [
+        f"kgp_passage_{scope}",
+        f"kgp_vectors_{scope}",
+    ]
 
 
 # --- schema ---------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from graphs import rows
 from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import _open_ready, install, open_to_read
+from kgp_neo4j.graphdb.install import install, open_ready, open_to_read
 from kgp_neo4j.graphdb.statements import folder, statement
 from kgp_neo4j.types.errors import DatabaseError
 
@@ -195,7 +195,7 @@ def test_a_database_of_a_newer_release_is_left_alone(installed: Database) -> Non
     installed.write("install/remember", **newer)
     try:
         with pytest.raises(DatabaseError, match=r"a newer kgp-neo4j \(99.0\) made the database"):
-            _open_ready(installed.connection)
+            open_ready(installed.connection)
         assert installed.read("install/state") == [newer]
     finally:
         installed.write("install/remember", **before)

@@ -39,9 +39,9 @@ def session() -> Iterator[SparkSession]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """The first 200 passages of HotpotQA's corpus."""
+    """The first 80 passages of HotpotQA's corpus."""
     with gzip.open(_CORPUS, "rt", encoding="utf-8") as lines:
-        text = "".join(next(lines) for _ in range(200))
+        text = "".join(next(lines) for _ in range(80))
     path = tmp_path / "corpus.jsonl"
     path.write_text(text, encoding="utf-8")
     return path
@@ -93,14 +93,14 @@ def test_spark_makes_the_graph_of_one_machine_once_and_again(
     delete_corpus(database, corpus)
 
     loaded = spark.load(spark.read_documents(session, [file]), corpus, database=database)
-    assert (loaded.documents, loaded.new) == (200, 200)
+    assert (loaded.documents, loaded.new) == (80, 80)
     made = spark.connect(session, corpus, database=database)
-    assert made.embedded == 200
+    assert made.embedded == 80
     assert _everything(database, corpus) == expected
     assert len(_similar(database, corpus) & near) >= 0.98 * len(near) > 0
 
     again = spark.load(spark.read_documents(session, [file]), corpus, database=database)
-    assert (again.new, again.unchanged) == (0, 200)
+    assert (again.new, again.unchanged) == (0, 80)
     spark.connect(session, corpus, edges=["tfidf"], database=database)
     assert _everything(database, corpus).keys() == expected.keys()
 

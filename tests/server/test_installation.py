@@ -16,7 +16,7 @@ from small_graphs import keep_one, key, lighthouse
 
 from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import _open_ready, install, missing, uninstall
+from kgp_neo4j.graphdb.install import install, missing, open_ready, uninstall
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
 
@@ -26,7 +26,7 @@ _NAMES = tuple(sorted(f"custom.{made.name}" for made in _PROCEDURES))
 
 def open_database_again(database: Database) -> Database:
     """Open the database as the embedded one, as the next command would."""
-    return _open_ready(dataclasses.replace(database.connection, embedded=True))
+    return open_ready(dataclasses.replace(database.connection, embedded=True))
 
 
 def _define(database: Database, signature: str, text: str) -> None:

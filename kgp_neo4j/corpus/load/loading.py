@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.delete import discard_import
-from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.corpus.load.ids import checked_corpus
+from kgp_neo4j.corpus.load.source import Source, find_files
 from kgp_neo4j.corpus.load.write import batches, write
-from kgp_neo4j.environment.files import find, shown, size_on_disk
-from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.environment.files import shown, size_on_disk
+from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.text.language import DEFAULT_LANGUAGE, LANGUAGES, guess_language
-from kgp_neo4j.types.checks import check_choice
+from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
@@ -39,18 +37,11 @@ def load(
     committed before stays; with `keep_going` the rest is loaded and the report lists the errors.
     """
     began = time.monotonic()
-    checked_corpus(corpus)
-    if passage_size is not None and passage_size < 1:
-        raise ConfigurationError(
-            f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
-        )
-    if language is not None:
-        check_choice("language", language, sorted(set(LANGUAGES.values())))
-    found = find(paths)
-    if found.errors and not keep_going:
-        raise found.errors[0]
+    found = find_files(
+        paths, corpus, passage_size=passage_size, language=language, keep_going=keep_going
+    )
     discard_import(database, corpus)
-    source = _Source(found.files, keep_going)
+    source = Source(found.files, keep_going)
     documents = passages = characters_out = new = unchanged = replaced = characters_in = 0
     pages = tables = cells = recognised = 0
     spoken = ""
@@ -75,7 +66,7 @@ def load(
             raise _stopped(error, documents) from error
     return LoadReport(
         corpus=corpus,
-        files=source.files,
+        files=source.done.files,
         documents=documents,
         passages=passages,
         characters_in=characters_in,
@@ -83,13 +74,13 @@ def load(
         new=new,
         unchanged=unchanged,
         replaced=replaced,
-        errors=(*map(str, found.errors), *source.errors),
+        errors=(*map(str, found.errors), *source.done.errors),
         ignored=tuple(shown(path) for path in found.ignored),
         pages=pages,
         tables=tables,
         cells=cells,
         recognised=recognised,
-        left_out=tuple(source.left_out),
+        left_out=tuple(source.done.left_out),
         seconds=round(time.monotonic() - began, 3),
         language=spoken,
     )
@@ -116,31 +107,6 @@ def language_of(
         database.write("load/language_index", language=chosen)
         database.read("install/await_indexes")
     return chosen
-
-
-class _Source:
-    """The documents of all files, and a record of what was not a document."""
-
-    def __init__(self, files: list[Path], keep_going: bool) -> None:
-        self._paths = files
-        self._keep_going = keep_going
-        self.files = 0
-        self.errors: list[str] = []
-        self.left_out: list[str] = []
-
-    def documents(self, progress: Progress) -> Iterator[SourceDocument]:
-        for path in self._paths:
-            faultless = True
-            for reading in read(path, progress):
-                if isinstance(reading, SourceDocument):
-                    self.left_out += [f"{shown(path)}: {what}" for what in reading.left_out]
-                    yield reading
-                elif self._keep_going:
-                    self.errors.append(str(reading))
-                    faultless = False
-                else:
-                    raise reading
-            self.files += faultless
 
 
 def _stopped(error: InputError, documents: int) -> InputError:

@@ -70,6 +70,8 @@ def passages(text: str, size: int = DEFAULT_SIZE) -> list[PassageText]:
     """
     if not text:
         return []
+    if len(text.rstrip()) <= _skip_space(text, 0) + size:  # no look at its sentences is needed
+        return [PassageText(0, 0, len(text), text)]
     boundaries = _boundaries(text)
     visible_ends = [b.visible_end for b in boundaries]
     made: list[PassageText] = []

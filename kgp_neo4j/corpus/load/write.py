@@ -24,7 +24,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
 
-__all__ = ["Written", "batches", "write"]
+__all__ = ["Written", "batches", "document_fingerprint", "document_row", "write"]
 
 #: Documents looked up at once, and their characters: the amount that a load keeps in memory.
 _DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
@@ -59,11 +59,14 @@ class Written:
 
 
 def batches(
-    corpus: str, documents: Iterable[SourceDocument]
+    corpus: str, documents: Iterable[SourceDocument], met: Iterable[bytes] = ()
 ) -> Iterator[dict[str, SourceDocument]]:
-    """Gather documents into batches by their ids; a repeated paragraph is left out."""
+    """Gather documents into batches by their ids; a repeated paragraph is left out.
+
+    `met` are the ids of those that were there before, as bytes.
+    """
     # Ids are kept as bytes: a data set has a million paragraphs.
-    seen: set[bytes] = set()
+    seen = set(met)
     held: dict[str, SourceDocument] = {}
     characters = 0
     for document in documents:
@@ -95,17 +98,14 @@ def write(
     new. Without `shelf` a large corpus gets no indexes of its own: the caller calls `take_shelf`.
     Raises DatabaseError where the database does not have every character afterwards.
     """
-    prints = {
-        id_: fingerprint(document.title, document.text, *_settings(document, passage_size))
-        for id_, document in batch.items()
-    }
+    prints = {id_: document_fingerprint(each, passage_size) for id_, each in batch.items()}
     stored = {row["id"]: row for row in database.read("load/stored", ids=list(batch))}
     unchanged = [
         row for id_, row in stored.items() if row["fingerprint"] == prints[id_] and row["whole"]
     ]
     same = {row["id"] for row in unchanged}
     changed = (
-        _row(id_, document, prints[id_], passage_size)
+        document_row(id_, document, prints[id_], passage_size)
         for id_, document in batch.items()
         if id_ not in same
     )
@@ -170,6 +170,11 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
             )
 
 
+def document_fingerprint(document: SourceDocument, passage_size: int | None) -> str:
+    """Return a value that changes when a document must be stored anew."""
+    return fingerprint(document.title, document.text, *_settings(document, passage_size))
+
+
 def _settings(document: SourceDocument, passage_size: int | None) -> list[str]:
     """Return everything besides its text that decides how a document is stored."""
     size = _size(document, passage_size)
@@ -192,9 +197,13 @@ def _size(document: SourceDocument, passage_size: int | None) -> int | None:
     return split.DEFAULT_SIZE
 
 
-def _row(
+def document_row(
     id_: str, document: SourceDocument, print_: str, passage_size: int | None
 ) -> dict[str, Any]:
+    """Return a document with its passages, sections, pages, tables and columns as stored.
+
+    The rows and cells of its tables are those of `grid.table_rows`.
+    """
     text = document.text
     sections = outline(document)
     parts = placed_passages(document, sections, _size(document, passage_size))

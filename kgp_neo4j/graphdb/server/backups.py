@@ -1,11 +1,12 @@
-"""Backs up the embedded database into one file while it is stopped, and restores it.
+"""Backs up the embedded database into one file while it is stopped, restores it, and fills it.
 
-The file is a zip: `manifest.json` with the versions and the SHA-256 of every file, `password`, and
+A backup is a zip: `manifest.json` with the versions and the SHA-256 of every file, `password`, and
 the files of the home's folder `data`, where Neo4j has all databases and users.
 
 A restore unpacks into a folder of its own, checks every sum, puts it in the place of `data`, which
 is moved aside, and starts it. What was there before is deleted only then; whatever stops the
-restore earlier, `settle` puts it back, and every start and restore calls that first.
+restore earlier, `settle` puts it back, and every start and restore calls that first. An import of
+files goes the same way.
 """
 
 from __future__ import annotations
@@ -18,22 +19,32 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
-from kgp_neo4j.graphdb.server.disk import disk_error, require_free, write_private
+from kgp_neo4j.graphdb.server.admin import run_admin
+from kgp_neo4j.graphdb.server.disk import (
+    disk_error,
+    private_folder,
+    require_free,
+    write_private,
+)
+from kgp_neo4j.graphdb.server.jars import Installation
+from kgp_neo4j.graphdb.server.java import Java
+from kgp_neo4j.graphdb.server.neo4j_conf import Memory
 from kgp_neo4j.graphdb.server.password import password_file, read_password
 from kgp_neo4j.graphdb.statements import folder
 from kgp_neo4j.types.errors import ServerError
 from kgp_neo4j.types.transfer import StoreBackup
 
-__all__ = ["is_restoring", "pack", "put_in_place", "settle", "unpack"]
+__all__ = ["fill", "is_restoring", "pack", "put_in_place", "settle", "transactions", "unpack"]
 
 FORMAT = 1
 _MANIFEST, _PASSWORD = "manifest.json", "password"
 _PIECE = 1 << 20
+_DATABASE = "neo4j"
 _LARGEST_MANIFEST = 16 << 20
 #: Names within a home: the restored data before they are in place, and those from before.
 _NEW, _OLD, _OLD_PASSWORD = "data.restored", "data.before", "password.before"
@@ -127,6 +138,52 @@ def unpack(home: Path, path: Path, neo4j: str) -> StoreBackup:
             _damaged(path, str(error))
         raise
     return _told(path, manifest)
+
+
+def transactions(home: Path) -> dict[str, int]:
+    """Return the files of the database's transactions with their bytes: they grow with each."""
+    folder_ = home / "data" / "transactions" / _DATABASE
+    return {path.name: path.stat().st_size for path in folder_.glob("neostore.transaction.db.*")}
+
+
+def fill(
+    home: Path,
+    installed: Installation,
+    java: Java,
+    memory: Memory,
+    source: Path,
+    arguments: Sequence[str],
+) -> None:
+    """Import files into a database beside the data of a home, which stay as they are.
+
+    `arguments` are those of Neo4j's admin tool, with paths that begin in `source`. All but the
+    database that is imported is copied. The server must be stopped. Raises ServerError.
+    """
+    new = home / _NEW
+    conf = home / "run" / "import"
+    try:
+        shutil.rmtree(new, ignore_errors=True)
+        size = sum(path.stat().st_size for path in source.iterdir())
+        require_free(home, 2 * size, "The data")
+        shutil.copytree(
+            home / "data", new, ignore=shutil.ignore_patterns(_DATABASE, "store_lock", "*_lock")
+        )
+        private_folder(conf)
+        where = str(new).replace("\\", "/")
+        write_private(conf / "neo4j.conf", f"server.directories.data={where}\n")
+        write_private(new / _PASSWORD, read_password(home) + "\n")
+    except OSError as error:
+        raise disk_error(error, new, "The data could not be written") from error
+    limits = [f"--max-off-heap-memory={memory.page_cache}m", f"--report-file={conf / 'report'}"]
+    run_admin(
+        home,
+        installed,
+        java,
+        [*arguments, *limits],
+        options=["-XX:+UseParallelGC", f"-Xmx{memory.heap}m"],
+        conf=conf,
+        folder=source,
+    )
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path, neo4j: str) -> dict[str, Any]:
@@ -224,4 +281,4 @@ def settle(home: Path) -> str:
     old.replace(data)
     kept.unlink(missing_ok=True)
     shutil.rmtree(home / _NEW, ignore_errors=True)
-    return "A restore was cut off: the database is the one from before it."
+    return "A restore or a first load was cut off: the database is the one from before it."

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import subprocess
 from pathlib import Path
 
+from kgp_neo4j.graphdb.server.admin import run_admin
 from kgp_neo4j.graphdb.server.disk import disk_error, write_private
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.java import Java
-from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
 from kgp_neo4j.types.errors import ServerError
 
 __all__ = ["password_file", "prepare_password", "read_password"]
@@ -59,44 +57,12 @@ def prepare_password(home: Path, installed: Installation, java: Java) -> str:
 
 def _set_initial(home: Path, installed: Installation, java: Java, password: str) -> None:
     """Set the initial password with Neo4j's admin tool, which stores its hash."""
-    arguments = home / "run" / "admin.args"
-    # The tool takes the password as an argument only. Java reads its own arguments and the
-    # program's from a file, so the password is in no list of processes.
-    argument_file(
-        arguments,
-        [
-            f"-XX:TieredStopAtLevel={_FEW}",
-            "-XX:+UseSerialGC",
-            "-Xmx128m",
-            *class_path_option(installed.class_path),
-            "org.neo4j.cli.AdminTool",
-            "dbms",
-            "set-initial-password",
-            password,
-        ],
+    run_admin(
+        home,
+        installed,
+        java,
+        ["dbms", "set-initial-password", password],
+        options=[f"-XX:TieredStopAtLevel={_FEW}", "-XX:+UseSerialGC", "-Xmx128m"],
+        seconds=_PATIENCE,
+        secret=password,
     )
-    try:
-        result = subprocess.run(
-            [str(java.command), f"@{arguments}"],
-            env={**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ServerError(
-            f"Neo4j's admin tool could not be run: {type(error).__name__}",
-            where=str(java.command),
-            hint="Check that JAVA_HOME is a working Java 17 or 21, or unset it.",
-        ) from error
-    finally:
-        arguments.unlink(missing_ok=True)
-    if result.returncode:
-        output = (result.stderr or result.stdout).replace(password, "***").strip().splitlines()
-        raise ServerError(
-            f"Neo4j's admin tool failed: {' '.join(output[-3:])}",
-            where=str(home),
-            hint="Check that the folder can be written to and the disk is not full.",
-        )

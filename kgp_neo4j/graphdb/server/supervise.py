@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +13,15 @@ from typing import Literal
 
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
-from kgp_neo4j.graphdb.server.backups import is_restoring, pack, put_in_place, settle, unpack
+from kgp_neo4j.graphdb.server.backups import (
+    fill,
+    is_restoring,
+    pack,
+    put_in_place,
+    settle,
+    transactions,
+    unpack,
+)
 from kgp_neo4j.graphdb.server.browser import browser_jar, browser_settings, prepare_browser
 from kgp_neo4j.graphdb.server.disk import private_folder, require_free
 from kgp_neo4j.graphdb.server.jars import Installation, install
@@ -38,7 +46,16 @@ from kgp_neo4j.graphdb.server.process import (
 from kgp_neo4j.types.errors import ServerError
 from kgp_neo4j.types.transfer import StoreBackup
 
-__all__ = ["ServerStatus", "backup", "ensure", "restore", "start", "status", "stop"]
+__all__ = [
+    "ServerStatus",
+    "backup",
+    "ensure",
+    "replace_empty",
+    "restore",
+    "start",
+    "status",
+    "stop",
+]
 
 _Echo = Callable[[str], object]
 #: Set to 1, it lets queries use files of the home's folder `import` and fetch from addresses.
@@ -277,6 +294,56 @@ def restore(folders: Folders, path: Path, *, echo: _Echo | None = None) -> Store
             end(home, state, _STOP_SECONDS)
             forget_state(home)
     return told[0]
+
+
+def replace_empty(
+    folders: Folders,
+    source: Path,
+    arguments: Sequence[str],
+    check: Callable[[Connection], object],
+    prove: Callable[[Connection], object],
+    *,
+    echo: _Echo | None = None,
+) -> None:
+    """Replace the embedded database, in which is nothing, by one that is imported from files.
+
+    `source` is the folder of the files, and `arguments` are those of Neo4j's admin tool. `check`
+    is called while the database runs and raises where it is not empty; `prove` is called with the
+    new one running. Where either raises, where something was written after the check, and whatever
+    else happens before the end, the database is as it was at its next start. Raises ServerError.
+    """
+    echo = echo or _silent
+    home = folders.home
+    installed = install(folders.cache, echo=echo)
+    java = find_java()
+    seen: list[dict[str, int]] = []
+
+    def look() -> None:
+        state = read_state(home)
+        if state is None or not is_ours(home, state):
+            raise ServerError("The server was stopped", where=str(home), hint="Run it again.")
+        seen.append(transactions(home))
+        check(_connection(home, state, read_password(home)))
+
+    def proven() -> None:
+        connection = _start(folders, installed, java, None, echo)
+        try:
+            prove(connection)
+        except BaseException:
+            if (state := read_state(home)) is not None:
+                end(home, state, _STOP_SECONDS)
+                forget_state(home)
+            raise
+
+    with _stopped(folders, echo, look):
+        if seen[-1] != transactions(home):
+            raise ServerError(
+                "Something was written into the database meanwhile",
+                where=str(home),
+                hint="Nothing was changed. Run the command again while nobody else writes.",
+            )
+        fill(home, installed, java, choose_memory(machine_memory()), source, arguments)
+        put_in_place(home, proven)
 
 
 @contextmanager
