@@ -74,7 +74,7 @@ _TRACE = "4f0c1b"
 _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
     r"|kgp-neo4j server (start|stop|logs|open|backup|restore)|NEO4J_URI="
-    r"|--encoder sentence-transformers/"
+    r"|--encoder sentence-transformers/|kgp-neo4j load .*--bulk"
     r"|kgp-neo4j train (t5|llama|scorer|reader) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
     r"|--model trained/|--llm |kgp-neo4j evaluate (?!--list|demo --methods)"
 )
