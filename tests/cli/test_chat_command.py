@@ -289,9 +289,10 @@ def test_sources_keep_their_numbers_and_traces_can_be_kept(
 def test_any_bytes_may_come_from_a_pipe(database: Database, demo_corpus: str) -> None:
     said = b"caf\xe9?\n\x00\x1b[2J\n" + b"x " * 20_000 + b"\nWho designed the Hesk Bridge?"
     done = _chat(database, demo_corpus, said, "--json")
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 1, done.output  # one of them is too long, and the others are answered
     turns = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(turns) == 4
+    assert ["characters" in turn.get("error", "") for turn in turns] == [False, False, True, False]
     assert turns[0]["said"] == "caf\ufffd?"
     assert turns[-1]["sources"][0].keys() == {"number", "id", "title", "section"}
 
