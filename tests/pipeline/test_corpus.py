@@ -96,6 +96,7 @@ class _Words(NextEvidenceAgent):
         return [NextEvidence(text=question)] * len(paths)
 
 
+@pytest.mark.alone
 def test_objects_of_ones_own(demo: Corpus) -> None:
     answer = demo.ask(_QUESTION, retriever=_First(demo), answerer=_Titles())
     assert (answer.text, answer.agent, len(answer.passages)) == ("Hesk Bridge", "first", 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
@@ -30,11 +30,12 @@ from kgp_neo4j.integrations.spark.session import mapped, opened, plain_errors, r
 from kgp_neo4j.mindmap.load.load_graph import load_triples
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.json_records import read_record, to_json
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
 __all__ = ["documents_of", "load", "load_kg", "read_documents", "read_frame"]
 
-_DOCUMENTS = "source string, key string, place long, document binary, error string"
+_DOCUMENTS = "source string, key string, place long, document string, error string"
 #: The documents by which the language of a new corpus is guessed.
 _GUESSED = 1000
 _COUNTS = [field.name for field in fields(Written)]
@@ -60,7 +61,7 @@ def _read(rows: Iterator[Row]) -> Iterator[tuple[Any, ...]]:
             for at, reading in enumerate(read(Path(row["path"]), progress)):
                 place = row["file"] << 40 | at
                 if isinstance(reading, SourceDocument):
-                    made = pickle.dumps(reading)
+                    made = to_json(reading)
                     yield reading.source, reading.key, place, made, None
                 else:
                     yield row["path"], "", place, None, str(reading)
@@ -98,7 +99,7 @@ def _rows(rows: Iterator[Row], source: str, whole: bool) -> Iterator[tuple[Any, 
             yield source, row["key"], at, None, f"{source}: a row has no key or no text"
             continue
         made = SourceDocument(row["title"] or row["key"], row["text"], source, row["key"], whole)
-        yield source, row["key"], at, pickle.dumps(made), None
+        yield source, row["key"], at, to_json(made), None
 
 
 def load(
@@ -134,9 +135,7 @@ def load(
             first = good.orderBy("source", "place").limit(_GUESSED).collect()
             discard_import(used, corpus)
             spoken = (
-                language_of(
-                    used, corpus, language, (pickle.loads(row["document"]) for row in first)
-                )
+                language_of(used, corpus, language, (_document(row) for row in first))
                 if first
                 else ""
             )
@@ -179,10 +178,15 @@ def load(
     )
 
 
+def _document(row: Row) -> SourceDocument:
+    made: SourceDocument = read_record(SourceDocument, json.loads(row["document"]))
+    return made
+
+
 def _write(
     rows: Iterator[Row], connection: Connection, corpus: str, size: int | None, language: str
 ) -> Iterator[tuple[int, ...]]:
-    documents = (pickle.loads(row["document"]) for row in rows)
+    documents = (_document(row) for row in rows)
     with reached(connection) as database:
         for batch in batches(corpus, documents):
             written = write(database, corpus, batch, size, language, shelf=False)
