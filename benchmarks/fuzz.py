@@ -328,7 +328,7 @@ class Place:
 
         from kgp_neo4j.serve.app import make_app
         from kgp_neo4j.serve.service import ServeSettings, Service
-        from kgp_neo4j.serve.tokens import RIGHTS, add_token, read_tokens
+        from kgp_neo4j.serve.tokens import RIGHTS, Tokens, add_token
 
         file = self.folder / "tokens.json"
         self.tokens = {
@@ -337,7 +337,7 @@ class Place:
             "nobody": "no token",
         }
         limits = ServeSettings(threads=1, upload=1, folder=self.folder / "uploads")
-        service = Service(self.database, settings=limits, tokens=read_tokens(file))
+        service = Service(self.database, settings=limits, tokens=Tokens(file))
         client = TestClient(make_app(service), raise_server_exceptions=False)
         client.__enter__()
         return client

@@ -96,7 +96,7 @@ def command(
     from kgp_neo4j.graphdb.install import open_database
     from kgp_neo4j.serve.run import check_address, listen, run
     from kgp_neo4j.serve.service import ServeSettings, Service
-    from kgp_neo4j.serve.tokens import read_tokens
+    from kgp_neo4j.serve.tokens import Tokens
 
     check_address(host, tokens)
     settings = ServeSettings(
@@ -106,7 +106,7 @@ def command(
         upload=max_upload,
         log_questions=log_questions,
     )
-    known = read_tokens(tokens) if tokens is not None else None
+    known = Tokens(tokens) if tokens is not None else None
     model = opened_model(llm, chat_url)
     with listen(host, port) as heard, open_database(echo=say) as database:
         service = Service(database, settings=settings, tokens=known, model=model)

@@ -16,7 +16,7 @@ from typing import Any
 
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["EVERYTHING", "NOTHING", "RIGHTS", "Access", "Tokens", "add_token", "read_tokens"]
+__all__ = ["EVERYTHING", "NOTHING", "RIGHTS", "Access", "Tokens", "add_token"]
 
 #: What a token may do: ask and look, load and delete documents, delete corpora and see metrics.
 RIGHTS = ("read", "load", "admin")
@@ -51,6 +51,7 @@ class Tokens:
     """The tokens of a file, to be found by what a request sends.
 
     The file is read again once it was changed; while it is wrong, what it said before holds.
+    Raises ConfigurationError for one that is wrong, or that others may read, at the beginning.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,22 +85,17 @@ class Tokens:
         return found
 
 
-def read_tokens(path: Path) -> Tokens:
-    """Read a file of tokens; raises ConfigurationError for one that others may read."""
-    return Tokens(path)
-
-
 def _accesses(path: Path) -> list[tuple[bytes, Access]]:
     return [(bytes.fromhex(each["sha256"]), _access(each)) for each in _entries(path)]
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
-    """Return what changes with a file; zeros where it cannot be looked at."""
+    """Return what changes with a file and its mode; zeros where it cannot be looked at."""
     try:
         found = path.stat()
     except OSError:
         return 0, 0, 0
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
 def add_token(

@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
 from kgp_neo4j.demo import DOCUMENTS, QUESTION, TABLE_QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve.service import ServeSettings, Service
-from kgp_neo4j.serve.tokens import add_token, read_tokens
+from kgp_neo4j.serve.tokens import Tokens, add_token
 
 _PATIENCE = 30_000  # milliseconds; a machine with other work to do is slow to draw
 _LOADED = "test page"
@@ -195,7 +195,7 @@ def test_a_token_is_asked_for_and_texts_of_documents_stay_texts(
     connect(database, corpus)
     file = tmp_path / "tokens.json"
     token = add_token(file, "ann", corpora=[corpus])
-    service = Service(database, settings=ServeSettings(folder=tmp_path), tokens=read_tokens(file))
+    service = Service(database, settings=ServeSettings(folder=tmp_path), tokens=Tokens(file))
     with serving(service) as running:
         page = _page(chromium, running.address)
         page.get_by_label("This service asks for a token.").fill(token)

@@ -35,7 +35,7 @@ from kgp_neo4j.serve.app import CALLS
 from kgp_neo4j.serve.guard import _JsonLines
 from kgp_neo4j.serve.openapi import openapi
 from kgp_neo4j.serve.service import ServeSettings, Service
-from kgp_neo4j.serve.tokens import add_token, read_tokens
+from kgp_neo4j.serve.tokens import Tokens, add_token
 
 _TEXT = "# The mill\n\nThe mill at Sund was built by Ada Moor in 1871. It ground rye and barley.\n"
 
@@ -58,7 +58,7 @@ def served(database: Database, demo_graph: str, folder: Path) -> Iterator[Servin
         ),
     }
     settings = ServeSettings(upload=1, folder=folder / "uploads")
-    service = Service(database, settings=settings, tokens=read_tokens(file))
+    service = Service(database, settings=settings, tokens=Tokens(file))
     with serving(service) as running:
         running.tokens = made  # type: ignore[attr-defined]
         yield running
