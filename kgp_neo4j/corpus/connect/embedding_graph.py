@@ -28,10 +28,11 @@ from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 __all__ = [
     "Embedding",
     "Space",
-    "check_encoder",
+    "choose_encoder",
     "connect_mdr",
     "connect_similarity",
     "embed_passages",
+    "remember_encoder",
     "require",
 ]
 
@@ -285,23 +286,13 @@ def embed_passages(
     require(database, settings.neighbours)
     # Before any change, so that a refused run leaves the corpus as it is.
     with timed(seconds, "load encoder"):
-        known = database.read("inspect/corpus", corpus=corpus)[0]
-        encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
-    if known["encoder"] and not settings.replace:
-        check_encoder(corpus, known, encoder)
-
-    def remember() -> None:
-        kept = database.write(
-            "connect/encoder", corpus=corpus, encoder=encoder.name, dimension=encoder.dimension
-        )[0]
-        check_encoder(corpus, kept, encoder)  # again: another run may have come first
-
+        encoder = choose_encoder(database, corpus, settings)
     space = Space(
         "st",
         "similarity",
         "SIMILAR_ST",
         lambda rows, done: encoder.encode([passage_text(*row) for row in rows], done=done),
-        remember,
+        lambda: remember_encoder(database, corpus, encoder),
     )
     return Embedding(database, corpus, space, replace=settings.replace, seconds=seconds)
 
@@ -318,7 +309,27 @@ def connect_similarity(
     return {"embedded": embedded, "similarity_edges": edges}
 
 
-def check_encoder(corpus: str, kept: Row, encoder: Encoder) -> None:
+def choose_encoder(database: Database, corpus: str, settings: SimilaritySettings) -> Encoder:
+    """Return the encoder of a corpus, the one asked for or the default one.
+
+    Raises EncoderError where the corpus was embedded with another and is not embedded anew.
+    """
+    known = database.read("inspect/corpus", corpus=corpus)[0]
+    encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
+    if known["encoder"] and not settings.replace:
+        _check(corpus, known, encoder)
+    return encoder
+
+
+def remember_encoder(database: Database, corpus: str, encoder: Encoder) -> None:
+    """Store which encoder a corpus has; raises EncoderError where another run has come first."""
+    kept = database.write(
+        "connect/encoder", corpus=corpus, encoder=encoder.name, dimension=encoder.dimension
+    )[0]
+    _check(corpus, kept, encoder)
+
+
+def _check(corpus: str, kept: Row, encoder: Encoder) -> None:
     """Raise EncoderError where a corpus is embedded with another encoder than this one."""
     if (kept["encoder"], kept["dimension"]) != (encoder.name, encoder.dimension):
         raise EncoderError(

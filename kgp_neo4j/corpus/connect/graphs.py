@@ -28,6 +28,7 @@ __all__ = [
     "MdrSettings",
     "SimilaritySettings",
     "connect",
+    "mark_complete",
 ]
 
 #: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.
@@ -88,10 +89,15 @@ def connect(
             report |= connect_similarity(embedding, similarity, anew)
     if "knn-mdr" in edges:
         report |= connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
-    state = database.read("inspect/corpus", corpus=corpus)[0]
-    database.write("connect/complete", corpus=corpus, complete=state["unconnected"] == 0)
+    mark_complete(database, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
+
+
+def mark_complete(database: Database, corpus: str) -> None:
+    """Store whether every passage of a corpus is in all of its graphs."""
+    state = database.read("inspect/corpus", corpus=corpus)[0]
+    database.write("connect/complete", corpus=corpus, complete=state["unconnected"] == 0)
 
 
 def _nothing() -> None:

@@ -7,6 +7,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,7 @@ def extract_keywords(
         [*grams.texts(used[~named]), *(text.titles[at] for at in titles.tolist())],
         np.concatenate((grams.frequency[used[~named]], text.title_frequency[titles])),
         named,
-        np.concatenate((grams.hashes(used[~named]), text.title_hashes[titles])),
+        np.concatenate((grams.hashes[used[~named]], text.title_hashes[titles])),
         passage,
         number.reshape(-1),
         weight / norm[passage],
@@ -305,12 +306,15 @@ class _Grams:
         self.frequency = np.concatenate((*frequencies, np.zeros(0, np.int64)))
         self._first = np.concatenate((*firsts, np.zeros(0, np.int64)))
         self._size = np.repeat(np.arange(1, len(firsts) + 1), np.diff(self._starts))
-        everything = np.arange(self.number)
-        hashes = self.hashes(everything)
+        #: A hash of the words of each.
+        self.hashes = np.concatenate(
+            [np.zeros(0, np.uint64), *(text.hashes(first, n) for n, first in enumerate(firsts, 1))]
+        )
         if counts:
-            self._untitled = counts.of(hashes, counts.title_frequency) == 0
+            self._untitled = counts.of(self.hashes, counts.title_frequency) == 0
         else:
-            self._untitled = ~np.isin(hashes, text.title_hashes)
+            self._untitled = ~np.isin(self.hashes, text.title_hashes)
+        everything = np.arange(self.number)
         self._rank = np.empty(self.number, np.int32)
         spelled = [self._word(everything, at) for at in range(len(firsts))]
         if spelled:
@@ -321,14 +325,6 @@ class _Grams:
         numbers = self._text.numbers
         place = np.minimum(self._first[grams] + at, max(numbers.size - 1, 0))
         return np.where(at < self._size[grams], numbers[place], np.int32(-1))
-
-    def hashes(self, grams: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return a hash of the words of each n-gram."""
-        total = np.zeros(grams.size, np.uint64)
-        for at in range(len(self._levels)):
-            word = self._word(grams, at)
-            total = np.where(word < 0, total, total * _BASE + self._text.word_hashes[word])
-        return total
 
     def texts(self, grams: NDArray[np.int64]) -> Iterator[str]:
         """Yield the words of each n-gram."""
@@ -400,14 +396,16 @@ def _counted(
             # Across the end of a passage there is none.
             following = np.where(passage == np.roll(passage, 1 - size), np.roll(grams, -1), -1)
             following[max(following.size - size + 1, 0) :] = -1
-
-        def elsewhere(first: NDArray[np.int64], size: int = size) -> NDArray[np.int64]:
-            assert counts
-            return counts.of(text.hashes(first, size), counts.frequency)
-
-        counting = elsewhere if counts else None
-        grams, frequency, first = _frequent(grams, following, passage, least, counting)
+        elsewhere = partial(_in_corpus, counts, text, size) if counts else None
+        grams, frequency, first = _frequent(grams, following, passage, least, elsewhere)
         yield grams, frequency, first
+
+
+def _in_corpus(
+    counts: CorpusCounts, text: _Text, size: int, first: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many passages of the whole corpus have the n-grams at some places."""
+    return counts.of(text.hashes(first, size), counts.frequency)
 
 
 def _frequent(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.source import Source, find_files
-from kgp_neo4j.corpus.load.write import batches, write
+from kgp_neo4j.corpus.load.write import Written, batches, write
 from kgp_neo4j.environment.files import shown, size_on_disk
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
@@ -42,47 +43,25 @@ def load(
     )
     discard_import(database, corpus)
     source = Source(found.files, keep_going)
-    documents = passages = characters_out = new = unchanged = replaced = characters_in = 0
-    pages = tables = cells = recognised = 0
+    done = Written()
     spoken = ""
     with bar("load", sum(map(size_on_disk, found.files)), bytes_=True) as progress:
         try:
             for batch in batches(corpus, source.documents(progress)):
                 if not spoken:
                     spoken = language_of(database, corpus, language, batch.values())
-                written = write(database, corpus, batch, passage_size, spoken)
-                characters_in += sum(len(d.text) for d in batch.values())
-                documents += len(batch)
-                passages += written.passages
-                characters_out += written.characters
-                new += written.new
-                unchanged += written.unchanged
-                replaced += written.replaced
-                pages += written.pages
-                tables += written.tables
-                cells += written.cells
-                recognised += written.recognised
+                done += write(database, corpus, batch, passage_size, spoken)
         except InputError as error:
-            raise _stopped(error, documents) from error
+            raise _stopped(error, done.documents) from error
     return LoadReport(
         corpus=corpus,
         files=source.done.files,
-        documents=documents,
-        passages=passages,
-        characters_in=characters_in,
-        characters_out=characters_out,
-        new=new,
-        unchanged=unchanged,
-        replaced=replaced,
         errors=(*map(str, found.errors), *source.done.errors),
         ignored=tuple(shown(path) for path in found.ignored),
-        pages=pages,
-        tables=tables,
-        cells=cells,
-        recognised=recognised,
         left_out=tuple(source.done.left_out),
         seconds=round(time.monotonic() - began, 3),
         language=spoken,
+        **asdict(done),
     )
 
 

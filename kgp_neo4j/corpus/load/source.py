@@ -15,7 +15,7 @@ from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["Read", "Source", "find_files"]
+__all__ = ["Read", "Source", "check_options", "find_files"]
 
 
 @dataclass(slots=True)
@@ -32,6 +32,17 @@ class Read:
     left_out: list[str] = field(default_factory=list)
 
 
+def check_options(corpus: str, passage_size: int | None, language: str | None) -> None:
+    """Raise ConfigurationError for a name, a size or a language that no load can have."""
+    checked_corpus(corpus)
+    if passage_size is not None and passage_size < 1:
+        raise ConfigurationError(
+            f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
+        )
+    if language is not None:
+        check_choice("language", language, sorted(set(LANGUAGES.values())))
+
+
 def find_files(
     paths: Iterable[str | Path],
     corpus: str,
@@ -41,13 +52,7 @@ def find_files(
     keep_going: bool,
 ) -> Found:
     """Return the files to load; raises ConfigurationError or InputError before any is read."""
-    checked_corpus(corpus)
-    if passage_size is not None and passage_size < 1:
-        raise ConfigurationError(
-            f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
-        )
-    if language is not None:
-        check_choice("language", language, sorted(set(LANGUAGES.values())))
+    check_options(corpus, passage_size, language)
     found = find(paths)
     if found.errors and not keep_going:
         raise found.errors[0]

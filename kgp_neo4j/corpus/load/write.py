@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from kgp_neo4j.corpus.load import grid, split
@@ -44,18 +45,25 @@ _CJK = re.compile("[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿가-힣]")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The result of a batch; characters are those stored now, counted by the database."""
+    """The result of a batch, or of several; the names are those of `LoadReport`.
 
-    documents: int
-    passages: int
-    characters: int
-    new: int
-    unchanged: int
-    replaced: int
-    pages: int
-    tables: int
-    cells: int
-    recognised: int
+    `characters_out` are those stored now, counted by the database.
+    """
+
+    documents: int = 0
+    passages: int = 0
+    characters_in: int = 0
+    characters_out: int = 0
+    new: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    pages: int = 0
+    tables: int = 0
+    cells: int = 0
+    recognised: int = 0
+
+    def __add__(self, other: Written) -> Written:
+        return Written(*map(operator.add, astuple(self), astuple(other)))
 
 
 def batches(
@@ -133,7 +141,8 @@ def write(
     return Written(
         documents=len(results),
         passages=sum(row["passages"] for row in results),
-        characters=sum(row["characters"] for row in results),
+        characters_in=sum(len(d.text) for d in batch.values()),
+        characters_out=sum(row["characters"] for row in results),
         new=len(batch.keys() - stored.keys()),
         unchanged=len(unchanged),
         replaced=len(replaced),

@@ -26,12 +26,13 @@ with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import functions as f
 
 from kgp_neo4j.corpus.connect.embedding_graph import (
-    check_encoder,
+    choose_encoder,
     connect_similarity,
     embed_passages,
+    remember_encoder,
 )
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
-from kgp_neo4j.corpus.connect.graphs import EDGES
+from kgp_neo4j.corpus.connect.graphs import EDGES, mark_complete
 from kgp_neo4j.corpus.connect.keyword_graph import MOST_OWNERS, link_hashes, naming_pairs
 from kgp_neo4j.corpus.connect.keywords import (
     CorpusCounts,
@@ -60,7 +61,6 @@ from kgp_neo4j.integrations.spark.session import (
 )
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.models.mdr import passage_text
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings, SimilaritySettings
@@ -123,8 +123,7 @@ def connect(
             with embed_passages(used, corpus, kept, seconds) as embedding:
                 report |= connect_similarity(embedding, similarity, True)
             report["embedded"] += work.embedded
-        state = used.read("inspect/corpus", corpus=corpus)[0]
-        used.write("connect/complete", corpus=corpus, complete=state["unconnected"] == 0)
+        mark_complete(used, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 
@@ -283,18 +282,12 @@ class _Work:
     def embed(self, settings: SimilaritySettings) -> None:
         """Embed the passages that have no embedding, each executor with an encoder of its own."""
         database, corpus = self._database, self._corpus
-        known = database.read("inspect/corpus", corpus=corpus)[0]
-        encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
-        if known["encoder"] and not settings.replace:
-            check_encoder(corpus, known, encoder)
+        encoder = choose_encoder(database, corpus, settings)
         with timed(self._seconds, "embed"):
             if settings.replace:
                 database.write("connect/begin", corpus=corpus, graph="similarity", keep=False)
                 database.write_in_batches("connect/remove_embeddings", corpus=corpus, space="st")
-            kept = database.write(
-                "connect/encoder", corpus=corpus, encoder=encoder.name, dimension=encoder.dimension
-            )[0]
-            check_encoder(corpus, kept, encoder)
+            remember_encoder(database, corpus, encoder)
             missing = {
                 row["id"]
                 for row in database.stream("connect/unembedded", corpus=corpus, space="st")

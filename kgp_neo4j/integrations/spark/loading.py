@@ -14,22 +14,21 @@ from kgp_neo4j.environment.extras import needs
 
 with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import DataFrame, Row, SparkSession
-    from pyspark.sql import functions as f
 
 from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.loading import language_of
 from kgp_neo4j.corpus.load.shelf import take_shelf
+from kgp_neo4j.corpus.load.source import check_options
 from kgp_neo4j.corpus.load.write import Written, batches, write
 from kgp_neo4j.environment.files import find
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.integrations.spark.session import mapped, opened, plain_errors, reached
+from kgp_neo4j.integrations.spark.session import mapped, opened, plain_errors, reached, texts_of
 from kgp_neo4j.mindmap.load.load_graph import load_triples
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
-from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.json_records import read_record, to_json
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
@@ -83,14 +82,11 @@ def documents_of(frame: DataFrame, source: str, *, whole: bool = True) -> DataFr
     key is what a document is known by. `whole` keeps texts of up to 10,000 characters as one
     passage. Raises ConfigurationError where a column is missing.
     """
-    missing = {"key", "title", "text"} - set(frame.columns)
-    if missing:
-        raise ConfigurationError(
-            f"the frame has no column {', '.join(sorted(missing))}",
-            hint="Name its columns key, title and text.",
-        )
-    texts = frame.select(*(f.col(name).cast("string") for name in ("key", "title", "text")))
-    return mapped(texts, partial(_rows, source=source, whole=whole), _DOCUMENTS)
+    return mapped(
+        texts_of(frame, "key", "title", "text"),
+        partial(_rows, source=source, whole=whole),
+        _DOCUMENTS,
+    )
 
 
 def _rows(rows: Iterator[Row], source: str, whole: bool) -> Iterator[tuple[Any, ...]]:
@@ -119,11 +115,7 @@ def load(
     one of `LANGUAGES`; `database` is that of NEO4J_URI or the embedded one by default.
     """
     began = time.monotonic()
-    checked_corpus(corpus)
-    if passage_size is not None and passage_size < 1:
-        raise ConfigurationError(
-            f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
-        )
+    check_options(corpus, passage_size, language)
     with opened(database) as used, plain_errors():
         documents = documents.persist()
         try:
@@ -148,33 +140,21 @@ def load(
                 size=passage_size,
                 language=spoken,
             )
-            schema = ", ".join(f"{name} long" for name in [*_COUNTS, "characters_in"])
+            schema = ", ".join(f"{name} long" for name in _COUNTS)
             written = mapped(placed, task, schema)
             sums = written.groupBy().sum().collect()[0]
             take_shelf(used, corpus)
             files = good.select("source").distinct().count()
         finally:
             documents.unpersist()
-    told = {name: int(sums[f"sum({name})"] or 0) for name in [*_COUNTS, "characters_in"]}
+    counts: dict[str, Any] = {name: int(sums[f"sum({name})"] or 0) for name in _COUNTS}
     return LoadReport(
         corpus=corpus,
         files=files,
-        documents=told["documents"],
-        passages=told["passages"],
-        characters_in=told["characters_in"],
-        characters_out=told["characters"],
-        new=told["new"],
-        unchanged=told["unchanged"],
-        replaced=told["replaced"],
         errors=tuple(errors),
-        ignored=(),
-        pages=told["pages"],
-        tables=told["tables"],
-        cells=told["cells"],
-        recognised=told["recognised"],
-        left_out=(),
         seconds=round(time.monotonic() - began, 3),
         language=spoken,
+        **counts,
     )
 
 
@@ -189,8 +169,7 @@ def _write(
     documents = (_document(row) for row in rows)
     with reached(connection) as database:
         for batch in batches(corpus, documents):
-            written = write(database, corpus, batch, size, language, shelf=False)
-            yield *astuple(written), sum(len(d.text) for d in batch.values())
+            yield astuple(write(database, corpus, batch, size, language, shelf=False))
 
 
 # --- Knowledge graphs ---
@@ -210,14 +189,9 @@ def load_kg(
     It needs the columns `head`, `relation` and `tail`. Spark reads them and leaves out repeated
     ones; the names are sorted, embedded and written by this process. Raises as `load_graph` does.
     """
-    missing = {"head", "relation", "tail"} - set(frame.columns)
-    if missing:
-        raise ConfigurationError(
-            f"the frame has no column {', '.join(sorted(missing))}",
-            hint="Name its columns head, relation and tail.",
-        )
-    texts = [f.col(name).cast("string").alias(name) for name in ("head", "relation", "tail")]
-    triples = frame.select(*texts).distinct().orderBy("head", "relation", "tail")
+    triples = (
+        texts_of(frame, "head", "relation", "tail").distinct().orderBy("head", "relation", "tail")
+    )
     with opened(database) as used, plain_errors():
         rows = ((r["head"], r["relation"], r["tail"]) for r in triples.toLocalIterator())
         return load_triples(used, rows, graph, encoder=encoder, embed=embed, keep_going=keep_going)

@@ -10,13 +10,12 @@ from kgp_neo4j.environment.extras import needs
 
 with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import DataFrame, Row
-    from pyspark.sql import functions as f
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.integrations.spark.session import mapped, opened, reached
+from kgp_neo4j.integrations.spark.session import mapped, opened, reached, texts_of
 from kgp_neo4j.types.corpus import Method
-from kgp_neo4j.types.errors import ConfigurationError, no_corpus
+from kgp_neo4j.types.errors import no_corpus
 
 __all__ = ["retrieve"]
 
@@ -37,17 +36,11 @@ def retrieve(
     title, text and score. It is computed when it is asked for, by the agent that `Corpus.retrieve`
     takes by default. Raises CorpusError where there is no such corpus.
     """
-    missing = {"id", "question"} - set(questions.columns)
-    if missing:
-        raise ConfigurationError(
-            f"the frame has no column {', '.join(sorted(missing))}",
-            hint="Name its columns id and question.",
-        )
+    asked = texts_of(questions, "id", "question")
     with opened(database) as used:
         if {"name": corpus} not in used.read("inspect/corpus_names"):
             raise no_corpus(corpus)
         connection = used.connection
-    asked = questions.select(*(f.col(name).cast("string") for name in ("id", "question")))
     task = partial(_retrieve, connection=connection, corpus=corpus, k=k, method=method)
     return mapped(asked, task, _FOUND)
 

@@ -24,7 +24,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import open_database
 from kgp_neo4j.integrations.spark_connector import connector_jar
 from kgp_neo4j.types import errors
-from kgp_neo4j.types.errors import DatabaseError, KgpError
+from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, KgpError
 
 __all__ = [
     "Tables",
@@ -34,6 +34,7 @@ __all__ = [
     "opened",
     "plain_errors",
     "reached",
+    "texts_of",
     "together",
 ]
 
@@ -145,6 +146,16 @@ def plain_errors() -> Iterator[None]:
 
 
 # --- Frames in and out of the database ---
+
+
+def texts_of(frame: DataFrame, *columns: str) -> DataFrame:
+    """Return columns of a frame as texts; raises ConfigurationError where one is missing."""
+    if missing := sorted(set(columns) - set(frame.columns)):
+        raise ConfigurationError(
+            f"the frame has no column {', '.join(missing)}",
+            hint=f"Name its columns {', '.join(columns[:-1])} and {columns[-1]}.",
+        )
+    return frame.select(*(f.col(name).cast("string").alias(name) for name in columns))
 
 
 class Tables:
