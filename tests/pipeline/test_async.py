@@ -24,6 +24,7 @@ _LONG = replace(
 _RUNNING = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.kgp_job = $job RETURN metaData"
 
 
+@pytest.mark.alone
 def test_questions_are_answered_side_by_side(database: Database, demo_graph: str) -> None:
     async def ask() -> None:
         async with (
