@@ -4,14 +4,19 @@ Examples:
   python benchmarks/growth.py
   python benchmarks/growth.py --embeddings random
   python benchmarks/growth.py --sizes 1000,3000 --questions 30
-  python benchmarks/growth.py --sizes 1000,3000,10000,30000,100000 --resume
+  python benchmarks/growth.py --sizes 10000,30000,100000 --resume --to 1000000
   python benchmarks/growth.py --sizes 1000 --beside 100000
 
-DATA holds folders with corpus.jsonl.gz and dev.jsonl.gz (../shared/data: HotpotQA, 2WikiMultihopQA
-and MuSiQue). A corpus of N passages is the first N of one seeded order: the gold passages of the
-questions, then all others, then varied copies of them, in which every name is turned into another
-one (its letters move on in the alphabet), so that no two passages are the same. What a copy keeps
-are its common words and its numbers.
+DATA holds folders with corpus.jsonl.gz (../shared/data: HotpotQA, 2WikiMultihopQA and MuSiQue),
+hotpotqa/dev.jsonl.gz and ottqa/passages.jsonl.gz. A corpus of N passages is the first N of one
+seeded order: the gold passages of the questions, then all others of the three sets, then those of
+OTT-QA, then varied copies of them all, in which every name is turned into another one (its letters
+move on in the alphabet), so that no two passages are the same. What a copy keeps are its common
+words and its numbers. A document is one passage.
+
+Questions are HotpotQA's: one after the other, then by 4 and by 16 clients at once. R@5 is the share
+of their gold passages among the first five. --to N adds what the figures would be at N passages if
+they went on as a power of their number; nothing was measured there.
 
 Every size has an embedded server of its own, started empty and removed afterwards; NEO4J_URI plays
 no part. --embeddings random writes random unit vectors instead of encoding the passages, which
@@ -28,6 +33,8 @@ plots/growth.svg (growth-random.svg).
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
 import multiprocessing
 import random
 import re
@@ -35,7 +42,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,9 +50,12 @@ from typing import Any
 import _common as common
 
 _CORPUS = "growth"
+_OTTQA = "ottqa/passages.jsonl.gz"
+#: How many ask at once, after the questions that are asked one after the other.
+_CLIENTS = (4, 16)
 #: Passages and questions that come first and are not measured.
 _FIRST = 200
-_WARM_UP = 5
+_WARM_UP = 20
 _TIMED_BY_ENCODER = 300
 _NAME = re.compile(r"\b[A-Z]\w+")
 _WORD = re.compile(r"\b[a-z]+\b")
@@ -64,9 +74,9 @@ PARTS = {
 
 
 def passages(data: Path, records: Sequence[common.Record], seed: int) -> list[common.Record]:
-    """Return the distinct passages of all corpora: those that are gold first, then in seeded order.
+    """Return the distinct passages of all sets: those that are gold first, OTT-QA's last.
 
-    A record is {"title", "text"}.
+    The others are in seeded order. A record is {"title", "text"}.
     """
     rows = {}
     for path in sorted(data.glob("*/corpus.jsonl.gz")):
@@ -78,10 +88,14 @@ def passages(data: Path, records: Sequence[common.Record], seed: int) -> list[co
             wanted.setdefault(title, []).append((title, text))
     order = list(rows.values())
     random.Random(seed).shuffle(order)
-    return sorted(
-        order,
-        key=lambda row: not common.is_gold(wanted.get(row["title"], []), row["title"], row["text"]),
+    order.sort(
+        key=lambda row: not common.is_gold(wanted.get(row["title"], []), row["title"], row["text"])
     )
+    for row in common.read_lines(data / _OTTQA):
+        title = row["link"].removeprefix("/wiki/").replace("_", " ")
+        if row["text"].strip() and (title, row["text"]) not in rows:
+            order.append({"title": title, "text": row["text"]})
+    return order
 
 
 def of_size(real: Sequence[common.Record], size: int) -> Iterator[common.Record]:
@@ -189,14 +203,15 @@ def measured(
     from kgp_neo4j.graphdb import server
 
     with empty_server(home) as (folders, database):
-        rows = common.read_lines(Path(file))[:_FIRST]
+        with Path(file).open(encoding="utf-8") as lines:  # not all: memory is measured
+            rows = [json.loads(line) for line in itertools.islice(lines, _FIRST)]
         indexed(database, "first", common.write_lines(home / "first.jsonl", rows), True, seed)
-        ask(database, "first", questions[:_WARM_UP])
+        ask(database, "first", questions[: 2 * _WARM_UP])
         delete_corpus(database, "first")
         result = indexed(database, _CORPUS, file, drawn, seed)
-        agent, times = ask(database, _CORPUS, questions)
-        result |= {
-            "agent": agent,
+        asked = ask(database, _CORPUS, questions)
+        times = asked.pop("seconds_of_questions")
+        result |= asked | {
             "p50_seconds": common.quantile(times, 0.5),
             "p95_seconds": common.quantile(times, 0.95),
             "python_peak_mb": common.peak_memory("self"),
@@ -230,20 +245,37 @@ def write_random(database: Any, corpus: str, seed: int) -> None:
     write_rows(database, "connect/embeddings", rows(), 2000, None)
 
 
-def ask(database: Any, corpus: str, questions: Sequence[common.Record]) -> tuple[str, list[float]]:
-    """Return the agent (learned, or knn where its weights are not there) and its seconds."""
-    from kgp_neo4j.corpus.retrieve import PassageRetriever
-    from kgp_neo4j.types.errors import ConfigurationError, ModelError
+def ask(database: Any, corpus: str, questions: Sequence[common.Record]) -> dict[str, Any]:
+    """Return the seconds of questions, their R@5, and questions a second by clients at once.
 
-    try:
-        agent, retriever = "learned", PassageRetriever(database, corpus, agent="learned")
-        retriever.open()
-    except (ConfigurationError, ModelError):
-        agent, retriever = "knn", PassageRetriever(database, corpus, agent="knn")
+    The first questions warm the server up and do not count.
+    """
+    from kgp_neo4j.corpus.retrieve import PassageRetriever
+
+    retriever = PassageRetriever(database, corpus)
     asked = [common.asked(record) for record in questions]
-    for question in asked[-_WARM_UP:]:
+    for question in asked[:_WARM_UP]:
         retriever.retrieve(question)
-    return agent, [retriever.retrieve(question).seconds for question in asked]
+    questions, asked = questions[_WARM_UP:], asked[_WARM_UP:]
+    began = time.perf_counter()
+    made = [retriever.retrieve(question) for question in asked]
+    rates = {1: len(asked) / (time.perf_counter() - began)}
+    for clients in _CLIENTS:
+        began = time.perf_counter()
+        with ThreadPoolExecutor(clients) as pool:
+            list(pool.map(retriever.retrieve, asked * 2))
+        rates[clients] = 2 * len(asked) / (time.perf_counter() - began)
+    return {
+        "seconds_of_questions": [each.seconds for each in made],
+        "recall_at_5": 100 * common.mean(map(recall, questions, made)),
+        "questions_per_second": {str(clients): round(rate, 2) for clients, rate in rates.items()},
+    }
+
+
+def recall(record: common.Record, found: Any) -> float:
+    """Return the share of a question's gold passages among the first five that were found."""
+    gold, first = common.gold_of(record), found.passages[:5]
+    return common.mean(any(common.is_gold([one], p.title, p.text) for p in first) for one in gold)
 
 
 def encoder_speed(file: str) -> float:
@@ -356,7 +388,7 @@ def draw(rows: Sequence[dict[str, Any]], title: str) -> Any:
         ys = [row[f"p{share}_seconds"] for row in rows]
         right.plot(xs, ys, "o-", ms=3, lw=1, label=f"p{share}")
     left.set(title="Indexing", xlabel="passages", ylabel="seconds")
-    right.set(title=f"A question (agent {rows[-1]['agent']})", xlabel="passages", ylabel="seconds")
+    right.set(title="A question", xlabel="passages", ylabel="seconds")
     for axis in (left, right):
         axis.set(xscale="log", yscale="log")
         axis.set_xticks(xs, [f"{x:,}" for x in xs], fontsize=7)
@@ -391,6 +423,7 @@ def main() -> None:
         "--beside", type=common.positive, help="passages of another corpus on the same server"
     )
     parser.add_argument("--keep", action="store_true", help="leave the databases in runs/growth")
+    parser.add_argument("--to", type=common.positive, metavar="N", help="extrapolate to N passages")
     given = parser.parse_args()
     common.pyplot()
     with common.explained():
@@ -402,19 +435,18 @@ def grow(given: argparse.Namespace) -> None:
     sets = sorted(given.data.glob("*/corpus.jsonl.gz"))
     if not sets:
         raise SystemExit(f"{given.data} has no folder with a corpus.jsonl.gz")
-    questions = []
-    for at, path in enumerate(sets):
-        number = len(range(at, given.questions, len(sets)))
-        questions += common.questions_of(path.with_name("dev.jsonl.gz"), number, given.seed)
+    questions = common.questions_of(
+        given.data / "hotpotqa" / "dev.jsonl.gz", given.questions + _WARM_UP, given.seed
+    )
     real = passages(given.data, questions, given.seed)
     if given.beside:
         beside(real, questions, given)
         return
     name = "growth" if given.embeddings == "encoder" else "growth-random"
     settings = {
-        "data": [path.parent.name for path in sets],
+        "data": [*(path.parent.name for path in sets), "ottqa"],
         "real_passages": len(real),
-        "questions": len(questions),
+        "questions": len(questions) - _WARM_UP,
         "seed": given.seed,
         "embeddings": given.embeddings,
         "budget": common.BUDGET,
@@ -443,14 +475,14 @@ def grow(given: argparse.Namespace) -> None:
                 raise SystemExit(f"{size:,} passages: {row['error']}")
         result["rows"].append(row)
         common.keep(given.out, name, result)
-    show(result)
+    show(result, given.to)
     print(f"\n{common.keep(given.out, name, result)}")
     title = f"Growth, {given.embeddings} embeddings; {common.described()}"
     print(common.picture(given.out, name, draw(result["rows"], title)))
 
 
-def show(result: dict[str, Any]) -> None:
-    """Print the tables."""
+def show(result: dict[str, Any], to: int | None) -> None:
+    """Print the tables; with `to`, also what would be there at so many passages."""
     rows, settings = result["rows"], result["settings"]
     print(
         f"\n{', '.join(settings['data'])}: {settings['real_passages']:,} distinct passages; beyond "
@@ -458,32 +490,43 @@ def show(result: dict[str, Any]) -> None:
         f"{settings['embeddings']}. {common.described()}\n"
     )
     sizes = [f"{row['passages']:,}" for row in rows]
+    header = [*sizes, "exponent", *([f"{to:,}, extrapolated"] if to else [])]
+
+    def line(label: str, value: Any) -> list[Any]:
+        power = exponent(rows, value)
+        last = rows[-1]
+        there = to and power and value(last) * (to / last["passages"]) ** power
+        return [label, *map(value, rows), power and f"{power:.2f}", *([there] if to else [])]
+
     steps = list(dict.fromkeys(step for row in rows for step in row["seconds"]))
     steps.sort(key=lambda step: step == "connect")
-    cells = []
-    for step in steps:
-        took = [row["seconds"].get(step, 0.0) for row in rows]
-        if step == "connect" or max(took) >= 0.05:
-            label = "connect, all steps" if step == "connect" else step
-            power = exponent(rows, lambda row, step=step: row["seconds"].get(step, 0.0))
-            cells.append([label, *took, None if power is None else f"{power:.2f}"])
-    print(common.markdown(["seconds, by passages", *sizes, "exponent"], cells))
+    cells = [
+        line("connect, all steps" if step == "connect" else step,
+             lambda row, step=step: row["seconds"].get(step, 0.0))
+        for step in steps
+        if step == "connect" or max(row["seconds"].get(step, 0.0) for row in rows) >= 0.05
+    ]  # fmt: skip
+    print(common.markdown(["seconds, by passages", *header], cells))
     speed = rows[0].get("encoder_passages_per_second")
     if speed:
         print(f"\nThe encoder, by itself, embeds {speed} passages a second.")
     print()
-    kinds = (
+    kinds = [
         ("p50 of a question (ms)", lambda r: 1000 * r["p50_seconds"]),
         ("p95 of a question (ms)", lambda r: 1000 * r["p95_seconds"]),
+        *(
+            (f"questions a second, {clients} at once",
+             lambda r, clients=clients: r["questions_per_second"][clients])
+            for clients in rows[0]["questions_per_second"]
+        ),
         ("peak memory of Python (MB)", lambda r: r["python_peak_mb"]),
         ("peak memory of the server (MB)", lambda r: r["server_peak_mb"]),
         ("database (MB)", lambda r: r["database_mb"]),
-        ("SHARES_KEYWORD", lambda r: f"{r['shared_keyword_edges']:,}"),
-        ("SHARES_ENTITY", lambda r: f"{r['shared_entity_edges']:,}"),
-        ("SIMILAR_ST", lambda r: f"{r['similarity_edges']:,}"),
-    )
-    table = [[label, *(value(row) for row in rows)] for label, value in kinds]
-    print(common.markdown([f"agent {rows[-1]['agent']}", *sizes], table))
+    ]  # fmt: skip
+    print(common.markdown(["", *header], [line(*kind) for kind in kinds]))
+    counts = ("recall_at_5", "shared_keyword_edges", "shared_entity_edges", "similarity_edges")
+    print()
+    print(common.markdown(["", *sizes], [[name, *(r[name] for r in rows)] for name in counts]))
 
 
 if __name__ == "__main__":

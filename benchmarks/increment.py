@@ -23,11 +23,10 @@ from __future__ import annotations
 
 import argparse
 import base64
-import itertools
 import multiprocessing
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -36,16 +35,6 @@ import _common as common
 import growth
 
 _CORPUS = "increment"
-_OTTQA = "ottqa/passages.jsonl.gz"
-
-
-def passages(data: Path, seed: int) -> Iterator[common.Record]:
-    """Yield the passages of the three sets, then those of OTT-QA."""
-    yield from growth.passages(data, [], seed)
-    for row in common.read_lines(data / _OTTQA):
-        title = row["link"].removeprefix("/wiki/").replace("_", " ")
-        if row["text"].strip():
-            yield {"title": title, "text": row["text"]}
 
 
 def timed(
@@ -118,7 +107,7 @@ def named(given: argparse.Namespace) -> str:
 def measure(given: argparse.Namespace) -> dict[str, Any]:
     """Run every step and return the figures."""
     n = given.documents
-    found = itertools.islice(passages(given.data, given.seed), given.size + n)
+    found = growth.passages(given.data, [], given.seed)[: given.size + n]
     titles: set[str] = set()
     # Documents are told apart by their titles, to change and delete them.
     records = [row for row in found if not (row["title"] in titles or titles.add(row["title"]))]

@@ -152,6 +152,8 @@ def command(
     if not edges or "knn-st" in edges:
         click.echo(f"  passages embedded     {report.embedded:>10,}")
         click.echo(f"  similarity edges      {report.similarity_edges:>10,}")
+    if report.gds_memory:
+        click.echo(f"  heap for GDS, MiB     {report.gds_memory / 2**20:>10,.0f}")
     if "knn-mdr" in edges:
         click.echo(f"  embedded by MDR       {report.mdr_embedded:>10,}")
         click.echo(f"  MDR edges             {report.mdr_edges:>10,}")

@@ -8,14 +8,36 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.errors import CorpusError
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.types.errors import CapabilityError, CorpusError
 from kgp_neo4j.types.settings import EDGES, TraversalSettings
 
 if TYPE_CHECKING:
     from graphdatascience import Graph, GraphDataScience
 
-__all__ = ["projected"]
+__all__ = ["check_heap", "projected"]
+
+#: The share of the server's heap that GDS may take at the least, by its own estimate: it takes more
+#: while it reads the graph, and a server whose heap is full ends.
+_MOST_HEAP = 0.8
+
+
+def check_heap(needed: Row, what: str) -> int:
+    """Return the bytes of the server's heap that GDS needs at the most, by its own estimate.
+
+    `needed` is a row of `gds/knn_memory` or `gds/graph_memory`. Raises CapabilityError where the
+    least that it needs does not fit.
+    """
+    if needed["share"] > _MOST_HEAP:
+        least, most = (f"{needed[key] / 2**30:,.1f}" for key in ("least", "most"))
+        raise CapabilityError(
+            f"{what} needs {least} to {most} GiB of the server's heap, "
+            f"{100 * needed['share']:,.0f} % of all that it has",
+            hint="Give the server more memory (`kgp-neo4j server stop`, then `server start "
+            "--memory 12g`; a server of your own: server.memory.heap.max_size), or connect without "
+            "this graph: --edges tfidf --edges entity.",
+        )
+    return int(needed["most"])
 
 
 @contextmanager
@@ -26,13 +48,15 @@ def projected(
 
     `edges` are the types that a traversal follows, all when empty. Raises ConfigurationError for
     another type or without the extra `gds`, CorpusError where there are no passages, and
-    CapabilityError where the server has no Graph Data Science.
+    CapabilityError where the server has no Graph Data Science, or not enough memory for it.
     """
     chosen = TraversalSettings(edges=tuple(edges)).edges or EDGES
     with needs("gds", "the graph of Graph Data Science"):
         from graphdatascience import GraphDataScience
     # A unique name, so that several can be open at once.
     name = f"kgp-{uuid.uuid4().hex}"
+    (needed,) = database.read("gds/graph_memory", corpus=corpus, edges=list(chosen))
+    check_heap(needed, f"the graph of the corpus {corpus!r}")
     try:
         (made,) = database.read("gds/project", graph=name, corpus=corpus, edges=list(chosen))
         if not made["nodes"]:

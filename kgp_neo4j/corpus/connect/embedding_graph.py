@@ -1,4 +1,4 @@
-"""Makes the KNN graphs: embeds passages and joins each to its nearest ones by GDS KNN."""
+"""Makes the KNN graphs: embeds passages and joins each to its nearest by GDS or the index."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.steps import timed, watched, write_rows
+from kgp_neo4j.corpus.projection import check_heap
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder, load_encoder
@@ -28,12 +29,12 @@ from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 __all__ = [
     "Embedding",
     "Space",
+    "check_neighbours",
     "choose_encoder",
     "connect_mdr",
     "connect_similarity",
     "embed_passages",
     "remember_encoder",
-    "require",
 ]
 
 #: Passages encoded at once, after which a run can stop, and passages written in one transaction.
@@ -48,7 +49,8 @@ _TWICE = 2
 #: index takes as long as GDS takes for ten to twenty passages.
 _FEW = 0.05
 #: Passages asked for at once, and how many more than the nearest ones the index has to find: it
-#: misses some, and a passage may be among the nearest of one that is not among its own.
+#: misses some, and a passage may be among the nearest of one that is not among its own, which
+#: matters where few are asked for.
 _ASKED, _DEPTH = 100, 10
 
 
@@ -57,13 +59,15 @@ class Space:
     """Embeddings of one encoder, and the edges that are made of them.
 
     `name` is the space's name in cypher/connect, `graph` its name in `Corpus.connected`, `edges`
-    the relationship type; `encode` takes (title, text) of passages. `remember` stores the encoder
-    with the corpus, and raises EncoderError where the corpus has another one.
+    the relationship type, `dimension` the size of an embedding; `encode` takes (title, text) of
+    passages. `remember` stores the encoder with the corpus, and raises EncoderError where the
+    corpus has another one.
     """
 
     name: str
     graph: str
     edges: str
+    dimension: int
     encode: Callable[
         [Sequence[tuple[str, str]], Callable[[int], object]],
         NDArray[np.float32],
@@ -71,17 +75,24 @@ class Space:
     remember: Callable[[], None]
 
 
-def require(database: Database, neighbours: int) -> None:
-    """Raise CapabilityError without GDS, ConfigurationError for `neighbours` out of range."""
+def check_neighbours(neighbours: int) -> None:
+    """Raise ConfigurationError for a number of neighbours that is out of range."""
     if not 1 <= neighbours <= 1000:
         raise ConfigurationError(
             f"neighbours is {neighbours}", hint="Choose a number from 1 to 1000."
         )
-    if not database.capabilities().gds:
-        raise CapabilityError(
-            "the server has no Graph Data Science, which makes the KNN graph",
-            hint="Add its plugin, or make the keyword graph alone: --edges tfidf.",
-        )
+
+
+def check_memory(database: Database, passages: int, dimension: int, neighbours: int) -> int:
+    """Return the bytes of the server's heap that GDS needs for a KNN graph, at the most.
+
+    Raises CapabilityError where the least that it needs does not fit.
+    """
+    (needed,) = database.read(
+        "gds/knn_memory",
+        passages=passages, dimension=dimension, neighbours=_TWICE * neighbours,
+    )  # fmt: skip
+    return check_heap(needed, f"the similarity graph of {passages:,} passages")
 
 
 class Embedding:
@@ -105,11 +116,16 @@ class Embedding:
         self._space = space
         self._replace = replace
         self._seconds = seconds
+        self._gds = database.capabilities().gds
         self._rows: list[Row] = database.read(
             "connect/unembedded", corpus=corpus, space=space.name, replace=replace
         )
         # Longest first, so that a batch wastes no work on padding.
         self._rows.sort(key=lambda row: -len(row["text"]))
+        #: What GDS needs of the server's heap for the edges, in bytes; 0 where it is not asked.
+        self.memory = 0
+        if self._gds:  # before the passages are encoded, which takes much longer
+            check_memory(database, len(self._rows), space.dimension, _TWICE)
         #: Passages with their vectors; at the end None, or the error that ended the thread.
         self._ready: queue.Queue[list[Row] | BaseException | None] = queue.Queue(_QUEUED)
         self._unwritten: list[Row] = []
@@ -153,8 +169,10 @@ class Embedding:
         """Write the remaining passages, and make the space's edges.
 
         Where few passages are new or lost a neighbour, only their edges and those to them are made;
-        otherwise, and where `anew` is true, all. Returns how many passages were embedded and how
-        many edges there are now.
+        otherwise, and where `anew` is true, all: by GDS where the server has it, else by the index
+        of the embeddings, which takes ten to twenty times as long. Returns how many passages were
+        embedded and how many edges there are now. Raises CapabilityError where GDS has not enough
+        memory.
         """
         self.write(wait=True)
         database, corpus, space = self._database, self._corpus, self._space
@@ -164,16 +182,23 @@ class Embedding:
             least = min(neighbours, state["passages"] - 1)
             few = None
             if state["indexed"] and kept.get("neighbours") == neighbours and not anew:
-                lonely = database.read("connect/unjoined", corpus=corpus, least=least)
+                lonely = _unjoined(database, corpus, least)
                 if len(lonely) <= _FEW * state["passages"]:
-                    few = [row["node"] for row in lonely]
-            if few is None:
+                    few = lonely
+            edges = state["passages"] * least
+            if few is not None:
+                _join(database, corpus, few, least, _DEPTH)
+            else:
+                if self._gds:
+                    self.memory = check_memory(
+                        database, state["passages"], space.dimension, neighbours
+                    )
                 database.write("connect/begin", corpus=corpus, graph=space.graph)
                 database.write_in_batches("connect/remove_similar", corpus=corpus, type=space.edges)
-                edges = _make_edges(database, corpus, space, neighbours)
-            else:
-                _join(database, corpus, few, least)
-                edges = state["passages"] * least
+                if self._gds:
+                    edges = _make_edges(database, corpus, space, neighbours)
+                else:
+                    _join(database, corpus, _unjoined(database, corpus, least), least, _TWICE)
         with timed(self._seconds, "vector index"):
             database.read("install/await_indexes")
         database.write("connect/finish", corpus=corpus, graph=space.graph, settings=settings)
@@ -246,30 +271,46 @@ def _make_edges(database: Database, corpus: str, space: Space, neighbours: int) 
         database.read("connect/drop", graph=graph)
 
 
-def _join(database: Database, corpus: str, nodes: Sequence[str], neighbours: int) -> None:
+def _unjoined(database: Database, corpus: str, least: int) -> list[str]:
+    rows = database.read("connect/unjoined", corpus=corpus, least=least)
+    return [row["node"] for row in rows]
+
+
+def _join(
+    database: Database, corpus: str, nodes: Sequence[str], neighbours: int, depth: int
+) -> None:
     """Join passages to their nearest ones, and those to them that have them among their nearest.
 
-    What is made of some passages is one transaction, so that a run that is cut short goes on.
+    The index has to find `depth` times as many. What is made of some passages is one transaction,
+    so that a run that is cut short goes on.
     """
-    for start in range(0, len(nodes), _ASKED):
-        asked = nodes[start : start + _ASKED]
-        near: dict[str, dict[str, float]] = {}
-        for row in database.read_packed(
-            "connect/nearest", corpus=corpus, rows=asked, depth=_DEPTH * neighbours
-        ):
-            near.setdefault(row["node"], {})[row["other"]] = row["score"]
-            near.setdefault(row["other"], {})[row["node"]] = row["score"]
-        before: dict[str, dict[str, float]] = {}
-        for row in database.read_packed("connect/similar_ones", corpus=corpus, rows=list(near)):
-            before.setdefault(row["node"], {})[row["other"]] = row["score"]
-        rows = []
-        for node, others in near.items():
-            known = before.get(node, {})
-            both = {**others, **known}
-            best = sorted(both, key=lambda other: (-both[other], other))[:neighbours]
-            if set(best) != known.keys():
-                rows.append({"node": node, "edges": [[other, both[other]] for other in best]})
-        database.write("connect/join", corpus=corpus, rows=rows)
+    with bar("similarity edges", len(nodes), "passages") as progress:
+        for start in range(0, len(nodes), _ASKED):
+            asked = nodes[start : start + _ASKED]
+            _join_some(database, corpus, asked, neighbours, depth)
+            progress.update(len(asked))
+
+
+def _join_some(
+    database: Database, corpus: str, asked: Sequence[str], neighbours: int, depth: int
+) -> None:
+    near: dict[str, dict[str, float]] = {}
+    for row in database.read_packed(
+        "connect/nearest", corpus=corpus, rows=asked, depth=depth * neighbours
+    ):
+        near.setdefault(row["node"], {})[row["other"]] = row["score"]
+        near.setdefault(row["other"], {})[row["node"]] = row["score"]
+    before: dict[str, dict[str, float]] = {}
+    for row in database.read_packed("connect/similar_ones", corpus=corpus, rows=list(near)):
+        before.setdefault(row["node"], {})[row["other"]] = row["score"]
+    rows = []
+    for node, others in near.items():
+        known = before.get(node, {})
+        both = {**others, **known}
+        best = sorted(both, key=lambda other: (-both[other], other))[:neighbours]
+        if set(best) != known.keys():
+            rows.append({"node": node, "edges": [[other, both[other]] for other in best]})
+    database.write("connect/join", corpus=corpus, rows=rows)
 
 
 # --- KNN-ST, by the sentence encoder ---
@@ -281,9 +322,9 @@ def embed_passages(
     """Return an Embedding for the passages that have none yet.
 
     Raises EncoderError when the corpus was embedded with another encoder, and CapabilityError when
-    the server has no GDS.
+    GDS has not enough memory.
     """
-    require(database, settings.neighbours)
+    check_neighbours(settings.neighbours)
     # Before any change, so that a refused run leaves the corpus as it is.
     with timed(seconds, "load encoder"):
         encoder = choose_encoder(database, corpus, settings)
@@ -291,6 +332,7 @@ def embed_passages(
         "st",
         "similarity",
         "SIMILAR_ST",
+        encoder.dimension,
         lambda rows, done: encoder.encode([passage_text(*row) for row in rows], done=done),
         lambda: remember_encoder(database, corpus, encoder),
     )
@@ -306,7 +348,7 @@ def connect_similarity(
         anew=anew,
         settings=json.dumps(dataclasses.asdict(settings), sort_keys=True),
     )
-    return {"embedded": embedded, "similarity_edges": edges}
+    return {"embedded": embedded, "similarity_edges": edges, "gds_memory": embedding.memory}
 
 
 def choose_encoder(database: Database, corpus: str, settings: SimilaritySettings) -> Encoder:
@@ -351,7 +393,12 @@ def connect_mdr(
     Raises ConfigurationError when no encoder is known, EncoderError when the corpus was embedded
     with another one, and CapabilityError when the server has no GDS.
     """
-    require(database, settings.neighbours)
+    check_neighbours(settings.neighbours)
+    if not database.capabilities().gds:
+        raise CapabilityError(
+            "the server has no Graph Data Science, which makes the KNN-MDR graph",
+            hint="Add its plugin, or make the other graphs: --edges tfidf --edges knn-st.",
+        )
     # Before any change, so that a refused run leaves the corpus as it is.
     known = database.read("inspect/mdr_encoder", corpus=corpus)
     name = settings.model or (known[0]["encoder"] if known else None)
@@ -379,6 +426,7 @@ def connect_mdr(
         "mdr",
         "mdr",
         "SIMILAR_MDR",
+        encoder.dimension,
         lambda rows, done: encoder.encode_passages(rows, done=done),
         remember,
     )

@@ -1,0 +1,14 @@
+// gds.knnMemory(passages :: INT, dimension :: INT, neighbours :: INT, concurrency = 2 :: INT) :: (least :: INT, most :: INT, share :: FLOAT)
+// The bytes that a KNN graph of so many embeddings takes of the server's heap by the estimate of GDS, and
+// the least as a share of the whole heap. GDS counts a property as one number, so that each number of an
+// embedding is named as one.
+// mode: READ
+CALL gds.knn.write.estimate({
+  nodeProjection: '*', relationshipProjection: '*', nodeCount: $passages, relationshipCount: 0,
+  nodeProperties: [number IN range(1, $dimension) | 'embedding' + number]
+}, {
+  nodeProperties: {embedding1: 'COSINE'}, topK: $neighbours, sampleRate: 1.0, deltaThreshold: 0.0,
+  maxIterations: 20, concurrency: $concurrency,
+  writeRelationshipType: 'SIMILAR_ST', writeProperty: 'score'
+}) YIELD bytesMin, bytesMax, heapPercentageMin
+RETURN bytesMin AS least, bytesMax AS most, heapPercentageMin AS share
