@@ -17,9 +17,10 @@ Examples:
 @click.command("doctor", epilog=_EPILOG)
 @json_option
 def command(as_json: bool) -> None:
-    """Show the server's version and plugins, what runs the models, and what is missing."""
+    """Show the server's version, plugins and memory, what runs the models, and what is missing."""
     from kgp_neo4j.environment.extras import installed_extras
     from kgp_neo4j.graphdb.install import missing, open_database
+    from kgp_neo4j.graphdb.room import measure_room
     from kgp_neo4j.models.engine import describe_engine
 
     with open_database(echo=say) as database:
@@ -28,7 +29,8 @@ def command(as_json: bool) -> None:
         # The server lists a dropped procedure until it restarts, so only the stored ones count.
         stored = database.read("install/stored") if found.apoc_extended else []
         installed = [f"custom.{row['name']}" for row in stored]
-    lacks = missing(found)
+        room = measure_room(database, gds=found.gds, **_given(connection.embedded))
+    lacks = [*missing(found), *room.short]
     engine, extras = describe_engine(), installed_extras()
     if as_json:
         echo_json(
@@ -39,6 +41,7 @@ def command(as_json: bool) -> None:
                 "server": found,
                 "procedures": installed,
                 "missing": lacks,
+                "needs": room,
                 "models": engine,
                 "extras": extras,
             }
@@ -54,5 +57,25 @@ def command(as_json: bool) -> None:
         f"models      {engine['engine']}, {engine['precision']}, {engine['threads']} threads"
     )
     click.echo(f"extras      {', '.join(extras) or 'none'}")
+    sizes = [("vectors", room.vectors), ("graph", room.store), ("heap for GDS", room.similarity)]
+    said = ", ".join(f"{name} {size / 2**20:,.0f} MiB" for name, size in sizes if size is not None)
+    click.echo(f"needs       {said}")
     for sentence in lacks:
         click.echo(click.style("! ", fg="yellow") + sentence)
+
+
+def _given(embedded: bool) -> dict[str, int]:
+    """Return the bytes that the embedded server has been given, and the machine has."""
+    if not embedded:
+        return {}
+    from kgp_neo4j.environment.folders import Folders
+    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.server.neo4j_conf import machine_memory
+
+    state = server.status(Folders.from_environment())
+    return {
+        "store": state.store or 0,
+        "page_cache": (state.page_cache or 0) * 2**20,
+        "heap": (state.heap or 0) * 2**20,
+        "machine": machine_memory(),
+    }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.room import MOST_HEAP
 from kgp_neo4j.types.errors import CapabilityError, CorpusError
 from kgp_neo4j.types.settings import EDGES, TraversalSettings
 
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_heap", "projected"]
 
-#: The share of the server's heap that GDS may take at the least, by its own estimate: it takes more
-#: while it reads the graph, and a server whose heap is full ends.
-_MOST_HEAP = 0.8
-
 
 def check_heap(needed: Row, what: str) -> int:
     """Return the bytes of the server's heap that GDS needs at the most, by its own estimate.
@@ -28,7 +25,7 @@ def check_heap(needed: Row, what: str) -> int:
     `needed` is a row of `gds/knn_memory` or `gds/graph_memory`. Raises CapabilityError where the
     least that it needs does not fit.
     """
-    if needed["share"] > _MOST_HEAP:
+    if needed["share"] > MOST_HEAP:
         least, most = (f"{needed[key] / 2**30:,.1f}" for key in ("least", "most"))
         raise CapabilityError(
             f"{what} needs {least} to {most} GiB of the server's heap, "

@@ -67,8 +67,8 @@ def test_knn_memory(database: Database) -> None:
         database.read("gds/knn_memory", passages=n, dimension=384, neighbours=20)[0]
         for n in (100_000, 1_000_000)
     )
-    # An embedding is 384 numbers of eight bytes, and it is not all.
-    assert 8 * 384 * 1_000_000 < many["least"] < many["most"] < 2 * 8 * 384 * 1_000_000
+    # An embedding is 384 numbers of four bytes, and it is not all.
+    assert 4 * 384 * 1_000_000 < many["least"] < many["most"] < 8 * 384 * 1_000_000
     assert many["least"] == pytest.approx(10 * few["least"], rel=0.05)
     assert many["share"] > few["share"] > 0
 
@@ -88,4 +88,4 @@ def test_what_does_not_fit_is_refused(database: Database) -> None:
     with pytest.raises(CapabilityError, match="of the server's heap") as refused:
         check_memory(database, 100_000_000, 384, 10)
     assert "--memory" in str(refused.value)
-    assert check_memory(database, 1000, 384, 10) > 8 * 384 * 1000
+    assert check_memory(database, 1000, 384, 10) > 4 * 384 * 1000

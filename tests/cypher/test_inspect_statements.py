@@ -253,6 +253,27 @@ def test_passages(database: Database, corpus: str) -> None:
     assert short(f"{corpus}/a2") == "a2"
 
 
+def test_embedded(database: Database, corpus: str) -> None:
+    rows(database, """
+        CREATE (:Corpus {name: $c, encoder: 'any', dimension: 5}), (:Corpus {name: $c + '2'})
+        WITH * UNWIND range(1, 3) AS n CREATE (:Passage {id: $c + n, corpus: $c})
+        MERGE (g:KnowledgeGraph {name: $c}) SET g.encoder = 'any', g.dimension = 7
+        CREATE (:Entity {id: $c + n, graph: $c})-[:OF]->(:Entity {id: $c + '/' + n, graph: $c})
+    """, c=corpus)  # fmt: skip
+    try:
+        found = database.read("inspect/embedded")
+        sizes = [row["embeddings"] for row in found]
+        assert sizes == sorted(sizes, reverse=True)
+        assert [row for row in found if row["name"].startswith(corpus)] == [
+            {"name": corpus, "embeddings": 6, "dimension": 7},
+            {"name": corpus, "embeddings": 3, "dimension": 5},
+        ]
+    finally:
+        rows(database, """
+            MATCH (n) WHERE n.graph = $c OR n.name IN [$c, $c + '2'] DETACH DELETE n
+        """, c=corpus)  # fmt: skip
+
+
 def test_plugins(database: Database) -> None:
     found = {row["name"] for row in database.read("inspect/plugins")}
     assert found == {"gds.knn.write", "apoc.cypher.run", "apoc.custom.installProcedure"}

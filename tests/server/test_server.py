@@ -288,9 +288,13 @@ def test_java_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_memory_by_the_size_of_the_machine() -> None:
     gibi = 1024**3
     assert configuration.choose_memory(4 * gibi) == configuration.Memory(1024, 614)
-    assert configuration.choose_memory(1 * gibi) == configuration.Memory(512, 153)
-    assert configuration.choose_memory(256 * gibi) == configuration.Memory(8192, 4096)
+    assert configuration.choose_memory(1 * gibi) == configuration.Memory(400, 240)
+    assert configuration.choose_memory(256 * gibi) == configuration.Memory(7680, 4608)
     assert configuration.choose_memory(8 * gibi, "4g") == configuration.Memory(2560, 1536)
+    # A larger store gets more, as far as it goes.
+    assert configuration.choose_memory(8 * gibi, "4g", gibi) == configuration.Memory(2560, 1536)
+    assert configuration.choose_memory(8 * gibi, "4g", 2 * gibi) == configuration.Memory(2048, 2048)
+    assert configuration.choose_memory(8 * gibi, "4g", 9 * gibi) == configuration.Memory(1536, 2560)
     for wrong in ("plenty", "100m", "9g"):
         with pytest.raises(ConfigurationError, match=wrong):
             configuration.choose_memory(8 * gibi, wrong)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["disk_error", "private_folder", "require_free", "write_private"]
+__all__ = ["disk_error", "private_folder", "require_free", "store_size", "write_private"]
 
 
 def disk_error(error: OSError, path: Path, message: str) -> ServerError:
@@ -36,6 +36,15 @@ def disk_error(error: OSError, path: Path, message: str) -> ServerError:
         hint="Choose a folder you can write to with KGP_NEO4J_HOME or --home (data) and "
         "KGP_NEO4J_CACHE (jars).",
     )
+
+
+def store_size(home: Path) -> int:
+    """Return the bytes of the graph's files, which the page cache holds; indexes have their own."""
+    size = 0
+    for file in (home / "data" / "databases" / "neo4j").glob("*"):
+        with contextlib.suppress(OSError):  # a file that went meanwhile
+            size += file.stat().st_size if file.is_file() else 0
+    return size
 
 
 def private_folder(path: Path) -> None:

@@ -112,24 +112,23 @@ def parse_size(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2]])
 
 
-def choose_memory(total: int, wanted: str | None = None) -> Memory:
-    """Divide memory between heap and page cache.
+def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memory:
+    """Divide memory between heap and page cache, by the machine's memory and the store's bytes.
 
-    Without `wanted`, a quarter of the machine is heap (512 MiB to 8 GiB) and 15 % page cache
-    (128 MiB to 4 GiB), which leaves room for Python and its encoders. `wanted` (`3g`) is for both
-    together, from 640 MiB to the machine's memory.
+    `wanted` (`3g`) is for both together, from 640 MiB to the machine's memory; the default is 40 %
+    of the machine (640 MiB to 12 GiB), which leaves room for Python, its encoders and the vectors.
+    The page cache gets three eighths, up to five for a store that is larger than these.
     """
-    if wanted is None:
-        heap = min(max(total // 4 // MEBI, 512), 8192)
-        return Memory(heap, min(max(total * 15 // 100 // MEBI, 128), 4096))
-    size = parse_size(wanted)
-    if not 640 * MEBI <= size <= total:
-        raise ConfigurationError(
-            f"The server can't be given {wanted}: at least 640m, and this machine has "
-            f"{total // MEBI}m",
-            hint="Choose a size between, such as 2g, or leave it out.",
-        )
-    page_cache = max(size * 3 // 8 // MEBI, 128)
+    size = min(max(total * 2 // 5, 640 * MEBI), 12 * 1024 * MEBI)
+    if wanted is not None:
+        size = parse_size(wanted)
+        if not 640 * MEBI <= size <= total:
+            raise ConfigurationError(
+                f"The server can't be given {wanted}: at least 640m, and this machine has "
+                f"{total // MEBI}m",
+                hint="Choose a size between, such as 2g, or leave it out.",
+            )
+    page_cache = max(size * 3 // 8, min(store, size * 5 // 8)) // MEBI
     return Memory(size // MEBI - page_cache, page_cache)
 
 

@@ -23,7 +23,7 @@ from kgp_neo4j.graphdb.server.backups import (
     unpack,
 )
 from kgp_neo4j.graphdb.server.browser import browser_jar, browser_settings, prepare_browser
-from kgp_neo4j.graphdb.server.disk import private_folder, require_free
+from kgp_neo4j.graphdb.server.disk import private_folder, require_free, store_size
 from kgp_neo4j.graphdb.server.jars import Installation, install
 from kgp_neo4j.graphdb.server.java import Java, find_java
 from kgp_neo4j.graphdb.server.lock import locked
@@ -85,6 +85,8 @@ class ServerStatus:
     #: MiB.
     page_cache: int | None = None
     since: datetime | None = None
+    #: Bytes of the graph's files, without those of its indexes.
+    store: int | None = None
 
 
 def _connection(home: Path, state: State, password: str) -> Connection:
@@ -171,7 +173,7 @@ def _start(
     folders: Folders, installed: Installation, java: Java, memory: str | None, echo: _Echo
 ) -> Connection:
     home = folders.home
-    chosen = choose_memory(machine_memory(), memory)
+    chosen = choose_memory(machine_memory(), memory, store_size(home))
     reaching = os.environ.get(_REACHING) == "1"
     if reaching:
         echo(
@@ -393,4 +395,5 @@ def status(folders: Folders) -> ServerStatus:
         heap=state.heap,
         page_cache=state.page_cache,
         since=datetime.fromtimestamp(state.started, UTC),
+        store=store_size(home),
     )

@@ -1,0 +1,84 @@
+"""Compare the memory that a server has with what its corpora need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kgp_neo4j.graphdb.database import Database
+
+__all__ = ["MOST_HEAP", "Room", "measure_room"]
+
+#: The share of the server's heap that GDS may take at the least, by its own estimate: it takes more
+#: while it reads the graph, and a server whose heap is full ends.
+MOST_HEAP = 0.8
+#: What GDS is asked for: twice the default number of neighbours.
+_NEIGHBOURS = 20
+#: Neo4j's manual ("Vector index memory configuration") on a quantised index, in bytes: 1.1 times
+#: (1.25 * 4 a number and 8 * M a vector), with its default M of 16.
+_A_NUMBER, _A_VECTOR = 5.5, 140.8
+#: Bytes that Python with its encoder takes beside the server.
+_CLIENT = 2 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the graph of a server needs, in bytes, and what it does not have, as sentences.
+
+    `vectors` are the vector indexes, `similarity` is the heap that GDS needs at the most for the
+    similarity graph of the largest corpus. `store` are the files that the page cache holds; it is
+    None where the server is not the embedded one.
+    """
+
+    vectors: int
+    similarity: int
+    store: int | None
+    short: tuple[str, ...]
+
+
+def measure_room(
+    database: Database,
+    *,
+    gds: bool,
+    store: int | None = None,
+    page_cache: int = 0,
+    heap: int = 0,
+    machine: int = 0,
+) -> Room:
+    """Return what a server's graph needs; where it is the embedded one, also what it has, in bytes.
+
+    `machine` is the memory of the whole machine.
+    """
+    rows = database.read("inspect/embedded")
+    sizes = [(row["embeddings"], row["dimension"]) for row in rows]
+    vectors = int(sum(number * (size * _A_NUMBER + _A_VECTOR) for number, size in sizes))
+    short, similarity = [], 0
+    if rows and gds:
+        (needed,) = database.read(
+            "gds/knn_memory",
+            passages=rows[0]["embeddings"], dimension=rows[0]["dimension"], neighbours=_NEIGHBOURS,
+        )  # fmt: skip
+        similarity = needed["most"]
+        if needed["share"] > MOST_HEAP:
+            short.append(
+                f"The similarity graph of {rows[0]['name']} needs {_said(needed['least'])} of the "
+                f"heap, {100 * needed['share']:.0f} % of it: `connect` will refuse to make it anew."
+            )
+    if store is not None:
+        if store > page_cache:
+            short.append(
+                f"The graph has {_said(store)} on disk and the page cache holds "
+                f"{_said(page_cache)} of it: questions wait for the disk."
+            )
+        left = machine - heap - page_cache - _CLIENT
+        if vectors > left:
+            short.append(
+                f"The vector indexes want {_said(vectors)} of memory, and {_said(max(left, 0))} "
+                "are left beside the server and Python: search by meaning waits for the disk."
+            )
+        if short:
+            short.append("`kgp-neo4j server stop`, then `server start --memory SIZE` gives more.")
+    return Room(vectors, similarity, store, tuple(short))
+
+
+def _said(size: int) -> str:
+    return f"{size / 2**30:,.1f} GiB"
