@@ -67,7 +67,7 @@ class Service:
             try:
                 if requests.get(f"{self.address}/healthz", timeout=5).ok:
                     return
-            except requests.ConnectionError:
+            except (requests.ConnectionError, requests.Timeout):
                 time.sleep(0.2)
         raise SystemExit("the service does not start")
 

@@ -473,7 +473,7 @@ def test_settings_that_are_wrong_leave_all_graphs_alone(
 
 
 def _space(encode: Callable[[Sequence[tuple[str, str]]], Any]) -> Space:
-    return Space("st", "similarity", "SIMILAR_ST", lambda rows, _: encode(rows), lambda: None)
+    return Space("st", "similarity", "SIMILAR_ST", 3, lambda rows, _: encode(rows), lambda: None)
 
 
 def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(

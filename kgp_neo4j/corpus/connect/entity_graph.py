@@ -235,6 +235,30 @@ def connect_entities(
     """
     with timed(seconds, "read passages"):
         rows = database.read("connect/entity_passages", corpus=corpus, anew=anew)
+    _write_mentions(database, corpus, rows, settings, seconds, meanwhile)
+    with timed(seconds, "shared-entity edges"):
+        # By id, so that the same passages make the same edges wherever they are stored.
+        rows.sort(key=lambda row: row["id"])
+        edges = _write_edges(database, corpus, rows, settings)
+    kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
+    database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept)
+    counted = database.read("connect/entity_counts", corpus=corpus)[0]
+    return {
+        "mentions": counted["mentions"],
+        "entities": counted["entities"],
+        "shared_entity_edges": edges,
+    }
+
+
+def _write_mentions(
+    database: Database,
+    corpus: str,
+    rows: Sequence[Row],
+    settings: EntitySettings,
+    seconds: dict[str, float],
+    meanwhile: Callable[[], object],
+) -> None:
+    """Link the passages and write their mentions; their texts leave the rows, for the memory."""
     titles = list({row["document"]: row["title"] for row in rows}.items())
     aliases = read_aliases(settings.aliases, {t for _, t in titles}) if settings.aliases else {}
     pipeline = load_spacy(settings.spacy_model) if settings.spacy_model else None
@@ -248,6 +272,8 @@ def connect_entities(
     passages = [
         TextOfDocument(row["id"], row["document"], row["title"], row["text"]) for row in asked
     ]
+    for row in rows:
+        del row["text"]
     with bar("entities", len(passages), "passages") as progress:
         if service:
             linked = link_service(service, passages, titles, settings.prior)
@@ -264,18 +290,6 @@ def connect_entities(
             meanwhile()
     with timed(seconds, "write mentions"):
         database.write_in_batches("connect/remove_entities", corpus=corpus)
-    with timed(seconds, "shared-entity edges"):
-        # By id, so that the same passages make the same edges wherever they are stored.
-        rows.sort(key=lambda row: row["id"])
-        edges = _write_edges(database, corpus, rows, settings)
-    kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
-    database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept)
-    counted = database.read("connect/entity_counts", corpus=corpus)[0]
-    return {
-        "mentions": counted["mentions"],
-        "entities": counted["entities"],
-        "shared_entity_edges": edges,
-    }
 
 
 class _Mentions:
@@ -380,11 +394,10 @@ def _write_edges(
         for row in found
     ]
     order = sorted(range(len(found)), key=lambda at: (-rarity[at], found[at]["title"]))
-    links = np.array(
-        [(place[node], item) for item, at in enumerate(order) for node in found[at]["passages"]],
-        np.int64,
-    ).reshape(-1, 2)
-    passage, item = links[np.argsort(links[:, 0], kind="stable")].T
+    passage = np.fromiter((place[node] for at in order for node in found[at]["passages"]), np.int64)
+    item = np.repeat(np.arange(len(order)), [len(found[at].pop("passages")) for at in order])
+    by_passage = np.argsort(passage, kind="stable")
+    passage, item = passage[by_passage], item[by_passage]
     weight = np.array([rarity[at] for at in order])[item]
     shared = strongest_pairs(
         passage, item, weight, np.ones_like(weight), [row["id"] for row in rows],
