@@ -57,7 +57,7 @@ def prepare(database: Any, corpus: str, given: Any) -> None:
     if there is None:
         common.say(f"loading {corpus}")
         load(database, [given.folder / "corpus.jsonl.gz"], corpus)
-    wanted = [*given.graphs, *(["knn-mdr"] if given.mdr_model else [])]
+    wanted = [*given.graphs, *(["knn-mdr"] if "mdr" in given.agents else [])]
     missing = [graph for graph in wanted if graph not in (there or ())]
     if missing:
         common.say(f"connecting {corpus}: {', '.join(missing)}")
@@ -78,8 +78,6 @@ def retriever_of(database: Any, corpus: str, name: str, given: Any) -> Any:
     there = common.graphs_of(database, corpus) or set()
     if name == "t5" and model is None:
         return "needs --t5-model FOLDER, as `kgp-neo4j train t5` makes it"
-    if name == "mdr" and "knn-mdr" not in there:
-        return "needs --mdr-model FOLDER, as `kgp-neo4j train mdr` makes it"
     if name in ("knn", "learned") and "knn-st" not in there:
         return "needs a corpus with embeddings (--graphs knn-st)"
     agent: Any = name

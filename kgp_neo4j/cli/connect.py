@@ -90,7 +90,7 @@ More --keywords, --neighbours and --max-frequency make a denser graph.
 @click.option(
     "--mdr-model",
     metavar="FOLDER",
-    help="The MDR encoder of --edges knn-mdr, as train mdr makes it.",
+    help="The MDR encoder of --edges knn-mdr, as train mdr makes it; one comes along.",
 )
 @click.option(
     "--replace-embeddings", is_flag=True, help="Embed every passage anew, with another encoder."

@@ -197,7 +197,7 @@ class PassageRetriever:
             raise CorpusError(
                 f"the corpus {self.corpus!r} has no {wanted} graph yet",
                 hint=f"Run `kgp-neo4j connect --corpus {self.corpus}"
-                f"{' --edges knn-mdr --mdr-model FOLDER' if wanted == 'mdr' else ''}`.",
+                f"{' --edges knn-mdr' if wanted == 'mdr' else ''}`.",
             )
 
     def _with_mdr(self, settings: AgentSettings) -> AgentSettings:

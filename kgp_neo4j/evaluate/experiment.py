@@ -23,6 +23,7 @@ from kgp_neo4j.evaluate.scores import Run, read_run
 from kgp_neo4j.evaluate.searches import BiEncoderSearch, MdrSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.reply_text import cost_of
+from kgp_neo4j.models.mdr import DEFAULT_MDR
 from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.language import LanguageModel
@@ -63,7 +64,7 @@ METHODS: dict[str, Method] = {
     "tfidf": Method("cosine of TF-IDF vectors (scikit-learn)", "tfidf"),
     "bm25": Method("full-text search", "bm25"),
     "dpr": Method("a bi-encoder pair, QUESTIONS,PASSAGES", "dpr", needs="agent model"),
-    "mdr": Method("dense search in two hops, without a graph", "mdr", needs="agent model"),
+    "mdr": Method("dense search in two hops, without a graph", "mdr"),
     "knn": Method("nearest neighbours of the question's vector", "dense"),
     "hybrid": Method("both, fused by rank", "hybrid"),
     "ircot": Method(
@@ -72,7 +73,7 @@ METHODS: dict[str, Method] = {
     "kgp-random": Method("traversal that draws its neighbours", agent="random"),
     "kgp-tfidf": Method("traversal by shared words", agent="tfidf"),
     "kgp-knn": Method("traversal by the question's vector", agent="knn"),
-    "kgp-mdr": Method("traversal by a trained MDR encoder", agent="mdr", needs="agent model"),
+    "kgp-mdr": Method("traversal by a trained MDR encoder", agent="mdr"),
     "kgp-t5": Method("traversal by a fine-tuned T5", agent="t5", needs="agent model"),
     "kgp-llama": Method("traversal by a fine-tuned LLaMA", agent="llama", needs="agent model"),
     "kgp-chat": Method("traversal by texts of the language model", agent="chat", needs="model"),
@@ -157,8 +158,9 @@ def run_methods(
         "answers": model.name if model else "offline reader",
     }
     keep_settings(out, settings)
-    mdr = (agent_models or {}).get("kgp-mdr") if "kgp-mdr" in names else None
-    dataset.prepare_all(database, mdr.model if mdr else None)
+    mdr = (agent_models or {}).get("kgp-mdr")
+    named = (mdr and mdr.model) or DEFAULT_MDR
+    dataset.prepare_all(database, named if "kgp-mdr" in names else None)
     runs = {}
     asked = [question.question for question in dataset.questions]
     for name in names:
@@ -276,7 +278,7 @@ def answering(
         )
         if made.method not in searches:
             return whole
-        given = (agent.model or "",) if agent else ()
+        given = (agent.model,) if agent and agent.model else ()
         search = searches[made.method](database, corpus, traversal.budget, *given)
         return Pipeline(database, corpus, search, whole.answerer, meter=whole.meter)
 

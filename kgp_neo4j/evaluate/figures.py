@@ -141,7 +141,7 @@ def make_figure(
     around = _Neighbourhood(database, own)
     for graph, edge in GRAPHS.items():
         mdr = weights["kgp-mdr"].model if "kgp-mdr" in weights else None
-        for number in densities if graph != "knn-mdr" or mdr else ():
+        for number in densities:
             if not done.lacks(graph, "neighbours", number):
                 continue
             echo(f"{graph}, {number} neighbours a passage")

@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.load.delete import list_passages
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.mdr import load_mdr, passage_text
+from kgp_neo4j.models.mdr import DEFAULT_MDR, load_mdr, passage_text
 from kgp_neo4j.types.corpus import Question, ReasoningPath, Retrieval, Step
 from kgp_neo4j.types.errors import ConfigurationError
 
@@ -106,12 +106,15 @@ class MdrSearch(_Search):
 
     As many first passages as the budget allows are each followed by the one nearest to the question
     with that passage, and a pair has the sum of both inner products (Xiong et al., ICLR 2021,
-    section 2.3). `folder` is what `kgp-neo4j train mdr` wrote; raises EncoderError for others.
+    section 2.3). `folder` is what `kgp-neo4j train mdr` wrote, or the one that comes
+    along; raises EncoderError for others.
     """
 
     name = "mdr"
 
-    def __init__(self, database: Database, corpus: str, budget: int, folder: str) -> None:
+    def __init__(
+        self, database: Database, corpus: str, budget: int, folder: str = DEFAULT_MDR
+    ) -> None:
         super().__init__(database, corpus, budget)
         self._mdr = load_mdr(folder)
         self._titled = [(p.title, p.text) for p in self._passages]

@@ -16,7 +16,15 @@ from kgp_neo4j.models.light_encoder import (
     exported_files,
     pretrained_files,
 )
-from kgp_neo4j.models.mdr_folder import MDR_FILE, Lengths, MdrFolder, read_mdr_folder
+from kgp_neo4j.models.mdr_folder import (
+    DEFAULT_FOLDER,
+    DEFAULT_MDR,
+    MDR_FILE,
+    Lengths,
+    MdrFolder,
+    adapted_files,
+    read_mdr_folder,
+)
 from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER, PRETRAINED
 from kgp_neo4j.models.torch_encoder import (
     TorchTransformer,
@@ -94,18 +102,18 @@ def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
 @lru_cache(maxsize=3)
 def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
     """Load an encoder: the offline ones for English (default) and Chinese, a folder, a
-    sentence-transformers name, or one that `kgp-neo4j train mdr` made.
+    sentence-transformers name, or one that `kgp-neo4j train mdr` made, as the one that comes along.
 
     The offline ones and folders exported to ONNX or OpenVINO run in the light engine; others need
     torch, which also runs all but the Chinese one where there is a GPU for it. Raises EncoderError
     where the encoder is not found, or where its weights are not those it was published or saved
     with. Only safetensors, ONNX and OpenVINO files are read, and no code from the model is run.
     """
-    folder = Path(name).expanduser()
+    folder = DEFAULT_FOLDER if name == DEFAULT_MDR else Path(name).expanduser()
     trained = read_mdr_folder(folder) if (folder / MDR_FILE).is_file() else None
-    called = str(folder.absolute()) if trained else name
+    called = str(folder.absolute()) if trained and name != DEFAULT_MDR else name
     on_gpu = name != CHINESE_ENCODER and gpu_is_usable()
-    if on_gpu or (files := _light_files(name, folder)) is None:
+    if on_gpu or (files := _light_files(name, folder, trained)) is None:
         model = load_mdr_model(folder, trained) if trained else load_model(name)
         return Encoder(called, TorchTransformer(*model), trained)
     try:
@@ -121,5 +129,7 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
         ) from error
 
 
-def _light_files(name: str, folder: Path) -> EncoderFiles | None:
+def _light_files(name: str, folder: Path, trained: MdrFolder | None) -> EncoderFiles | None:
+    if trained and trained.upon_default:
+        return adapted_files(folder, trained)
     return pretrained_files(name) if name in PRETRAINED else exported_files(folder)

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.mdr_folder import Lengths
+from kgp_neo4j.models.mdr_folder import DEFAULT_MDR, Lengths
 from kgp_neo4j.types.errors import EncoderError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["MdrEncoder", "QueryForm", "load_mdr", "passage_text"]
+__all__ = ["DEFAULT_MDR", "MdrEncoder", "QueryForm", "load_mdr", "passage_text"]
 
 #: Special tokens that the model adds to a text.
 _ENDS = 2
@@ -101,8 +101,8 @@ class MdrEncoder:
         return self._encoder.encode(self.form.queries(queries))
 
 
-def load_mdr(folder: str) -> MdrEncoder:
-    """Load the MDR encoder that `kgp-neo4j train mdr` wrote to a folder.
+def load_mdr(folder: str = DEFAULT_MDR) -> MdrEncoder:
+    """Load the MDR encoder that comes along, or one that `kgp-neo4j train mdr` wrote to a folder.
 
     Raises EncoderError where the folder does not exist, is of another kind, or was damaged.
     """

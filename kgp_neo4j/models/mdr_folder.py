@@ -10,22 +10,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from kgp_neo4j.models.light_encoder import EncoderFiles
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, derived_network, tokenizer_file
 from kgp_neo4j.types.errors import EncoderError
 
 __all__ = [
+    "DEFAULT_FOLDER",
+    "DEFAULT_MDR",
     "EXPORTED",
     "MDR_FILE",
     "Lengths",
     "MdrFolder",
+    "adapted_files",
     "read_mdr_folder",
     "weights_folder",
     "write_mdr_folder",
 ]
 
 MDR_FILE = "kgp-mdr.json"
-#: The whole encoder as exported for the light engine.
+#: The name of the MDR encoder that comes along, and its folder.
+DEFAULT_MDR = "mdr-MiniLM-L6"
+DEFAULT_FOLDER = Path(__file__).with_name("mdr_adapter")
+#: The whole encoder as exported for the light engine; an adapter of the default encoder needs none.
 EXPORTED = Path("openvino", "openvino_model.xml")
 _ADAPTER = "adapter"
+_ADAPTER_WEIGHTS = "adapter_model.safetensors"
 _MODEL = "model"
 _HINT = "Train it again with `kgp-neo4j train mdr`, or copy the whole folder anew."
 
@@ -50,6 +61,38 @@ class MdrFolder:
     lengths: Lengths
     sha256: str = ""
     training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def upon_default(self) -> bool:
+        """Whether it is an adapter of the default encoder."""
+        return self.lora_rank > 0 and self.encoder == DEFAULT_ENCODER
+
+
+def adapted_files(folder: Path, made: MdrFolder) -> EncoderFiles:
+    """Return the files of the default encoder with the adapter of a folder put into it.
+
+    Raises EncoderError where the adapter does not fit.
+    """
+    weights = weights_folder(folder, made.lora_rank) / _ADAPTER_WEIGHTS
+
+    def change(model: Any) -> Any:
+        from safetensors.numpy import load_file
+
+        kept = load_file(weights)
+        layers = Weights(model)
+        settings = json.loads((weights.parent / "adapter_config.json").read_text("utf-8"))
+        scale = np.float32(settings["lora_alpha"] / made.lora_rank)
+        for name, first in kept.items():
+            path, found, _ = name.removeprefix("base_model.model.encoder.").partition(".lora_A.")
+            if found and path.startswith("layer."):
+                second = kept[name.replace(".lora_A.", ".lora_B.")].astype(np.float32)
+                whole = second @ first.astype(np.float32) * scale
+                layers.add_to_matrix(f"{path}.weight", whole)
+        return model
+
+    network = derived_network(f"mdr-{made.sha256[:12]}", change)
+    longest = max(made.lengths.query, made.lengths.passage)
+    return EncoderFiles(network, tokenizer_file(), longest)
 
 
 def weights_folder(folder: Path, lora_rank: int) -> Path:
@@ -90,9 +133,12 @@ def read_mdr_folder(folder: Path) -> MdrFolder:
 
 def _sum(folder: Path, lora_rank: int) -> str:
     """Return the SHA-256 of the weights: those for torch, then those for the light engine."""
-    name = "adapter_model.safetensors" if lora_rank else "model.safetensors"
+    name = _ADAPTER_WEIGHTS if lora_rank else "model.safetensors"
     made = hashlib.sha256()
-    for path in (weights_folder(folder, lora_rank) / name, folder / EXPORTED.with_suffix(".bin")):
+    files = [weights_folder(folder, lora_rank) / name, folder / EXPORTED.with_suffix(".bin")]
+    if lora_rank and not files[1].exists():
+        files.pop()
+    for path in files:
         try:
             with path.open("rb") as file:
                 while block := file.read(1 << 20):

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.models.engine import import_openvino
 from kgp_neo4j.types.errors import EncoderError
@@ -19,6 +22,7 @@ __all__ = [
     "DEFAULT_ENCODER",
     "PRETRAINED",
     "Pretrained",
+    "Weights",
     "derived_network",
     "network_file",
     "tokenizer_file",
@@ -73,6 +77,42 @@ PRETRAINED = {
         licence="MIT",
     ),
 }
+
+
+class Weights:
+    """The weights of a pretrained encoder in OpenVINO's form, by their names in PyTorch.
+
+    They are found by the names of PyTorch's export to ONNX: a vector by its own; a matrix, which is
+    transposed and loses its name, by its product's.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._nodes = {node.get_friendly_name(): node for node in model.get_ops()}
+
+    def set_vector(self, name: str, values: NDArray[np.float32]) -> None:
+        """Replace a vector; raises ValueError for other sizes or values that are not finite."""
+        self._put(self._nodes[f"encoder.{name}"], values)
+
+    def add_to_matrix(self, name: str, change: NDArray[np.float32]) -> None:
+        """Add to a matrix, (outputs, inputs), of a name as `layer.4.attention.self.query.weight`.
+
+        Raises ValueError for other sizes or values that are not finite.
+        """
+        layer, number, *rest = name.removesuffix(".weight").split(".")
+        product = self._nodes["/".join(("/encoder", f"{layer}.{number}", *rest, "MatMul"))]
+        old = product.input_value(1).get_node()
+        if change.T.shape != old.data.shape:
+            raise ValueError(f"{name} has another shape")
+        self._put(old, old.data + change.T)
+
+    def _put(self, old: Any, values: NDArray[np.float32]) -> None:
+        if values.shape != old.data.shape or not np.isfinite(values).all():
+            raise ValueError(f"{old.get_friendly_name()} has another shape")
+        made = import_openvino().opset13.constant(np.ascontiguousarray(values))
+        for place in old.output(0).get_target_inputs():
+            place.replace_source_output(made.output(0))
+
+
 #: Change this whenever the files made from a jar change.
 _FORM = "1"
 

@@ -208,8 +208,9 @@ class MdrTraining:
 class MdrReport:
     """The result of a training: folder, pairs, steps and losses.
 
-    `first_loss` and `last_loss` are means over the first and the last tenth of the steps. `resumed`
-    is the step it continued from, and `done_before` is true where it was finished before.
+    `first_loss` and `last_loss` are means over the first and the last tenth of the steps, `losses`
+    are those of all steps. `resumed` is the step it continued from, and `done_before` is true where
+    it was finished before.
     """
 
     folder: str
@@ -218,6 +219,7 @@ class MdrReport:
     first_loss: float
     last_loss: float
     seconds: float
+    losses: tuple[float, ...] = ()
     resumed: int = 0
     done_before: bool = False
 
@@ -257,7 +259,8 @@ def train_mdr(
     plan = dataclasses.asdict(settings) | {"steps": steps, "data": digest.hexdigest()[:16]}
     folder = Folder(out, plan, overwrite=overwrite)
     if folder.result is not None:
-        return MdrReport(**(folder.result | {"folder": str(out), "done_before": True}))
+        kept = folder.result | {"losses": tuple(folder.result.get("losses", ()))}
+        return MdrReport(**kept | {"folder": str(out), "done_before": True})
     last = folder.last_checkpoint()
     try:
         losses = train_encoder(
@@ -283,6 +286,7 @@ def train_mdr(
             first_loss=sum(losses[:tenth]) / tenth,
             last_loss=sum(losses[-tenth:]) / tenth,
             seconds=time.perf_counter() - began,
+            losses=tuple(round(loss, 4) for loss in losses),
             resumed=int(last.name.rpartition("-")[2]) if last else 0,
         )
         card = _save(model, out, settings, report, dict(sources or {}))
@@ -347,6 +351,7 @@ def _save(
     description = MdrFolder(
         settings.encoder, settings.lora_rank, settings.lengths, training=training
     )
-    export_encoder(load_mdr_model(out, description, precise=True)[0], out)
+    if not description.upon_default:
+        export_encoder(load_mdr_model(out, description, precise=True)[0], out)
     write_mdr_folder(out, description)
     return model_card(description)

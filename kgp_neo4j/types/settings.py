@@ -197,8 +197,9 @@ class SimilaritySettings:
 
 @dataclass(frozen=True, slots=True)
 class MdrSettings:
-    """The folder of the MDR encoder (None: the one that the corpus has), the number of nearest
-    passages that each is joined to, and whether a corpus with another one is embedded again.
+    """The folder of the MDR encoder (None: the one that the corpus has, else the one that comes
+    along), the number of nearest passages that each is joined to, and whether a corpus with another
+    one is embedded again.
     """
 
     model: str | None = None

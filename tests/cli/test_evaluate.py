@@ -228,7 +228,7 @@ def test_what_the_command_refuses(tmp_path: Path) -> None:
         ((), 2, "DATASET"),
         (("demo", "--methods", "magic"), 1, "there is no method 'magic'"),
         (("demo", "--methods", "none"), 1, "--llm NAME"),
-        (("demo", "--methods", "kgp-mdr"), 1, "--agent-model kgp-mdr=FOLDER"),
+        (("demo", "--methods", "kgp-t5"), 1, "--agent-model kgp-t5=FOLDER"),
         (("demo", "--agent-model", "kgp-mdr"), 2, "is not METHOD=FOLDER"),
         (("demo", "--table", "1", "--methods", "kgp"), 2, "Choose one of"),
         (("--ranks", str(tmp_path)), 1, "holds no finished evaluation"),

@@ -119,7 +119,7 @@ def test_agents_are_compared_on_one_graph(
     options = ("--questions", "4", "--seed", "3", "--score", str(score), "--out", str(tmp_path))
     try:
         done = _run(
-            *("agents", str(folder), "--encoder", tiny_encoder, "--agents", "random,tfidf,mdr"),
+            *("agents", str(folder), "--encoder", tiny_encoder, "--agents", "random,tfidf,t5"),
             *options,
             **environment(connection),
         )
@@ -134,7 +134,7 @@ def test_agents_are_compared_on_one_graph(
     rows = [line.split(" | ") for line in done.stdout.splitlines() if line.startswith("| ")]
     assert rows[0][0] == "| agent"
     assert [row[0] for row in rows] == ["| agent", "| random", "| tfidf"] * 2
-    assert "mdr is left out: needs --mdr-model" in done.stdout
+    assert "t5 is left out: needs --t5-model" in done.stdout
     kept = json.loads((tmp_path / "results" / f"agents-{folder.name}.json").read_text())
     assert kept["settings"]["questions"] == 4
     assert kept["machine"]["cores"] == os.cpu_count()

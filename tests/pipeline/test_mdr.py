@@ -28,7 +28,14 @@ from kgp_neo4j.evaluate.searches import MdrSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import QueryForm, load_mdr
-from kgp_neo4j.models.mdr_folder import EXPORTED, MDR_FILE, Lengths, read_mdr_folder
+from kgp_neo4j.models.mdr_folder import (
+    DEFAULT_FOLDER,
+    DEFAULT_MDR,
+    EXPORTED,
+    MDR_FILE,
+    Lengths,
+    read_mdr_folder,
+)
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_mdr_model
 from kgp_neo4j.train import mdr as mdr_trainer
 from kgp_neo4j.train.chains import SupportingFact
@@ -440,6 +447,32 @@ def test_both_engines_make_the_same_vectors_of_what_was_trained(tiny_mdr: str) -
 
 
 @pytest.mark.train
+def test_the_encoder_that_comes_along_is_its_adapter_in_both_engines() -> None:
+    made = read_mdr_folder(DEFAULT_FOLDER)
+    assert made.upon_default
+    model = load_mdr_model(DEFAULT_FOLDER, made, precise=True)
+    texts = ["Arch Bridge. It is long.", "who built the bridge of the ferry " * 90]
+    torch = Encoder("torch", TorchTransformer(*model)).encode(texts)
+    encoder = load_mdr()
+    assert encoder.name == DEFAULT_MDR
+    light = encoder.encode_passages([("Arch Bridge", "It is long.")])
+    assert (torch[:1] * light).sum() > 0.999
+    both = load_encoder(DEFAULT_MDR).encode(texts)
+    assert (torch * both).sum(axis=1).min() > 0.999
+    # It is another encoder than the one that it starts from.
+    assert (load_encoder().encode(texts) * both).sum(axis=1).max() < 0.999
+
+
+def test_it_makes_the_graph_where_no_other_is_named(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    _store(database, corpus, tmp_path, *FILMS)
+    assert _mdr(database, corpus, None)[0] == 5
+    (kept,) = database.read("inspect/mdr_encoder", corpus=corpus)
+    assert kept["encoder"] == DEFAULT_MDR
+
+
+@pytest.mark.train
 def test_a_folder_that_was_moved_is_the_same_encoder(tiny_mdr: str, tmp_path: Path) -> None:
     shutil.copytree(tiny_mdr, tmp_path / "moved")
     moved, here = load_mdr(str(tmp_path / "moved")), load_mdr(tiny_mdr)
@@ -591,7 +624,6 @@ def test_what_the_graph_refuses(
 ) -> None:
     _store(database, corpus, tmp_path, *FILMS)
     for model, error, said in (
-        (None, ConfigurationError, "--mdr-model"),
         (str(tmp_path / "none"), EncoderError, "could not be loaded"),
         (tiny_encoder, EncoderError, "train mdr"),
     ):

@@ -21,7 +21,7 @@ from kgp_neo4j.corpus.projection import check_heap
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.mdr import MdrEncoder, load_mdr, passage_text
+from kgp_neo4j.models.mdr import DEFAULT_MDR, MdrEncoder, load_mdr, passage_text
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import CapabilityError, ConfigurationError, EncoderError
 from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
@@ -390,8 +390,9 @@ def connect_mdr(
 ) -> dict[str, int]:
     """Embed new passages with an MDR encoder, and replace the edges; return counts by name.
 
-    Raises ConfigurationError when no encoder is known, EncoderError when the corpus was embedded
-    with another one, and CapabilityError when the server has no GDS.
+    It is the one in `settings`, else the corpus's, else the one that comes along. Raises
+    EncoderError when the corpus was embedded with another one, and CapabilityError when the server
+    has no GDS.
     """
     check_neighbours(settings.neighbours)
     if not database.capabilities().gds:
@@ -401,12 +402,7 @@ def connect_mdr(
         )
     # Before any change, so that a refused run leaves the corpus as it is.
     known = database.read("inspect/mdr_encoder", corpus=corpus)
-    name = settings.model or (known[0]["encoder"] if known else None)
-    if name is None:
-        raise ConfigurationError(
-            "the KNN-MDR graph needs an MDR encoder",
-            hint="Train one with `kgp-neo4j train mdr`, and give its folder: --mdr-model FOLDER.",
-        )
+    name = settings.model or (known[0]["encoder"] if known else DEFAULT_MDR)
     with timed(seconds, "load MDR encoder"):
         encoder = load_mdr(name)
     if known and not settings.replace:

@@ -25,7 +25,12 @@ from kgp_neo4j.models.engine import (
     import_openvino,
     read_tokenizer,
 )
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, derived_network, tokenizer_file
+from kgp_neo4j.models.pretrained import (
+    DEFAULT_ENCODER,
+    Weights,
+    derived_network,
+    tokenizer_file,
+)
 from kgp_neo4j.models.reader.windows import Window
 from kgp_neo4j.types.errors import ModelError
 
@@ -151,29 +156,17 @@ def _upon_default(folder: Path) -> Path:
 
 
 def _with_weights(model: Any, kept: Mapping[str, NDArray[Any]]) -> Any:
-    """Put a reader's layers into the graph of its encoder, and add its heads.
-
-    Nodes are found by the names of PyTorch's export to ONNX: a vector by its parameter's name; a
-    matrix, which is transposed and loses its name, by its product's.
-    """
+    """Put a reader's layers into the graph of its encoder, and add its heads."""
     openvino = import_openvino()
     ops = openvino.opset13
-    nodes = {node.get_friendly_name(): node for node in model.get_ops()}
+    weights = Weights(model)
     for name, values in kept.items():
         if not name.startswith("layer.") or name.endswith(".scale"):
             continue
-        values = values.astype(np.float32)
         if f"{name}.scale" in kept:
-            product = nodes[f"/encoder/{_path(name)}/MatMul"]
-            old = product.input_value(1).get_node()
-            values = old.data + (values * kept[f"{name}.scale"]).T
+            weights.add_to_matrix(name, values.astype(np.float32) * kept[f"{name}.scale"])
         else:
-            old = nodes[f"encoder.{name}"]
-        if values.shape != old.data.shape or not np.isfinite(values).all():
-            raise ValueError(f"{name} has another shape")
-        replaced = ops.constant(np.ascontiguousarray(values))
-        for place in old.output(0).get_target_inputs():
-            place.replace_source_output(replaced.output(0))
+            weights.set_vector(name, values.astype(np.float32))
     states = model.outputs[0].get_node().input_value(0)
     first = ops.gather(states, ops.constant(np.int64(0)), ops.constant(np.int64(1)))
 
@@ -186,9 +179,3 @@ def _with_weights(model: Any, kept: Mapping[str, NDArray[Any]]) -> Any:
 
     heads = [head("pieces", states), head("kinds", first), head("operations", first)]
     return openvino.Model([ops.result(one) for one in heads], model.get_parameters(), "reader")
-
-
-def _path(name: str) -> str:
-    """Return `layer.4/attention/self/query` of `layer.4.attention.self.query.weight`."""
-    layer, number, *rest = name.removesuffix(".weight").split(".")
-    return "/".join([f"{layer}.{number}", *rest])
