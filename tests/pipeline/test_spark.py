@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import os
+import signal
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from graphs import rows
 from pyspark.sql import SparkSession
@@ -140,3 +146,59 @@ def test_frames_of_texts_and_triples_are_loaded_and_bad_ones_refused(
     again = spark.load_kg(triples, corpus, database=database)
     delete_graph(database, corpus)
     assert (loaded.entities, loaded.relationships, again.new) == (3, 2, 0)
+
+
+def _writing(port: int) -> Iterator[psutil.Process]:
+    """Yield the Python workers of Spark that have a connection to the database; others are idle."""
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            if "pyspark.daemon" in " ".join(process.cmdline()) and any(
+                c.raddr and c.raddr.port == port for c in process.net_connections()
+            ):
+                yield process
+
+
+def test_a_killed_worker_is_replaced_and_the_graph_is_the_same(
+    database: Database, corpus: str, session: SparkSession, file: Path
+) -> None:
+    whole = file.read_text(encoding="utf-8")
+    load(database, [file], corpus)
+    expected = _everything(database, corpus)
+    delete_corpus(database, corpus)
+    file.write_text(whole.replace("Carnegie Mellon Silicon Valley is", "It is", 1), "utf-8")
+    load(database, [file], corpus)
+    file.write_text(whole, encoding="utf-8")
+
+    documents = spark.read_documents(session, [file])
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            spark.load(documents, corpus, database=database)
+        except BaseException as error:  # told to the test
+            failed.append(error)
+
+    with database.driver.session() as holding, holding.begin_transaction() as held:
+        # The document that has changed cannot be written before its worker is killed.
+        held.run(
+            "MATCH (d:Document {corpus: $c}) WHERE d.title STARTS WITH 'Carnegie' SET d.held = 1",
+            c=corpus,
+        ).consume()
+        loading = threading.Thread(target=run)
+        loading.start()
+        waiting = (
+            "SHOW TRANSACTIONS YIELD status, currentQuery WHERE status STARTS WITH 'Blocked' "
+            "AND currentQuery CONTAINS 'MERGE (d:Document' RETURN status"
+        )
+        ends = time.monotonic() + 60
+        while not rows(database, waiting) and time.monotonic() < ends and not failed:
+            time.sleep(0.1)
+        killed = list(_writing(int(database.connection.uri.rpartition(":")[2])))
+        for worker in killed:
+            os.kill(worker.pid, signal.SIGKILL)
+        held.rollback()
+    loading.join(120)
+    assert killed
+    assert not failed
+    assert not loading.is_alive()
+    assert _everything(database, corpus) == expected
