@@ -8,33 +8,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.graphdb.room import MOST_HEAP
-from kgp_neo4j.types.errors import CapabilityError, CorpusError
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.room import check_heap
+from kgp_neo4j.types.errors import CorpusError
 from kgp_neo4j.types.settings import EDGES, TraversalSettings
 
 if TYPE_CHECKING:
     from graphdatascience import Graph, GraphDataScience
 
-__all__ = ["check_heap", "projected"]
-
-
-def check_heap(needed: Row, what: str) -> int:
-    """Return the bytes of the server's heap that GDS needs at the most, by its own estimate.
-
-    `needed` is a row of `gds/knn_memory` or `gds/graph_memory`. Raises CapabilityError where the
-    least that it needs does not fit.
-    """
-    if needed["share"] > MOST_HEAP:
-        least, most = (f"{needed[key] / 2**30:,.1f}" for key in ("least", "most"))
-        raise CapabilityError(
-            f"{what} needs {least} to {most} GiB of the server's heap, "
-            f"{100 * needed['share']:,.0f} % of all that it has",
-            hint="Give the server more memory (`kgp-neo4j server stop`, then `server start "
-            "--memory 12g`; a server of your own: server.memory.heap.max_size), or connect without "
-            "this graph: --edges tfidf --edges entity.",
-        )
-    return int(needed["most"])
+__all__ = ["projected"]
 
 
 @contextmanager

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.types.errors import CapabilityError
 
-__all__ = ["MOST_HEAP", "Room", "measure_room"]
+__all__ = ["Room", "check_heap", "measure_room"]
 
 #: The share of the server's heap that GDS may take at the least, by its own estimate: it takes more
 #: while it reads the graph, and a server whose heap is full ends.
-MOST_HEAP = 0.8
+_MOST_HEAP = 0.8
 #: What GDS is asked for: twice the default number of neighbours.
 _NEIGHBOURS = 20
 #: Neo4j's manual ("Vector index memory configuration") on a quantised index, in bytes: 1.1 times
@@ -18,6 +19,24 @@ _NEIGHBOURS = 20
 _A_NUMBER, _A_VECTOR = 5.5, 140.8
 #: Bytes that Python with its encoder takes beside the server.
 _CLIENT = 2 * 2**30
+
+
+def check_heap(needed: Row, what: str) -> int:
+    """Return the bytes of the server's heap that GDS needs at the most, by its own estimate.
+
+    `needed` is a row of `gds/knn_memory` or `gds/graph_memory`. Raises CapabilityError where the
+    least that it needs does not fit.
+    """
+    if needed["share"] > _MOST_HEAP:
+        least, most = (f"{needed[key] / 2**30:,.1f}" for key in ("least", "most"))
+        raise CapabilityError(
+            f"{what} needs {least} to {most} GiB of the server's heap, "
+            f"{100 * needed['share']:,.0f} % of all that it has",
+            hint="Give the server more memory (`kgp-neo4j server stop`, then `server start "
+            "--memory SIZE`; a server of your own: server.memory.heap.max_size), or leave the graph "
+            "out: --edges tfidf --edges entity.",
+        )
+    return int(needed["most"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +71,16 @@ def measure_room(
     sizes = [(row["embeddings"], row["dimension"]) for row in rows]
     vectors = int(sum(number * (size * _A_NUMBER + _A_VECTOR) for number, size in sizes))
     short, similarity = [], 0
-    if rows and gds:
+    largest = next((row for row in rows if row["corpus"]), None)
+    if largest and gds:
         (needed,) = database.read(
             "gds/knn_memory",
-            passages=rows[0]["embeddings"], dimension=rows[0]["dimension"], neighbours=_NEIGHBOURS,
+            passages=largest["embeddings"], dimension=largest["dimension"], neighbours=_NEIGHBOURS,
         )  # fmt: skip
         similarity = needed["most"]
-        if needed["share"] > MOST_HEAP:
+        if needed["share"] > _MOST_HEAP:
             short.append(
-                f"The similarity graph of {rows[0]['name']} needs {_said(needed['least'])} of the "
+                f"The similarity graph of {largest['name']} needs {_said(needed['least'])} of the "
                 f"heap, {100 * needed['share']:.0f} % of it: `connect` will refuse to make it anew."
             )
     if store is not None:

@@ -18,7 +18,8 @@ class _Counting(Database):
     def read(self, path: str, **values: Any) -> list[dict[str, Any]]:
         found = super().read(path, **values)
         if path == "inspect/embedded":
-            return [{"name": "large", "embeddings": 1_000_000, "dimension": 384}, *found]
+            large = {"name": "large", "corpus": True, "embeddings": 1_000_000, "dimension": 384}
+            return [large, *found]
         return found
 
 

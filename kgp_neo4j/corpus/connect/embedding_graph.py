@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.steps import timed, watched, write_rows
-from kgp_neo4j.corpus.projection import check_heap
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.room import check_heap
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import DEFAULT_MDR, MdrEncoder, load_mdr, passage_text
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
