@@ -42,6 +42,9 @@ _VALIDATION_FAILED = (
 _ENDED = ("TransactionTimedOut", "Transaction.Terminated")
 #: The key of a transaction's metadata under which the id of its job stands.
 _JOB = "kgp_job"
+_SAME_INDEX = "EquivalentSchemaRuleAlreadyExists"
+#: Indexes that one statement makes, at most.
+_MOST_INDEXES = 2
 _MISSING = ("There is no procedure", "Unknown function")
 # The driver's warnings about statements and retries should not reach the user's terminal.
 for _name in ("neo4j", "neo4j.notifications"):
@@ -128,6 +131,17 @@ class Database:
             rows = _rows(session.run(_limited(query), query.bind(values)))
         return rows[0] if rows else {}
 
+    def make_indexes(self, path: str, **values: Any) -> None:
+        """Run a statement that makes indexes unless they are there; others may run it meanwhile."""
+        for left in reversed(range(_MOST_INDEXES + 1)):
+            try:
+                self.write_in_batches(path, **values)
+                return
+            except DatabaseError as error:
+                # Of two at once Neo4j refuses one in spite of IF NOT EXISTS: the index is there.
+                if not left or _SAME_INDEX not in str(error):
+                    raise
+
     def write_all(self, path: str, batches: Iterable[Mapping[str, Any]]) -> Iterator[list[Row]]:
         """Run a write statement once for each batch of parameters, each in its own transaction."""
         query = statement(path)
@@ -148,7 +162,7 @@ class Database:
                 session.execute_write(_transaction_function(query, query.bind(values)))
             except ClientError as error:
                 # Neo4j may refuse one of two concurrent statements in spite of IF NOT EXISTS.
-                if "EquivalentSchemaRuleAlreadyExists" not in (error.code or ""):
+                if _SAME_INDEX not in (error.code or ""):
                     raise
 
     def end(self, job: Job) -> None:

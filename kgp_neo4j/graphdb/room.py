@@ -33,8 +33,8 @@ def check_heap(needed: Row, what: str) -> int:
             f"{what} needs {least} to {most} GiB of the server's heap, "
             f"{100 * needed['share']:,.0f} % of all that it has",
             hint="Give the server more memory (`kgp-neo4j server stop`, then `server start "
-            "--memory SIZE`; a server of your own: server.memory.heap.max_size), or leave the graph "
-            "out: --edges tfidf --edges entity.",
+            "--memory SIZE`; a server of your own: server.memory.heap.max_size), or leave this "
+            "graph out: --edges tfidf --edges entity.",
         )
     return int(needed["most"])
 

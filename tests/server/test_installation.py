@@ -233,6 +233,24 @@ def test_the_same_index_may_be_made_by_several_at_once(database: Database) -> No
         database.define(dataclasses.replace(index, text=text), {})
 
 
+def test_the_indexes_of_a_corpus_may_be_made_by_several_at_once(
+    database: Database, corpus: str
+) -> None:
+    scope = f"c{uuid.uuid4().hex[:8]}"
+    rows(
+        database,
+        "CREATE (:Corpus {name: $c, scope: $s, language: 'english'})", c=corpus, s=scope,
+    )  # fmt: skip
+    with ThreadPoolExecutor(6) as pool:
+        for made in [
+            pool.submit(database.make_indexes, "load/own_indexes", corpus=corpus) for _ in range(6)
+        ]:
+            made.result()
+    found = rows(database, "SHOW INDEXES YIELD name WHERE name ENDS WITH $s RETURN name", s=scope)
+    assert len(found) == 2
+    database.write_in_batches("load/drop_own_indexes", corpus=corpus)
+
+
 def test_what_follows_a_write_waits_for_it(database: Database, corpus: str) -> None:
     """In a cluster a follower answers only with what was written before: bookmarks go along."""
     with Database(database.connection) as own:

@@ -83,7 +83,7 @@ def language_of(
         return found
     chosen = asked or guess_language(document.text for document in documents)
     if chosen != DEFAULT_LANGUAGE:
-        database.write("load/language_index", language=chosen)
+        database.make_indexes("load/language_index", language=chosen)
         database.read("install/await_indexes")
     return chosen
 

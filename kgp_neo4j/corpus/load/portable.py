@@ -203,7 +203,7 @@ def import_corpus(
 
         def prepare() -> None:
             if large:
-                database.write_in_batches("load/own_indexes", corpus=chosen)
+                database.make_indexes("load/own_indexes", corpus=chosen)
                 database.read("install/await_indexes")
 
         return archive.write(

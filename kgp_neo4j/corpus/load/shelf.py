@@ -21,7 +21,7 @@ def take_shelf(database: Database, corpus: str) -> None:
         return
     if not state["own"]:
         database.write_in_batches("load/put_on_shelf", corpus=corpus)
-        database.write_in_batches("load/own_indexes", corpus=corpus)
+        database.make_indexes("load/own_indexes", corpus=corpus)
         database.read("install/await_indexes")
         database.write("load/choose_shelf", corpus=corpus, own=True, moving=True)
     # Again, for what others loaded before the choice.
