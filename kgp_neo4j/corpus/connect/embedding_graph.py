@@ -117,15 +117,17 @@ class Embedding:
         self._replace = replace
         self._seconds = seconds
         self._gds = database.capabilities().gds
-        self._rows: list[Row] = database.read(
+        rows = database.stream(
             "connect/unembedded", corpus=corpus, space=space.name, replace=replace
         )
-        # Longest first, so that a batch wastes no work on padding.
-        self._rows.sort(key=lambda row: -len(row["text"]))
+        # Longest first, so that a batch wastes no work on padding; the texts are read again when
+        # they are encoded, since all together take much memory.
+        sizes = sorted((-len(row["text"]), row["id"]) for row in rows)
+        self._ids: list[str] = [id_ for _, id_ in sizes]
         #: What GDS needs of the server's heap for the edges, in bytes; 0 where it is not asked.
         self.memory = 0
         if self._gds:  # before the passages are encoded, which takes much longer
-            check_memory(database, len(self._rows), space.dimension, _TWICE)
+            check_memory(database, len(self._ids), space.dimension, _TWICE)
         #: Passages with their vectors; at the end None, or the error that ended the thread.
         self._ready: queue.Queue[list[Row] | BaseException | None] = queue.Queue(_QUEUED)
         self._unwritten: list[Row] = []
@@ -202,17 +204,19 @@ class Embedding:
         with timed(self._seconds, "vector index"):
             database.read("install/await_indexes")
         database.write("connect/finish", corpus=corpus, graph=space.graph, settings=settings)
-        return len(self._rows), edges
+        return len(self._ids), edges
 
     def _encode(self) -> None:
         ended: BaseException | None = None
         try:
             with (
                 timed(self._seconds, "embed"),
-                bar("embed", len(self._rows), "passages") as progress,
+                bar("embed", len(self._ids), "passages") as progress,
             ):
-                for start in range(0, len(self._rows), _CHUNK):
-                    rows = self._rows[start : start + _CHUNK]
+                for start in range(0, len(self._ids), _CHUNK):
+                    rows = self._database.read(
+                        "inspect/passages", ids=self._ids[start : start + _CHUNK]
+                    )
                     vectors = self._space.encode(
                         [(row["title"], row["text"]) for row in rows], progress.update
                     )
