@@ -85,7 +85,7 @@ def test_figures_grow_with_density_and_size(
         "5", database, grown[:1], out, traversal=walk, densities=(1, 3), echo=told.append
     )
     assert [(p.line, p.x) for p in made] == [
-        (graph, number) for graph in ("tfidf", "entity", "knn-st") for number in (1, 3)
+        (graph, number) for graph in ("tfidf", "entity", "knn-st", "knn-mdr") for number in (1, 3)
     ]
     for few, many in zip(made[::2], made[1::2], strict=True):
         assert few.measures["reached"] <= many.measures["reached"]
@@ -93,7 +93,7 @@ def test_figures_grow_with_density_and_size(
         assert 0 < many.measures["precision"] <= few.measures["precision"] <= 1
     # A second call measures nothing anew; other settings are refused.
     again = make_figure("5", database, grown[:1], out, traversal=walk, densities=(1, 3))
-    assert (again, len(told)) == (made, 6)
+    assert (again, len(told)) == (made, 8)
     with pytest.raises(InputError, match="other questions or settings"):
         make_figure("5", database, grown[:1], out, traversal=walk, densities=(1,))
     grows = make_figure(
