@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs import rows
-
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.room import measure_room
 
@@ -51,4 +49,3 @@ def test_what_does_not_fit_is_told(database: Database) -> None:
         # A server of the user's own: its machine is not known, its heap is.
         assert all("similarity" in sentence for sentence in measure_room(large, gds=True).short)
         assert measure_room(large, gds=False).similarity == 0
-    assert rows(database, "RETURN 1 AS one")

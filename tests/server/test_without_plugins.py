@@ -113,8 +113,7 @@ def test_a_corpus_is_loaded_connected_asked_and_deleted(
         for question in (QUESTION, TABLE_QUESTION):
             here = small.ask(question, settings=SETTINGS)
             assert here.text == demo.ask(question, settings=SETTINGS).text
-        removed = rows(opened, "MATCH (p:Passage {corpus: 'small'})-[s:SIMILAR_ST]->() DELETE s")
-        assert not removed
+        rows(opened, "MATCH (p:Passage {corpus: 'small'})-[s:SIMILAR_ST]->() DELETE s")
         assert small.connect(anew=True).similarity_edges == len(known)
         assert len(rows(opened, _NEAREST, c="small")) == len(known)
         small.delete()

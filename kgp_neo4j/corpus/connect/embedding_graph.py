@@ -126,8 +126,9 @@ class Embedding:
         self._ids: list[str] = [id_ for _, id_ in sizes]
         #: What GDS needs of the server's heap for the edges, in bytes; 0 where it is not asked.
         self.memory = 0
-        if self._gds:  # before the passages are encoded, which takes much longer
-            check_memory(database, len(self._ids), space.dimension, _TWICE)
+        if self._gds:
+            # What is needed at the least, before the passages are encoded, which takes much longer.
+            check_memory(database, len(self._ids), space.dimension, 1)
         #: Passages with their vectors; at the end None, or the error that ended the thread.
         self._ready: queue.Queue[list[Row] | BaseException | None] = queue.Queue(_QUEUED)
         self._unwritten: list[Row] = []
