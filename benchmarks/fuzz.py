@@ -66,11 +66,11 @@ from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.mindmap.load.mapping import read_mapping
 from kgp_neo4j.mindmap.load.portable import export_graph, import_graph
 from kgp_neo4j.mindmap.load.triple_files import read_triples
-from kgp_neo4j.types.errors import InputError, KgpError
+from kgp_neo4j.types.errors import CorpusError, InputError, KgpError
 from kgp_neo4j.types.language import Reply
 
 #: Seconds and bytes that an input may take, and inputs that share a seed and a process.
-SECONDS, GROWTH, BATCH = 10, 2**30, 250
+SECONDS, GROWTH, BATCH = 10, 2**30, 1000
 CORPUS, GRAPH = "fuzz good", "fuzz-good"
 #: The corpus that bad input may go to.
 BAD = "fuzz bad"
@@ -301,6 +301,11 @@ class Place:
             self.corpus.load([self.file(kind, samples()[kind])])
         self.corpus.connect()
         load_graph(self.database, [self.file(".tsv", TRIPLES[".tsv"])], GRAPH)
+
+    def clear(self) -> None:
+        """Delete what an input that was stopped in the middle has left."""
+        with contextlib.suppress(CorpusError):
+            Corpus(BAD, database=self.database).delete()
 
     def held(self) -> str:
         """Return what the good corpus and graph hold, as one text."""
@@ -636,6 +641,7 @@ TARGETS = {
 def run_batch(name: str, number: int, count: int, report: Any, coverage: bool) -> None:
     """Give a target one batch of inputs; report each beginning, and what failed, to the parent."""
     place, target = Place(open_database()), TARGETS[name]
+    place.clear()
     done = 0
 
     @seed(number)

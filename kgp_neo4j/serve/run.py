@@ -5,6 +5,8 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kgp_neo4j.environment.extras import needs
@@ -16,7 +18,7 @@ from kgp_neo4j.types.errors import ConfigurationError
 with needs("serve", "the service"):
     import uvicorn
 
-__all__ = ["check_address", "listen", "run", "send_spans"]
+__all__ = ["check_address", "listen", "run"]
 
 
 def check_address(host: str, tokens: Path | None) -> None:
@@ -35,9 +37,11 @@ def check_address(host: str, tokens: Path | None) -> None:
         )
 
 
-def send_spans() -> None:
+@contextmanager
+def sent_spans() -> Iterator[None]:
     """Send spans to OTEL_EXPORTER_OTLP_ENDPOINT, where that is set; needs the extra `otel`."""
     if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        yield
         return
     with needs("otel", "sending spans"):
         from opentelemetry import trace
@@ -50,6 +54,10 @@ def send_spans() -> None:
     provider = TracerProvider(resource=Resource.create({"service.name": named}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
+    try:
+        yield
+    finally:
+        provider.shutdown()  # which sends the last ones
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -68,7 +76,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 def run(service: Service, at: socket.socket, *, log_json: bool = False) -> None:
     """Answer requests until the process is told to end; what runs then is finished."""
-    send_spans()
     set_up_log(log_json)
     config = uvicorn.Config(
         make_app(service),
@@ -80,4 +87,5 @@ def run(service: Service, at: socket.socket, *, log_json: bool = False) -> None:
         timeout_graceful_shutdown=30,
         h11_max_incomplete_event_size=32 * 1024,
     )
-    uvicorn.Server(config).run(sockets=[at])
+    with sent_spans():
+        uvicorn.Server(config).run(sockets=[at])
