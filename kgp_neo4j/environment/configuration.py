@@ -6,7 +6,6 @@ import difflib
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, Literal, get_args
 import platformdirs
 
 from kgp_neo4j.environment.addresses import checked_url, shown_url
+from kgp_neo4j.environment.files import read_toml
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError
@@ -243,7 +243,6 @@ FILE = "kgp-neo4j.toml"
 _APP = "kgp-neo4j"
 _FILE_VARIABLE = "KGP_NEO4J_CONFIG"
 #: Most bytes of a file of settings, so that a device or a data file is not read by mistake.
-_LARGEST = 1 << 20
 _SECRET_KEY = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
 
 
@@ -367,25 +366,13 @@ def _check_owner(path: Path) -> None:
 def _read(path: Path, source: Source) -> dict[str, SettingValue]:
     """Return the settings of a file, each with its line."""
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-        text = data.decode("utf-8-sig")
-        if len(data) > _LARGEST:
-            raise ValueError("it is too large")
-        sections = tomllib.loads(text)
+        text, sections = read_toml(path, 'A line reads like: model = "gpt-4o-mini".')
     except OSError as error:
         raise ConfigurationError(
             f"the settings cannot be read ({error.strerror})",
             where=str(path),
             hint="Change its permissions, or delete it.",
         ) from error
-    except (ValueError, RecursionError) as error:
-        reason, line = _toml_problem(error)
-        raise ConfigurationError(
-            f"this is no TOML ({reason})",
-            where=f"{path}:{line}" if line else str(path),
-            hint='A line reads like: model = "gpt-4o-mini".',
-        ) from None
     found = {}
     for section, values in sections.items():
         if not isinstance(values, dict):
@@ -405,16 +392,6 @@ def _read(path: Path, source: Source) -> dict[str, SettingValue]:
                 _checked_value(setting, value, where, path.parent), source, where
             )
     return found
-
-
-def _toml_problem(error: Exception) -> tuple[str, str]:
-    """Return the reason and the line of an error in a TOML text."""
-    if isinstance(error, UnicodeDecodeError):
-        return "its text is not UTF-8", ""
-    found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
-    if found is None:
-        return str(error) or type(error).__name__, ""
-    return str(error)[: found.start()], found[1] or ""
 
 
 def _line(text: str, section: str, key: str) -> int:

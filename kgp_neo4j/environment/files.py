@@ -9,16 +9,18 @@ import io
 import json
 import os
 import re
+import tomllib
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.text.safe import is_storable
-from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 __all__ = [
     "EXTENSIONS",
@@ -33,6 +35,7 @@ __all__ = [
     "read_lines",
     "read_object",
     "read_records",
+    "read_toml",
     "read_whole",
     "shown",
     "size_on_disk",
@@ -393,3 +396,37 @@ def _text(file: IO[bytes], name: str) -> Iterator[str]:
             ) from error
         read += len(data)
         line += text.count("\n")
+
+
+#: Bytes of a TOML file that somebody wrote, and characters of its lines: a key of very many parts
+#: takes tomllib time and memory in their square.
+_LARGEST_TOML, _LONGEST_LINE = 1 << 20, 10_000
+
+
+def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]:
+    """Return the text and the values of a TOML file that somebody wrote.
+
+    Raises OSError where it cannot be read, and ConfigurationError with `hint` where it is no TOML,
+    over 1 MB, or has a line over 10,000 characters.
+    """
+    with path.open("rb") as file:
+        data: bytes = file.read(_LARGEST_TOML + 1)
+    line = ""
+    try:
+        text = data.decode("utf-8-sig")
+        long = [at for at, each in enumerate(text.split("\n"), 1) if len(each) > _LONGEST_LINE]
+        if len(data) > _LARGEST_TOML:
+            reason = "it is too large"
+        elif long:
+            reason, line = f"a line of over {_LONGEST_LINE:,} characters", f":{long[0]}"
+        else:
+            return text, tomllib.loads(text)
+    except UnicodeDecodeError:
+        reason = "its text is not UTF-8"
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except ValueError as error:
+        found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
+        reason = str(error)[: found.start()] if found else str(error)
+        line = f":{found[1]}" if found and found[1] else ""
+    raise ConfigurationError(f"this is no TOML ({reason})", where=f"{path}{line}", hint=hint)

@@ -467,10 +467,16 @@ relation = "r"
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("name =", "not TOML"),
+        ("name =", r"this is no TOML \(Invalid value"),
+        ("name = " + "[" * 9_000, r"this is no TOML \(it is nested too deeply"),
+        ("a." * 50_000 + "a = 1", r"this is no TOML \(a line of over 10,000 characters"),
         ('name = "n"\n', "columns: at least one"),
         (_MAPPING + 'form = "json"\n', r"columns\[1\]\.form: 'json' is none of one, list"),
         (_MAPPING + 'noise = ["("]\n', r"columns\[1\]\.noise: .* no regular expression"),
+        (
+            _MAPPING + f'noise = ["{"(" * 5_000}"]\n',
+            r"columns\[1\]\.noise: .* no regular expression",
+        ),
         (_MAPPING.replace('"T"', '"\\u0007"'), "type: a control character"),
         ('encoding = "klingon"\n' + _MAPPING, "encoding: 'klingon' is no encoding"),
         (_MAPPING + '[aliases]\ncolumn = "a"\nrelation = "r"\n', "aliases: aliases have no"),
@@ -478,7 +484,7 @@ relation = "r"
 )
 def test_bad_mappings(tmp_path: Path, text: str, reason: str) -> None:
     path = _write(tmp_path, "m.toml", text)
-    with pytest.raises(ConfigurationError, match=rf"m\.toml: {reason}"):
+    with pytest.raises(ConfigurationError, match=rf"m\.toml(:1)?: {reason}"):
         read_mapping(path)
 
 

@@ -221,6 +221,7 @@ def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyP
     ("text", "line", "said"),
     [
         ('[llm]\nmodel = "a\n', 2, "no TOML"),
+        ("[llm]\n" + "a." * 50_000 + "a = 1\n", 2, "a line of over 10,000 characters"),
         ('[llm]\nmodle = "a"\n', 2, r"no setting llm.modle.*Did you mean llm.model\?"),
         ('\n[lmm]\nmodel = "a"\n', 3, r"no setting lmm.model.*Did you mean llm.model\?"),
         ("seed = 1\n", 1, r"no setting seed.*Did you mean llm.seed\?"),
@@ -246,7 +247,7 @@ def test_what_is_wrong_is_said_with_its_line(place: Path, text: str, line: int, 
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe[llm]", b"[" * 100_000, b"#" * (1 << 21)])
+@pytest.mark.parametrize("data", [b"\xff\xfe[llm]", b"a = " + b"[" * 9_000, b"#\n" * (1 << 20)])
 def test_a_file_that_is_no_text_of_settings(place: Path, data: bytes) -> None:
     (place / "kgp-neo4j.toml").write_bytes(data)
     with pytest.raises(ConfigurationError, match="no TOML") as caught:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping as AbstractMapping
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from kgp_neo4j.environment.files import read_toml
 from kgp_neo4j.mindmap.load.graph_names import problem_of_relation, problem_of_type
 from kgp_neo4j.mindmap.load.triple_files import is_encoding
 from kgp_neo4j.types.errors import ConfigurationError
@@ -69,21 +70,17 @@ def read_mapping(given: str | Path) -> TableMapping:
     Raises ConfigurationError for a file that cannot be read, naming the wrong key.
     """
     where = str(given)
+    place: Path | Traversable = Path(given).expanduser()
+    if where in built_in():
+        place = resources.files("kgp_neo4j.mindmap.load").joinpath(_BUILT_IN, f"{where}.toml")
     try:
-        if where in built_in():
-            place = resources.files("kgp_neo4j.mindmap.load").joinpath(_BUILT_IN, f"{where}.toml")
-            text = place.read_text(encoding="utf-8")
-        else:
-            text = Path(given).expanduser().read_text(encoding="utf-8-sig")
-        values = tomllib.loads(text)
+        _, values = read_toml(place, _HINT)
     except OSError as error:
         raise ConfigurationError(
             f"the mapping cannot be read ({error.strerror or error})",
             where=where,
             hint=f"Give a TOML file, or one of {', '.join(built_in())}.",
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"not TOML ({error})", where=where, hint=_HINT) from error
     return _Reader(where).table(values)
 
 
@@ -186,8 +183,10 @@ class _Reader:
         for each in found:
             try:
                 patterns.append(re.compile(each))
-            except re.error as error:
-                raise self._error(key, f"{each!r} is no regular expression ({error})") from None
+            except (re.error, OverflowError, RecursionError) as error:
+                raise self._error(
+                    key, f"{each[:60]!r} is no regular expression ({error})"
+                ) from None
         return tuple(patterns)
 
     def _error(self, key: str, reason: str) -> ConfigurationError:
