@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Sequence
@@ -12,7 +13,19 @@ from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["run_admin"]
+__all__ = ["end_admin", "run_admin"]
+
+
+def end_admin(home: Path) -> None:
+    """End the admin tool of a home whose caller was killed: it would write beside the next one."""
+    import psutil
+
+    option = f"@{_arguments(home)}"
+    for process in psutil.process_iter(["cmdline"]):
+        if option in (process.info["cmdline"] or ()):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+                process.wait(10)
 
 
 def run_admin(
@@ -32,7 +45,7 @@ def run_admin(
     `options` are those of the JVM, `conf` the folder of neo4j.conf (that of the home by default).
     `secret` is an argument that no message may show.
     """
-    file = home / "run" / "admin.args"
+    file = _arguments(home)
     # Java reads its own arguments and the program's from a file, so that a password is in no list
     # of processes.
     argument_file(
@@ -72,3 +85,7 @@ def run_admin(
             where=str(home),
             hint="Check that the folder can be written to and the disk is not full.",
         )
+
+
+def _arguments(home: Path) -> Path:
+    return home / "run" / "admin.args"
