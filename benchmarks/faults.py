@@ -281,8 +281,8 @@ def proxy(
     """Stand between client and server in a process of its own, and disturb once.
 
     After so many bytes in both directions it cuts all connections ("cut"), holds everything back
-    for up to two seconds ("delay"), or changes the first bytes of a packet, which frame Bolt's
-    messages, and cuts that connection two seconds later ("garble"). `passed` is told how many bytes
+    for up to two seconds ("delay"), or changes the first bytes of one of Bolt's messages, which
+    frame it, and cuts that connection two seconds later ("garble"). `passed` is told how many bytes
     there were, up to `after`.
     """
     host, port = connection.uri.removeprefix("bolt://").split(":")
@@ -309,6 +309,8 @@ def _serve(
     selector.register(listening, selectors.EVENT_READ)
     others: dict[socket.socket, socket.socket] = {}
     cut_at: dict[socket.socket, float] = {}
+    #: Whether what came last from each ended a message of Bolt: two bytes of 0.
+    whole: dict[socket.socket, bool] = {}
 
     def close(one: socket.socket) -> None:
         for each in (one, others.pop(one)):
@@ -316,6 +318,7 @@ def _serve(
                 selector.unregister(each)
             others.pop(each, None)
             cut_at.pop(each, None)
+            whole.pop(each, None)
             each.close()
 
     while True:
@@ -343,7 +346,10 @@ def _serve(
                 if not data:
                     raise OSError
                 passed.value += len(data)
-                if passed.value >= after and not disturbed:
+                # In the middle of a message would be a value, which nothing can tell from another.
+                begins = whole.get(one, False)
+                whole[one] = data.endswith(b"\0\0")
+                if passed.value >= after and not disturbed and (what != "garble" or begins):
                     disturbed = True
                     if what == "tell":
                         pass  # who waits for it does the rest

@@ -8,9 +8,8 @@ Each input goes the way that a user's would: a file is loaded, a question asked,
 It passes where the result is one, or one of this package's errors; it fails by any other exception,
 by taking over 10 s, by a process that grows by more than 1 GB or dies, or where the corpus and the
 graph that lay there before are not the same afterwards. What failed is a line of the log, with the
-batch's seed, which makes it again. A batch with an input over 10 s is run once more, and what counts
-is how that ends. `--coverage` lets Atheris choose the inputs, where it is
-installed.
+batch's seed, which makes it again. A batch with an input over 10 s is run once more, and what
+counts is how that ends. `--coverage` lets Atheris choose the inputs, where it is installed.
 
 Needs the extra `test`; the database is the one that all commands use.
 """
