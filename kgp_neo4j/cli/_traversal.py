@@ -96,7 +96,8 @@ _OPTIONS = (
         type=click.Choice(get_args(Rerank)),
         default="none",
         show_default=True,
-        help="Who puts the passages found in order: `llm` is one call of the language model.",
+        help="Who puts the passages found in order: `mdr` an encoder that expects the next passage "
+        "(for questions of several steps), `llm` one call of the language model.",
     ),
 )
 

@@ -143,7 +143,7 @@ class Corpus(Store):
 
         `model` is a language model, or the name of one (`local:FOLDER`, or a chat server's), and
         `reader` an offline reader, or the folder of one. With `rerank="llm"` the model also puts
-        the passages in order before they are read.
+        the passages in order before they are read, with `rerank="mdr"` an MDR encoder does.
         """
         key = (method, agent, settings, agent_settings, model, form, reader, rerank)
         if self._kept is None or self._kept[0] != key:

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, get_args
 
 from kgp_neo4j.corpus.answer.shown_queries import queries_of, shown_passages
@@ -372,8 +373,8 @@ def make_pipeline(
     """Return the pipeline over a corpus for these options; nothing is loaded yet.
 
     `model` answers where it is given, else the offline reader (or another `reader`). IRCoT reasons
-    with the same model, and `rerank` is done by it. Raises ConfigurationError for options that do
-    not go together.
+    with the same model, and `rerank="llm"` is done by it. Raises ConfigurationError for options
+    that do not go together.
     """
     check_choice("form of answer", form, get_args(Form))
     meter = None if model is None else MeteredModel(model)
@@ -406,8 +407,9 @@ def make_retriever(
 ) -> Retriever:
     """Return the retriever of a method; IRCoT retrieves by full text in each of its turns.
 
-    With `rerank="llm"` the language model puts what was found in order. Raises ConfigurationError
-    for an unknown method, for IRCoT or reranking without a language model, and for both together.
+    With `rerank="llm"` the language model puts what was found in order, with `rerank="mdr"` an MDR
+    encoder. Raises ConfigurationError for an unknown method, for IRCoT or reranking by a language
+    model without one, and for IRCoT with reranking.
     """
     check_choice("rerank", rerank, get_args(Rerank))
     if method == "ircot":
@@ -436,14 +438,16 @@ def make_retriever(
     )
     if rerank == "none":
         return retriever
+    from kgp_neo4j.corpus.rerank import Reranked, expect, select
+
+    if rerank == "mdr":
+        return Reranked(retriever, rerank, partial(expect, database, corpus))
     if model is None:
         raise ConfigurationError(
             "a language model puts the passages in order, and none is named",
-            hint="Name one (--llm NAME), or leave --rerank out.",
+            hint="Name one (--llm NAME), or take --rerank mdr, or leave it out.",
         )
-    from kgp_neo4j.corpus.rerank import Reranked
-
-    return Reranked(retriever, model)
+    return Reranked(retriever, rerank, partial(select, model))
 
 
 def answered_by(answer: Answer) -> str:

@@ -100,7 +100,7 @@ def content_words(text: str) -> list[str]:
     return [word for word in dict.fromkeys(low) if word not in FUNCTION_WORDS]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
     """Return the stem that forms of a lower-case English word share (Porter's second stemmer)."""
     # A stemmer stores the word it works on, so threads cannot share one; making it is cheap.
@@ -160,7 +160,7 @@ def _cut(
     return Words(text, raw, list(map(fold, raw)), starts, ends)
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=1 << 15)
 def fold(word: str) -> str:
     """Return a word without its case and without the accents of Latin, Greek and Cyrillic letters.
 

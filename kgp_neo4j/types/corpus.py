@@ -239,7 +239,7 @@ Setting = Literal["corpus", "question"]
 #: The traversal agents by name.
 AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]
 #: Who puts the passages that were found in another order: nobody, or the language model.
-Rerank = Literal["none", "llm"]
+Rerank = Literal["none", "mdr", "llm"]
 #: What a language model writes: a few words with a reason, or a paragraph.
 Form = Literal["short", "long"]
 #: What a question is about; `model` lets the language model decide.

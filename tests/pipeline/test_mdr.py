@@ -545,6 +545,7 @@ def _store(database: Database, corpus: str, tmp_path: Path, *texts: tuple[str, s
 
 def _mdr(database: Database, corpus: str, model: str | None, **settings: Any) -> tuple[int, int]:
     report = connect(database, corpus, edges=["knn-mdr"], mdr=MdrSettings(model, **settings))
+    assert (report.gds_memory > 0) is (report.mdr_edges > 0)
     return report.mdr_embedded, report.mdr_edges
 
 
@@ -604,6 +605,9 @@ def test_mdr_encoder_is_remembered(database: Database, corpus: str, other_corpus
         assert database.write("connect/embeddings", rows=vector, space=space) == [{"written": 1}]
         left = database.read("connect/unembedded", corpus=corpus, space=space)
         assert len(left) == 5
+    ids = [f"{corpus}/a1", f"{corpus}/a2", "no such"]
+    found = database.read("traverse/mdr_vectors", ids=ids)
+    assert found == [{"id": f"{corpus}/a1", "vector": [1.0, 0.0]}]
     database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
     done = database.write_in_batches("connect/remove_embeddings", corpus=corpus, space="mdr")
     assert done == {"removed": 6}

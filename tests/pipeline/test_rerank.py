@@ -1,4 +1,4 @@
-"""Reranking by a language model: what it selects comes first, and nothing is lost."""
+"""Reranking by a language model or an MDR encoder: what they choose comes first, all stay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from kgp_neo4j.corpus.pipeline import make_pipeline, make_retriever
 from kgp_neo4j.corpus.rerank import Reranked
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.models.mdr import load_mdr
+from kgp_neo4j.types.corpus import Question, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import Reply
 
@@ -100,3 +101,38 @@ def test_what_reranking_needs(database: Database, loaded: str, connection: Conne
     )  # fmt: skip
     assert done.returncode == 1
     assert "--llm NAME" in done.stderr
+
+
+def test_what_an_mdr_encoder_expects_goes_up(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    records = [
+        ("Hesk Bridge", "The Hesk Bridge replaced the ferry. Isobel Tarn designed the bridge."),
+        *((f"Shop {n}", f"Over shop {n} children grow up, a designer too.") for n in range(12)),
+        (
+            "Isobel Tarn",
+            "Isobel Tarn, an engineer, lived above a bakery until 1911, and drew a shop.",
+        ),
+    ]
+    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+    question = Question("q", _QUESTION)
+    plain = make_retriever(database, corpus, method="bm25").retrieve(question)
+    retriever = make_retriever(database, corpus, method="bm25", rerank="mdr")
+    found = retriever.retrieve(question)
+    assert {p.id for p in found.passages} == {p.id for p in plain.passages}
+    assert [path.last for path in found.paths] == [p.id for p in found.passages]
+    assert found.settings["rerank"] == "mdr"
+
+    def place(of: Retrieval, title: str) -> int:
+        return [p.title for p in of.passages].index(title)
+
+    assert place(found, "Isobel Tarn") < place(plain, "Isobel Tarn")
+    # Vectors that are there are read: one like the question and its first passage goes up.
+    encoder = load_mdr()
+    known = {"encoder": encoder.name, "dimension": 384, "fingerprint": encoder.fingerprint}
+    database.write("connect/mdr_encoder", corpus=corpus, **known)
+    first, last = plain.passages[0], found.passages[-1]
+    (vector,) = encoder.encode_queries([(question.text, [(first.title, first.text)])])
+    rows = [{"id": last.id, "vector": vector.tolist()}]
+    database.write("connect/embeddings", rows=rows, space="mdr")
+    assert place(retriever.retrieve(question), last.title) < len(found.passages) - 1

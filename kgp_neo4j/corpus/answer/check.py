@@ -269,14 +269,14 @@ def _run(text: str) -> str:
     return " ".join(words(text)).casefold()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _clauses(text: str) -> tuple[tuple[_Text, bool], ...]:
     """Return the clauses of a text, and whether each has a negation."""
     parts = [part for part in _CLAUSE.split(text) if part and part.strip()]
     return tuple((_compared(part), denies(part)) for part in parts)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _compared(text: str) -> _Text:
     """Return the names, numbers and words of a text."""
     joined = _THOUSANDS.sub("", text)

@@ -436,7 +436,7 @@ def connect_mdr(
             neighbours=settings.neighbours,
             settings=json.dumps(dataclasses.asdict(settings), sort_keys=True),
         )
-    return {"mdr_embedded": embedded, "mdr_edges": edges}
+    return {"mdr_embedded": embedded, "mdr_edges": edges, "gds_memory": embedding.memory}
 
 
 def _check_mdr(corpus: str, kept: Row, encoder: MdrEncoder) -> None:

@@ -88,7 +88,9 @@ def connect(
         if "knn-st" in edges:
             report |= connect_similarity(embedding, similarity, anew)
     if "knn-mdr" in edges:
-        report |= connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
+        made = connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
+        made["gds_memory"] = max(made["gds_memory"], report.get("gds_memory", 0))
+        report |= made
     mark_complete(database, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)

@@ -136,7 +136,7 @@ def last_names(
         yield start, end, full_name.entity
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def _name_words(name: str) -> tuple[str, ...]:
     """Return the words of a name without its qualifier."""
     return tuple(cut(name.split(" (")[0]).raw)
