@@ -218,7 +218,10 @@ def write_documents(folder: Path, version: str, *, documents: int = 8, passages:
         for part in range(passages):
             words = " ".join(made.choices(["stone", "ship", "keeper", "lamp", "storm"], k=120))
             text.append(f"## Part {part}\n\nThe {made.choice(names)} has {words} in {version}.")
-        (folder / f"{n}.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+        # Whole or not at all, since a client may be killed here too.
+        half = folder.with_name("half.md")
+        half.write_text("\n\n".join(text) + "\n", encoding="utf-8")
+        half.replace(folder / f"{n}.md")
     rows = [f"{1900 + n},{made.randint(1, 99)},{made.choice(names)}" for n in range(12)]
     (folder / "ships.csv").write_text("Year,Ships,Place\n" + "\n".join(rows), encoding="utf-8")
 

@@ -49,6 +49,9 @@ def main() -> None:
     parser.add_argument("--model", help="a scorer other than the one that is shipped")
     parser.add_argument("--only-connect", action="store_true", help="retrieve nothing")
     parser.add_argument("--only-retrieve", action="store_true", help="the corpus is connected")
+    parser.add_argument(
+        "--runs", type=common.words, metavar="A,B", help="of kgp,mdr,knn,... (default: all)"
+    )
     given = parser.parse_args()
     name = f"bench-{given.folder.name}"
     given.out.mkdir(parents=True, exist_ok=True)
@@ -68,11 +71,13 @@ def main() -> None:
         print(f"\npeak memory: Python {peak:,.0f} MB, server {server_peak()}")
     print(f"\n| {given.folder.name} {given.split} | {' | '.join(SHOWN)} | p50 s | p95 s |")
     print("|---" * (len(SHOWN) + 3) + "|")
-    runs = [*((m, None) for m in METHODS), ("kgp", "knn"), ("kgp", "tfidf")]
-    for method, agent in [] if given.only_connect else runs:
-        label = f"{method} ({agent})" if agent else method
+    runs = [(m, "", "") for m in METHODS]
+    runs += [("kgp", "--rerank", "mdr"), ("kgp", "--agent", "knn"), ("kgp", "--agent", "tfidf")]
+    runs = [run for run in runs if given.runs is None or (run[2] or run[0]) in given.runs]
+    for method, option, value in [] if given.only_connect else runs:
+        label = f"{method} ({value})" if value else method
         out = given.out / f"{given.folder.name}-{given.split}-{label.replace(' ', '')}.jsonl"
-        more = ["--agent", agent] if agent else []
+        more = [option, value] if option else []
         if given.model and label == "kgp":
             more = ["--agent", "learned", "--model", given.model]
         told, _ = kgp(
