@@ -44,6 +44,20 @@ def test_begin_and_finish(database: Database, corpus: str) -> None:
     assert database.write("connect/finish", corpus="no such", graph="g", settings="") == []
 
 
+def test_made(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    (first,) = database.read("connect/made", corpus=corpus)
+    assert first == {"documents": first["documents"], "keywords": None, "entities": None}
+    for graph in ("keywords", "entities", "similarity"):
+        database.write("connect/finish", corpus=corpus, graph=graph, settings="", of=f"of {graph}")
+    (made,) = database.read("connect/made", corpus=corpus)
+    assert made == first | {"keywords": "of keywords", "entities": "of entities"}
+    query = "MATCH (d:Document {corpus: $c}) WITH d LIMIT 1 SET d.fingerprint = 'x'"
+    rows(database, query, c=corpus)
+    assert database.read("connect/made", corpus=corpus)[0]["documents"] != first["documents"]
+    assert database.read("connect/made", corpus="no such") == []
+
+
 def test_encoder(database: Database, corpus: str) -> None:
     passages(database, corpus)
     first = database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
@@ -413,11 +427,14 @@ def test_mentions_and_entities(database: Database, corpus: str, other_corpus: st
         ("e1", "e", "New York", "titles"),
     ]
     assert made[1]["text"] == "It has run without a crew since 1988."
-    counts = database.read("connect/entity_counts", corpus=corpus)
-    assert counts == [{"mentions": 8, "entities": 2}]
+    counts = {
+        "keywords": 0, "keywordLinks": 0, "sharedKeywordEdges": 0,
+        "mentions": 8, "entities": 2, "sharedEntityEdges": 0,
+    }  # fmt: skip
+    assert database.read("connect/counts", corpus=corpus) == [counts]
     passages(database, other_corpus)
-    counts = database.read("connect/entity_counts", corpus=other_corpus)
-    assert counts == [{"mentions": 0, "entities": 0}]
+    nothing = dict.fromkeys(counts, 0)
+    assert database.read("connect/counts", corpus=other_corpus) == [nothing]
 
 
 def test_naming(database: Database, corpus: str) -> None:
@@ -488,5 +505,5 @@ def test_mentions_are_replaced_and_entities_removed(
     made = database.read("connect/entity_passages", corpus=corpus, anew=True)
     assert {(r["linkedBy"], r["mentionMarks"]) for r in made} == {(None, None)}
     assert database.write_in_batches("connect/remove_entities", corpus=corpus) == {"removed": 1}
-    counts = database.read("connect/entity_counts", corpus=other_corpus)
-    assert counts == [{"mentions": 8, "entities": 2}]
+    (counts,) = database.read("connect/counts", corpus=other_corpus)
+    assert (counts["mentions"], counts["entities"]) == (8, 2)

@@ -429,7 +429,7 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
     connect(database, corpus)
     before = _graph(database, corpus)
     with _CutShort(database, path) as failing, pytest.raises(DatabaseError):
-        connect(failing, corpus, edges=[edges])
+        connect(failing, corpus, edges=[edges], anew=True)
     # What is left can be asked, and says that it is not whole.
     state = _state(database, corpus)
     assert lost in state["connected"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import DatabaseError
-from kgp_neo4j.types.settings import SimilaritySettings
+from kgp_neo4j.types.settings import KeywordSettings, SimilaritySettings
 
 _FIRST = ("Ada", "Bo", "Cleo", "Dag", "Eve", "Finn", "Gro", "Hal", "Ida", "Jon", "Kai", "Liv")
 _LAST = ("Marsh", "North", "Oakes", "Pike", "Quill", "Reed", "Stone", "Thorn", "Vale", "Wells")
@@ -175,6 +176,28 @@ def test_only_what_changed_is_written_and_the_graph_is_that_of_a_first_run(
     assert watched.rows["connect/connected"] == watched.rows["connect/mentions"] == 102
     query = "MATCH (:Passage {corpus: $c})-[e {tfidf: 9}]->() RETURN count(e) AS n"
     assert rows(database, query, c=corpus) == [{"n": 0}]
+
+
+def test_graphs_of_the_same_documents_stay_as_they_are(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    edges = ("tfidf", "entity")
+    path = write_jsonl(tmp_path / "records.jsonl", *(_record(t, 0) for t in _TITLES[:20]))
+    load(database, [path], corpus)
+    first = connect(database, corpus, edges=edges)
+    made = _graph(database, corpus)
+    again = connect(database, corpus, edges=edges)
+    assert {"extract keywords", "link entities"}.isdisjoint(again.seconds)
+    assert replace(again, seconds={}) == replace(first, seconds={})
+    other = connect(database, corpus, edges=edges, keywords=KeywordSettings(neighbours=2))
+    assert "extract keywords" in other.seconds
+    assert "link entities" not in other.seconds
+    # Its documents are the same, and one of its passages is another node.
+    delete_document(database, corpus, _TITLES[3])
+    load(database, [path], corpus)
+    back = connect(database, corpus, edges=edges)
+    assert {"extract keywords", "link entities"} <= back.seconds.keys()
+    assert _graph(database, corpus) == made
 
 
 def test_a_run_that_is_cut_short_anywhere_ends_in_the_same_graph(

@@ -222,11 +222,12 @@ def connect_entities(
     database: Database,
     corpus: str,
     settings: EntitySettings,
+    of: str,
     anew: bool,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
-) -> dict[str, int]:
-    """Link a corpus's passages and make its shared-entity edges; return counts by name.
+) -> None:
+    """Link a corpus's passages and make its shared-entity edges; `of` tells what they are made of.
 
     Only what differs from what is stored is written, or everything where `anew` is true. Mentions
     found by a web service are kept, and only new passages are sent to it, so that an interrupted
@@ -239,15 +240,9 @@ def connect_entities(
     with timed(seconds, "shared-entity edges"):
         # By id, so that the same passages make the same edges wherever they are stored.
         rows.sort(key=lambda row: row["id"])
-        edges = _write_edges(database, corpus, rows, settings)
+        _write_edges(database, corpus, rows, settings)
     kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
-    database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept)
-    counted = database.read("connect/entity_counts", corpus=corpus)[0]
-    return {
-        "mentions": counted["mentions"],
-        "entities": counted["entities"],
-        "shared_entity_edges": edges,
-    }
+    database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept, of=of)
 
 
 def _write_mentions(
@@ -378,7 +373,7 @@ class _Mentions:
 
 def _write_edges(
     database: Database, corpus: str, rows: Sequence[Row], settings: EntitySettings
-) -> int:
+) -> None:
     """Write what changed of the edges to mentioned documents, and between those that share most.
 
     An entity's weight is its rarity among the passages, 0 to 1; a phrase of one word has half.
@@ -414,4 +409,4 @@ def _write_edges(
         items,
     )
     titles = [found[at]["title"] for at in order] + [row["title"] for row in naming]
-    return write_pairs(database, "connect/shared_entities", corpus, rows, named, shared, titles)
+    write_pairs(database, "connect/shared_entities", corpus, rows, named, shared, titles)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
 from typing import get_args
 
 from kgp_neo4j.corpus.connect.embedding_graph import connect_mdr, connect_similarity, embed_passages
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
+from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
@@ -28,6 +32,8 @@ __all__ = [
     "MdrSettings",
     "SimilaritySettings",
     "connect",
+    "graph_counts",
+    "made_of",
     "mark_complete",
 ]
 
@@ -51,7 +57,8 @@ def connect(
     """Make the edges between a corpus's passages (KGP, section 3).
 
     Again, it brings them to what the corpus and the settings are now: it writes what differs, or
-    everything where `anew` is true.
+    everything where `anew` is true. The keyword and the entity graph of documents that are the same
+    as the last time stay as they are.
 
     `tfidf` makes keywords and shared-keyword edges, `entity` mentions and shared-entity edges,
     `knn-st` embeddings and similarity edges, `knn-mdr` the same by an MDR encoder; a graph that is
@@ -72,6 +79,9 @@ def connect(
     # Before any change, so that a refused run leaves the corpus as it is.
     keywords.check()
     entities.check()
+    before = database.read("connect/made", corpus=corpus)[0]
+    # Where every passage is in its graphs, a graph of the same documents would be made again.
+    whole = found[0]["unconnected"] == 0 and not anew
     report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
@@ -82,9 +92,14 @@ def connect(
             embedding = running.enter_context(embed_passages(database, corpus, similarity, seconds))
             meanwhile = embedding.write
         if "tfidf" in edges:
-            report |= connect_keywords(database, corpus, keywords, anew, seconds, meanwhile)
+            of = made_of(before["documents"], keywords)
+            if not (whole and of == before["keywords"]):
+                connect_keywords(database, corpus, keywords, of, anew, seconds, meanwhile)
         if "entity" in edges:
-            report |= connect_entities(database, corpus, entities, anew, seconds, meanwhile)
+            of = made_of(before["documents"], entities)
+            # A file of aliases may say something else each time.
+            if entities.aliases or not (whole and of == before["entities"]):
+                connect_entities(database, corpus, entities, of, anew, seconds, meanwhile)
         if "knn-st" in edges:
             report |= connect_similarity(embedding, similarity, anew)
     if "knn-mdr" in edges:
@@ -92,8 +107,28 @@ def connect(
         made["gds_memory"] = max(made["gds_memory"], report.get("gds_memory", 0))
         report |= made
     mark_complete(database, corpus)
+    report |= graph_counts(database, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
+
+
+def made_of(documents: str, settings: KeywordSettings | EntitySettings) -> str:
+    """Return a hash of what a graph is made of: documents, settings, and this version's rules."""
+    said = json.dumps([documents, asdict(settings), version("kgp-neo4j")], sort_keys=True)
+    return text_hash(said)
+
+
+def graph_counts(database: Database, corpus: str) -> dict[str, int]:
+    """Return the counts of the keyword and the entity graph, as `ConnectReport` names them."""
+    (counted,) = database.read("connect/counts", corpus=corpus)
+    return {
+        "keywords": counted["keywords"],
+        "keyword_links": counted["keywordLinks"],
+        "shared_keyword_edges": counted["sharedKeywordEdges"],
+        "mentions": counted["mentions"],
+        "entities": counted["entities"],
+        "shared_entity_edges": counted["sharedEntityEdges"],
+    }
 
 
 def mark_complete(database: Database, corpus: str) -> None:

@@ -37,11 +37,12 @@ def connect_keywords(
     database: Database,
     corpus: str,
     settings: KeywordSettings,
+    of: str,
     anew: bool,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
-) -> dict[str, int]:
-    """Make a corpus's keywords and shared-keyword edges; return counts by name.
+) -> None:
+    """Make a corpus's keywords and shared-keyword edges; `of` tells what they are made of.
 
     Only what differs from what is stored is written, or everything where `anew` is true;
     `meanwhile` is called between the steps.
@@ -88,16 +89,9 @@ def connect_keywords(
         )  # fmt: skip
         owners = np.bincount(found.keyword[found.owned], minlength=len(found.texts))
         named = naming_pairs(found.passage, found.keyword, found.weight, found.owned, owners)
-        edges = write_pairs(
-            database, "connect/shared_keywords", corpus, rows, named, shared, found.texts
-        )
+        write_pairs(database, "connect/shared_keywords", corpus, rows, named, shared, found.texts)
     kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
-    database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept)
-    return {
-        "keywords": len(found.texts),
-        "keyword_links": found.passage.size,
-        "shared_keyword_edges": edges,
-    }
+    database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept, of=of)
 
 
 def link_hashes(found: Keywords) -> NDArray[np.uint64]:

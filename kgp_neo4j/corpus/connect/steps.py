@@ -327,8 +327,8 @@ def write_pairs(
     named: Pairs,
     shared: Pairs,
     titles: Sequence[str],
-) -> int:
-    """Write what changed of the edges that pairs make, and return how many edges there are.
+) -> None:
+    """Write what changed of the edges that pairs make.
 
     The pairs in `named` come from a title and are edges from the first to the second; those in
     `shared` are left out where these join them. `rows` are the passages: node, id, `sharedMarks`
@@ -359,4 +359,3 @@ def write_pairs(
         for at, marks in changed.items()
     )
     write_rows(database, path, written, 1000, None, corpus=corpus)
-    return int(pairs.first.size)

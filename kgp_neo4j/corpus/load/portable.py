@@ -21,9 +21,9 @@ __all__ = ["CORPUS", "export_corpus", "import_corpus"]
 _CJK = "CjkPassage"
 #: The types of all properties, each the same on every label and relationship.
 _KNOWN = {
-    "text": "agent answer caption corpus date details document edge encoder entitySettings "
-    "fingerprint footer header heading id key keywordMarks keywordSettings label language linkedBy "
-    "markdown mentionMarks sharedEntityMarks sharedKeywordMarks "
+    "text": "agent answer caption corpus date details document edge encoder entitiesOf "
+    "entitySettings fingerprint footer header heading id key keywordMarks keywordSettings "
+    "keywordsOf label language linkedBy markdown mentionMarks sharedEntityMarks sharedKeywordMarks "
     "mdrEncoder mdrFingerprint mdrSettings name norm reason scope section settings sha256 shelf "
     "signals similaritySettings source surface table text title type unit",
     "whole": "cells characters column columnSpan count dimension documentFrequency end headerRows "

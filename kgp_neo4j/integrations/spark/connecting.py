@@ -32,7 +32,7 @@ from kgp_neo4j.corpus.connect.embedding_graph import (
     remember_encoder,
 )
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
-from kgp_neo4j.corpus.connect.graphs import EDGES, mark_complete
+from kgp_neo4j.corpus.connect.graphs import EDGES, graph_counts, made_of, mark_complete
 from kgp_neo4j.corpus.connect.keyword_graph import MOST_OWNERS, link_hashes, naming_pairs
 from kgp_neo4j.corpus.connect.keywords import (
     CorpusCounts,
@@ -105,18 +105,21 @@ def connect(
     seconds: dict[str, float] = {}
     began = time.perf_counter()
     with opened(database) as used, plain_errors():
-        if not used.read("inspect/corpus", corpus=corpus):
+        made = used.read("connect/made", corpus=corpus)
+        if not made:
             raise no_corpus(corpus)
+        documents = made[0]["documents"]
         work = _Work(spark, used, corpus, seconds)
         try:
             if "tfidf" in edges:
-                report |= work.keywords(keywords)
+                work.keywords(keywords, made_of(documents, keywords))
             if "knn-st" in edges:
                 work.embed(similarity)
         finally:
             work.close()
         if "entity" in edges:
-            report |= connect_entities(used, corpus, entities, True, seconds, lambda: None)
+            of = made_of(documents, entities)
+            connect_entities(used, corpus, entities, of, True, seconds, lambda: None)
         if "knn-st" in edges:
             # Those passages are left that came meanwhile.
             kept = dataclasses.replace(similarity, replace=False)
@@ -124,6 +127,7 @@ def connect(
                 report |= connect_similarity(embedding, similarity, True)
             report["embedded"] += work.embedded
         mark_complete(used, corpus)
+        report |= graph_counts(used, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 
@@ -163,15 +167,14 @@ class _Work:
 
     # --- Keywords ---
 
-    def keywords(self, settings: KeywordSettings) -> dict[str, int]:
-        """Make the keyword graph; return counts by name."""
+    def keywords(self, settings: KeywordSettings, of: str) -> None:
+        """Make the keyword graph; `of` tells what it is made of."""
         database, corpus = self._database, self._corpus
         database.write("connect/begin", corpus=corpus, graph="keywords", keep=False)
         with timed(self._seconds, "extract keywords"):
             words = self._hold(self._extract(settings))
             links = words.select("id", f.posexplode("keywords").alias("n", "k"))
             links = self._hold(links.select("id", "n", "k.*"))
-            number = links.count()
             texts = self._hold(
                 links.groupBy("text").agg(
                     f.first("frequency").alias("frequency"),
@@ -197,14 +200,9 @@ class _Work:
             self._tables.write_nodes(marks, "Passage", "id")
         with timed(self._seconds, "shared-keyword edges"):
             near = self._keyword_pairs(words, links, texts, settings)
-            edges = self._write_pairs(near, "SHARES_KEYWORD", "sharedKeywordMarks", "keywords")
+            self._write_pairs(near, "SHARES_KEYWORD", "sharedKeywordMarks", "keywords")
         kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
-        database.write("connect/finish", corpus=corpus, graph="keywords", settings=kept)
-        return {
-            "keywords": texts.count(),
-            "keyword_links": number,
-            "shared_keyword_edges": edges,
-        }
+        database.write("connect/finish", corpus=corpus, graph="keywords", settings=kept, of=of)
 
     def _extract(self, settings: KeywordSettings) -> DataFrame:
         """Return the keywords of each passage, with its marks."""
@@ -251,8 +249,8 @@ class _Work:
             words, table, partial(_shared_keywords, settings=settings), _PAIRS, self._blocks
         )
 
-    def _write_pairs(self, pairs: DataFrame, type_: str, marks: str, items: str) -> int:
-        """Write the edges of pairs and each passage's marks of them; return how many there are."""
+    def _write_pairs(self, pairs: DataFrame, type_: str, marks: str, items: str) -> None:
+        """Write the edges of pairs and each passage's marks of them."""
         pairs = self._hold(pairs)
         shared = pairs.where("NOT titled")
         # From the lower passage where both chose each other.
@@ -275,7 +273,6 @@ class _Work:
             _edge_marks, "id string, marks string", self._blocks,
         )  # fmt: skip
         self._tables.write_nodes(marked.select("id", f.col("marks").alias(marks)), "Passage", "id")
-        return edges.count()
 
     # --- Embeddings ---
 
