@@ -11,6 +11,9 @@ CALL (c, frontier) {
     // include: terms
     AS terms
   // include: search
-  WITH text, collect([node.id, score]) AS hits, max(score) AS best
+  WITH text, node.id AS id, score
+  // A passage deleted since it was found has no properties any longer.
+  WHERE id IS NOT NULL
+  WITH text, collect([id, score]) AS hits, max(score) AS best
   RETURN apoc.map.fromPairs(collect([text, {best: best, hits: apoc.map.fromPairs(hits)}])) AS lexical
 }

@@ -96,9 +96,11 @@ WITH n, collect(link) AS links, count(*) AS lines
 // A passage that only shares an entity is known by its edges where those are near enough.
 WHERE size(links) < lines OR any(link IN links WHERE link[0] < 5.0)
 MATCH (n)<-[:HAS_PASSAGE]-(d:Document)
-WITH n, links, toLower(n.title) AS title, toLower(n.title + ' ' + n.text) AS text,
+WITH n, links, n.id AS passage, toLower(n.title) AS title, toLower(n.title + ' ' + n.text) AS text,
      COUNT { (d)<-[:MENTIONS]-() } AS inDegree
-RETURN n.id AS passage,
+// A passage deleted since it was found has no properties any longer.
+WHERE passage IS NOT NULL AND text IS NOT NULL
+RETURN passage,
        CASE WHEN size($vector) = 0 OR n.embedding IS NULL THEN null
             ELSE 2 * vector.similarity.cosine(n.embedding, $vector) - 1 END AS cosine,
        size(text) AS length,

@@ -13,7 +13,9 @@ WITH c, $frontier AS frontier
 WITH frontier, lexical, $visited AS known, coalesce($edges, []) AS edges, $branching AS branching,
      $outward AS outward, $inward AS inward
 // include: hop
-RETURN path, n.id AS passage, type(e) AS edge, match, inherited,
+WITH path, n, n.id AS passage, e, match, inherited
+WHERE passage IS NOT NULL
+RETURN path, passage, type(e) AS edge, match, inherited,
        // include: reason
        AS reason
 ORDER BY match + inherited DESC, passage

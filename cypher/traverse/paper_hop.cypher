@@ -25,7 +25,8 @@ WITH path, n, e,
 ORDER BY path, match DESC, n.id
 WITH path, collect({n: n, e: e, match: match})[..$most] AS ranked
 UNWIND ranked AS row
-WITH path, row.n AS n, row.e AS e, row.match AS match
-RETURN path, n.id AS passage, match,
+WITH path, row.n.id AS passage, row.e AS e, row.match AS match
+WHERE passage IS NOT NULL
+RETURN path, passage, match,
        // include: reason
        AS reason

@@ -34,5 +34,8 @@ CALL (c, text, depth, words) {
   RETURN node, null AS lexical, null AS cosine, named
 }
 WITH node, max(lexical) AS lexical, max(cosine) AS cosine, max(named) AS named
-RETURN node.id AS passage, lexical, cosine, named
+WITH node.id AS passage, lexical, cosine, named
+// A passage deleted since it was found has no properties any longer.
+WHERE passage IS NOT NULL
+RETURN passage, lexical, cosine, named
 ORDER BY passage

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import get_args
 
-from kgp_neo4j.corpus.seed import find_seeds
+from kgp_neo4j.corpus.seed import find_seeds, seed_steps
 from kgp_neo4j.corpus.traverse.agents.base import Agent
 from kgp_neo4j.corpus.traverse.agents.choice import AGENTS, make_agent
 from kgp_neo4j.corpus.traverse.path_edges import read_passages
@@ -16,7 +16,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.checks import check_choice
-from kgp_neo4j.types.corpus import Method, Question, ReasoningPath, Retrieval, Step
+from kgp_neo4j.types.corpus import Method, Question, ReasoningPath, Retrieval
 from kgp_neo4j.types.errors import CorpusError, EncoderError, no_corpus
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
@@ -163,11 +163,11 @@ class PassageRetriever:
         if self.method == "hybrid":
             begin = self.agent.begin(question)
             steps = find_seeds(self._database, self.corpus, begin, budget, named=0.0)
-            return [ReasoningPath((step,)) for step in steps]
-        if self.method == "bm25":
+        elif self.method == "bm25":
             rows = self._database.read(
                 "procedures/seeds", question=question, corpus=self.corpus, limit=budget
             )
+            steps = seed_steps(rows, self.method)
         else:
             rows = self._database.read(
                 "procedures/seeds_by_vector",
@@ -175,10 +175,8 @@ class PassageRetriever:
                 corpus=self.corpus,
                 limit=budget,
             )
-        return [
-            ReasoningPath((Step(row["passage"]["id"], "seed", row["score"], reason=self.method),))
-            for row in rows
-        ]
+            steps = seed_steps(rows, self.method)
+        return [ReasoningPath((step,)) for step in steps]
 
     def _require(self, agent: str | None, connected: Sequence[str]) -> None:
         method = self.method

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from kgp_neo4j.graphdb.database import Database
+from collections.abc import Iterable
+
+from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, Step
 
-__all__ = ["find_seeds"]
+__all__ = ["find_seeds", "seed_steps"]
 
 
 def find_seeds(
@@ -24,7 +26,16 @@ def find_seeds(
         limit=limit,
         named=named,
     )
+    return seed_steps(rows)
+
+
+def seed_steps(rows: Iterable[Row], reason: str = "") -> list[Step]:
+    """Return the passages of rows (passage, score, and reason unless it is given) as first steps.
+
+    A passage deleted since it was found has no properties any longer, and is left out.
+    """
     return [
-        Step(passage=row["passage"]["id"], edge="seed", match=row["score"], reason=row["reason"])
+        Step(row["passage"]["id"], "seed", row["score"], reason=reason or row["reason"])
         for row in rows
+        if "id" in row["passage"]
     ]

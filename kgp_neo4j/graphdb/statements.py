@@ -24,8 +24,8 @@ Two things are expanded when a file is read:
 
 from __future__ import annotations
 
-import ast
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -60,7 +60,6 @@ _USED = re.compile(r"\$(\w+)")
 _COMMENTS_AND_TEXTS = re.compile(
     r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL
 )
-_LITERALS = {"true": True, "false": False, "null": None}
 _MODES = ("READ", "WRITE", "SCHEMA")
 
 
@@ -79,10 +78,9 @@ class Parameter:
     @property
     def value(self) -> Any:
         """The default as a Python value."""
-        text = (self.default or "null").strip()
-        if text in _LITERALS:
-            return _LITERALS[text]
-        return {} if text == "{}" else ast.literal_eval(text)
+        # All are JSON but for their quotes. Python 3.11's `ast` fails at times in one of several
+        # threads (CPython's issue 106905).
+        return json.loads((self.default or "null").replace("'", '"'))
 
     @property
     def range(self) -> str:
@@ -115,7 +113,7 @@ class Statement:
         return self.description + (f" Configuration: {'; '.join(options)}." if options else "")
 
     def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters given, with the defaults of all others.
+        """Return the parameters given, with the defaults of all others, in the signature's order.
 
         An option may be given by its own name instead of within `configuration`.
         """

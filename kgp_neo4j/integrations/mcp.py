@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import corpora
+from kgp_neo4j.corpus.seed import seed_steps
 from kgp_neo4j.corpus.traverse.path_edges import read_passages
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.question import LONGEST_QUESTION
@@ -127,6 +128,7 @@ def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
                 "text": row["passage"]["text"],
             }
             for row in rows
+            if "id" in row["passage"]  # it may have been deleted since it was found
         ],
     }
 
@@ -320,7 +322,7 @@ class _Tools:
                 rows = self._database.read(
                     "traverse/named_titles", question=each, corpus=name, limit=_OF_A_TITLE
                 )
-                ids = [row["passage"]["id"] for row in rows]
+                ids = [step.passage for step in seed_steps(rows, "title")]
                 there = read_passages(self._database, ids)
             found |= {i: there[i] for i in ids if i in there}
             unknown += [] if there else [each]

@@ -125,3 +125,22 @@ def test_errors_name_file_and_line(
     with pytest.raises(QueryFileError, match=said) as caught:
         _read(place, **{name: text})
     assert caught.value.where == f"cypher/{where}"
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        ("'st'", "st"),
+        ("''", ""),
+        ("[]", []),
+        ("{}", {}),
+        ("0.5", 0.5),
+        ("true", True),
+        ("null", None),
+    ],
+)
+def test_what_is_not_given_has_its_default(place: Path, literal: str, value: object) -> None:
+    head = _HEAD.replace("corpus :: STRING", f"corpus = {literal} :: ANY")
+    made = _read(place, procedures_find=head + _BODY)
+    assert made.bind({}) == {"corpus": value, "configuration": {}}
+    assert made.bind({"corpus": 1, "limit": 2}) == {"corpus": 1, "configuration": {"limit": 2}}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
+from kgp_neo4j.corpus.seed import seed_steps
 from kgp_neo4j.corpus.traverse.hops import tell_hop
 from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database, Row
@@ -42,10 +43,7 @@ def paper_walk(
         corpus=corpus,
         limit=min(settings.seeds, settings.budget),
     )
-    queue = deque(
-        ReasoningPath((Step(row["passage"]["id"], "seed", row["score"], reason="words"),))
-        for row in rows
-    )
+    queue = deque(ReasoningPath((step,)) for step in seed_steps(rows, "words"))
     visited = {path.last: path for path in queue}
     hop = 0
     tell_hop(hop, queue)
