@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -46,9 +47,9 @@ _SAME_INDEX = "EquivalentSchemaRuleAlreadyExists"
 #: Indexes that one statement makes, at most.
 _MOST_INDEXES = 2
 _MISSING = ("There is no procedure", "Unknown function")
-# The driver's warnings about statements and retries should not reach the user's terminal.
+# What the driver logs should not reach the user's terminal: its errors are raised too.
 for _name in ("neo4j", "neo4j.notifications"):
-    logging.getLogger(_name).setLevel(logging.ERROR)
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
 class Database:
@@ -301,3 +302,18 @@ def _translated_errors(query: Statement) -> Iterator[None]:
         ) from error
     except (Neo4jError, DriverError) as error:
         raise DatabaseError(f"the database failed: {error}", where=query.path) from error
+    except Exception as error:
+        # A value that no database takes is a fault of ours, and shows where it came from.
+        if isinstance(error, TypeError) or not _came_from_driver(error):
+            raise
+        raise DatabaseError(
+            f"the driver cannot go on ({error})",
+            where=query.path,
+            hint="Check that NEO4J_URI names a Neo4j server.",
+        ) from error
+
+
+def _came_from_driver(error: Exception) -> bool:
+    """Return whether the driver raised an error; those of a broken message have no common class."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith("neo4j.")

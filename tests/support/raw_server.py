@@ -59,7 +59,7 @@ class RawServer:
 
 
 def _complete(came: bytes) -> bool:
-    if came.startswith(b"\x16"):  # it speaks TLS
+    if came.startswith((b"\x16", b"\x60\x60\xb0\x17")):  # it speaks TLS, or Bolt
         return True
     start, end, body = came.partition(b"\r\n\r\n")
     lines = [line for line in start.lower().split(b"\r\n") if line.startswith(b"content-length:")]

@@ -20,11 +20,12 @@ from raw_server import RESET, RawServer, event, head, whole
 
 from kgp_neo4j.environment.addresses import checked_url
 from kgp_neo4j.environment.configuration import LanguageSettings
+from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm import chat, chat_errors
 from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.llm.chat import ChatModel
-from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
+from kgp_neo4j.types.errors import ConfigurationError, ContextError, DatabaseError, ModelError
 from kgp_neo4j.types.language import Reply
 
 _KEY = "sk-only-for-tests-0123456789"
@@ -405,3 +406,20 @@ def test_an_interrupt_waits_for_no_server(chat_server: ChatServer, tmp_path: Pat
         assert running.wait(60) == 130
     finally:
         running.kill()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [b"\xff\x7f\x80", b"\xb1\x55\xa0", b"\xb1\x7f\x81\xff\xff", b"\xb1\x71\x90", b"\xb1\x7f\x80"],
+)
+def test_a_database_that_sends_no_messages_of_bolt_is_an_error_of_ours(
+    serve: Serve, message: bytes
+) -> None:
+    agreed = b"\x00\x00\x08\x05"
+    server = serve([agreed, len(message).to_bytes(2) + message + b"\x00\x00", 0.1])
+    with (
+        Database(Connection(f"bolt://{server.host}", "neo4j", "password")) as database,
+        pytest.raises(DatabaseError) as raised,
+    ):
+        database.verify()
+    assert str(raised.value).startswith("cypher/install/state.cypher")
