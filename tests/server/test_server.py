@@ -198,6 +198,21 @@ def test_killed_server_starts_again_with_its_data(
         value(again, "CALL apoc.load.json('file:///../password') YIELD value RETURN value")
 
 
+@pytest.mark.slow
+def test_a_server_that_no_state_tells_of_is_ended(running: Folders) -> None:
+    connection = server.ensure(running)
+    value(connection, "CREATE (n:Kept {name: 'of before'}) RETURN n.name")
+    pid = server.status(running).pid
+    assert pid is not None
+    # As where its client was killed before it had written the state.
+    process.state_file(running.home).unlink()
+    again = server.ensure(running)
+    assert server.status(running).pid != pid
+    assert value(again, "MATCH (n:Kept {name: 'of before'}) RETURN count(n)") == 1
+    process.end_unknown(running.home)
+    assert value(again, "RETURN 1") == 1  # a server that the state tells of goes on
+
+
 def test_stop_and_a_recycled_process_number(running: Folders) -> None:
     state = process.read_state(running.home)
     assert state is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 from collections.abc import Sequence
@@ -13,19 +12,7 @@ from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.graphdb.server.neo4j_conf import argument_file, class_path_option
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["end_admin", "run_admin"]
-
-
-def end_admin(home: Path) -> None:
-    """End the admin tool of a home whose caller was killed: it would write beside the next one."""
-    import psutil
-
-    option = f"@{_arguments(home)}"
-    for process in psutil.process_iter(["cmdline"]):
-        if option in (process.info["cmdline"] or ()):
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-                process.wait(10)
+__all__ = ["run_admin"]
 
 
 def run_admin(
@@ -45,7 +32,7 @@ def run_admin(
     `options` are those of the JVM, `conf` the folder of neo4j.conf (that of the home by default).
     `secret` is an argument that no message may show.
     """
-    file = _arguments(home)
+    file = home / "run" / "admin.args"
     # Java reads its own arguments and the program's from a file, so that a password is in no list
     # of processes.
     argument_file(
@@ -85,7 +72,3 @@ def run_admin(
             where=str(home),
             hint="Check that the folder can be written to and the disk is not full.",
         )
-
-
-def _arguments(home: Path) -> Path:
-    return home / "run" / "admin.args"

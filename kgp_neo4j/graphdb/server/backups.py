@@ -24,7 +24,7 @@ from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
-from kgp_neo4j.graphdb.server.admin import end_admin, run_admin
+from kgp_neo4j.graphdb.server.admin import run_admin
 from kgp_neo4j.graphdb.server.disk import (
     disk_error,
     private_folder,
@@ -104,7 +104,6 @@ def unpack(home: Path, path: Path, neo4j: str) -> StoreBackup:
     """
     new = home / _NEW
     try:
-        end_admin(home)
         shutil.rmtree(new, ignore_errors=True)
         with zipfile.ZipFile(path) as archive:
             manifest = _manifest(archive, path, neo4j)
@@ -163,7 +162,6 @@ def fill(
     new = home / _NEW
     conf = home / "run" / "import"
     try:
-        end_admin(home)
         shutil.rmtree(new, ignore_errors=True)
         size = sum(path.stat().st_size for path in source.iterdir())
         require_free(home, 2 * size, "The data")

@@ -17,7 +17,10 @@ from kgp_neo4j.graphdb.server.disk import disk_error, write_private
 from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.types.errors import ServerError
 
-__all__ = ["State", "answers", "choose_ports", "end", "is_ours", "launch", "listens", "read_state"]
+__all__ = [
+    "State", "answers", "choose_ports", "end", "end_unknown", "is_ours", "launch", "listens",
+    "read_state",
+]  # fmt: skip
 
 HOST = "127.0.0.1"
 _USUAL = (7687, 7474)
@@ -107,6 +110,23 @@ def is_ours(home: Path, state: State | None) -> bool:
         return False
     line = _command_line(state.pid)
     return line is not None and f"@{home / 'run' / 'server.args'}" in line.split("\0")
+
+
+def end_unknown(home: Path) -> None:
+    """End a server or admin tool of a home that no state tells of: who began it was killed.
+
+    It would write beside the next one.
+    """
+    import psutil
+
+    state = read_state(home)
+    options = {f"@{home / 'run' / name}" for name in ("server.args", "admin.args")}
+    for process in psutil.process_iter(["cmdline"]):
+        known = state is not None and process.pid == state.pid
+        if not known and options.intersection(process.info["cmdline"] or ()):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+                process.wait(10)
 
 
 def _free(port: int) -> bool:

@@ -36,6 +36,7 @@ from kgp_neo4j.graphdb.server.process import (
     answers,
     choose_ports,
     end,
+    end_unknown,
     forget_state,
     is_ours,
     launch,
@@ -157,6 +158,7 @@ def start(
                     return _connection(home, state, read_password(home))
             echo("The server had ended without being stopped; starting it again.")
             forget_state(home)
+        end_unknown(home)
         if said := settle(home):
             echo(said)
         require_free(home, _LEAST_FREE, "The embedded database's files")
@@ -359,6 +361,7 @@ def _stopped(folders: Folders, echo: _Echo, check: Callable[[], object]) -> Iter
     ran = False
     try:
         with locked(home / "run" / "lock", "Another process is starting the database", echo):
+            end_unknown(home)
             state = read_state(home)
             ran = state is not None and is_ours(home, state)
             cut_off = is_restoring(home)
