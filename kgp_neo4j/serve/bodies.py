@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeVar
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.question import LONGEST_QUESTION
 from kgp_neo4j.serve.problems import ProblemError
-from kgp_neo4j.types.corpus import Form, QuestionType
+from kgp_neo4j.types.corpus import Form, QuestionType, Rerank
 
 with needs("serve", "the service"):
     from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -40,6 +40,11 @@ class _Search(Body):
         "kgp", description="The traversal, or one of its baselines."
     )
     budget: int = Field(30, ge=1, le=200, description="Passages at most.")
+    rerank: Rerank = Field(
+        "none",
+        description="Who puts the passages in order: an encoder that expects the next one (`mdr`), "
+        "or the service's language model (`llm`).",
+    )
     stream: bool = Field(False, description="Answer with server-sent events.")
 
 

@@ -70,7 +70,10 @@ async def retrieve(service: Service, access: Access, request: Request) -> Respon
     body = await body_of(request, Retrieve)
 
     def work() -> dict[str, Any]:
-        found = _pipeline(service, body).retrieve(body.question)
+        pipeline = _pipeline(service, body, model=body.rerank == "llm")
+        found = pipeline.retrieve(body.question)
+        if pipeline.meter is not None:
+            service.metrics.count_usage(access.name, body.corpus, pipeline.meter.take_usage())
         return {
             "passages": passage_records(found),
             "notes": list(found.notes),
@@ -100,7 +103,7 @@ async def mind_map(service: Service, access: Access, request: Request) -> Respon
     return await _answered(service, request, body, work)
 
 
-def _pipeline(service: Service, body: Retrieve | Ask, *, model: bool = False) -> Pipeline:
+def _pipeline(service: Service, body: Retrieve | Ask, *, model: bool) -> Pipeline:
     """Return a pipeline of this question's own: another may have loaded or connected meanwhile."""
     return make_pipeline(
         service.database,
@@ -109,6 +112,7 @@ def _pipeline(service: Service, body: Retrieve | Ask, *, model: bool = False) ->
         settings=TraversalSettings(budget=body.budget),
         model=service.model if model else None,
         form=body.form if isinstance(body, Ask) else "short",
+        rerank=body.rerank,
     )
 
 

@@ -106,6 +106,23 @@ def test_an_answer_comes_whole_with_its_evidence(reader: httpx.Client, demo_grap
     assert len(found["passages"]) == 3
 
 
+def test_the_passages_are_put_in_another_order(reader: httpx.Client, demo_graph: str) -> None:
+    asked = {"question": QUESTION, "corpus": demo_graph, "budget": 10}
+    plain, other = (
+        [each["id"] for each in found["passages"]]
+        for found in (
+            reader.post("/retrieve", json=asked | {"rerank": rerank}).json()
+            for rerank in ("none", "mdr")
+        )
+    )
+    assert sorted(plain) == sorted(other)
+    assert plain != other
+    # This service has no language model.
+    refused = reader.post("/ask", json=asked | {"rerank": "llm"})
+    assert refused.status_code == 400
+    assert "language model" in refused.json()["error"]["what"]
+
+
 def test_events_come_in_their_order(reader: httpx.Client, demo_graph: str) -> None:
     asked = {"question": QUESTION, "corpus": demo_graph, "stream": True}
     response = reader.post("/ask", json=asked)
