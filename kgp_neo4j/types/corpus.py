@@ -107,6 +107,9 @@ class Statement:
 # --- load ---
 
 
+_LONGEST_TITLE = 300
+
+
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
     """One document as it was read, before it is split into passages.
@@ -115,7 +118,7 @@ class SourceDocument:
     the record in it. `whole` asks for one passage (the record is a passage already). `pages` tile
     the text of a document that has pages; `tables` and `sections` are in the order of the text.
     `left_out` lists in a few words each what of the file could not be used (a scanned page, a
-    locked sheet).
+    locked sheet). Of a title over 300 characters the beginning is kept, since every passage has it.
     """
 
     title: str
@@ -127,6 +130,11 @@ class SourceDocument:
     tables: tuple[SourceTable, ...] = ()
     left_out: tuple[str, ...] = ()
     sections: tuple[SourceSection, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.title) > _LONGEST_TITLE:
+            short = f"{self.title[: _LONGEST_TITLE - 1].rstrip()}…"
+            object.__setattr__(self, "title", short)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ def test_text_markdown_and_html(tmp_path: Path, ending: str) -> None:
         ("a.md", "Text first\n\n## Install", "a"),
         ("a.html", "<title>Page - Site</title><h1>Site</h1><h1>Pa<b>ge</b></h1>", "Page"),
         ("a.html", "<title>Named</title><h2>Part</h2>", "Named"),
+        ("a.html", f"<title>{'Named ' * 9000}</title>", f"{('Named ' * 50)[:299]}…"),
         ("a.html", "<p>Text<h3>Last <br>resort</h3>", "Last resort"),
         ("a.txt", "\n The Great  Ferry\r\n\r\nIt was a boat.", "The Great Ferry"),
         ("a.txt", "The Great Ferry\n====\n\nIt was a boat.", "The Great Ferry"),
