@@ -19,10 +19,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import hashlib
 import io
 import json
 import multiprocessing
+import os
+import random
+import shutil
 import sys
 import tempfile
 import time
@@ -32,6 +36,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache, cached_property
 from pathlib import Path
+from types import FunctionType
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -72,6 +77,8 @@ from kgp_neo4j.types.language import Reply
 #: Seconds and bytes that an input may take, and inputs that share a seed and a process.
 SECONDS, GROWTH, BATCH = 10, 2**30, 1000
 SLOW = f"over {SECONDS} s"
+#: Inputs that Atheris begins with.
+_FIRST = 50
 CORPUS, GRAPH = "fuzz good", "fuzz-good"
 #: The corpus that bad input may go to.
 BAD = "fuzz bad"
@@ -666,17 +673,40 @@ def run_batch(name: str, number: int, count: int, report: Any, coverage: bool) -
             made = {key: repr(value)[:2000] for key, value in input_.items()}
             report.send(("failed", done, {"error": traceback.format_exc()[-3000:], "input": made}))
 
-    if coverage:
-        import atheris  # type: ignore[import-not-found]
+    def is_over() -> bool:
+        if done >= count:
+            report.send(("ended", done, None))
+        return done >= count
 
-        atheris.Setup(
-            [sys.argv[0], f"-runs={count}", f"-seed={number}", "-rss_limit_mb=0", "-timeout=0"],
-            once.hypothesis.fuzz_one_input,  # type: ignore[attr-defined]
-        )
-        atheris.Fuzz()
-    else:
-        once()
+    if coverage:
+        guide(once.hypothesis.fuzz_one_input, number, is_over)  # type: ignore[attr-defined]
+    once()
     report.send(("ended", done, None))
+
+
+def guide(test: Callable[[bytes], object], number: int, is_over: Callable[[], bool]) -> None:
+    """Let Atheris choose inputs by what they reach in the package's own code; ends the process."""
+    import atheris  # type: ignore[import-not-found]
+
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType) and (each.__module__ or "").startswith("kgp_neo4j"):
+            atheris.instrument_func(each)
+
+    def one(data: bytes) -> None:
+        test(data)
+        if is_over():
+            shutil.rmtree(folder)
+            # An exception would be a failure of the input to libFuzzer.
+            os._exit(0)
+
+    drawn = random.Random(number)
+    folder = tempfile.mkdtemp()
+    # It begins with random bytes, as Hypothesis makes nothing of few.
+    for at in range(_FIRST):
+        (Path(folder) / str(at)).write_bytes(drawn.randbytes(2 << (3 + at % 10)))
+    options = (f"-seed={number}", f"-max_len={2 << 12}", "-len_control=0")
+    atheris.Setup([sys.argv[0], *options, "-rss_limit_mb=0", "-timeout=3600", folder], one)
+    atheris.Fuzz()
 
 
 def watch(name: str, number: int, count: int, coverage: bool) -> tuple[int, list[dict[str, Any]]]:

@@ -17,6 +17,7 @@ waited for and asked again, and its waiting is part of the time.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import signal
 import socket
@@ -26,6 +27,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
+from pathlib import Path
 from typing import Any
 
 import _common as common
@@ -52,7 +54,8 @@ _PATIENCE, _LOOK = 60, 10
 class Service:
     """The service as a process, which can be killed and started again at the same address."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: Path) -> None:
+        self._log = log
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -62,7 +65,8 @@ class Service:
     def start(self) -> None:
         """Start it and wait until it answers."""
         command = [sys.executable, "-m", "kgp_neo4j.cli", "serve", "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(command, stderr=log)
         for _ in range(600):
             try:
                 if requests.get(f"{self.address}/healthz", timeout=5).ok:
@@ -193,13 +197,14 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=0, help="seconds of a client, on average")
     parser.add_argument("--restarts", type=int, default=0, help="so often the service is killed")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--log", type=Path, default=Path(os.devnull), help="the service's log")
     given = parser.parse_args()
     with open_database() as database:
         prepare(database, "demo")
         prepare_graph(database, "demo")
     args = str(Folders.from_environment().home / "run" / "server.args")
     server = next(p for p in psutil.process_iter(["cmdline"]) if args in str(p.info["cmdline"]))
-    service = Service()
+    service = Service(given.log)
     for name in _CORPORA:
         requests.delete(f"{service.address}/corpora/{name}", timeout=60)
         requests.post(
