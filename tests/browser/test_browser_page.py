@@ -105,6 +105,15 @@ def test_a_pdf_is_loaded_asked_and_a_citation_followed_to_its_page(
     assert page.console == []  # type: ignore[attr-defined]
 
 
+def _until(page: Page, condition: str) -> None:
+    """Wait for a condition; Playwright's own waiting may need `eval`, which the page forbids."""
+    for _ in range(100):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(condition)
+
+
 def test_the_traversal_appears_and_can_be_moved_and_opened(
     chromium: Browser, served: Serving, demo_graph: str
 ) -> None:
@@ -113,7 +122,7 @@ def test_the_traversal_appears_and_can_be_moved_and_opened(
     expect(page.locator("#answer")).to_contain_text("grandmother")
     # The hops are drawn one after another, and the way to the answer at the end.
     drawn = "document.getElementById('graph').kgpGraph"
-    page.wait_for_function(f"{drawn}.edges('.way').length >= 2")
+    _until(page, f"{drawn}.edges('.way').length >= 2")
     assert page.evaluate(f"{drawn}.nodes('[hop = 0]').length") > 0
     assert page.evaluate(f"{drawn}.nodes('[hop = 1]').length") > 0
     page.wait_for_timeout(400)  # until the picture has come to rest
@@ -141,7 +150,7 @@ def test_the_traversal_appears_and_can_be_moved_and_opened(
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     _ask(page, f"graph {demo_graph}", "I feel tired and dizzy. What can it be?")
     expect(page.locator("#mindmap")).to_contain_text("Fatigue")
-    page.wait_for_function(f"{drawn}.nodes('.asked-for').length == 2")
+    _until(page, f"{drawn}.nodes('.asked-for').length == 2")
     page.wait_for_timeout(400)
     _picture(page, "serve-mindmap.png")
     assert page.console == []  # type: ignore[attr-defined]
