@@ -7,5 +7,6 @@ WITH sum(COUNT { (p)-[:HAS_KEYWORD]->() }) AS keywordLinks,
      sum(COUNT { (p)-[:SHARES_KEYWORD]->() }) AS sharedKeywordEdges,
      sum(COUNT { (p)-[:MENTIONS]->() }) AS mentions,
      sum(COUNT { (p)-[:SHARES_ENTITY]->() }) AS sharedEntityEdges
-RETURN COUNT { MATCH (:Keyword {corpus: $corpus}) } AS keywords, keywordLinks, sharedKeywordEdges,
-       mentions, COUNT { MATCH (:NamedEntity {corpus: $corpus}) } AS entities, sharedEntityEdges
+RETURN COUNT { MATCH (k:Keyword {corpus: $corpus}) WHERE k.text >= '' } AS keywords, keywordLinks, sharedKeywordEdges,
+       mentions, COUNT { MATCH (e:NamedEntity {corpus: $corpus}) WHERE e.name >= '' } AS entities,
+       sharedEntityEdges

@@ -1,12 +1,12 @@
-// connect.made(corpus :: STRING) :: (documents :: STRING, keywords :: STRING, entities :: STRING)
-// A hash of all documents of a corpus as they are now, and what the keyword and the entity graph were
-// made of, as `connect.finish` kept it (null where one was not made).
+// connect.made(corpus :: STRING) :: (keywords :: STRING, entities :: STRING)
+// What the keyword and the entity graph of a corpus were made of, as `connect.finish` kept it; null where
+// that is not known, or a passage is not in the graph.
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 CALL (c) {
-  MATCH (d:Document {corpus: c.name})
-  WITH d.id + ' ' + coalesce(d.fingerprint, '') AS document
-  ORDER BY document
-  RETURN apoc.util.sha256(collect(document)) AS documents
+  MATCH (p:Passage {corpus: c.name})
+  RETURN sum(CASE WHEN p.inKeywordGraph IS NULL THEN 1 ELSE 0 END) AS lackKeywords,
+         sum(CASE WHEN p.linkedBy IS NULL THEN 1 ELSE 0 END) AS lackEntities
 }
-RETURN documents, c.keywordsOf AS keywords, c.entitiesOf AS entities
+RETURN CASE WHEN lackKeywords = 0 THEN c.keywordsOf END AS keywords,
+       CASE WHEN lackEntities = 0 THEN c.entitiesOf END AS entities

@@ -5,6 +5,9 @@
 UNWIND $ids AS id
 MATCH (d:Document {id: id, corpus: $corpus})
 CALL (d) {
+  MATCH (c:Corpus {name: d.corpus})
+  // include: changed
+  WITH d
   OPTIONAL MATCH (d)-[:HAS_PASSAGE]->(p:Passage)
   WITH d, collect(p) AS gone
   CALL (gone) {

@@ -7,7 +7,7 @@
 MERGE (c:Corpus {name: $corpus})
   ON CREATE SET c.scope = $scope, c.language = $language, c.shelf = $language,
     c.createdAt = datetime()
-// Only where it changes: what is set is locked, and executors of Spark write side by side.
+// include: changed
 FOREACH (_ IN CASE WHEN c.complete = false THEN [] ELSE [1] END | SET c.complete = false)
 WITH c
 UNWIND $rows AS row

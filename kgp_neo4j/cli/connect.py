@@ -96,7 +96,10 @@ More --keywords, --neighbours and --max-frequency make a denser graph.
     "--replace-embeddings", is_flag=True, help="Embed every passage anew, with another encoder."
 )
 @click.option(
-    "--all", "anew", is_flag=True, help="Write every edge anew, not only what has changed."
+    "--all",
+    "anew",
+    is_flag=True,
+    help="Write every edge anew, also what was removed by hand, not only what has changed.",
 )
 @json_option
 def command(

@@ -303,8 +303,7 @@ def _translated_errors(query: Statement) -> Iterator[None]:
     except (Neo4jError, DriverError) as error:
         raise DatabaseError(f"the database failed: {error}", where=query.path) from error
     except Exception as error:
-        # A value that no database takes is a fault of ours, and shows where it came from.
-        if isinstance(error, TypeError) or not _came_from_driver(error):
+        if not _is_of_the_server(error):
             raise
         raise DatabaseError(
             f"the driver cannot go on ({error})",
@@ -313,7 +312,11 @@ def _translated_errors(query: Statement) -> Iterator[None]:
         ) from error
 
 
-def _came_from_driver(error: Exception) -> bool:
-    """Return whether the driver raised an error; those of a broken message have no common class."""
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return str(frame.f_globals.get("__name__")).startswith("neo4j.")
+def _is_of_the_server(error: Exception) -> bool:
+    """Return whether the driver failed on what a server sent; such errors have no common class.
+
+    Where it fails to write a value into a message, the fault is ours.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    writes = any(frame.f_code.co_name == "pack" for frame in frames)
+    return str(frames[-1].f_globals.get("__name__")).startswith("neo4j.") and not writes

@@ -326,5 +326,14 @@ def _fields(text: str, where: str) -> tuple[Parameter, ...]:
                 where=f"{where}:1",
                 hint="Write name :: TYPE or name = default :: TYPE, with spaces round the colons.",
             )
-        parameters.append(Parameter(found["name"], found["type"].strip(), found["default"]))
+        made = Parameter(found["name"], found["type"].strip(), found["default"])
+        try:
+            _ = made.value
+        except ValueError as error:
+            raise QueryFileError(
+                f"cannot read the default {made.default!r}",
+                where=f"{where}:1",
+                hint="Write a number, true, false, null, 'text', [] or {}.",
+            ) from error
+        parameters.append(made)
     return tuple(parameters)

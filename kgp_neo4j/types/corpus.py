@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from kgp_neo4j.types.language import Usage
@@ -110,6 +110,11 @@ class Statement:
 _LONGEST_TITLE = 300
 
 
+def _short_title(title: str) -> str:
+    cut = len(title) > _LONGEST_TITLE
+    return f"{title[: _LONGEST_TITLE - 1].rstrip()}…" if cut else title
+
+
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
     """One document as it was read, before it is split into passages.
@@ -118,7 +123,8 @@ class SourceDocument:
     the record in it. `whole` asks for one passage (the record is a passage already). `pages` tile
     the text of a document that has pages; `tables` and `sections` are in the order of the text.
     `left_out` lists in a few words each what of the file could not be used (a scanned page, a
-    locked sheet). Of a title over 300 characters the beginning is kept, since every passage has it.
+    locked sheet). Of a title over 300 characters, also a section's, the beginning is kept, since
+    passages have it.
     """
 
     title: str
@@ -132,9 +138,9 @@ class SourceDocument:
     sections: tuple[SourceSection, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.title) > _LONGEST_TITLE:
-            short = f"{self.title[: _LONGEST_TITLE - 1].rstrip()}…"
-            object.__setattr__(self, "title", short)
+        object.__setattr__(self, "title", _short_title(self.title))
+        sections = tuple(replace(each, title=_short_title(each.title)) for each in self.sections)
+        object.__setattr__(self, "sections", sections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +252,8 @@ Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
 Setting = Literal["corpus", "question"]
 #: The traversal agents by name.
 AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]
-#: Who puts the passages that were found in another order: nobody, or the language model.
+#: Who puts the passages that were found in another order: nobody, an MDR encoder, or the language
+#: model.
 Rerank = Literal["none", "mdr", "llm"]
 #: What a language model writes: a few words with a reason, or a paragraph.
 Form = Literal["short", "long"]

@@ -33,8 +33,8 @@ def test_begin_and_finish(database: Database, corpus: str) -> None:
     assert _state(database, corpus)["connected"] == ["keywords", "similarity"]
     query = "MATCH (c:Corpus {name: $c}) RETURN c.keywordSettings AS k, c.similaritySettings AS s"
     assert rows(database, query, c=corpus) == [{"k": "of keywords", "s": "of similarity"}]
-    done = database.write("connect/begin", corpus=corpus, graph="keywords")
-    assert done == [{"corpus": corpus}]
+    (done,) = database.write("connect/begin", corpus=corpus, graph="keywords")
+    assert done["corpus"] == corpus
     # It can be asked while it is made again, and is unfinished until it is made.
     assert _state(database, corpus)["connected"] == ["keywords", "similarity"]
     assert _state(database, corpus)["unconnected"] == _state(database, corpus)["passages"]
@@ -46,16 +46,48 @@ def test_begin_and_finish(database: Database, corpus: str) -> None:
 
 def test_made(database: Database, corpus: str) -> None:
     passages(database, corpus)
-    (first,) = database.read("connect/made", corpus=corpus)
-    assert first == {"documents": first["documents"], "keywords": None, "entities": None}
-    for graph in ("keywords", "entities", "similarity"):
-        database.write("connect/finish", corpus=corpus, graph=graph, settings="", of=f"of {graph}")
-    (made,) = database.read("connect/made", corpus=corpus)
-    assert made == first | {"keywords": "of keywords", "entities": "of entities"}
-    query = "MATCH (d:Document {corpus: $c}) WITH d LIMIT 1 SET d.fingerprint = 'x'"
-    rows(database, query, c=corpus)
-    assert database.read("connect/made", corpus=corpus)[0]["documents"] != first["documents"]
+    said = {"corpus": corpus, "graph": "keywords"}
+    finish = {**said, "settings": "", "of": "of keywords"}
+
+    def made() -> list[Any]:
+        return [row["keywords"] for row in database.read("connect/made", corpus=corpus)]
+
+    rows(database, "MATCH (p:Passage {corpus: $c}) SET p.inKeywordGraph = true", c=corpus)
+    (begun,) = database.write("connect/begin", **said)
+    database.write("connect/finish", **finish, run=begun["run"])
+    assert made() == ["of keywords"]
+    # Another run begins while one is at it: what stands there is of both.
+    (first,) = database.write("connect/begin", **said)
+    (second,) = database.write("connect/begin", **said)
+    assert second["run"] is None
+    database.write("connect/finish", **finish, run=first["run"])
+    assert made() == [None]
+    # The documents change meanwhile.
+    query = "MATCH (d:Document {corpus: $c}) RETURN d.id AS id ORDER BY id LIMIT 1"
+    ids = [row["id"] for row in rows(database, query, c=corpus)]
+    for change in (
+        lambda: passages(database, corpus),
+        lambda: database.write("load/changed", corpus=corpus),
+        lambda: database.write_in_batches("load/delete_documents", corpus=corpus, ids=ids),
+    ):
+        (begun,) = database.write("connect/begin", **said)
+        change()
+        database.write("connect/finish", **finish, run=begun["run"])
+        assert made() == [None]
+    (begun,) = database.write("connect/begin", **said)
+    database.write("connect/finish", **finish, run=begun["run"])
+    assert made() == ["of keywords"]
+    rows(database, "MATCH (p:Passage {corpus: $c}) SET p.inKeywordGraph = null", c=corpus)
+    assert made() == [None]
     assert database.read("connect/made", corpus="no such") == []
+
+
+@pytest.mark.parametrize("value", [object(), 2**70])
+def test_a_value_that_no_database_takes_is_no_fault_of_the_server(
+    database: Database, value: object
+) -> None:
+    with pytest.raises((ValueError, OverflowError)):
+        database.read("connect/made", corpus=value)
 
 
 def test_encoder(database: Database, corpus: str) -> None:

@@ -56,6 +56,10 @@ class _Watched(Database):
             self._count(path, values)
             yield from super().write_all(path, [values])
 
+    def write_in_batches(self, path: str, **values: Any) -> dict[str, Any]:
+        self._count(path, values)
+        return super().write_in_batches(path, **values)
+
     def _count(self, path: str, values: Mapping[str, Any]) -> None:
         if path == self._failing:
             raise DatabaseError("the server does not answer")
@@ -192,6 +196,15 @@ def test_graphs_of_the_same_documents_stay_as_they_are(
     other = connect(database, corpus, edges=edges, keywords=KeywordSettings(neighbours=2))
     assert "extract keywords" in other.seconds
     assert "link entities" not in other.seconds
+    # A deletion that is cut off has removed keywords, and no document yet.
+    with (
+        _Watched(database, "load/delete_corpus_documents") as watched,
+        pytest.raises(DatabaseError),
+    ):
+        delete_corpus(watched, corpus)
+    load(database, [path], corpus)
+    connect(database, corpus, edges=edges)
+    assert _graph(database, corpus) == made
     # Its documents are the same, and one of its passages is another node.
     delete_document(database, corpus, _TITLES[3])
     load(database, [path], corpus)

@@ -209,8 +209,11 @@ def test_a_server_that_no_state_tells_of_is_ended(running: Folders) -> None:
     again = server.ensure(running)
     assert server.status(running).pid != pid
     assert value(again, "MATCH (n:Kept {name: 'of before'}) RETURN count(n)") == 1
-    process.end_unknown(running.home)
+    assert not process.end_unknown(running.home, 10)
     assert value(again, "RETURN 1") == 1  # a server that the state tells of goes on
+    process.state_file(running.home).unlink()
+    assert server.stop(running) == "stopped"
+    assert server.stop(running) == "not running"
 
 
 def test_stop_and_a_recycled_process_number(running: Folders) -> None:

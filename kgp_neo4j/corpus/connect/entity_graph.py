@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 import math
@@ -18,6 +17,7 @@ from kgp_neo4j.corpus.connect.entities.service import LinkingService
 from kgp_neo4j.corpus.connect.entities.spacy_entities import NamedSpan, load_spacy, spacy_entities
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
 from kgp_neo4j.corpus.connect.steps import (
+    Making,
     Pairs,
     hashed,
     outdated,
@@ -222,27 +222,52 @@ def connect_entities(
     database: Database,
     corpus: str,
     settings: EntitySettings,
-    of: str,
     anew: bool,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
 ) -> None:
-    """Link a corpus's passages and make its shared-entity edges; `of` tells what they are made of.
+    """Link a corpus's passages and make its shared-entity edges.
 
     Only what differs from what is stored is written, or everything where `anew` is true. Mentions
     found by a web service are kept, and only new passages are sent to it, so that an interrupted
     run continues. `meanwhile` is called between the steps. Raises LinkerError where the service
     refuses, ConfigurationError and InputError for invalid settings and files.
     """
+    tools = _Tools.of(database, corpus, settings)
+    # What is read after this is what the graph is made of.
+    making = Making(database, corpus, _GRAPH, settings)
     with timed(seconds, "read passages"):
         rows = database.read("connect/entity_passages", corpus=corpus, anew=anew)
-    _write_mentions(database, corpus, rows, settings, seconds, meanwhile)
+    _write_mentions(database, corpus, rows, settings, tools, seconds, meanwhile)
     with timed(seconds, "shared-entity edges"):
         # By id, so that the same passages make the same edges wherever they are stored.
         rows.sort(key=lambda row: row["id"])
         _write_edges(database, corpus, rows, settings)
-    kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
-    database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept, of=of)
+    making.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """What links: aliases by title, a spaCy pipeline, a web service; `key` names the linker."""
+
+    key: str
+    aliases: dict[str, list[str]] = field(default_factory=dict)
+    pipeline: Any = None
+    service: LinkingService | None = None
+
+    @classmethod
+    def of(cls, database: Database, corpus: str, settings: EntitySettings) -> _Tools:
+        """Return what the settings name; it fails before anything is changed."""
+        if settings.linker in SERVICES:
+            service = LinkingService(settings.linker, url=settings.url, language=settings.language)
+            said = [settings.linker, service.url, settings.language, settings.prior]
+            return cls(json.dumps(said), service=service)
+        aliases: dict[str, list[str]] = {}
+        if settings.aliases:
+            rows = database.read("inspect/documents", corpus=corpus)
+            aliases = read_aliases(settings.aliases, {row["title"] for row in rows})
+        pipeline = load_spacy(settings.spacy_model) if settings.spacy_model else None
+        return cls(settings.linker, aliases, pipeline)
 
 
 def _write_mentions(
@@ -250,19 +275,13 @@ def _write_mentions(
     corpus: str,
     rows: Sequence[Row],
     settings: EntitySettings,
+    tools: _Tools,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
 ) -> None:
     """Link the passages and write their mentions; their texts leave the rows, for the memory."""
     titles = list({row["document"]: row["title"] for row in rows}.items())
-    aliases = read_aliases(settings.aliases, {t for _, t in titles}) if settings.aliases else {}
-    pipeline = load_spacy(settings.spacy_model) if settings.spacy_model else None
-    service = None
-    key = settings.linker
-    if settings.linker in SERVICES:
-        service = LinkingService(settings.linker, url=settings.url, language=settings.language)
-        key = json.dumps([settings.linker, service.url, settings.language, settings.prior])
-    database.write("connect/begin", corpus=corpus, graph=_GRAPH)
+    key, service = tools.key, tools.service
     asked = [row for row in rows if not (service and row["linkedBy"] == key)]
     passages = [
         TextOfDocument(row["id"], row["document"], row["title"], row["text"]) for row in asked
@@ -273,7 +292,7 @@ def _write_mentions(
         if service:
             linked = link_service(service, passages, titles, settings.prior)
         else:
-            linked = link_texts(passages, titles, aliases, settings, pipeline)
+            linked = link_texts(passages, titles, tools.aliases, settings, tools.pipeline)
         size = _SERVICE_BATCH if service else _BATCH
         writing = _Mentions(database, corpus, key, rows)
         for start in range(0, len(asked), size):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from importlib.metadata import version
 from typing import get_args
 
 from kgp_neo4j.corpus.connect.embedding_graph import connect_mdr, connect_similarity, embed_passages
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
-from kgp_neo4j.corpus.load.ids import text_hash
+from kgp_neo4j.corpus.connect.steps import made_of
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
@@ -33,7 +30,6 @@ __all__ = [
     "SimilaritySettings",
     "connect",
     "graph_counts",
-    "made_of",
     "mark_complete",
 ]
 
@@ -57,8 +53,8 @@ def connect(
     """Make the edges between a corpus's passages (KGP, section 3).
 
     Again, it brings them to what the corpus and the settings are now: it writes what differs, or
-    everything where `anew` is true. The keyword and the entity graph of documents that are the same
-    as the last time stay as they are.
+    everything where `anew` is true. The keyword and the entity graph stay as they are where no
+    document has changed since they were made.
 
     `tfidf` makes keywords and shared-keyword edges, `entity` mentions and shared-entity edges,
     `knn-st` embeddings and similarity edges, `knn-mdr` the same by an MDR encoder; a graph that is
@@ -79,9 +75,7 @@ def connect(
     # Before any change, so that a refused run leaves the corpus as it is.
     keywords.check()
     entities.check()
-    before = database.read("connect/made", corpus=corpus)[0]
-    # Where every passage is in its graphs, a graph of the same documents would be made again.
-    whole = found[0]["unconnected"] == 0 and not anew
+    (before,) = database.read("connect/made", corpus=corpus)
     report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
@@ -91,15 +85,16 @@ def connect(
             # Passages are encoded while the other graphs are made.
             embedding = running.enter_context(embed_passages(database, corpus, similarity, seconds))
             meanwhile = embedding.write
-        if "tfidf" in edges:
-            of = made_of(before["documents"], keywords)
-            if not (whole and of == before["keywords"]):
-                connect_keywords(database, corpus, keywords, of, anew, seconds, meanwhile)
-        if "entity" in edges:
-            of = made_of(before["documents"], entities)
-            # A file of aliases may say something else each time.
-            if entities.aliases or not (whole and of == before["entities"]):
-                connect_entities(database, corpus, entities, of, anew, seconds, meanwhile)
+        if "tfidf" in edges and (anew or before["keywords"] != made_of(keywords)):
+            connect_keywords(database, corpus, keywords, anew, seconds, meanwhile)
+        # A file of aliases or a model may say something else each time.
+        if "entity" in edges and (
+            anew
+            or entities.aliases
+            or entities.spacy_model
+            or before["entities"] != made_of(entities)
+        ):
+            connect_entities(database, corpus, entities, anew, seconds, meanwhile)
         if "knn-st" in edges:
             report |= connect_similarity(embedding, similarity, anew)
     if "knn-mdr" in edges:
@@ -110,12 +105,6 @@ def connect(
     report |= graph_counts(database, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
-
-
-def made_of(documents: str, settings: KeywordSettings | EntitySettings) -> str:
-    """Return a hash of what a graph is made of: documents, settings, and this version's rules."""
-    said = json.dumps([documents, asdict(settings), version("kgp-neo4j")], sort_keys=True)
-    return text_hash(said)
 
 
 def graph_counts(database: Database, corpus: str) -> dict[str, int]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.keywords import Keywords, PassageWords, extract_keywords
 from kgp_neo4j.corpus.connect.steps import (
+    Making,
     Pairs,
     grouped,
     joined,
@@ -37,17 +36,16 @@ def connect_keywords(
     database: Database,
     corpus: str,
     settings: KeywordSettings,
-    of: str,
     anew: bool,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
 ) -> None:
-    """Make a corpus's keywords and shared-keyword edges; `of` tells what they are made of.
+    """Make a corpus's keywords and shared-keyword edges.
 
     Only what differs from what is stored is written, or everything where `anew` is true;
     `meanwhile` is called between the steps.
     """
-    database.write("connect/begin", corpus=corpus, graph=_GRAPH)
+    making = Making(database, corpus, _GRAPH, settings)
     with timed(seconds, "read passages"):
         rows = database.read("connect/passages", corpus=corpus, anew=anew)
     passages = [PassageWords(row["title"], f"{row['title']}. {row.pop('text')}") for row in rows]
@@ -90,8 +88,7 @@ def connect_keywords(
         owners = np.bincount(found.keyword[found.owned], minlength=len(found.texts))
         named = naming_pairs(found.passage, found.keyword, found.weight, found.owned, owners)
         write_pairs(database, "connect/shared_keywords", corpus, rows, named, shared, found.texts)
-    kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
-    database.write("connect/finish", corpus=corpus, graph=_GRAPH, settings=kept, of=of)
+    making.finish()
 
 
 def link_hashes(found: Keywords) -> NDArray[np.uint64]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from itertools import islice
 from typing import Any
 
@@ -18,14 +20,17 @@ from numpy.typing import NDArray
 from kgp_neo4j.environment.progress import Progress, bar, is_shown
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import DatabaseError
+from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
 __all__ = [
     "MOST_ITEMS",
+    "Making",
     "Pairs",
     "chosen_pairs",
     "grouped",
     "hashed",
     "joined",
+    "made_of",
     "outdated",
     "pair_hashes",
     "strongest_pairs",
@@ -37,6 +42,37 @@ __all__ = [
 
 #: An odd number, which spreads hashes over all bits.
 _MIXED = np.uint64(0x9E3779B97F4A7C15)
+
+
+def made_of(settings: KeywordSettings | EntitySettings) -> str:
+    """Return what a graph of the same documents depends on: settings, and this version's rules."""
+    return json.dumps([asdict(settings), version("kgp-neo4j")], sort_keys=True)
+
+
+class Making:
+    """A run that makes the keyword or the entity graph of a corpus; it begins at once."""
+
+    def __init__(
+        self,
+        database: Database,
+        corpus: str,
+        graph: str,
+        settings: KeywordSettings | EntitySettings,
+        *,
+        keep: bool = True,
+    ) -> None:
+        self._database = database
+        self._settings = settings
+        self._of = {"corpus": corpus, "graph": graph}
+        # No run where another one makes the graph too: what stands there at the end is of both.
+        (begun,) = database.write("connect/begin", **self._of, keep=keep)
+        self._run = begun["run"]
+
+    def finish(self) -> None:
+        """Mark the graph as finished, and keep what it is made of unless that changed meanwhile."""
+        kept = json.dumps(asdict(self._settings), sort_keys=True)
+        made = made_of(self._settings)
+        self._database.write("connect/finish", **self._of, settings=kept, of=made, run=self._run)
 
 
 @contextmanager

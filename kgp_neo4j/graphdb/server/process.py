@@ -112,21 +112,31 @@ def is_ours(home: Path, state: State | None) -> bool:
     return line is not None and f"@{home / 'run' / 'server.args'}" in line.split("\0")
 
 
-def end_unknown(home: Path) -> None:
+def end_unknown(home: Path, patience: float) -> bool:
     """End a server or admin tool of a home that no state tells of: who began it was killed.
 
-    It would write beside the next one.
+    It would write beside the next one. It is killed after `patience` seconds. Returns whether there
+    was one.
     """
     import psutil
 
     state = read_state(home)
     options = {f"@{home / 'run' / name}" for name in ("server.args", "admin.args")}
+    found = []
     for process in psutil.process_iter(["cmdline"]):
         known = state is not None and process.pid == state.pid
         if not known and options.intersection(process.info["cmdline"] or ()):
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-                process.wait(10)
+            # A container's process has the same arguments, and another folder of that name.
+            with contextlib.suppress(psutil.Error, OSError):
+                seen = Path(f"/proc/{process.pid}/root{home}") if psutil.LINUX else home
+                if seen.samefile(home):
+                    process.terminate()
+                    found.append(process)
+    for process in psutil.wait_procs(found, timeout=patience)[1]:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+            process.wait(10)
+    return bool(found)
 
 
 def _free(port: int) -> bool:

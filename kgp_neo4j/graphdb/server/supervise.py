@@ -158,7 +158,7 @@ def start(
                     return _connection(home, state, read_password(home))
             echo("The server had ended without being stopped; starting it again.")
             forget_state(home)
-        end_unknown(home)
+        _end_unknown(home, echo)
         if said := settle(home):
             echo(said)
         require_free(home, _LEAST_FREE, "The embedded database's files")
@@ -247,12 +247,13 @@ def stop(
     """Stop the embedded database; kill it when it has not ended after `patience` seconds."""
     echo = echo or _silent
     home = folders.home
-    if read_state(home) is None:
+    if not (home / "run").is_dir():
         return "not running"
     with locked(home / "run" / "lock", "Another process is starting the database; waiting", echo):
+        unknown = _end_unknown(home, echo)
         state = read_state(home)
         if state is None:
-            return "not running"
+            return "stopped" if unknown else "not running"
         ours = is_ours(home, state)
         stopped = end(home, state, patience) if ours else True
         forget_state(home)
@@ -361,7 +362,7 @@ def _stopped(folders: Folders, echo: _Echo, check: Callable[[], object]) -> Iter
     ran = False
     try:
         with locked(home / "run" / "lock", "Another process is starting the database", echo):
-            end_unknown(home)
+            _end_unknown(home, echo)
             state = read_state(home)
             ran = state is not None and is_ours(home, state)
             cut_off = is_restoring(home)
@@ -378,6 +379,13 @@ def _stopped(folders: Folders, echo: _Echo, check: Callable[[], object]) -> Iter
     finally:
         if ran:
             start(folders, echo=echo)
+
+
+def _end_unknown(home: Path, echo: _Echo) -> bool:
+    found = end_unknown(home, _STOP_SECONDS)
+    if found:
+        echo("A process of this home was left by one that had been killed; it was ended.")
+    return found
 
 
 def status(folders: Folders) -> ServerStatus:

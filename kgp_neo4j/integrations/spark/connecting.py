@@ -8,7 +8,6 @@ joined by Spark.
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -32,7 +31,7 @@ from kgp_neo4j.corpus.connect.embedding_graph import (
     remember_encoder,
 )
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
-from kgp_neo4j.corpus.connect.graphs import EDGES, graph_counts, made_of, mark_complete
+from kgp_neo4j.corpus.connect.graphs import EDGES, graph_counts, mark_complete
 from kgp_neo4j.corpus.connect.keyword_graph import MOST_OWNERS, link_hashes, naming_pairs
 from kgp_neo4j.corpus.connect.keywords import (
     CorpusCounts,
@@ -42,6 +41,7 @@ from kgp_neo4j.corpus.connect.keywords import (
 )
 from kgp_neo4j.corpus.connect.steps import (
     MOST_ITEMS,
+    Making,
     Pairs,
     chosen_pairs,
     outdated,
@@ -105,21 +105,18 @@ def connect(
     seconds: dict[str, float] = {}
     began = time.perf_counter()
     with opened(database) as used, plain_errors():
-        made = used.read("connect/made", corpus=corpus)
-        if not made:
+        if not used.read("inspect/corpus", corpus=corpus):
             raise no_corpus(corpus)
-        documents = made[0]["documents"]
         work = _Work(spark, used, corpus, seconds)
         try:
             if "tfidf" in edges:
-                work.keywords(keywords, made_of(documents, keywords))
+                work.keywords(keywords)
             if "knn-st" in edges:
                 work.embed(similarity)
         finally:
             work.close()
         if "entity" in edges:
-            of = made_of(documents, entities)
-            connect_entities(used, corpus, entities, of, True, seconds, lambda: None)
+            connect_entities(used, corpus, entities, True, seconds, lambda: None)
         if "knn-st" in edges:
             # Those passages are left that came meanwhile.
             kept = dataclasses.replace(similarity, replace=False)
@@ -167,10 +164,10 @@ class _Work:
 
     # --- Keywords ---
 
-    def keywords(self, settings: KeywordSettings, of: str) -> None:
-        """Make the keyword graph; `of` tells what it is made of."""
+    def keywords(self, settings: KeywordSettings) -> None:
+        """Make the keyword graph."""
         database, corpus = self._database, self._corpus
-        database.write("connect/begin", corpus=corpus, graph="keywords", keep=False)
+        making = Making(database, corpus, "keywords", settings, keep=False)
         with timed(self._seconds, "extract keywords"):
             words = self._hold(self._extract(settings))
             links = words.select("id", f.posexplode("keywords").alias("n", "k"))
@@ -201,8 +198,7 @@ class _Work:
         with timed(self._seconds, "shared-keyword edges"):
             near = self._keyword_pairs(words, links, texts, settings)
             self._write_pairs(near, "SHARES_KEYWORD", "sharedKeywordMarks", "keywords")
-        kept = json.dumps(dataclasses.asdict(settings), sort_keys=True)
-        database.write("connect/finish", corpus=corpus, graph="keywords", settings=kept, of=of)
+        making.finish()
 
     def _extract(self, settings: KeywordSettings) -> DataFrame:
         """Return the keywords of each passage, with its marks."""
