@@ -317,6 +317,9 @@ def _is_of_the_server(error: Exception) -> bool:
 
     Where it fails to write a value into a message, the fault is ours.
     """
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    writes = any(frame.f_code.co_name == "pack" for frame in frames)
-    return str(frames[-1].f_globals.get("__name__")).startswith("neo4j.") and not writes
+    frames = [
+        (str(frame.f_globals.get("__name__")), frame.f_code.co_name.lstrip("_"))
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    writes = any("packstream" in module and name.startswith("pack") for module, name in frames)
+    return frames[-1][0].startswith("neo4j.") and not writes
