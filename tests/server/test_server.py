@@ -214,6 +214,7 @@ def test_a_server_that_no_state_tells_of_is_ended(running: Folders) -> None:
     process.state_file(running.home).unlink()
     assert server.stop(running) == "stopped"
     assert server.stop(running) == "not running"
+    server.ensure(running)
 
 
 def test_stop_and_a_recycled_process_number(running: Folders) -> None:
