@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import ipaddress
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,24 +74,8 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-#: `M_ARENA_MAX` of mallopt(3), and how many there may be.
-_ARENA_MAX, _ARENAS = -8, 2
-
-
-def share_memory() -> None:
-    """Let the threads of this process share what they free, with glibc (elsewhere they do).
-
-    It has a pool for each of some threads, each of which grows to the most that one of its threads
-    ever needed: the service grew for hours.
-    """
-    if sys.platform == "linux":
-        with contextlib.suppress(AttributeError, OSError):
-            ctypes.CDLL(None).mallopt(_ARENA_MAX, _ARENAS)
-
-
 def run(service: Service, at: socket.socket, *, log_json: bool = False) -> None:
     """Answer requests until the process is told to end; what runs then is finished."""
-    share_memory()
     set_up_log(log_json)
     config = uvicorn.Config(
         make_app(service),
