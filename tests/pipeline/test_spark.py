@@ -148,12 +148,15 @@ def test_frames_of_texts_and_triples_are_loaded_and_bad_ones_refused(
     assert (loaded.entities, loaded.relationships, again.new) == (3, 2, 0)
 
 
-def _writing(port: int) -> Iterator[psutil.Process]:
-    """Yield the Python workers of Spark that have a connection to the database; others are idle."""
+def _workers(addresses: set[str]) -> Iterator[psutil.Process]:
+    """Yield the Python workers of Spark that have these connections to the database.
+
+    Others are idle; each dead one of them would be a failure more.
+    """
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):  # it has just ended
             if "pyspark.daemon" in " ".join(process.cmdline()) and any(
-                c.raddr and c.raddr.port == port for c in process.net_connections()
+                f"127.0.0.1:{c.laddr.port}" in addresses for c in process.net_connections()
             ):
                 yield process
 
@@ -187,13 +190,14 @@ def test_a_killed_worker_is_replaced_and_the_graph_is_the_same(
         loading = threading.Thread(target=run)
         loading.start()
         waiting = (
-            "SHOW TRANSACTIONS YIELD status, currentQuery WHERE status STARTS WITH 'Blocked' "
-            "AND currentQuery CONTAINS 'MERGE (d:Document' RETURN status"
+            "SHOW TRANSACTIONS YIELD status, currentQuery, clientAddress AS address "
+            "WHERE status STARTS WITH 'Blocked' AND currentQuery CONTAINS 'MERGE (d:Document' "
+            "RETURN address"
         )
         ends = time.monotonic() + 60
-        while not rows(database, waiting) and time.monotonic() < ends and not failed:
+        while not (found := rows(database, waiting)) and time.monotonic() < ends and not failed:
             time.sleep(0.1)
-        killed = list(_writing(int(database.connection.uri.rpartition(":")[2])))
+        killed = list(_workers({row["address"] for row in found}))
         for worker in killed:
             os.kill(worker.pid, signal.SIGKILL)
         held.rollback()

@@ -7,13 +7,17 @@ import { uploadAll } from "./upload.js";
 const at = (id) => document.getElementById(id);
 const SHOWN = 6;
 let known = { corpora: [], graphs: [], rights: [] };
+let looks = 0;
 let asking = null;
 let answer = null;
 
 // --- What the service has ---
 
 async function look(choose) {
-  known = await call("/corpora");
+  const mine = ++looks;
+  const found = await call("/corpora");
+  if (mine !== looks) return; // another look began since, and may be back already
+  known = found;
   const before = choose ?? at("source").value;
   const groups = [
     ["Documents", "corpus", known.corpora],
