@@ -1,6 +1,6 @@
 // connect.finish(corpus :: STRING, graph :: STRING, settings :: STRING, of = null :: STRING, run = null :: STRING) :: (corpus :: STRING)
-// Marks one graph of a corpus as finished and keeps the settings it was made with, and a hash `of` all
-// that it was made of where no other `run` has begun since.
+// Marks one graph of a corpus as finished and keeps the settings it was made with, and what the same
+// documents would make the same graph with (`of`), where since `run` began nothing has changed.
 // mode: WRITE
 MATCH (c:Corpus {name: $corpus})
 WITH c, [g IN coalesce(c.making, []) WHERE g <> $graph] AS making

@@ -1,6 +1,6 @@
 // connect.made(corpus :: STRING) :: (keywords :: STRING, entities :: STRING)
-// What the keyword and the entity graph of a corpus were made of, as `connect.finish` kept it; null where
-// that is not known, or a passage is not in the graph.
+// What the keyword and the entity graph of a corpus were made with, as `connect.finish` kept it; null where
+// a document has changed since, another run was beside it, or a passage is not in the graph.
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 CALL (c) {
