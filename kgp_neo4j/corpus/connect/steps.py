@@ -65,8 +65,9 @@ class Making:
         self._settings = settings
         self._of = {"corpus": corpus, "graph": graph}
         # No run where another one makes the graph too: what stands there at the end is of both.
-        (begun,) = database.write("connect/begin", **self._of, keep=keep)
-        self._run = begun["run"]
+        begun = database.write("connect/begin", **self._of, keep=keep)
+        # Nothing where the corpus was deleted just now: nothing is found, and nothing written.
+        self._run = begun[0]["run"] if begun else None
 
     def finish(self) -> None:
         """Mark the graph as finished, and keep what it is made of unless that changed meanwhile."""
