@@ -41,6 +41,8 @@ _VALIDATION_FAILED = (
 )
 #: The codes of errors of a transaction that was ended from outside.
 _ENDED = ("TransactionTimedOut", "Transaction.Terminated")
+#: The code where locks were not to be had in the time that the server's configuration gives.
+_WAITED = "LockAcquisitionTimeout"
 #: The key of a transaction's metadata under which the id of its job stands.
 _JOB = "kgp_job"
 _SAME_INDEX = "EquivalentSchemaRuleAlreadyExists"
@@ -301,6 +303,12 @@ def _translated_errors(query: Statement) -> Iterator[None]:
             f"the database refused the statement: {error.message}", where=query.path
         ) from error
     except (Neo4jError, DriverError) as error:
+        if isinstance(error, Neo4jError) and _WAITED in (error.code or ""):
+            raise DatabaseError(
+                "the statement waited too long for others that are running",
+                where=query.path,
+                hint="Run it again once no load, connect or install is running.",
+            ) from error
         raise DatabaseError(f"the database failed: {error}", where=query.path) from error
     except Exception as error:
         if not _is_of_the_server(error):

@@ -89,6 +89,7 @@ def test_properties_get_one_type(database: Database, corpus: str) -> None:
     rows(database, "MATCH (e:Entity {graph: $c}) DELETE e", c=corpus)
 
 
+@pytest.mark.alone  # an index of all passages is dropped
 def test_passages_get_the_label_they_are_searched_by(database: Database, corpus: str) -> None:
     small, scope = f"{corpus} small", f"c{abs(hash(corpus))}"
     rows(

@@ -7,18 +7,24 @@ import itertools
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 from graphs import rows
+from neo4j import READ_ACCESS
 from neo4j.exceptions import Neo4jError
 from small_graphs import keep_one, key, lighthouse
 
 from kgp_neo4j.corpus.answer.traces import remove
+from kgp_neo4j.environment.folders import Folders
+from kgp_neo4j.graphdb import server
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import install, missing, open_ready, uninstall
+from kgp_neo4j.graphdb.server import neo4j_conf
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
+from kgp_neo4j.types.errors import DatabaseError
 
 _PROCEDURES = folder("procedures")
 _NAMES = tuple(sorted(f"custom.{made.name}" for made in _PROCEDURES))
@@ -49,6 +55,32 @@ def test_installing_twice_changes_nothing(database: Database) -> None:
     assert again.procedures == _NAMES
     assert (again.added, again.upgraded, again.removed) == ((), (), ())
     assert _stored(database) == {made.name: made.text for made in _PROCEDURES}
+
+
+@pytest.mark.slow
+def test_an_upgrade_beside_a_statement_that_does_not_end_is_told(
+    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "db.lock.acquisition.timeout=5m" in neo4j_conf._CONF
+    shorter = neo4j_conf._CONF.replace("timeout=5m", "timeout=1s")
+    monkeypatch.setattr(neo4j_conf, "_CONF", shorter)
+    own = Folders(folders.cache, tmp_path / "home")
+    path = "schema/upgrades/0010_shelf_indexes"
+    try:
+        with (
+            Database(server.start(own, memory="1g")) as made,
+            made._session(READ_ACCESS) as session,
+        ):
+            rows(made, "CREATE INDEX kgp_passage_text FOR (p:Passage) ON (p.text)")
+            endless = session.begin_transaction()
+            endless.run("MATCH (p:Passage {text: 'x'}) RETURN p").consume()
+            with pytest.raises(DatabaseError, match=rf"{path}.*waited too long .* Run it again"):
+                made.write_in_batches(path)
+            endless.close()
+            made.write_in_batches(path)
+            assert "kgp_passage_text" not in [row["name"] for row in rows(made, "SHOW INDEXES")]
+    finally:
+        server.stop(own)
 
 
 @pytest.mark.slow

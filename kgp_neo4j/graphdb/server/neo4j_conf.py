@@ -42,6 +42,9 @@ client.allow_telemetry=false
 db.tx_log.rotation.retention_policy=keep_none
 db.tx_log.rotation.size=64m
 db.tx_log.preallocate=false
+# GDS and APOC run statements in a second transaction, and of two that wait for each other through
+# one Neo4j does not know: without an end they would wait for ever.
+db.lock.acquisition.timeout=5m
 server.logs.gc.enabled=false
 # 150 kB of debug.log, on the machine and its settings, that each start would write again.
 internal.dbms.dump_diagnostics=false
