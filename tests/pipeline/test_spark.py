@@ -37,7 +37,9 @@ _VECTORS = {"embedding"}
 @pytest.fixture(scope="module")
 def session() -> Iterator[SparkSession]:
     """Two executors' threads; a task that dies is tried four times."""
-    made = spark.make_session("local[2,4]", ui_enabled="false", sql_shuffle_partitions="2")
+    made = spark.make_session(
+        "local[2,4]", ui_enabled="false", sql_shuffle_partitions="2", python_worker_reuse="false"
+    )
     made.sparkContext.setLogLevel("OFF")
     yield made
     made.stop()
