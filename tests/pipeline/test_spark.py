@@ -36,9 +36,15 @@ _VECTORS = {"embedding"}
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[SparkSession]:
-    """Two executors' threads; a task that dies is tried four times."""
+    """A cluster of two executors on this machine; a task that dies is tried four times.
+
+    Without idle workers: a dead one that is taken from the pool is a failed try more.
+    """
     made = spark.make_session(
-        "local[2,4]", ui_enabled="false", sql_shuffle_partitions="2", python_worker_reuse="false"
+        "local-cluster[2,1,1024]",
+        ui_enabled="false",
+        sql_shuffle_partitions="2",
+        python_worker_reuse="false",
     )
     made.sparkContext.setLogLevel("OFF")
     yield made
@@ -151,10 +157,7 @@ def test_frames_of_texts_and_triples_are_loaded_and_bad_ones_refused(
 
 
 def _workers(addresses: set[str]) -> Iterator[psutil.Process]:
-    """Yield the Python workers of Spark that have these connections to the database.
-
-    Others are idle; each dead one of them would be a failure more.
-    """
+    """Yield the Python workers of Spark that have these connections to the database."""
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):  # it has just ended
             if "pyspark.daemon" in " ".join(process.cmdline()) and any(
@@ -163,8 +166,15 @@ def _workers(addresses: set[str]) -> Iterator[psutil.Process]:
                 yield process
 
 
-def test_a_killed_worker_is_replaced_and_the_graph_is_the_same(
-    database: Database, corpus: str, session: SparkSession, file: Path
+def _executor(worker: psutil.Process) -> psutil.Process:
+    """Return the executor that a Python worker of Spark works for."""
+    (found,) = (p for p in worker.parents() if "CoarseGrainedExecutor" in " ".join(p.cmdline()))
+    return found
+
+
+@pytest.mark.parametrize("kill", ["worker", "executor"])
+def test_what_is_killed_is_replaced_and_the_graph_is_the_same(
+    database: Database, corpus: str, session: SparkSession, file: Path, kill: str
 ) -> None:
     whole = file.read_text(encoding="utf-8")
     load(database, [file], corpus)
@@ -184,7 +194,7 @@ def test_a_killed_worker_is_replaced_and_the_graph_is_the_same(
             failed.append(error)
 
     with database.driver.session() as holding, holding.begin_transaction() as held:
-        # The document that has changed cannot be written before its worker is killed.
+        # The document that has changed cannot be written before who writes it is killed.
         held.run(
             "MATCH (d:Document {corpus: $c}) WHERE d.title STARTS WITH 'Carnegie' SET d.held = 1",
             c=corpus,
@@ -200,8 +210,10 @@ def test_a_killed_worker_is_replaced_and_the_graph_is_the_same(
         while not (found := rows(database, waiting)) and time.monotonic() < ends and not failed:
             time.sleep(0.1)
         killed = list(_workers({row["address"] for row in found}))
-        for worker in killed:
-            os.kill(worker.pid, signal.SIGKILL)
+        if kill == "executor":
+            killed = list(set(map(_executor, killed)))
+        for process in killed:
+            os.kill(process.pid, signal.SIGKILL)
         held.rollback()
     loading.join(120)
     assert killed

@@ -50,14 +50,17 @@ def make_session(master: str | None = None, **settings: str) -> SparkSession:
 
     `master` says where Spark runs; by default what `spark-submit` says, else this machine.
     `settings` are Spark's own, with "_" for ".". Without JAVA_HOME, Spark runs on the Java that
-    this package brings; on this machine alone, its workers are of the Python that runs here, unless
-    PYSPARK_PYTHON says otherwise. Under `spark-submit` give it the jar yourself (docs/spark.md).
+    this package brings; on this machine alone, it listens on loopback, unless SPARK_LOCAL_IP says
+    otherwise, and its workers are of the Python that runs here, unless PYSPARK_PYTHON does. Under
+    `spark-submit` give it the jar yourself (docs/spark.md).
     """
     if "JAVA_HOME" not in os.environ:
         from kgp_neo4j.graphdb.server.java import find_java
 
         os.environ["JAVA_HOME"] = str(find_java().home)
     if "PYSPARK_GATEWAY_PORT" not in os.environ and (master or "local").startswith("local"):
+        # Else Spark listens at the address of the machine's name.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         # Else it is the `python3` that is found first, which may not have this package.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kgp-neo4j").config("spark.jars", str(connector_jar()))
