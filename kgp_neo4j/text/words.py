@@ -7,7 +7,7 @@ the database splits a question exactly as the passages were split.
 
 from __future__ import annotations
 
-import operator
+import itertools
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ import regex
 import snowballstemmer
 
 __all__ = [
-    "ASCII_WORDS", "FUNCTION_WORDS", "MAX_WORD", "STOP_WORDS", "WORD", "WORDS", "Words",
+    "FUNCTION_WORDS", "MAX_WORD", "STOP_WORDS", "WORD", "Words",
     "content_words", "cut", "fold", "stem", "title_words", "words",
 ]  # fmt: skip
 
@@ -26,10 +26,11 @@ MAX_WORD = 64
 _SINGLE = "[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]"
 #: One Chinese or Japanese character, or a run of letters, digits and combining marks.
 WORD = rf"{_SINGLE}|(?:(?!{_SINGLE})[\p{{L}}\p{{N}}\p{{M}}])+"
-#: The same words by sets of characters, which is many times faster to search for.
-WORDS = regex.compile(rf"{_SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{_SINGLE}]+", regex.V1)
+#: The same words by sets of characters, which is many times faster to search for; in a group, so
+#: that `split` gives them too.
+_WORDS = regex.compile(rf"({_SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{_SINGLE}]+)", regex.V1)
 #: The same in text that is ASCII alone.
-ASCII_WORDS = re.compile(r"[A-Za-z0-9]+")
+_ASCII_WORDS = re.compile(r"([A-Za-z0-9]+)")
 #: English words that do not show what a question is about.
 FUNCTION_WORDS = frozenset(
     word
@@ -81,9 +82,9 @@ _DISAMBIGUATOR = regex.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 def words(text: str) -> list[str]:
     """Return the words of `text` in order, NFKC-normalised, in their own case."""
     if text.isascii():
-        found = ASCII_WORDS.findall(text)
+        found = _ASCII_WORDS.findall(text)
     else:
-        found = WORDS.findall(unicodedata.normalize("NFKC", text))
+        found = _WORDS.findall(unicodedata.normalize("NFKC", text))
     return [word for word in found if len(word) <= MAX_WORD]
 
 
@@ -131,16 +132,16 @@ class Words:
 def cut(text: str) -> Words:
     """Return the words of `text` with their offsets, in time linear in its length."""
     if text.isascii():
-        return _cut(text, text, ASCII_WORDS, None)
+        return _cut(text, text, _ASCII_WORDS, None)
     if unicodedata.is_normalized("NFKC", text):
-        return _cut(text, text, WORDS, None)
+        return _cut(text, text, _WORDS, None)
     parts: list[str] = []
     places: list[tuple[int, int]] = []
     for found in _CLUSTER.finditer(text):
         part = unicodedata.normalize("NFKC", found[0])
         parts.append(part)
         places += [found.span()] * len(part)
-    return _cut(text, "".join(parts), WORDS, places)
+    return _cut(text, "".join(parts), _WORDS, places)
 
 
 def _cut(
@@ -149,12 +150,14 @@ def _cut(
     pattern: re.Pattern[str],
     places: list[tuple[int, int]] | None,
 ) -> Words:
-    raw = pattern.findall(normal)
-    starts = [found.start() for found in pattern.finditer(normal)]
+    # What is between words, and words, in turn: their lengths add up to places.
+    parts = pattern.split(normal)
+    bounds = list(itertools.accumulate(map(len, parts)))
+    raw, starts, ends = parts[1::2], bounds[:-1:2], bounds[1::2]
     if raw and len(max(raw, key=len)) > MAX_WORD:
         short = [at for at, word in enumerate(raw) if len(word) <= MAX_WORD]
-        raw, starts = [raw[at] for at in short], [starts[at] for at in short]
-    ends = list(map(operator.add, starts, map(len, raw)))
+        raw = [raw[at] for at in short]
+        starts, ends = [starts[at] for at in short], [ends[at] for at in short]
     if places:
         starts, ends = [places[at][0] for at in starts], [places[at - 1][1] for at in ends]
     return Words(text, raw, list(map(fold, raw)), starts, ends)
