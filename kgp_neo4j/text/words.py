@@ -160,7 +160,9 @@ def _cut(
         starts, ends = [starts[at] for at in short], [ends[at] for at in short]
     if places:
         starts, ends = [places[at][0] for at in starts], [places[at - 1][1] for at in ends]
-    return Words(text, raw, list(map(fold, raw)), starts, ends)
+    # As `fold`, which for ASCII is lower case alone.
+    keys = " ".join(raw).lower().split() if normal.isascii() else list(map(fold, raw))
+    return Words(text, raw, keys, starts, ends)
 
 
 @lru_cache(maxsize=1 << 15)
