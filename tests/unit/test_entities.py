@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,26 @@ def test_partial_names_only_when_asked() -> None:
         texts, "Eric Clapton", "Ginger Baker", settings=LinkerSettings(partial_names=True)
     )
     assert found == [[("Clapton", "Eric Clapton"), ("Baker", "Ginger Baker")]]
+
+
+def test_the_order_of_the_texts_changes_nothing() -> None:
+    titles = ("The Wall", "The Band", "Pink Moon", "Pink Moon (film)", "Nan Moe")
+    texts = {
+        "They saw the Wall and the Band.": None,
+        "The Wall is an album. Critics liked the Wall.": "The Wall",
+        "The Band is a film. The Band was made by Nan Moe. Moe was praised.": "The Band",
+        "The film Pink Moon came after the Wall. Nan Moe knew it.": None,
+        "Pink Moon, by Nan Moe, is a film of the Band and the Wall.": "Pink Moon (film)",
+    }
+    places = list(texts)
+    made = []
+    for order in itertools.permutations(places):
+        found = EntityLinker(_titles(*titles)).link(order, [texts[text] for text in order])
+        made.append(dict(zip(order, found, strict=True)))
+    assert all(each == made[0] for each in made)
+    # Its own document writes "the Wall", and only "The Band".
+    first = [mention.surface for mention in made[0][places[0]]]
+    assert first == ["the Wall"]
 
 
 def test_no_titles_and_hostile_texts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,6 +88,12 @@ class Links:
         return total / number if number else 0.0
 
 
+@lru_cache(maxsize=1)
+def _words(text: str) -> Words:
+    """Return the words of a text that was read before, of which most are needed only once."""
+    return cut(text)
+
+
 # --- Last names ---
 
 
@@ -100,7 +107,7 @@ class FullName:
 
 
 def last_names(
-    words: Words, known: Sequence[FullName], occupied: Sequence[tuple[int, int]]
+    text: str, known: Sequence[FullName], occupied: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield the places of last names alone, outside of `occupied` (in order), and their entities.
 
@@ -112,8 +119,11 @@ def last_names(
         if is_person_like(raw):
             other = called.get(raw[-1], full)
             called[raw[-1]] = other if other and other.entity == full.entity else None
-    if not called:
-        return
+    edges = [0, *itertools.chain.from_iterable(occupied), len(text)]
+    outside = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    if not called or (text.isascii() and not any(n in part for n in called for part in outside)):
+        return  # without cutting the text
+    words = _words(text)
     spans = iter(occupied)
     taken = next(spans, None)
     for at, raw_word in enumerate(words.raw):
@@ -192,8 +202,7 @@ class EntityLinker:
     """Finds the entities of a dictionary of titles in running text (Ferragina and Scaiella 2010).
 
     `entities` are (id, title); `aliases` gives more names by title or id. Commonness, link
-    probability and relatedness are counted in the texts given to `learn`, or else in those that
-    are linked.
+    probability and relatedness are counted in the texts that are linked, whatever their order.
     """
 
     def __init__(
@@ -215,32 +224,57 @@ class EntityLinker:
             self._add_partial_names()
         self._named: dict[int, int] = defaultdict(int)
         self._links = Links(0)
-        self._learnt = False
 
     @property
     def votes(self) -> int:
         """The number of votes on relatedness so far, which is linear in the mentions."""
         return self._links.votes
 
-    def learn(
+    def link(self, texts: Sequence[str], owners: Owners = None) -> list[list[Mention]]:
+        """Return the mentions of each text in their order, none overlapping."""
+        return list(self.linked(texts, owners))
+
+    def linked(
         self,
         texts: Sequence[str],
         owners: Owners = None,
         read: Callable[[int, Words], object] = lambda *_: None,
-    ) -> None:
-        """Count how the texts write and name the entities; `read` gets the words of each."""
+    ) -> Iterator[list[Mention]]:
+        """Yield the mentions of each text, as `link` returns them.
+
+        Before the first, all texts are read and counted in; `read` gets the words of each.
+        """
+        numbers = [self._owner(owners, at) for at in range(len(texts))]
+        found = self._learn(texts, numbers, read)
+        for text, owner, spots in zip(texts, numbers, found, strict=True):
+            yield self._mentions(text, spots, owner)
+
+    def _learn(
+        self,
+        texts: Sequence[str],
+        owners: Sequence[int | None],
+        read: Callable[[int, Words], object],
+    ) -> KeptSpots:
+        """Count how the texts write and name the entities; return the names found in each."""
         self._links = Links(len(texts))
         if self.settings.lead_names:
             self._add_lead_names(texts, owners)
         found = KeptSpots()
-        for at, text in enumerate(texts):
+        articled: list[tuple[Spot, int | None]] = []
+        for at, (text, owner) in enumerate(zip(texts, owners, strict=True)):
             words = cut(text)
             read(at, words)
             spots = self.names.find(words)
-            self._count(spots, self._owner(owners, at))
             found.add(spots)
-        for at, spots in enumerate(found):
-            owner = self._owner(owners, at)
+            self._count((spot for spot in spots if not spot.articled), owner)
+            articled += ((spot, owner) for spot in spots if spot.articled)
+        # Only now it is known how their own documents write these names.
+        for spot, owner in articled:
+            form = self.names.forms[spot.form]
+            form.small_article |= form.own_lower > 0 or self._is_own(form, owner)
+        for spot, owner in articled:
+            self._count((spot,), owner)
+        for at, (spots, owner) in enumerate(zip(found, owners, strict=True)):
             if owner is not None:
                 self._links.add(owner, at)
             for spot, _ in self._chosen(spots):
@@ -248,23 +282,11 @@ class EntityLinker:
                 if len(entities) == 1:
                     self._named[entities[0]] += 1
                     self._links.add(entities[0], at)
-        self._learnt = True
+        return found
 
-    def link(self, texts: Sequence[str], owners: Owners = None) -> list[list[Mention]]:
-        """Return the mentions of each text in their order, none overlapping."""
-        return list(self.linked(texts, owners))
-
-    def linked(self, texts: Sequence[str], owners: Owners = None) -> Iterator[list[Mention]]:
-        """Yield the mentions of each text, as `link` returns them."""
-        if not self._learnt:
-            self.learn(texts, owners)
-        for at, text in enumerate(texts):
-            yield self._mentions(cut(text), self._owner(owners, at))
-
-    def _add_lead_names(self, texts: Sequence[str], owners: Owners) -> None:
+    def _add_lead_names(self, texts: Sequence[str], owners: Sequence[int | None]) -> None:
         seen: set[int] = set()
-        for at, text in enumerate(texts):
-            owner = self._owner(owners, at)
+        for text, owner in zip(texts, owners, strict=True):
             if owner is not None and owner not in seen:
                 seen.add(owner)
                 for name in lead_names(self._titles[owner], text):
@@ -279,13 +301,19 @@ class EntityLinker:
 
     # --- Is it a mention? ---
 
-    def _count(self, spots: Sequence[Spot], owner: int | None) -> None:
+    def _is_own(self, form: Form, owner: int | None) -> bool:
+        return owner is not None and any(entity == owner for entity, _ in form.owners)
+
+    def _is_named(self, spot: Spot) -> bool:
+        return spot.named or (spot.articled and self.names.forms[spot.form].small_article)
+
+    def _count(self, spots: Iterable[Spot], owner: int | None) -> None:
         for spot in spots:
             form = self.names.forms[spot.form]
             if spot.first and len(form.words) == 1 and not spot.quoted:
                 continue  # every word has a capital there
-            own = owner is not None and any(entity == owner for entity, _ in form.owners)
-            if spot.named:
+            own = self._is_own(form, owner)
+            if self._is_named(spot):
                 form.inside += spot.inside
                 form.free += not spot.inside
                 form.own_name += own
@@ -296,12 +324,13 @@ class EntityLinker:
     def _probability(self, spot: Spot) -> float:
         """Return the link probability of an occurrence of a name (TAGME's lp)."""
         form = self.names.forms[spot.form]
+        named = self._is_named(spot)
         several = len(form.words) > 1
         if not several and is_stop_word(form.words[0]) and not form.is_acronym:
-            return 0.5 if spot.quoted and spot.named else 0.0
+            return 0.5 if spot.quoted and named else 0.0
         # Part of a title often occurs without meaning that entity.
         prior = (0.9 if several else 0.7) * (1.0 if form.weight > 0.8 else 0.8 if several else 0.4)
-        if not spot.named:
+        if not named:
             if not form.is_common:
                 return 0.0
             return prior * (0.8 if several else 0.4)
@@ -337,11 +366,12 @@ class EntityLinker:
         ranked = sorted(((e, n / total) for e, n in counted.items()), key=lambda x: (-x[1], x[0]))
         return ranked[:_CANDIDATES]
 
-    def _mentions(self, words: Words, owner: int | None) -> list[Mention]:
+    def _mentions(self, text: str, spots: Sequence[Spot], owner: int | None) -> list[Mention]:
         # Chosen again, as the spellings of a name are now counted in all texts.
-        chosen = list(self._chosen(self.names.find(words)))
+        chosen = list(self._chosen(spots))
         candidates = [self._candidates(self.names.forms[spot.form]) for spot, _ in chosen]
-        present = frozenset(words.keys)
+        qualified = any(self._qualifiers[entity] for known in candidates for entity, _ in known)
+        present = frozenset(_words(text).keys if qualified else ())
         mentions: list[Mention] = []
         for at, (spot, probability) in enumerate(chosen):
             voters = self._voters(candidates, at, owner)
@@ -352,7 +382,7 @@ class EntityLinker:
                     Mention(
                         spot.start,
                         spot.end,
-                        words.text[spot.start : spot.end],
+                        text[spot.start : spot.end],
                         self._ids[entity],
                         commonness,
                         coherence,
@@ -360,7 +390,7 @@ class EntityLinker:
                     )
                 )
         if self.settings.coreferent_names:
-            mentions += self._last_names(words, mentions, owner)
+            mentions += self._last_names(text, mentions, owner)
             mentions.sort(key=lambda m: m.start)
         return mentions
 
@@ -405,11 +435,11 @@ class EntityLinker:
                         self.names.add(entity, ((key,), (words.raw[at],), weight))
 
     def _last_names(
-        self, words: Words, mentions: Sequence[Mention], owner: int | None
+        self, text: str, mentions: Sequence[Mention], owner: int | None
     ) -> Iterator[Mention]:
         """Yield the mentions of people by their last name alone."""
         known = [FullName(self._titles[owner], self._ids[owner], 0)] if owner is not None else []
         known += [FullName(m.surface, m.entity, m.end) for m in mentions]
-        for start, end, entity in last_names(words, known, [(m.start, m.end) for m in mentions]):
+        for start, end, entity in last_names(text, known, [(m.start, m.end) for m in mentions]):
             # Certain, given that the full name was linked correctly.
-            yield Mention(start, end, words.text[start:end], entity, 1.0, 1.0, 0.5)
+            yield Mention(start, end, text[start:end], entity, 1.0, 1.0, 0.5)

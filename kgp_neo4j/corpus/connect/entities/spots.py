@@ -67,6 +67,8 @@ class Form:
     lower: int = 0
     own_name: int = 0
     own_lower: int = 0
+    #: Whether "the Wall" is the name "The Wall": its document writes it so, or in lower case.
+    small_article: bool = False
 
     @property
     def weight(self) -> float:
@@ -97,14 +99,16 @@ class Form:
 class Spot:
     """A form found in a text, and how it is written there.
 
-    `named`: it has the case of the title; `first`: it begins a sentence; `inside`: it is part of a
-    longer run of capitalised words; `quoted`: it is alone in quotation marks.
+    `named`: it has the case of the title; `articled`: it has but for the article, the first of two
+    words; `first`: it begins a sentence; `inside`: it is part of a longer run of capitalised words;
+    `quoted`: it is alone in quotation marks.
     """
 
     start: int
     end: int
     form: int
     named: bool
+    articled: bool
     first: bool
     inside: bool
     quoted: bool
@@ -121,7 +125,7 @@ class KeptSpots:
         """Keep the spots of the next text."""
         self._sizes.append(len(spots))
         for s in spots:
-            written = s.named | s.first << 1 | s.inside << 2 | s.quoted << 3
+            written = s.named | s.articled << 1 | s.first << 2 | s.inside << 3 | s.quoted << 4
             self._values.extend((s.start, s.end, s.form, written))
 
     def __iter__(self) -> Iterator[list[Spot]]:
@@ -130,7 +134,7 @@ class KeptSpots:
         rows = zip(values, values, values, values, strict=True)
         for size in self._sizes:
             yield [
-                Spot(start, end, form, *(bool(written >> bit & 1) for bit in range(4)))
+                Spot(start, end, form, *(bool(written >> bit & 1) for bit in range(5)))
                 for start, end, form, written in itertools.islice(rows, size)
             ]
 
@@ -208,7 +212,9 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
         or (last + 1 < len(words.raw) and continues_name(words, last + 1)
             and is_name_word(words, last + 1))
     )  # fmt: skip
-    return Spot(start, end, number, _is_named(raw, form), first, inside, quoted)
+    named = _is_named(raw, form, len(raw) > 2)
+    articled = not named and len(raw) == 2 and _is_named(raw, form, True)
+    return Spot(start, end, number, named, articled, first, inside, quoted)
 
 
 def is_name_word(words: Words, at: int) -> bool:
@@ -219,12 +225,9 @@ def is_name_word(words: Words, at: int) -> bool:
     return not (is_stop_word(words.keys[at]) and begins_sentence(words, at))
 
 
-def _is_named(raw: tuple[str, ...], form: Form) -> bool:
-    """Return whether the words have capitals where the title has them."""
-    if raw in form.written:
-        return True
-    article = len(raw) > 2 or (len(raw) == 2 and form.own_lower > 0)
-    return any(
+def _is_named(raw: tuple[str, ...], form: Form, article: bool) -> bool:
+    """Return whether the words have capitals where the title has them, but for an `article`."""
+    return raw in form.written or any(
         len(title) == len(raw)
         and all(_fits(a, b, at, article) for at, (a, b) in enumerate(zip(raw, title, strict=True)))
         for title in form.written
