@@ -27,7 +27,7 @@ from kgp_neo4j.corpus.connect.steps import (
 )
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.text.words import Words, cut
+from kgp_neo4j.text.words import cut
 from kgp_neo4j.types.settings import SERVICES, EntitySettings
 
 __all__ = ["Linked", "TextOfDocument", "connect_entities", "link_service", "link_texts"]
@@ -94,18 +94,16 @@ def link_texts(
     named: Iterator[Sequence[NamedSpan]] = itertools.repeat(())
     if pipeline:
         named = spacy_entities(pipeline, texts, settings.spacy_labels)
-    shared = Phrases(settings.phrase_frequency)
-
-    def add(at: int, words: Words) -> None:
-        if settings.phrases:
-            # A passage also has the phrases of its title, without a place in the text.
-            shared.add(cut(passages[at].title), words)
-
+    mentions = linker.linked(texts, owners)
     phrases: Iterator[list[Phrase]] = itertools.repeat([])
     if settings.phrases:
+        shared = Phrases(settings.phrase_frequency)
+        # A passage also has the phrases of its title, without a place in the text.
+        mentions = linker.linked(
+            texts, owners, lambda at, words: shared.add(cut(passages[at].title), words)
+        )
         phrases = shared.shared((passage.title, passage.text) for passage in passages)
     same_title = {same[0]: same for same in alike.values()}
-    mentions = linker.linked(texts, owners, add)
     for passage, owner, known in zip(passages, owners, mentions, strict=True):
         others = [mention for mention in known if mention.entity != owner]
         linked = Linked(passage.id, _documents(others, same_title))

@@ -119,9 +119,11 @@ def last_names(
         if is_person_like(raw):
             other = called.get(raw[-1], full)
             called[raw[-1]] = other if other and other.entity == full.entity else None
+    if not called:
+        return
     edges = [0, *itertools.chain.from_iterable(occupied), len(text)]
     outside = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    if not called or (text.isascii() and not any(n in part for n in called for part in outside)):
+    if text.isascii() and not any(name in part for name in called for part in outside):
         return  # without cutting the text
     words = _words(text)
     spans = iter(occupied)
