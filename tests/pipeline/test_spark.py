@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 import os
 import signal
 import threading
@@ -35,16 +36,16 @@ _VECTORS = {"embedding"}
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[SparkSession]:
+def session(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """A cluster of two executors on this machine; a task that dies is tried four times.
 
-    Without idle workers: a dead one that is taken from the pool is a failed try more.
+    Its parameter says whether workers wait for their next task, as is usual.
     """
     made = spark.make_session(
         "local-cluster[2,1,1024]",
         ui_enabled="false",
         sql_shuffle_partitions="2",
-        python_worker_reuse="false",
+        python_worker_reuse=getattr(request, "param", "true"),
     )
     made.sparkContext.setLogLevel("OFF")
     yield made
@@ -58,6 +59,16 @@ def file(tmp_path: Path) -> Path:
         text = "".join(next(lines) for _ in range(80))
     path = tmp_path / "corpus.jsonl"
     path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def long(file: Path) -> Path:
+    """A document of several passages, with the title and some texts of others."""
+    read = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    parts = [f"## {row['title']}\n\n{row['text']}" for row in read[:12]]
+    path = file.with_name("long.md")
+    path.write_text("\n\n".join([f"# {read[20]['title']}", *parts]), encoding="utf-8")
     return path
 
 
@@ -99,22 +110,23 @@ def _similar(database: Database, corpus: str) -> set[tuple[str, str]]:
 
 
 def test_spark_makes_the_graph_of_one_machine_once_and_again(
-    database: Database, corpus: str, session: SparkSession, file: Path
+    database: Database, corpus: str, session: SparkSession, file: Path, long: Path
 ) -> None:
-    load(database, [file], corpus)
+    report = load(database, [file, long], corpus)
+    assert report.passages > 81
     connect(database, corpus)
     expected, near = _everything(database, corpus), _similar(database, corpus)
     delete_corpus(database, corpus)
 
-    loaded = spark.load(spark.read_documents(session, [file]), corpus, database=database)
-    assert (loaded.documents, loaded.new) == (80, 80)
+    loaded = spark.load(spark.read_documents(session, [file, long]), corpus, database=database)
+    assert (loaded.documents, loaded.new) == (81, 81)
     made = spark.connect(session, corpus, database=database)
-    assert made.embedded == 80
+    assert made.embedded == report.passages
     assert _everything(database, corpus) == expected
     assert len(_similar(database, corpus) & near) >= 0.98 * len(near) > 0
 
-    again = spark.load(spark.read_documents(session, [file]), corpus, database=database)
-    assert (again.new, again.unchanged) == (0, 80)
+    again = spark.load(spark.read_documents(session, [file, long]), corpus, database=database)
+    assert (again.new, again.unchanged) == (0, 81)
     spark.connect(session, corpus, edges=["tfidf"], database=database)
     assert _everything(database, corpus).keys() == expected.keys()
 
@@ -143,6 +155,8 @@ def test_frames_of_texts_and_triples_are_loaded_and_bad_ones_refused(
         spark.documents_of(good.drop("text"), "people")
     with pytest.raises(CorpusError):
         spark.connect(session, f"{corpus} elsewhere", database=database)
+    with pytest.raises(ConfigurationError, match=r"runs here on local-cluster.*session\.stop"):
+        spark.make_session("local[2]")
     with pytest.raises(ConfigurationError, match="knn-mdr"):
         spark.connect(session, corpus, edges=["knn-mdr"], database=database)
 
@@ -172,6 +186,8 @@ def _executor(worker: psutil.Process) -> psutil.Process:
     return found
 
 
+# A dead worker that is taken from those that wait is a failed try more.
+@pytest.mark.parametrize("session", ["false"], indirect=True)
 @pytest.mark.parametrize("kill", ["worker", "executor"])
 def test_what_is_killed_is_replaced_and_the_graph_is_the_same(
     database: Database, corpus: str, session: SparkSession, file: Path, kill: str

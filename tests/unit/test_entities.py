@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings
 from kgp_neo4j.corpus.connect.entities.surface_forms import lead_names, names_of, read_aliases
-from kgp_neo4j.corpus.connect.entity_graph import TextOfDocument, link_texts
+from kgp_neo4j.corpus.connect.entity_graph import TextOfDocument, link_texts, rarity
 from kgp_neo4j.text.words import cut
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import EntitySettings
@@ -242,10 +243,17 @@ def test_work_grows_linearly_with_the_text() -> None:
 
 
 def _shared(texts: list[str], most: int = 100, title: str = "") -> list[list[Phrase]]:
-    phrases = Phrases(most)
+    phrases = Phrases()
     for text in texts:
         phrases.add(cut(title), cut(text))
-    return list(phrases.shared((title, text) for text in texts))
+    places = zip(texts, phrases.shared(phrases.counted().shared(most)), strict=True)
+    return [[Phrase.at(title, text, a, b) for a, b, _ in found] for text, found in places]
+
+
+def test_what_few_passages_mention_is_rare() -> None:
+    assert rarity(6, 1) == 1.0
+    assert rarity(6, 2) == pytest.approx(math.log(4) / math.log(7))
+    assert rarity(6, 2, single=True) == rarity(6, 2) / 2
 
 
 def test_phrases_that_texts_share() -> None:
@@ -295,6 +303,13 @@ def test_what_passages_mention_by_their_titles_and_of_documents_of_one_title() -
     # To those two their own name is no mention of the other.
     assert [row["document"] for row in second.documents] == ["a"]
     assert third.documents == []
+    assert sorted(name for each in (first, second, third) for name in each.entities) == [
+        "ann lee",
+        "lee",
+        "oldtown",
+    ]
+    for each in (first, second, third):
+        each.spell_phrases()
     # A phrase of the title is mentioned too; where the text lacks it, it has no place there. "Ann"
     # by itself begins sentences only.
     places = {row["name"]: (row["start"], row["end"], row["offsets"]) for row in first.others}
@@ -306,6 +321,17 @@ def test_what_passages_mention_by_their_titles_and_of_documents_of_one_title() -
     assert [(row["name"], row["surface"], row["start"]) for row in third.others] == [
         ("oldtown", "Oldtown", None)
     ]
+
+
+def test_a_phrase_has_one_name_however_its_characters_are_composed() -> None:
+    texts = ["In 71 they won.", "Track 7⅓ was long.", "Track 7⅓ and 71 ⑦ once.", "Track 71 3."]
+    passages = [TextOfDocument(str(n), str(n), "", text) for n, text in enumerate(texts)]
+    titles = [(p.document, p.title) for p in passages]
+    made = list(link_texts(passages, titles, {}, EntitySettings()))
+    named = set().union(*(linked.entities for linked in made))
+    for linked in made:
+        linked.spell_phrases()
+    assert {"71", "track 71 3"} <= named == {row["name"] for each in made for row in each.others}
 
 
 def test_a_title_that_many_documents_share_means_none_of_them() -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings, Mention
 from kgp_neo4j.corpus.connect.entities.service import LinkingService
 from kgp_neo4j.corpus.connect.entities.spacy_entities import NamedSpan, load_spacy, spacy_entities
+from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
 from kgp_neo4j.corpus.connect.steps import (
+    MIXED,
     Making,
     Pairs,
     hashed,
@@ -30,7 +33,17 @@ from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.text.words import cut
 from kgp_neo4j.types.settings import SERVICES, EntitySettings
 
-__all__ = ["Linked", "TextOfDocument", "connect_entities", "link_service", "link_texts"]
+__all__ = [
+    "Linked",
+    "Reading",
+    "TextLinker",
+    "TextOfDocument",
+    "connect_entities",
+    "link_service",
+    "link_texts",
+    "mention_marks",
+    "rarity",
+]
 
 _PHRASE = "Phrase"
 _WIKIPEDIA = "Wikipedia"
@@ -50,14 +63,23 @@ class TextOfDocument:
 
 @dataclass(slots=True)
 class Linked:
-    """The mentions of one passage: documents by id, other entities by name, with title and type."""
+    """What one passage mentions: documents by id, other entities by name, and shared phrases.
 
-    passage: str
+    `phrases` are places, as `Phrase.at` takes them. `entities` has the title and type of the
+    others, and of the phrases that no passage before had.
+    """
+
+    passage: TextOfDocument
     documents: list[dict[str, Any]] = field(default_factory=list)
     others: list[dict[str, Any]] = field(default_factory=list)
+    phrases: list[tuple[int, int]] = field(default_factory=list)
     entities: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def add(self, name: str, title: str, kind: str, mention: dict[str, Any]) -> None:
+    def meet(self, name: str, title: str, kind: str) -> None:
+        """Note an entity that is no document."""
+        self.entities.setdefault(name, {"name": name, "title": title, "type": kind})
+
+    def add(self, name: str, mention: dict[str, Any]) -> None:
         """Add a mention of an entity that is no document; a repeated one adds its place."""
         known = next((row for row in self.others if row["name"] == name), None)
         if known:
@@ -66,8 +88,101 @@ class Linked:
             if all(places[at : at + 2] != new for at in range(0, len(places), 2)):
                 places += new
             return
-        self.entities.setdefault(name, {"name": name, "title": title, "type": kind})
         self.others.append({"name": name, **mention})
+
+    def phrase(self, start: int, end: int) -> Phrase:
+        """Return the phrase at a place."""
+        return Phrase.at(self.passage.title, self.passage.text, start, end)
+
+    def spell_phrases(self) -> None:
+        """Make the phrases mentions like the others."""
+        for place in self.phrases:
+            phrase = self.phrase(*place)
+            self.add(phrase.key, _row(phrase.surface, phrase.start, phrase.end))
+        self.phrases = []
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was read of some passages: the documents' names in them, and their phrases."""
+
+    spots: Spots = field(default_factory=Spots)
+    phrases: Phrases = field(default_factory=Phrases)
+
+
+class TextLinker:
+    """Links passages to the `titles` (document id, title) of a corpus, and to phrases they share.
+
+    First `add_names` gets the first passage of each document at least, then all passages are read
+    (`read`), and `learn` gets what was read of them all. After that some can be linked by
+    themselves. Documents of the same title are one candidate.
+    """
+
+    def __init__(
+        self,
+        titles: Sequence[tuple[str, str]],
+        aliases: dict[str, list[str]],
+        settings: EntitySettings,
+    ) -> None:
+        documents: dict[str, list[str]] = {}
+        for document, title in titles:
+            documents.setdefault(title, []).append(document)
+        self._phrases = settings.phrases
+        self._same = list(documents.values())
+        self._number = {document: n for n, same in enumerate(self._same) for document in same}
+        self._linker = EntityLinker(
+            [(same[0], title) for title, same in documents.items()],
+            aliases,
+            LinkerSettings(threshold=settings.threshold),
+        )
+
+    def owners(self, passages: Iterable[TextOfDocument]) -> list[int]:
+        """Return the number of each passage's title."""
+        return [self._number[passage.document] for passage in passages]
+
+    def add_names(self, passages: Iterable[TextOfDocument]) -> None:
+        """Add the names that the first passage of each title tells."""
+        self._linker.add_lead_names((self._number[p.document], p.text) for p in passages)
+
+    def read(self, passages: Iterable[TextOfDocument]) -> Reading:
+        """Find names and phrases in some passages."""
+        reading = Reading()
+        for passage in passages:
+            words = cut(passage.text)
+            reading.spots.add(self._linker.names.find(words))
+            if self._phrases:
+                # A passage also has the phrases of its title, without a place in the text.
+                reading.phrases.add(cut(passage.title), words)
+        return reading
+
+    def learn(self, spots: Spots, owners: Sequence[int]) -> None:
+        """Count how all passages, each with its owner, write and name the documents."""
+        self._linker.learn(spots, owners)
+
+    def link(
+        self, passages: Sequence[TextOfDocument], reading: Reading, shared: NDArray[np.int64]
+    ) -> Iterator[tuple[Linked, list[Mention]]]:
+        """Yield what each passage mentions, and the mentions of documents themselves.
+
+        `shared` are the hashes of the phrases that passages share, which are left as places.
+        """
+        places = reading.phrases.shared(shared) if self._phrases else ([] for _ in passages)
+        found = zip(
+            passages, self.owners(passages), self._linker.chosen(reading.spots), places, strict=True
+        )
+        for passage, owner, spots, phrases in found:
+            known = self._linker.mentions(passage.text, spots, owner)
+            others = [mention for mention in known if self._number[mention.entity] != owner]
+            linked = Linked(passage, _documents(others, self._documents))
+            for start, end, is_new in phrases:
+                linked.phrases.append((start, end))
+                if is_new:
+                    phrase = linked.phrase(start, end)
+                    linked.meet(phrase.key, phrase.surface, _PHRASE)
+            yield linked, known
+
+    def _documents(self, document: str) -> Sequence[str]:
+        return self._same[self._number[document]]
 
 
 def link_texts(
@@ -80,50 +195,30 @@ def link_texts(
     """Yield the mentions of each passage, in order: of the `titles` (document id, title) first.
 
     A spaCy pipeline adds the entities that it finds elsewhere, and `settings.phrases` the phrases
-    that passages share.
+    that passages share; without a pipeline these are left as places.
     """
+    linker = TextLinker(titles, aliases, settings)
+    linker.add_names(passages)
+    reading = linker.read(passages)
+    linker.learn(reading.spots, linker.owners(passages))
+    shared = reading.phrases.counted().shared(settings.phrase_frequency)
+    made = linker.link(passages, reading, shared)
+    if not pipeline:
+        yield from (linked for linked, _ in made)
+        return
     texts = [passage.text for passage in passages]
-    alike = _by_title(titles)
-    first = {document: same[0] for same in alike.values() for document in same}
-    owners = [first[passage.document] for passage in passages]
-    linker = EntityLinker(
-        [(same[0], title) for title, same in alike.items()],
-        aliases,
-        LinkerSettings(threshold=settings.threshold),
-    )
-    named: Iterator[Sequence[NamedSpan]] = itertools.repeat(())
-    if pipeline:
-        named = spacy_entities(pipeline, texts, settings.spacy_labels)
-    mentions = linker.linked(texts, owners)
-    phrases: Iterator[list[Phrase]] = itertools.repeat([])
-    if settings.phrases:
-        shared = Phrases(settings.phrase_frequency)
-        # A passage also has the phrases of its title, without a place in the text.
-        mentions = linker.linked(
-            texts, owners, lambda at, words: shared.add(cut(passages[at].title), words)
-        )
-        phrases = shared.shared((passage.title, passage.text) for passage in passages)
-    same_title = {same[0]: same for same in alike.values()}
-    for passage, owner, known in zip(passages, owners, mentions, strict=True):
-        others = [mention for mention in known if mention.entity != owner]
-        linked = Linked(passage.id, _documents(others, same_title))
-        for span in _outside(next(named), [(m.start, m.end) for m in known]):
-            surface = passage.text[span.start : span.end]
+    named = spacy_entities(pipeline, texts, settings.spacy_labels)
+    for (linked, known), spans in zip(made, named, strict=True):
+        phrases, linked.entities = linked.entities, {}
+        for span in _outside(spans, [(m.start, m.end) for m in known]):
+            surface = linked.passage.text[span.start : span.end]
             name = " ".join(cut(surface).keys)
             if name:
-                linked.add(name, surface, span.label, _row(surface, span.start, span.end))
-        for phrase in next(phrases):
-            row = _row(phrase.surface, phrase.start, phrase.end)
-            linked.add(phrase.key, phrase.surface, _PHRASE, row)
+                linked.meet(name, surface, span.label)
+                linked.add(name, _row(surface, span.start, span.end))
+        linked.entities = phrases | linked.entities  # both may find the same
+        linked.spell_phrases()
         yield linked
-
-
-def _by_title(titles: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the documents of each title; those of the same title are one candidate."""
-    documents: dict[str, list[str]] = {}
-    for document, title in titles:
-        documents.setdefault(title, []).append(document)
-    return documents
 
 
 def link_service(
@@ -138,7 +233,7 @@ def link_service(
     """
     documents = {title.lower(): id_ for id_, title in reversed(titles)}
     for passage in passages:
-        linked = Linked(passage.id)
+        linked = Linked(passage)
         known: list[Mention] = []
         for found in service.link(passage.text):
             if found.prior <= prior:
@@ -154,9 +249,10 @@ def link_service(
             else:
                 values = {"commonness": found.prior, "score": found.score}
                 row = {**_row(surface, found.start, found.end), **values}
-                linked.add(found.title.lower(), found.title, _WIKIPEDIA, row)
+                linked.meet(found.title.lower(), found.title, _WIKIPEDIA)
+                linked.add(found.title.lower(), row)
         others = [mention for mention in known if mention.entity != passage.document]
-        linked.documents = _documents(others, {})
+        linked.documents = _documents(others, lambda document: (document,))
         yield linked
 
 
@@ -185,15 +281,15 @@ def _row(surface: str, start: int | None, end: int | None) -> dict[str, Any]:
 
 
 def _documents(
-    mentions: Sequence[Mention], same_title: Mapping[str, Sequence[str]]
+    mentions: Sequence[Mention], same_title: Callable[[str], Sequence[str]]
 ) -> list[dict[str, Any]]:
     """Return one row for each document mentioned: its best mention, with the places of all.
 
-    A name means every document of that title, unless there are too many of them.
+    A name means every document of the `same_title`, unless there are too many of them.
     """
     rows: dict[str, dict[str, Any]] = {}
     for mention in mentions:
-        documents = same_title.get(mention.entity, (mention.entity,))
+        documents = same_title(mention.entity)
         if len(documents) > _MOST_SAME_TITLE:
             continue
         for document in documents:
@@ -327,10 +423,20 @@ class _Mentions:
     def write(self, batch: Sequence[Linked], rows: Sequence[Row]) -> None:
         """Write the mentions of a batch, given the rows of its passages."""
         self._write_entities(batch)
-        changed = self._outdated(batch, rows)
+        changed = mention_marks(
+            batch,
+            [row["mentionMarks"] for row in rows],
+            [
+                row["linkedBy"] == self._key
+                and row["mentions"] == len(one.others) + len(one.phrases) + len(one.documents)
+                for row, one in zip(rows, batch, strict=True)
+            ],
+        )
+        for at in changed:
+            batch[at].spell_phrases()
         made = [
             {
-                "passage": batch[at].passage,
+                "passage": batch[at].passage.id,
                 "marks": marks,
                 "mentions": [
                     *({"node": self._entities[mention.pop("name")][0], **mention}
@@ -362,35 +468,42 @@ class _Mentions:
                 kept = new[row["name"]]
                 self._entities[row["name"]] = (row["node"], kept["title"], kept["type"])
 
-    def _outdated(self, batch: Sequence[Linked], rows: Sequence[Row]) -> dict[int, str]:
-        """Return the places of the passages that are to be written, with their marks.
 
-        There is a mark for each value of each document that is mentioned, and one for all else.
-        """
-        place: list[int] = []
-        said: list[str] = []
-        weight: list[float] = []
-        whole = []
-        for at, (linked, row) in enumerate(zip(batch, rows, strict=True)):
-            place.append(at)
-            said.append(repr([(m["name"], m["surface"], m["offsets"]) for m in linked.others]))
-            weight.append(0.0)
-            for m in linked.documents:
-                for value in ("commonness", "coherence", "score"):
-                    place.append(at)
-                    said.append(
-                        f"{value} {m['document']} {m['surface']} {m['start']} {m['offsets']}"
-                    )
-                    weight.append(m[value])
-            mentions = len(linked.others) + len(linked.documents)
-            whole.append(row["mentions"] == mentions and row["linkedBy"] == self._key)
-        return outdated(
-            np.array(place, np.int64),
-            hashed(said),
-            np.array(weight),
-            [row["mentionMarks"] for row in rows],
-            np.array(whole),
-        )
+def mention_marks(
+    batch: Sequence[Linked], stored: Sequence[str | None], whole: Sequence[bool]
+) -> dict[int, str]:
+    """Return the places of the passages that are to be written, with their marks (`outdated`).
+
+    There is a mark for each value of each document that is mentioned, and one for all else.
+    """
+    others: list[str] = []
+    documents: list[str] = []
+    values: list[tuple[float, float, float]] = []
+    for linked in batch:
+        named = [(m["name"], m["surface"], m["offsets"]) for m in linked.others]
+        # A passage's id says its text, so that its title and the places say the phrases.
+        others.append(repr((named, linked.phrases and (linked.passage.title, linked.phrases))))
+        for m in linked.documents:
+            documents.append(f"{m['document']} {m['surface']} {m['start']} {m['offsets']}")
+            values.append((m["commonness"], m["coherence"], m["score"]))
+    places = np.arange(len(batch))
+    each = np.arange(3, dtype=np.uint64) * MIXED
+    return outdated(
+        np.concatenate((places, np.repeat(places, [3 * len(one.documents) for one in batch]))),
+        np.concatenate((hashed(others), (hashed(documents)[:, None] + each).ravel())),
+        np.concatenate((np.zeros(len(batch)), np.array(values, np.float64).ravel())),
+        stored,
+        np.array(whole),
+    )
+
+
+def rarity(passages: int, frequency: int, single: bool = False) -> float:
+    """Return how rare it is among the passages that so many mention it, 0 to 1.
+
+    A phrase of one word has half of that.
+    """
+    rare = math.log(1 + passages / frequency) / math.log(1 + passages)
+    return rare * 0.5 if single else rare
 
 
 def _write_edges(
@@ -398,24 +511,19 @@ def _write_edges(
 ) -> None:
     """Write what changed of the edges to mentioned documents, and between those that share most.
 
-    An entity's weight is its rarity among the passages, 0 to 1; a phrase of one word has half.
+    An entity's weight is its `rarity`, a mentioned document's that times the mention's score.
     """
     found = database.read_packed(
         "connect/mentioned", corpus=corpus, maxFrequency=settings.max_frequency
     )
     place = {row["node"]: at for at, row in enumerate(rows)}
-    rarity = [
-        math.log(1 + len(rows) / len(row["passages"]))
-        / math.log(1 + len(rows))
-        * (0.5 if row["single"] else 1.0)
-        for row in found
-    ]
-    order = sorted(range(len(found)), key=lambda at: (-rarity[at], found[at]["title"]))
+    rare = [rarity(len(rows), len(row["passages"]), row["single"]) for row in found]
+    order = sorted(range(len(found)), key=lambda at: (-rare[at], found[at]["title"]))
     passage = np.fromiter((place[node] for at in order for node in found[at]["passages"]), np.int64)
     item = np.repeat(np.arange(len(order)), [len(found[at].pop("passages")) for at in order])
     by_passage = np.argsort(passage, kind="stable")
     passage, item = passage[by_passage], item[by_passage]
-    weight = np.array([rarity[at] for at in order])[item]
+    weight = np.array([rare[at] for at in order])[item]
     shared = strongest_pairs(
         passage, item, weight, np.ones_like(weight), [row["id"] for row in rows],
         settings.neighbours,
@@ -427,7 +535,9 @@ def _write_edges(
         np.array([place[row["passage"]] for row in naming], np.int64),
         np.array([place[row["other"]] for row in naming], np.int64),
         np.ones(len(naming), np.int64),
-        np.array([row["weight"] for row in naming], np.float64),
+        np.array(
+            [row["score"] * rarity(len(rows), row["frequency"]) for row in naming], np.float64
+        ),
         items,
     )
     titles = [found[at]["title"] for at in order] + [row["title"] for row in naming]

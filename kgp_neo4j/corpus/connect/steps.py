@@ -23,6 +23,7 @@ from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
 __all__ = [
+    "MIXED",
     "MOST_ITEMS",
     "Making",
     "Pairs",
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 #: An odd number, which spreads hashes over all bits.
-_MIXED = np.uint64(0x9E3779B97F4A7C15)
+MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
 def made_of(settings: KeywordSettings | EntitySettings) -> str:
@@ -348,11 +349,11 @@ def pair_hashes(
     `titled` are those of a title, `ids` the passages' by their places, `titles` those of the items.
     """
     what = hashed(titles)
-    identity = hashed(ids)[pairs.second] + (2 * pairs.count + titled).astype(np.uint64) * _MIXED
+    identity = hashed(ids)[pairs.second] + (2 * pairs.count + titled).astype(np.uint64) * MIXED
     for at in range(MOST_ITEMS):
         item = pairs.items[:, at]
         known = what[item] if what.size else np.zeros(item.size, np.uint64)
-        identity = (identity ^ np.where(item < 0, np.uint64(0), known)) * _MIXED
+        identity = (identity ^ np.where(item < 0, np.uint64(0), known)) * MIXED
     return identity
 
 

@@ -51,8 +51,10 @@ def make_session(master: str | None = None, **settings: str) -> SparkSession:
     `master` says where Spark runs; by default what `spark-submit` says, else this machine.
     `settings` are Spark's own, with "_" for ".". Without JAVA_HOME, Spark runs on the Java that
     this package brings; on this machine alone, it listens on loopback, unless SPARK_LOCAL_IP says
-    otherwise, and its workers are of the Python that runs here, unless PYSPARK_PYTHON does. Under
-    `spark-submit` give it the jar yourself (docs/spark.md).
+    otherwise, its workers are of the Python that runs here, unless PYSPARK_PYTHON does, and it
+    shuffles into two parts a core. Under `spark-submit` give it the jar yourself (docs/spark.md).
+
+    Raises ConfigurationError where one runs already on another master.
     """
     if "JAVA_HOME" not in os.environ:
         from kgp_neo4j.graphdb.server.java import find_java
@@ -63,12 +65,20 @@ def make_session(master: str | None = None, **settings: str) -> SparkSession:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         # Else it is the `python3` that is found first, which may not have this package.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        # Else every shuffle, however small, is 200 tasks.
+        settings.setdefault("sql_shuffle_partitions", str(2 * (os.cpu_count() or 1)))
     builder = SparkSession.builder.appName("kgp-neo4j").config("spark.jars", str(connector_jar()))
     if master is not None:
         builder = builder.master(master)
     for name, value in settings.items():
         builder = builder.config(f"spark.{name.replace('_', '.')}", value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    if master not in (None, session.sparkContext.master):
+        raise ConfigurationError(
+            f"Spark runs here on {session.sparkContext.master}, so that it cannot be started on "
+            f"{master}. Stop that session first (`session.stop()`), or use it."
+        )
+    return session
 
 
 @contextmanager

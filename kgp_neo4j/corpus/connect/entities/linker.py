@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.entities.spots import (
+    ARTICLED,
+    FIRST,
+    INSIDE,
+    NAMED,
+    QUOTED,
     Form,
-    KeptSpots,
     Names,
-    Spot,
+    Spots,
     continues_name,
     is_name_word,
+    rows_of,
 )
 from kgp_neo4j.corpus.connect.entities.surface_forms import (
     is_person_like,
@@ -31,7 +40,7 @@ __all__ = ["EntityLinker", "FullName", "LinkerSettings", "Links", "Mention", "Vo
 Voter = Sequence[tuple[int, float]]
 
 
-#: Pairs of entities whose relatedness is kept, some 200 bytes each.
+#: Pairs of entities whose relatedness is kept, some 200 bytes each, both ways.
 _MOST_PAIRS = 1_000_000
 
 
@@ -44,28 +53,39 @@ class Links:
     def __init__(self, passages: int) -> None:
         self._passages = max(passages, 2)
         self._of: dict[int, set[int]] = {}
-        self._known: dict[tuple[int, int], float] = {}
+        self._known: dict[int, dict[int, float]] = {}
+        self._pairs = 0
         self.votes = 0
 
     def add(self, entity: int, passage: int) -> None:
         """Record that a passage mentions an entity."""
         self._of.setdefault(entity, set()).add(passage)
 
-    def frequency(self, entity: int) -> int:
-        """Return the number of passages that mention an entity."""
-        return len(self._of.get(entity, ()))
+    def vote(self, entity: int, voters: Sequence[Voter]) -> float:
+        """Return the mean vote of a passage's other mentions for an entity (TAGME)."""
+        known = self._known.setdefault(entity, {})
+        total = 0.0
+        for candidates in voters:
+            share = 0.0
+            for other, commonness in candidates:
+                related = known.get(other)
+                if related is None:
+                    related = self._relate(entity, other)
+                share += related * commonness
+            total += share / len(candidates)
+            self.votes += len(candidates)
+        return total / len(voters) if voters else 0.0
 
-    def relatedness(self, a: int, b: int) -> float:
-        """Return how related two entities are, 0 to 1 (Milne and Witten 2008)."""
-        if a == b:
-            return 1.0
-        pair = (a, b) if a < b else (b, a)
-        known = self._known.get(pair)
-        if known is None:
-            if len(self._known) == _MOST_PAIRS:
-                self._known.clear()  # neighbouring passages ask for the same pairs
-            known = self._known[pair] = self._compare(*pair)
-        return known
+    def _relate(self, a: int, b: int) -> float:
+        """Return how related two entities are, 0 to 1 (Milne and Witten 2008), and keep it."""
+        if self._pairs == _MOST_PAIRS:
+            self._known.clear()  # neighbouring passages ask for the same pairs
+            self._pairs = 0
+        self._pairs += 1
+        related = 1.0 if a == b else self._compare(a, b)
+        self._known.setdefault(a, {})[b] = related
+        self._known.setdefault(b, {})[a] = related
+        return related
 
     def _compare(self, a: int, b: int) -> float:
         first, second = self._of.get(a), self._of.get(b)
@@ -77,15 +97,6 @@ class Links:
         few, many = sorted((len(first), len(second)))
         apart = math.log(many) - math.log(common)
         return max(0.0, 1 - apart / (math.log(self._passages) - math.log(few) + 1e-9))
-
-    def vote(self, entity: int, voters: Iterable[Voter]) -> float:
-        """Return the mean vote of a passage's other mentions for an entity (TAGME)."""
-        total = number = 0.0
-        for candidates in voters:
-            number += 1
-            self.votes += len(candidates)
-            total += sum(self.relatedness(entity, e) * c for e, c in candidates) / len(candidates)
-        return total / number if number else 0.0
 
 
 @lru_cache(maxsize=1)
@@ -159,6 +170,11 @@ def _name_words(name: str) -> tuple[str, ...]:
 #: Most candidates of a name that are compared, and most mentions around it that vote on them.
 _CANDIDATES = 20
 _VOTERS = 12
+#: Link probability that a mention must exceed.
+_LEAST = 0.1
+
+_Chosen = tuple[int, int, int, float]
+"""A spot that may be a mention: start, end, the number of its form, and its link probability."""
 
 Owners = Sequence[str | None] | None
 """The entity each text is the document of, where there is one."""
@@ -215,7 +231,6 @@ class EntityLinker:
     ) -> None:
         self.settings = settings or LinkerSettings()
         self._ids = [id_ for id_, _ in entities]
-        self._number = {id_: at for at, id_ in enumerate(self._ids)}
         self._titles = [title for _, title in entities]
         given = aliases or {}
         self.names = Names()
@@ -224,7 +239,7 @@ class EntityLinker:
         self._qualifiers = [qualifier_words(title) for title in self._titles]
         if self.settings.partial_names:
             self._add_partial_names()
-        self._named: dict[int, int] = defaultdict(int)
+        self._named = np.zeros(len(entities), np.int64)
         self._links = Links(0)
 
     @property
@@ -234,157 +249,136 @@ class EntityLinker:
 
     def link(self, texts: Sequence[str], owners: Owners = None) -> list[list[Mention]]:
         """Return the mentions of each text in their order, none overlapping."""
-        return list(self.linked(texts, owners))
+        number = {id_: at for at, id_ in enumerate(self._ids)}
+        owned = [number.get(owner or "", -1) for owner in owners or [None] * len(texts)]
+        self.add_lead_names(zip(owned, texts, strict=True))
+        found = Spots()
+        for text in texts:
+            found.add(self.names.find(cut(text)))
+        self.learn(found, owned)
+        return list(map(self.mentions, texts, self.chosen(found), owned))
 
-    def linked(
-        self,
-        texts: Sequence[str],
-        owners: Owners = None,
-        read: Callable[[int, Words], object] = lambda *_: None,
-    ) -> Iterator[list[Mention]]:
-        """Yield the mentions of each text, as `link` returns them.
-
-        Before the first, all texts are read and counted in; `read` gets the words of each.
-        """
-        numbers = [self._owner(owners, at) for at in range(len(texts))]
-        found = self._learn(texts, numbers, read)
-        for text, owner, spots in zip(texts, numbers, found, strict=True):
-            yield self._mentions(text, spots, owner)
-
-    def _learn(
-        self,
-        texts: Sequence[str],
-        owners: Sequence[int | None],
-        read: Callable[[int, Words], object],
-    ) -> KeptSpots:
-        """Count how the texts write and name the entities; return the names found in each."""
-        self._links = Links(len(texts))
-        if self.settings.lead_names:
-            self._add_lead_names(texts, owners)
-        found = KeptSpots()
-        articled: list[tuple[Spot, int | None]] = []
-        for at, (text, owner) in enumerate(zip(texts, owners, strict=True)):
-            words = cut(text)
-            read(at, words)
-            spots = self.names.find(words)
-            found.add(spots)
-            self._count((spot for spot in spots if not spot.articled), owner)
-            articled += ((spot, owner) for spot in spots if spot.articled)
-        # Only now it is known how their own documents write these names.
-        for spot, owner in articled:
-            form = self.names.forms[spot.form]
-            form.small_article |= form.own_lower > 0 or self._is_own(form, owner)
-        for spot, owner in articled:
-            self._count((spot,), owner)
-        for at, (spots, owner) in enumerate(zip(found, owners, strict=True)):
-            if owner is not None:
-                self._links.add(owner, at)
-            for spot, _ in self._chosen(spots):
-                entities = self._entities(self.names.forms[spot.form])
-                if len(entities) == 1:
-                    self._named[entities[0]] += 1
-                    self._links.add(entities[0], at)
-        return found
-
-    def _add_lead_names(self, texts: Sequence[str], owners: Sequence[int | None]) -> None:
-        seen: set[int] = set()
-        for text, owner in zip(texts, owners, strict=True):
-            if owner is not None and owner not in seen:
+    def add_lead_names(self, texts: Iterable[tuple[int, str]]) -> None:
+        """Add the names of each owner (-1 for none) that its first text tells."""
+        seen: set[int] = {-1}
+        for owner, text in texts:
+            if owner not in seen and self.settings.lead_names:
                 seen.add(owner)
                 for name in lead_names(self._titles[owner], text):
                     self.names.add(owner, name)
 
-    def _owner(self, owners: Owners, at: int) -> int | None:
-        given = owners[at] if owners else None
-        return self._number.get(given) if given is not None else None
+    def learn(self, found: Spots, owners: Sequence[int]) -> None:
+        """Count how all texts, of which these names were found, write and name the entities.
 
-    def _entities(self, form: Form) -> list[int]:
-        return list(dict.fromkeys(entity for entity, _ in form.owners))
+        `owners` has the entity of each text, by its place, -1 for none.
+        """
+        owned = np.array(owners, np.int64)
+        at, _, _, form, written = found.columns()
+        self._count(form, written, owned[at])
+        self._link(at, form, owned, self._choose(found)[0])
+
+    def chosen(self, found: Spots) -> Iterator[list[_Chosen]]:
+        """Yield the names of each text that may be mentions, as `learn` has counted them."""
+        spots, likely = self._choose(found)
+        at, start, end, form, _ = found.columns()
+        sizes = np.bincount(at[spots], minlength=len(found))
+        return rows_of((start[spots], end[spots], form[spots], likely), sizes)
+
+    def _choose(self, found: Spots) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the places of the spots that may be mentions, none overlapping; how likely."""
+        at, start, end, form, written = found.columns()
+        likely = self._probabilities(form, written)
+        spots = np.flatnonzero(likely > _LEAST)
+        begins = at[spots] << 32  # places in all texts, one behind the other
+        spots = spots[_apart(begins + start[spots], begins + end[spots])]
+        return spots, likely[spots]
+
+    def _link(
+        self,
+        text: NDArray[Any],
+        form: NDArray[Any],
+        owned: NDArray[np.int64],
+        spots: NDArray[np.int64],
+    ) -> None:
+        """Record what the texts mention for certain: names that one entity has alone."""
+        alone = [f.owners[0][0] if len(f.owners) == 1 else -1 for f in self.names.forms]
+        entity = np.array(alone, np.int64)[form[spots]]
+        text, entity = text[spots][entity >= 0], entity[entity >= 0]
+        self._named = np.bincount(entity, minlength=len(self._ids))
+        self._links = Links(owned.size)
+        for at in np.flatnonzero(owned >= 0).tolist():
+            self._links.add(int(owned[at]), at)
+        for number, at in zip(entity.data, text.data, strict=True):
+            self._links.add(number, at)
 
     # --- Is it a mention? ---
 
-    def _is_own(self, form: Form, owner: int | None) -> bool:
-        return owner is not None and any(entity == owner for entity, _ in form.owners)
+    def _count(self, form: NDArray[Any], written: NDArray[Any], owner: NDArray[np.int64]) -> None:
+        """Count how often each form is written as a name and in lower case, in its own text too."""
+        forms = self.names.forms
+        entities = max(len(self._ids), 1)
+        pairs = [n * entities + entity for n, f in enumerate(forms) for entity, _ in f.owners]
+        own = (owner >= 0) & np.isin(form.astype(np.int64) * entities + owner, pairs)
+        several = np.array([len(f.words) > 1 for f in forms], bool)[form]
+        named, articled, first, inside, quoted = (
+            (written & bit) > 0 for bit in (NAMED, ARTICLED, FIRST, INSIDE, QUOTED)
+        )
+        # Every word has a capital at the beginning of a sentence.
+        counted = ~first | several | quoted
 
-    def _is_named(self, spot: Spot) -> bool:
-        return spot.named or (spot.articled and self.names.forms[spot.form].small_article)
+        def number(which: NDArray[np.bool_]) -> NDArray[np.int64]:
+            return np.bincount(form[which], minlength=len(forms))
 
-    def _count(self, spots: Iterable[Spot], owner: int | None) -> None:
-        for spot in spots:
-            form = self.names.forms[spot.form]
-            if spot.first and len(form.words) == 1 and not spot.quoted:
-                continue  # every word has a capital there
-            own = self._is_own(form, owner)
-            if self._is_named(spot):
-                form.inside += spot.inside
-                form.free += not spot.inside
-                form.own_name += own
-            else:
-                form.lower += 1
-                form.own_lower += own
+        # Only all of them tell how their own documents write the names.
+        small = number(own & (articled | (counted & ~named))) > 0
+        named |= articled & small[form]
+        counts = (
+            number(counted & named & ~inside),
+            number(counted & named & inside),
+            number(counted & ~named),
+            number(counted & named & own),
+            number(counted & ~named & own),
+            small,
+        )
+        met = np.unique(form)
+        for at, *numbers in zip(met.tolist(), *(n[met].tolist() for n in counts), strict=True):
+            forms[at].count(*numbers)
 
-    def _probability(self, spot: Spot) -> float:
-        """Return the link probability of an occurrence of a name (TAGME's lp)."""
-        form = self.names.forms[spot.form]
-        named = self._is_named(spot)
-        several = len(form.words) > 1
-        if not several and is_stop_word(form.words[0]) and not form.is_acronym:
-            return 0.5 if spot.quoted and named else 0.0
-        # Part of a title often occurs without meaning that entity.
-        prior = (0.9 if several else 0.7) * (1.0 if form.weight > 0.8 else 0.8 if several else 0.4)
-        if not named:
-            if not form.is_common:
-                return 0.0
-            return prior * (0.8 if several else 0.4)
-        free = prior * (form.free + 2) / (form.free + form.inside + 2)
-        if spot.quoted:
-            return max(free, 0.8)
-        if spot.inside:
-            return free * (0.6 if several else 0.3)
-        if spot.first and not several:
-            return prior * (form.free + 1) / (form.free + form.inside + form.lower + 1)
-        return free
-
-    def _chosen(self, spots: Sequence[Spot]) -> Iterator[tuple[Spot, float]]:
-        """Yield the longest of the spots that are mentions, none overlapping."""
-        end = -1
-        for spot in spots:  # by start, the longest first
-            if spot.start < end:
-                continue
-            probability = self._probability(spot)
-            if probability > 0.1:
-                end = spot.end
-                yield spot, probability
+    def _probabilities(self, form: NDArray[Any], written: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the link probability of each occurrence of a name (TAGME's lp)."""
+        kinds, place = np.unique(form.astype(np.int64) << 5 | written, return_inverse=True)
+        forms = self.names.forms
+        likely = [_probability(forms[kind >> 5], kind & 31) for kind in kinds.tolist()]
+        return np.array(likely, np.float64)[place.reshape(-1)]
 
     # --- Which entity is it? ---
 
     def _candidates(self, form: Form) -> list[tuple[int, float]]:
         """Return the entities of a name with their commonness, the commonest first."""
-        weights: dict[int, float] = {}
-        for entity, weight in form.owners:
-            weights[entity] = max(weights.get(entity, 0.0), weight)
-        counted = {e: w * (self._named.get(e, 0) + 1) for e, w in weights.items()}
+        if len(form.owners) == 1:
+            return [(form.owners[0][0], 1.0)]
+        counted = {e: w * (int(self._named[e]) + 1) for e, w in form.owners}
         total = sum(counted.values())
         ranked = sorted(((e, n / total) for e, n in counted.items()), key=lambda x: (-x[1], x[0]))
         return ranked[:_CANDIDATES]
 
-    def _mentions(self, text: str, spots: Sequence[Spot], owner: int | None) -> list[Mention]:
-        # Chosen again, as the spellings of a name are now counted in all texts.
-        chosen = list(self._chosen(spots))
-        candidates = [self._candidates(self.names.forms[spot.form]) for spot, _ in chosen]
+    def mentions(self, text: str, chosen: Sequence[_Chosen], owner: int) -> list[Mention]:
+        """Return the mentions of a text of this owner (-1 for none), among those `chosen` in it."""
+        candidates = [self._candidates(self.names.forms[form]) for _, _, form, _ in chosen]
         qualified = any(self._qualifiers[entity] for known in candidates for entity, _ in known)
         present = frozenset(_words(text).keys if qualified else ())
         mentions: list[Mention] = []
-        for at, (spot, probability) in enumerate(chosen):
-            voters = self._voters(candidates, at, owner)
+        likeliest = [known[:3] for known in candidates]
+        for at, (start, end, _, probability) in enumerate(chosen):
+            voters = _voters(likeliest, at, owner)
             entity, commonness, coherence = self._decide(candidates[at], voters, present)
             score = (probability + coherence) / 2 if self.settings.coherence else probability
             if score >= self.settings.threshold:
                 mentions.append(
                     Mention(
-                        spot.start,
-                        spot.end,
-                        text[spot.start : spot.end],
+                        start,
+                        end,
+                        text[start:end],
                         self._ids[entity],
                         commonness,
                         coherence,
@@ -395,16 +389,6 @@ class EntityLinker:
             mentions += self._last_names(text, mentions, owner)
             mentions.sort(key=lambda m: m.start)
         return mentions
-
-    def _voters(self, candidates: Sequence[Voter], at: int, owner: int | None) -> list[Voter]:
-        """Return the mentions around one, the nearest first, and the passage's own document."""
-        voters: list[Voter] = [[(owner, 1.0)]] if owner is not None else []
-        near = sorted(
-            range(max(0, at - _VOTERS), min(len(candidates), at + _VOTERS + 1)),
-            key=lambda other: abs(other - at),
-        )
-        voters += [candidates[other][:3] for other in near if other != at]
-        return voters[:_VOTERS]
 
     def _decide(
         self, candidates: Voter, voters: Sequence[Voter], present: frozenset[str]
@@ -436,12 +420,55 @@ class EntityLinker:
                     if len(key) > 2 and not is_stop_word(key):
                         self.names.add(entity, ((key,), (words.raw[at],), weight))
 
-    def _last_names(
-        self, text: str, mentions: Sequence[Mention], owner: int | None
-    ) -> Iterator[Mention]:
+    def _last_names(self, text: str, mentions: Sequence[Mention], owner: int) -> Iterator[Mention]:
         """Yield the mentions of people by their last name alone."""
-        known = [FullName(self._titles[owner], self._ids[owner], 0)] if owner is not None else []
+        known = [FullName(self._titles[owner], self._ids[owner], 0)] if owner >= 0 else []
         known += [FullName(m.surface, m.entity, m.end) for m in mentions]
         for start, end, entity in last_names(text, known, [(m.start, m.end) for m in mentions]):
             # Certain, given that the full name was linked correctly.
             yield Mention(start, end, text[start:end], entity, 1.0, 1.0, 0.5)
+
+
+def _probability(form: Form, written: int) -> float:
+    named = written & NAMED or (written & ARTICLED and form.small_article)
+    several = len(form.words) > 1
+    if not several and is_stop_word(form.words[0]) and not form.is_acronym:
+        return 0.5 if written & QUOTED and named else 0.0
+    # Part of a title often occurs without meaning that entity.
+    prior = (0.9 if several else 0.7) * (1.0 if form.weight > 0.8 else 0.8 if several else 0.4)
+    if not named:
+        if not form.is_common:
+            return 0.0
+        return prior * (0.8 if several else 0.4)
+    free = prior * (form.free + 2) / (form.free + form.inside + 2)
+    if written & QUOTED:
+        return max(free, 0.8)
+    if written & INSIDE:
+        return free * (0.6 if several else 0.3)
+    if written & FIRST and not several:
+        return prior * (form.free + 1) / (form.free + form.inside + form.lower + 1)
+    return free
+
+
+def _apart(start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the places of the spots, sorted by start, that overlap none that is kept before."""
+    following = np.searchsorted(start, end).data
+    kept = array("q")
+    at = 0
+    while at < len(following):
+        kept.append(at)
+        at = following[at]
+    return np.frombuffer(kept, np.int64)
+
+
+def _voters(candidates: Sequence[Voter], at: int, owner: int) -> list[Voter]:
+    """Return the mentions around one, the nearest first, and the passage's own document."""
+    voters: list[Voter] = [[(owner, 1.0)]] if owner >= 0 else []
+    before, after = at - 1, at + 1
+    while len(voters) < _VOTERS and (before >= 0 or after < len(candidates)):
+        if before >= 0:
+            voters.append(candidates[before])
+        if after < len(candidates) and len(voters) < _VOTERS:
+            voters.append(candidates[after])
+        before, after = before - 1, after + 1
+    return voters

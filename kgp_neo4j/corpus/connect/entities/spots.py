@@ -8,18 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kgp_neo4j.corpus.connect.entities.surface_forms import Name, is_stop_word, names_of
 from kgp_neo4j.text.words import Words
 
 __all__ = [
-    "Form",
-    "KeptSpots",
-    "Names",
-    "Spot",
-    "begins_sentence",
-    "continues_name",
-    "is_name_word",
-]
+    "ARTICLED", "FIRST", "INSIDE", "NAMED", "QUOTED",
+    "Form", "Names", "Spot", "Spots", "begins_sentence", "continues_name", "is_name_word",
+    "rows_of",
+]  # fmt: skip
 
 _QUOTES = "\"'“”‘’«»„‚「」『』《》"
 _SOFT = frozenset((" ", "-", "'", "’", "", ".", "–", " & ", "&", "/", ": ", "·", " - "))
@@ -70,6 +69,13 @@ class Form:
     #: Whether "the Wall" is the name "The Wall": its document writes it so, or in lower case.
     small_article: bool = False
 
+    def count(
+        self, free: int, inside: int, lower: int, own_name: int, own_lower: int, small: bool
+    ) -> None:
+        """Note how all texts write it."""
+        self.free, self.inside, self.lower = free, inside, lower
+        self.own_name, self.own_lower, self.small_article = own_name, own_lower, small
+
     @property
     def weight(self) -> float:
         """The highest weight among its owners: 1 where it is a whole title."""
@@ -95,48 +101,47 @@ class Form:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A form found in a text, and how it is written there.
+#: How an occurrence of a name is written, in bits. NAMED: it has the case of the title; ARTICLED:
+#: it has but for the article, the first of two words; FIRST: it begins a sentence; INSIDE: it is
+#: part of a longer run of capitalised words; QUOTED: it is alone in quotation marks.
+NAMED, ARTICLED, FIRST, INSIDE, QUOTED = (1 << bit for bit in range(5))
 
-    `named`: it has the case of the title; `articled`: it has but for the article, the first of two
-    words; `first`: it begins a sentence; `inside`: it is part of a longer run of capitalised words;
-    `quoted`: it is alone in quotation marks.
-    """
-
-    start: int
-    end: int
-    form: int
-    named: bool
-    articled: bool
-    first: bool
-    inside: bool
-    quoted: bool
+Spot = tuple[int, int, int, int]
+"""A form found in a text: start, end, the number of the form, and how it is written there."""
 
 
-class KeptSpots:
+class Spots:
     """The spots of many texts, in 16 bytes each."""
 
     def __init__(self) -> None:
         self._values = array("i")
-        self._sizes = array("i")
+        self._sizes = array("q")
 
     def add(self, spots: Sequence[Spot]) -> None:
         """Keep the spots of the next text."""
         self._sizes.append(len(spots))
-        for s in spots:
-            written = s.named | s.articled << 1 | s.first << 2 | s.inside << 3 | s.quoted << 4
-            self._values.extend((s.start, s.end, s.form, written))
+        self._values.extend(itertools.chain.from_iterable(spots))
 
-    def __iter__(self) -> Iterator[list[Spot]]:
-        """Yield the spots of each text."""
-        values = iter(self._values)
-        rows = zip(values, values, values, values, strict=True)
-        for size in self._sizes:
-            yield [
-                Spot(start, end, form, *(bool(written >> bit & 1) for bit in range(5)))
-                for start, end, form, written in itertools.islice(rows, size)
-            ]
+    def extend(self, others: Spots) -> None:
+        """Keep the spots of other texts, behind these."""
+        self._sizes.extend(others._sizes)
+        self._values.extend(others._values)
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """Return arrays: the text of each spot, its start, end, form, and how it is written."""
+        text = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))
+        values = np.frombuffer(self._values, np.int32).reshape(-1, 4)
+        return text, *values.T
+
+
+def rows_of(columns: Sequence[NDArray[Any]], sizes: NDArray[np.int64]) -> Iterator[list[Any]]:
+    """Yield the rows of each text, which has so many (`sizes`) of them one behind the other."""
+    rows = zip(*(column.data for column in columns), strict=True)
+    for size in sizes.data:
+        yield list(itertools.islice(rows, size))
 
 
 class Names:
@@ -174,12 +179,9 @@ class Names:
         spots: list[Spot] = []
         keys, tree = words.keys, self._tree
         steps = len(keys)
-        for at, key in enumerate(keys):
-            node = tree.get(key)
-            if node is None:
-                continue
+        for at in [at for at, key in enumerate(keys) if key in tree]:
             found: list[Spot] = []
-            last = at
+            node, last = tree[keys[at]], at
             while node is not None:
                 if _END in node:
                     form = self.forms[node[_END]]
@@ -212,9 +214,12 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
         or (last + 1 < len(words.raw) and continues_name(words, last + 1)
             and is_name_word(words, last + 1))
     )  # fmt: skip
-    named = _is_named(raw, form, len(raw) > 2)
-    articled = not named and len(raw) == 2 and _is_named(raw, form, True)
-    return Spot(start, end, number, named, articled, first, inside, quoted)
+    written = FIRST * first | INSIDE * inside | QUOTED * quoted
+    if _is_named(raw, form, len(raw) > 2):
+        written |= NAMED
+    elif len(raw) == 2 and _is_named(raw, form, True):
+        written |= ARTICLED
+    return start, end, number, written
 
 
 def is_name_word(words: Words, at: int) -> bool:
