@@ -1,4 +1,4 @@
-// traverse.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 30 :: INT, sharing = 12 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, titled :: LIST OF INT, titleLength :: INT, links :: LIST OF ANY)
+// traverse.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 30 :: INT, sharing = 12 :: INT, hub = 500 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, titled :: LIST OF INT, titleLength :: INT, links :: LIST OF ANY)
 // One hop for the learned agent, for the whole beam: the passages one edge away from `frontier`, with
 // `frontier` itself and `others`, and the signals that speak for each. `covered` are the places of the
 // `words` that its title or text holds, `titled` those in its title alone, `outDegree` how many entities
@@ -8,7 +8,9 @@
 // name, weighed by its rarity from 0 to 1; 6 it mentions one of `phrases` (the question's n-grams) or
 // a document of the passages `named`, weighed likewise. An entity of over 100 passages links none. Of
 // many passages that name one title only `inbound` are taken, those with the best `hits` (BM25 by
-// passage), and of many that share something the `sharing` weightiest.
+// passage), and of many that share something the `sharing` weightiest. Where more than `hub` edges of
+// what is shared lead to a passage, only those from the best 100 `hits` are read, so that a question
+// takes no longer for its fame.
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, coalesce($edges, []) AS chosen, log(1001.0) AS most
@@ -43,8 +45,22 @@ CALL (c, chosen, most, asked) {
   UNION ALL
   WITH chosen
   UNWIND range(0, size($frontier) - 1) AS at
-  CALL (at, chosen) {
-    MATCH (:Passage {id: $frontier[at]})<-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: true}]-(n:Passage)
+  MATCH (p:Passage {id: $frontier[at]})
+  WITH at, chosen, p, COUNT { (p)<-[:SHARES_ENTITY|SHARES_KEYWORD]-() } > $hub AS isHub
+  CALL (p, chosen, isHub) {
+    CALL (p, isHub) {
+      WITH isHub
+      WHERE NOT isHub
+      MATCH (n:Passage)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: true}]->(p)
+      RETURN n, e
+      UNION ALL
+      WITH isHub
+      WHERE isHub
+      // include: best_hits
+      MATCH (n)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: true}]->(p)
+      RETURN n, e
+    }
+    WITH n, e
     WHERE size(chosen) = 0 OR type(e) IN chosen
     WITH n, max(e.weight) AS weight
     ORDER BY coalesce($hits[n.id], 0.0) DESC, weight DESC, n.id
@@ -55,8 +71,25 @@ CALL (c, chosen, most, asked) {
   UNION ALL
   WITH chosen
   UNWIND range(0, size($frontier) - 1) AS at
-  CALL (at, chosen) {
-    MATCH (:Passage {id: $frontier[at]})-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: false}]-(n:Passage)
+  MATCH (p:Passage {id: $frontier[at]})
+  WITH at, chosen, p, COUNT { (p)<-[:SHARES_ENTITY|SHARES_KEYWORD]-() } > $hub AS isHub
+  CALL (p, chosen, isHub) {
+    CALL (p, isHub) {
+      MATCH (p)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: false}]->(n:Passage)
+      RETURN n, e
+      UNION ALL
+      WITH isHub
+      WHERE NOT isHub
+      MATCH (n:Passage)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: false}]->(p)
+      RETURN n, e
+      UNION ALL
+      WITH isHub
+      WHERE isHub
+      // include: best_hits
+      MATCH (n)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: false}]->(p)
+      RETURN n, e
+    }
+    WITH n, e
     WHERE size(chosen) = 0 OR type(e) IN chosen
     WITH n, max(e.weight) AS weight
     ORDER BY weight DESC, n.id

@@ -351,6 +351,17 @@ def test_candidate_signals_of_a_title_that_many_name(database: Database, corpus:
     assert naming(inbound=2) == {"b1", "d1"}
     assert naming(inbound=1, hits={"e1": 2.0, "a1": 1.0}) == {"e1"}
     assert naming(inbound=3, hits={"e1": 2.0, "a1": 1.0}) == {"a1", "b1", "e1"}
+    # Over so many edges only those that come from the search's hits are read.
+    assert naming(hub=4) == naming()
+    assert naming(hub=3, hits={"e1": 2.0, "b1": 1.0, "c1": 0.5}) == {"b1", "e1"}
+    assert naming(hub=3) == set()
+    shares = (2, 0, 0.7)
+    assert shares in _hop(database, corpus, ["c1"], hub=0)["d1"]["links"]  # it goes out from c1
+    assert shares in _hop(database, corpus, ["d1"], hub=9)["c1"]["links"]
+    assert shares in _hop(database, corpus, ["d1"], hub=0, hits={"c1": 1.0})["c1"]["links"]
+    assert shares not in _hop(database, corpus, ["d1"], hub=0)["c1"]["links"]
+    entities = _hop(database, corpus, ["c1"], hub=0, hits={"b1": 1.0}, edges=["SHARES_ENTITY"])
+    assert set(entities) == {"c1", "d1"}
     # What it names itself is not bounded.
     _share(database, corpus, "b1", "d1", 0.1, ["york"], True)
     found = _hop(database, corpus, ["b1"], inbound=1)
