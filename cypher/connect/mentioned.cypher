@@ -2,8 +2,8 @@
 // What two to `maxFrequency` passages of a corpus mention, whether it is a phrase of one word, and the
 // nodes of these passages.
 // mode: READ
-MATCH (p:Passage {corpus: $corpus})-[:MENTIONS]->(e)
-WITH e, collect(elementId(p)) AS passages
-WHERE 2 <= size(passages) <= $maxFrequency
+MATCH (:Passage {corpus: $corpus})-[:MENTIONS]->(e)
+WITH DISTINCT e
+WHERE 2 <= COUNT { (e)<-[:MENTIONS]-() } <= $maxFrequency
 RETURN e.title AS title, coalesce(e.type = 'Phrase' AND NOT e.name CONTAINS ' ', false) AS single,
-       passages
+       [(p:Passage)-[:MENTIONS]->(e) | elementId(p)] AS passages

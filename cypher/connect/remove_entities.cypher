@@ -2,7 +2,7 @@
 // Removes the entities of a corpus that no passage mentions, in batches that commit as they go.
 // mode: WRITE
 MATCH (e:NamedEntity {corpus: $corpus})
-WHERE NOT EXISTS { (e)<-[:MENTIONS]-() }
+WHERE e.name >= '' AND NOT EXISTS { (e)<-[:MENTIONS]-() }
 CALL (e) {
   DETACH DELETE e
 } IN TRANSACTIONS OF $batch ROWS

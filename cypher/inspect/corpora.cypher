@@ -12,6 +12,6 @@ CALL (c) {
 RETURN c.name AS name, COUNT { MATCH (:Document {corpus: c.name}) } AS documents, passages,
        COUNT { MATCH (:Page {corpus: c.name}) } AS pages,
        COUNT { MATCH (:Table {corpus: c.name}) } AS tables,
-       COUNT { MATCH (:Keyword {corpus: c.name}) } AS keywords, c.encoder AS encoder,
+       COUNT { MATCH (k:Keyword {corpus: c.name}) WHERE k.text >= '' } AS keywords, c.encoder AS encoder,
        c.dimension AS dimension, withoutKeywords, withoutEntities, withoutEmbedding
 ORDER BY name

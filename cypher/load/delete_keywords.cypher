@@ -2,6 +2,7 @@
 // Deletes all keywords of a corpus.
 // mode: WRITE
 MATCH (k:Keyword {corpus: $corpus})
+WHERE k.text >= ''
 CALL (k) {
   DETACH DELETE k
 } IN TRANSACTIONS OF 1000 ROWS

@@ -1,8 +1,18 @@
 // load.deleteRest(corpus :: STRING) :: (nodes :: INT)
 // Deletes what else carries a corpus: entities, structure, traces, and passages that lost their document.
 // mode: WRITE
-MATCH (n:Passage|NamedEntity|Page|Section|Table|Row|Column|Cell|Question)
-WHERE n.corpus = $corpus
+CALL () {
+  MATCH (n:Passage {corpus: $corpus})
+  RETURN n
+  UNION ALL
+  MATCH (n:NamedEntity {corpus: $corpus})
+  WHERE n.name >= ''
+  RETURN n
+  UNION ALL
+  MATCH (n:Page|Section|Table|Row|Column|Cell|Question)
+  WHERE n.corpus = $corpus
+  RETURN n
+}
 CALL (n) {
   DETACH DELETE n
 } IN TRANSACTIONS OF 1000 ROWS

@@ -58,6 +58,8 @@ __all__ = [
 ]
 
 OnText = Callable[[str], None]
+#: Characters of a passage that tell its script.
+_LOOKED_AT = 300
 
 
 class Retriever(Protocol):
@@ -120,7 +122,9 @@ class ReaderAnswerer:
         reading = self.read(found)
         notes = found.notes
         unknown = self.reader is None and not (
-            self.language == DEFAULT_LANGUAGE and is_in_latin_script(found.question)
+            self.language == DEFAULT_LANGUAGE
+            and is_in_latin_script(found.question)
+            and any(is_in_latin_script(passage.text[:_LOOKED_AT]) for passage in found.passages[:5])
         )
         if unknown:
             notes = (*notes, "The offline reader knows English; these sentences come nearest.")
@@ -175,10 +179,11 @@ class ModelAnswerer:
             on_text=on_text,
         )
         if made.kind not in ("answer", "abstains"):
-            notes = (*made.notes, "The offline reader answers instead.")
-            return replace(self.otherwise.answer(found, encoder=encoder), notes=notes)
+            notes = (*found.notes, *made.notes, "The offline reader answers instead.")
+            return self.otherwise.answer(replace(found, notes=notes), encoder=encoder)
         offline = self.otherwise if isinstance(self.otherwise, ReaderAnswerer) else ReaderAnswerer()
-        found = replace(found, sentences=offline.read(found).sentences, notes=made.notes)
+        found = replace(found, sentences=offline.read(found).sentences)
+        found = replace(found, notes=(*found.notes, *made.notes))
         if made.kind == "answer":
             numbers = {passage.id: n for n, passage in enumerate(found.passages, 1)}
             text = marked(made.statements, numbers)

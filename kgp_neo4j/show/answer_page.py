@@ -12,7 +12,14 @@ from urllib.parse import urlsplit
 from kgp_neo4j.corpus.answer.shown_queries import browser_lines, queries_of
 from kgp_neo4j.corpus.answer.visits import GIVEN, SEED
 from kgp_neo4j.show.html import escaped, html_page
-from kgp_neo4j.show.marks import from_structure, marked_html, marked_passages, marks_of, rests_on
+from kgp_neo4j.show.marks import (
+    from_structure,
+    marked_html,
+    marked_passages,
+    marked_sentence,
+    marks_of,
+    rests_on,
+)
 from kgp_neo4j.show.tree import svg
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath
@@ -81,7 +88,7 @@ def _answer(answer: Answer, numbers: Mapping[str, int]) -> str:
         )
         body += "" if structural.sure else '<p class="notice">No sure answer.</p>'
     else:
-        body = '<p class="notice">Nothing in the corpus matches this question.</p>'
+        body = f'<p class="notice">{escaped(answer.summary)}.</p>'
     return "".join(
         ("<h2>Answer</h2>", body, *(f'<p class="notice">{escaped(n)}</p>' for n in answer.notes),
          f'<p class="by">{_by(answer)}</p>')
@@ -93,7 +100,8 @@ def _uncertain(answer: Answer, numbers: Mapping[str, int]) -> str:
     sure = answer.text and not answer.uncertain
     lead = "" if sure else f"{escaped(answer.summary)}. "
     said = "".join(
-        f'<p class="said" dir="auto">{escaped(s.text)}{_cited((s.passage,), numbers)}</p>'
+        f'<p class="said" dir="auto">{marked_sentence(answer, s)}'
+        f"{_cited((s.passage,), numbers)}</p>"
         for s in answer.shown_sentences
     )
     return f'<p class="notice">{lead}What speaks most to the question:</p>{said}'

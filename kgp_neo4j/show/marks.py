@@ -9,9 +9,17 @@ from itertools import pairwise
 import regex
 
 from kgp_neo4j.show.html import escaped
-from kgp_neo4j.types.corpus import Answer, Passage
+from kgp_neo4j.types.corpus import Answer, Passage, SupportingSentence
 
-__all__ = ["Marks", "from_structure", "marked_html", "marked_passages", "marks_of", "rests_on"]
+__all__ = [
+    "Marks",
+    "from_structure",
+    "marked_html",
+    "marked_passages",
+    "marked_sentence",
+    "marks_of",
+    "rests_on",
+]
 
 Interval = tuple[int, int]
 #: Characters of a passage that is shown whole, and those shown around a mark in a longer one.
@@ -97,6 +105,19 @@ def marked_html(passage: Passage, marks: Marks) -> str:
         for window in _windows(text, (*marks.answer, *marks.sentences))
     ]
     return "".join(parts)
+
+
+def marked_sentence(answer: Answer, sentence: SupportingSentence) -> str:
+    """Return a sentence as HTML with the words of the answer that the reader found in it."""
+    reading = answer.reading
+    spans = reading.spans if reading is not None and reading.kind == "span" else ()
+    words = [
+        (span.start - sentence.start, span.end - sentence.start)
+        for span in spans
+        if span.passage == sentence.passage
+    ]
+    text = sentence.text
+    return _piece(text, 0, len(text), Marks(_merged(words, text)))
 
 
 def _cited(answer: Answer) -> set[str]:

@@ -166,7 +166,11 @@ _WRITTEN = re.compile(
 )
 
 
-def date_places(text: str) -> list[tuple[tuple[int, int, int], int, int]]:
+_Date = tuple[int, int, int]
+_BEFORE_OUR_ERA = re.compile(r"\bB\.?\s?C\b", re.IGNORECASE)
+
+
+def date_places(text: str) -> list[tuple[_Date, int, int]]:
     """Return the dates of a text in order, each with its offsets.
 
     A date is year, month and day, 0 where a part is missing.
@@ -183,27 +187,37 @@ def date_places(text: str) -> list[tuple[tuple[int, int, int], int, int]]:
 def compare(operation: str, one: str, other: str) -> int | None:
     """Return which of two values is the `min` (earliest), `max`, `longer` or `shorter` one.
 
-    0 is the first, 1 the second. Returns None where that is unknown: they are not both dates,
-    numbers of one unit, or spans of time, they are equal, or they differ only in a part that one of
-    them lacks.
+    0 is the first, 1 the second. Returns None where that is unknown: they are not both dates of our
+    era, numbers of one unit, or spans of time, they are equal, or they differ only in a part that
+    one of them lacks.
     """
+    if _BEFORE_OUR_ERA.search(one) or _BEFORE_OUR_ERA.search(other):
+        return None
     a, b = ([date for date, _, _ in date_places(text)] for text in (one, other))
-    if operation in ("longer", "shorter"):
-        if len(a) < 2 or len(b) < 2:
-            return None
+    least = operation in ("min", "shorter")
+    lasting = operation in ("longer", "shorter")
+    if lasting and len(a) > 1 and len(b) > 1:
         lasted = [12 * (d[-1][0] - d[0][0]) + (d[-1][1] or 6) - (d[0][1] or 6) for d in (a, b)]
-        return _first(lasted[0], lasted[1], least=operation == "shorter")
+        return _first(lasted[0], lasted[1], least=least)
+    # 1500 may be a year or a number, 1500 m is no year.
+    first, second = typed(one), typed(other)
+    measured = {value.unit for value in (first, second) if value.type != "text"} - {""}
+    if "date" not in (first.type, second.type) and first.unit == second.unit:
+        if first.number is None or second.number is None or (lasting and not measured):
+            return None if lasting else _earlier(a, b, least=least)
+        return _first(first.number, second.number, least=least)
+    return None if lasting or measured else _earlier(a, b, least=least)
+
+
+def _earlier(a: list[_Date], b: list[_Date], *, least: bool) -> int | None:
+    """Return which of the first dates of two texts is the `least`, else the latest."""
     if a and b:
         for x, y in zip(a[0], b[0], strict=True):
             if not x or not y:
                 return None
             if x != y:
-                return _first(x, y, least=operation == "min")
-        return None
-    first, second = typed(one), typed(other)
-    if a or b or first.number is None or second.number is None or first.unit != second.unit:
-        return None
-    return _first(first.number, second.number, least=operation == "min")
+                return _first(x, y, least=least)
+    return None
 
 
 def _first(one: float, other: float, *, least: bool) -> int | None:

@@ -223,12 +223,16 @@ def test_shared_edges(
 def test_similarity_edges_are_removed(database: Database, corpus: str, other_corpus: str) -> None:
     lighthouse(database, corpus)
     lighthouse(database, other_corpus)
-    done = database.write_in_batches("connect/remove_similar", corpus=corpus, batch=1)
+    done = database.write_in_batches(
+        "connect/remove_edges", corpus=corpus, type="SIMILAR_ST", batch=1
+    )
     assert done == {"removed": 3}
     assert edges(database, corpus, "SIMILAR_ST") == []
     assert len(edges(database, other_corpus, "SIMILAR_ST")) == 3
     assert len(edges(database, corpus, "NEXT")) == 1
-    assert database.write_in_batches("connect/remove_similar", corpus=corpus)["removed"] in (
+    assert database.write_in_batches("connect/remove_edges", corpus=corpus, type="SIMILAR_ST")[
+        "removed"
+    ] in (
         0,
         None,
     )
@@ -344,7 +348,7 @@ def test_remove_embeddings(database: Database, corpus: str, other_corpus: str) -
 
 def test_project_similar_and_drop(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
-    database.write_in_batches("connect/remove_similar", corpus=corpus)
+    database.write_in_batches("connect/remove_edges", corpus=corpus, type="SIMILAR_ST")
     graph = f"graph of {corpus}"
     assert database.read("connect/project", graph=graph, corpus=corpus) == [{"nodes": 5}]
     # With all others as neighbours the search is exact; d1 and a1 are opposites.
@@ -432,6 +436,31 @@ def _entity_edges(database: Database, corpus: str) -> list[tuple[Any, ...]]:
         (a, b, e["count"], round(e["weight"], 6), e["entities"], e["namesTitle"])
         for a, b, e in edges(database, corpus, "SHARES_ENTITY")
     ]
+
+
+def test_marks_and_their_removal_with_the_edges(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    kinds = {
+        "HAS_KEYWORD": "keywordMarks",
+        "SHARES_KEYWORD": "sharedKeywordMarks",
+        "MENTIONS": "mentionMarks",
+        "SHARES_ENTITY": "sharedEntityMarks",
+    }
+    ids = [row["id"] for row in database.read("connect/passages", corpus=corpus)]
+    marks = dict.fromkeys(kinds.values(), "of it")
+    written = [{"id": id_, "marks": marks} for id_ in (*ids, "gone")]
+    assert database.write("connect/marks", corpus=corpus, rows=written) == [{"written": len(ids)}]
+    query = "MATCH (p:Passage {corpus: $c}) RETURN p.id AS id, [m IN $m WHERE p[m] = 'of it'] AS m"
+    left = list(marks)
+    for type_, name in kinds.items():
+        there = len(edges(database, corpus, type_))
+        done = database.write_in_batches("connect/remove_edges", corpus=corpus, type=type_)
+        assert (done["removed"] or 0) == there
+        assert edges(database, corpus, type_) == []
+        left.remove(name)
+        found = rows(database, query, c=corpus, m=list(marks))
+        assert [row["m"] for row in found] == [left] * len(ids)
+    assert rows(database, "MATCH (p {id: 'gone'}) RETURN p") == []
 
 
 def test_mentions_and_entities(database: Database, corpus: str, other_corpus: str) -> None:

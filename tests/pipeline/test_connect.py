@@ -419,7 +419,7 @@ class _CutShort(Database):
         ("connect/shared_keywords", "tfidf", "keywords"),
         ("connect/remove_entities", "entity", "entities"),
         ("connect/shared_entities", "entity", "entities"),
-        ("connect/remove_similar", "knn-st", "similarity"),
+        ("connect/remove_edges", "knn-st", "similarity"),
     ],
 )
 def test_a_run_that_is_cut_short_is_mended_by_another(

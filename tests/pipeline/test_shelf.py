@@ -12,6 +12,7 @@ from graphs import rows
 from kgp_neo4j.corpus.load import shelf
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import DatabaseError
 
@@ -91,30 +92,55 @@ def test_others_change_nothing(
     assert _found(database, corpus) == found
 
 
+class _Broken(Database):
+    """A database whose connection breaks at a statement, or the "second ..." time at it."""
+
+    def __init__(self, connection: Connection, step: str) -> None:
+        super().__init__(connection)
+        self._step = step
+        self._met: list[str] = []
+
+    def write_in_batches(self, path: str, **values: object) -> dict[str, object]:
+        self._stop(path)
+        return super().write_in_batches(path, **values)
+
+    def write(self, path: str, **values: object) -> list[dict[str, object]]:
+        self._stop(path)
+        return super().write(path, **values)
+
+    def _stop(self, path: str) -> None:
+        self._met.append(path)
+        again = self._step.startswith("second") and self._met.count("load/put_on_shelf") > 1
+        if path == self._step or again:
+            raise DatabaseError("the connection broke")
+
+
+def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "LARGE", 50)
+    broken = _Broken(database.connection, "load/choose_shelf")
+    with broken, pytest.raises(DatabaseError, match="broke"):
+        _load(broken, tmp_path, corpus, range(60), "rare")
+    (own,) = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.scope AS scope", c=corpus)
+
+    def indexes() -> list[str]:
+        names = [row["name"] for row in rows(database, "SHOW INDEXES YIELD name")]
+        return [name for name in names if name.endswith(own["scope"])]
+
+    assert indexes()
+    delete_corpus(database, corpus)
+    assert not indexes()
+
+
 @pytest.mark.parametrize(
     "step", ["load/put_on_shelf", "load/own_indexes", "load/choose_shelf", "second put_on_shelf"]
 )
 def test_cut_short_on_the_way(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    met: list[str] = []
-
-    class Broken(Database):
-        def write_in_batches(self, path: str, **values: object) -> dict[str, object]:
-            self._stop(path)
-            return super().write_in_batches(path, **values)
-
-        def write(self, path: str, **values: object) -> list[dict[str, object]]:
-            self._stop(path)
-            return super().write(path, **values)
-
-        def _stop(self, path: str) -> None:
-            met.append(path)
-            if path == step or (step.startswith("second") and met.count("load/put_on_shelf") > 1):
-                raise DatabaseError("the connection broke")
-
     monkeypatch.setattr(shelf, "LARGE", 50)
-    with Broken(database.connection) as broken:
+    with _Broken(database.connection, step) as broken:
         with pytest.raises(DatabaseError, match="broke"):
             _load(broken, tmp_path, corpus, range(60), "rare")
         # Search goes on by whichever index is the corpus's now.

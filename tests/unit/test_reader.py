@@ -14,7 +14,13 @@ from safetensors.numpy import load_file, save_file
 from kgp_neo4j.corpus.pipeline import ReaderAnswerer
 from kgp_neo4j.corpus.read.choosing import SIGNALS, Calibration, Choice, _text
 from kgp_neo4j.corpus.read.plain_rows import plain_rows
-from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader, passages_to_read
+from kgp_neo4j.corpus.read.reader import (
+    PASSAGES,
+    OfflineReader,
+    _supporting,
+    load_reader,
+    passages_to_read,
+)
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.graphdb.database import Database
@@ -27,7 +33,7 @@ from kgp_neo4j.show.answer_page import page
 from kgp_neo4j.show.mermaid import mermaid
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
-from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Step
+from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Span, Step
 from kgp_neo4j.types.errors import ModelError
 
 _SHIPPED = Path(str(resources.files("kgp_neo4j.models") / "reader"))
@@ -82,6 +88,10 @@ def test_an_uncertain_answer_is_shown_as_likely(reader: OfflineReader, sure_from
     assert said in made._repr_html_()
     assert ("Not certain" in mermaid(made)) is made.uncertain
     assert ("Not certain" in page(made)) is made.uncertain
+    likely = 'by <mark class="a">Yusuf Arden</mark> in 1911.'
+    assert (f'<p class="said" dir="auto">The Hesk Bridge was designed {likely}' in page(made)) is (
+        made.uncertain
+    )
     assert asked.summary == "Not in these documents"
     with pytest.raises(ValueError, match="unknown signals no such"):
         OfflineReader(reader._network, {"calibration": {**calibration, "weights": {"no such": 1}}})
@@ -278,6 +288,14 @@ def test_a_question_over_passages_about_something_else_is_not_answered(
         ("min", "1931", "1931", None),
         ("longer", "1931", "1940", None),
         ("max", "300 m", "20 km", None),
+        ("max", "1500 m", "1200 km", None),  # no years
+        ("max", "1500", "900", 0),
+        ("max", "$1500", "$900", 0),
+        ("longer", "120 minutes", "95 minutes", 0),
+        ("longer", "120 minutes", "2 hours", None),
+        ("min", "1200 BC", "1100 BC", None),
+        ("min", "1990 (aged 20)", "1985 (aged 30)", 1),
+        ("max", "900 people", "1200 people", 1),
         ("max", "1931", "a tall man", None),
         ("min", "", "", None),
     ],
@@ -308,6 +326,23 @@ def test_windows_hold_every_piece_once_and_keep_its_place(reader: OfflineReader)
     }  # fmt: skip
     assert min(start for start, _ in covered) == 0
     assert max(end for _, end in covered) == len(text)
+
+
+def test_something_of_every_passage_is_read(reader: OfflineReader) -> None:
+    long = " ".join(f"word{n}" for n in range(400))
+    passages = [_passage(f"Title {n}", f"{n}. {long}") for n in range(2 * PASSAGES)]
+    read = reader._read("Which word?", passages)
+    assert {at for window, _ in read for at in window.passages} == set(range(2 * PASSAGES))
+
+
+def test_the_sentence_of_the_answer_is_shown_even_where_it_is_a_heading() -> None:
+    text = "# Yusuf Arden\n\nHe built bridges. He lived in Halse."
+    passage = _passage("Designers", text)
+    at = text.index("Yusuf")
+    ranked = [(2.0, 0, text.index("He lived"), len(text)), (1.0, 0, 15, 33)]
+    shown = _supporting([passage], ranked, [Span("Designers", at, at + 11)])
+    assert "Yusuf Arden" in shown[0].text
+    assert [one.score for one in shown[1:]] == [2.0, 1.0]
 
 
 # --- How sure it is -------------------------------------------------------------------------------

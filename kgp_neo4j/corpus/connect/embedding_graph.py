@@ -29,6 +29,7 @@ from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 __all__ = [
     "Embedding",
     "Space",
+    "check_memory",
     "check_neighbours",
     "choose_encoder",
     "connect_mdr",
@@ -197,7 +198,7 @@ class Embedding:
                         database, state["passages"], space.dimension, neighbours
                     )
                 database.write("connect/begin", corpus=corpus, graph=space.graph)
-                database.write_in_batches("connect/remove_similar", corpus=corpus, type=space.edges)
+                database.write_in_batches("connect/remove_edges", corpus=corpus, type=space.edges)
                 if self._gds:
                     edges = _make_edges(database, corpus, space, neighbours)
                 else:
@@ -258,7 +259,8 @@ class Embedding:
 def _make_edges(database: Database, corpus: str, space: Space, neighbours: int) -> int:
     # A unique name, so that two concurrent runs do not collide in GDS's catalogue.
     graph = f"kgp-{uuid.uuid4().hex}"
-    projected = database.read("connect/project", graph=graph, corpus=corpus, space=space.name)
+    # All by WRITE: GDS keeps a graph on the one server of a cluster that made it.
+    projected = database.write("connect/project", graph=graph, corpus=corpus, space=space.name)
     nodes = int(projected[0]["nodes"] or 0) if projected else 0
     try:
         if nodes < 2:
@@ -273,7 +275,7 @@ def _make_edges(database: Database, corpus: str, space: Space, neighbours: int) 
         )
         return int(rows[0]["edges"]) - int(done["removed"])
     finally:
-        database.read("connect/drop", graph=graph)
+        database.write("connect/drop", graph=graph)
 
 
 def _unjoined(database: Database, corpus: str, least: int) -> list[str]:

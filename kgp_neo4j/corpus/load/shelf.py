@@ -32,7 +32,8 @@ def take_shelf(database: Database, corpus: str) -> None:
 def leave_shelf(database: Database, corpus: str) -> None:
     """Drop the corpus's own indexes where it has some, before it is deleted."""
     state = _state(database, corpus)
-    if state["own"] or state["moving"]:
+    # A large one may have been cut short between making its indexes and choosing them.
+    if state["own"] or state["moving"] or state["large"]:
         database.write("load/choose_shelf", corpus=corpus, own=False, moving=True)
         database.write_in_batches("load/drop_own_indexes", corpus=corpus)
 

@@ -102,8 +102,9 @@ def _chosen(
     if max(yes, no) > span:
         kind = "yes" if yes > no else "no"
         signals = _signals(max(yes, no), nothing, "yes or no", kind)
-        deciding = tuple((passages[at].id, a, b) for _, at, a, b in supporting[:1])
-        return Choice(kind, kind, deciding, signals)
+        here = windows[fullest][0].passages
+        first = [(passages[at].id, a, b) for _, at, a, b in supporting if at in here][:1]
+        return Choice(kind, kind, tuple(first), signals)
     score, best = max(found, key=lambda one: one[0])
     text = _text(passages, best)
     if not text:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.read.choosing import Calibration, Choice, choose
 from kgp_neo4j.corpus.read.plain_rows import plain_rows
 from kgp_neo4j.models.reader.network import Logits, Network, read_network
@@ -24,9 +26,10 @@ __all__ = ["OfflineReader", "load_reader", "passages_to_read"]
 
 #: First passages that are read; with those on the paths to them up to twice as many.
 PASSAGES = 5
-#: Tokens of a window, and windows of a question, at most.
+#: Tokens of a window, and windows of a question, at most: two parts fit into each, so that
+#: something of every passage is read.
 WINDOW = 512
-WINDOWS = 4
+WINDOWS = PASSAGES
 #: Sentences that are shown at most.
 SENTENCES = 3
 
@@ -80,15 +83,14 @@ class OfflineReader:
         network = self._network
         texts, places = zip(*(plain_rows(p.text, p.columns) for p in passages), strict=True)
         titled = [(p.heading, text) for p, text in zip(passages, texts, strict=True)]
-        pieces = pieces_of(network.tokenizer, titled, places)
+        building = Windows(network.tokenizer, question, min(WINDOW, network.longest))
+        pieces = pieces_of(network.tokenizer, titled, places, longest=building.half)
         # The first parts of all passages before the second part of any.
         order = sorted(
             ((at, part) for parts in pieces for at, part in enumerate(parts)),
             key=lambda one: (one[0], one[1].passage),
         )
-        windows = Windows(network.tokenizer, question, min(WINDOW, network.longest)).build(
-            [part for _, part in order]
-        )[:WINDOWS]
+        windows = building.build([part for _, part in order])[:WINDOWS]
         return list(zip(windows, network.read(windows), strict=True))
 
 
@@ -116,19 +118,20 @@ def _supporting(
     ranked: Sequence[tuple[float, int, int, int]],
     first: Sequence[Span] = (),
 ) -> tuple[SupportingSentence, ...]:
-    """Return the sentences to show: one that contains a span of `first`, then those ranked best."""
-    made = [
+    """Return the sentences to show: those with a span of `first`, then those ranked best."""
+    number = {passage.id: at for at, passage in enumerate(passages)}
+    scores = {(at, start, end): score for score, at, start, end in ranked}
+    shown: dict[tuple[int, int, int], float] = {}
+    for span in first:
+        at = number[span.passage]
+        for start, end in sentences(passages[at].text):
+            if start <= span.start < end:
+                # A heading, or a sentence of one word, is not ranked.
+                shown[at, start, end] = scores.get((at, start, end), 0.0)
+    return tuple(
         SupportingSentence(passages[at].text[start:end].strip(), passages[at].id, start, end, score)
-        for score, at, start, end in ranked
-    ]
-    made.sort(
-        key=lambda one: (
-            not any(
-                one.passage == span.passage and one.start <= span.start < one.end for span in first
-            )
-        )
+        for (at, start, end), score in islice((shown | scores).items(), SENTENCES)
     )
-    return tuple(made[:SENTENCES])
 
 
 def passages_to_read(

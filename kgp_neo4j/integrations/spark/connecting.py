@@ -14,25 +14,28 @@ with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import Row, SparkSession
     from pyspark.sql import functions as f
 
+from kgp_neo4j.corpus.connect import entity_graph
 from kgp_neo4j.corpus.connect.embedding_graph import (
+    check_memory,
+    check_neighbours,
     choose_encoder,
     connect_similarity,
     embed_passages,
     remember_encoder,
 )
 from kgp_neo4j.corpus.connect.graphs import EDGES, graph_counts, mark_complete
-from kgp_neo4j.corpus.connect.steps import timed
+from kgp_neo4j.corpus.connect.steps import Making, timed
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.spark.entity_graph import connect_entities
 from kgp_neo4j.integrations.spark.keyword_graph import connect_keywords
 from kgp_neo4j.integrations.spark.session import mapped, opened, plain_errors, reached
 from kgp_neo4j.integrations.spark.work import Work
-from kgp_neo4j.models.encoder import load_encoder
+from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import passage_text
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
-from kgp_neo4j.types.settings import EntitySettings, KeywordSettings, SimilaritySettings
+from kgp_neo4j.types.settings import SERVICES, EntitySettings, KeywordSettings, SimilaritySettings
 
 __all__ = ["connect"]
 
@@ -53,9 +56,10 @@ def connect(
     """Make the graphs of a corpus anew, as `kgp-neo4j connect --all` does, with the work on Spark.
 
     The keyword and the entity graph and the embeddings are made on the executors, the similarity
-    edges by GDS in the database. A run that was cut short is finished by the next. `database` is
-    that of NEO4J_URI or the embedded one by default. Raises ConfigurationError for `knn-mdr`, which
-    only `kgp-neo4j connect` makes, and CorpusError where there is no corpus.
+    edges by GDS in the database, and by this process alone what spaCy or a web service links. The
+    next run finishes one that was cut short; until then questions do without the graphs it made.
+    `database` is that of NEO4J_URI or the embedded one by default. Raises ConfigurationError for
+    `knn-mdr`, which only `kgp-neo4j connect` makes, and CorpusError where there is no corpus.
     """
     unknown = sorted(set(edges) - set(EDGES))
     if unknown or not edges:
@@ -74,16 +78,31 @@ def connect(
     with opened(database) as used, plain_errors():
         if not used.read("inspect/corpus", corpus=corpus):
             raise no_corpus(corpus)
+        if "knn-st" in edges:
+            encoder = _check_similarity(used, corpus, similarity)
+        # What is read after this is what the graphs are made of.
+        begun = {
+            graph: Making(used, corpus, graph, settings, keep=False)
+            for graph, settings, wanted in (
+                ("keywords", keywords, "tfidf" in edges),
+                ("entities", entities, "entity" in edges and entities.linker == "titles"),
+            )
+            if wanted
+        }
         work = Work(spark, used, corpus, seconds)
         try:
-            if "tfidf" in edges:
-                connect_keywords(work, keywords)
+            if "keywords" in begun:
+                connect_keywords(work, keywords, begun["keywords"])
             if "knn-st" in edges:
-                embedded = _embed_missing(work, similarity)
-            if "entity" in edges:
-                connect_entities(work, entities)
+                embedded = _embed_missing(work, similarity, encoder)
+            if "entities" in begun:
+                connect_entities(work, entities, begun["entities"])
         finally:
             work.close()
+        if "entity" in edges and "entities" not in begun:
+            # What a service has found is kept, so that a run that was cut off goes on.
+            anew = entities.linker not in SERVICES
+            entity_graph.connect_entities(used, corpus, entities, anew, seconds, lambda: None)
         if "knn-st" in edges:
             # Those passages are left that came meanwhile.
             kept = dataclasses.replace(similarity, replace=False)
@@ -96,13 +115,22 @@ def connect(
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 
 
-def _embed_missing(work: Work, settings: SimilaritySettings) -> int:
+def _check_similarity(database: Database, corpus: str, settings: SimilaritySettings) -> Encoder:
+    """Return the encoder, once it is known that the similarity graph can be made."""
+    check_neighbours(settings.neighbours)
+    encoder = choose_encoder(database, corpus, settings)
+    if database.capabilities().gds:
+        (state,) = database.read("inspect/corpus", corpus=corpus)
+        check_memory(database, state["passages"], encoder.dimension, settings.neighbours)
+    return encoder
+
+
+def _embed_missing(work: Work, settings: SimilaritySettings, encoder: Encoder) -> int:
     """Embed the passages that have no embedding, each executor with an encoder of its own.
 
     Returns how many these were.
     """
     database, corpus = work.database, work.corpus
-    encoder = choose_encoder(database, corpus, settings)
     with timed(work.seconds, "embed"):
         if settings.replace:
             database.write("connect/begin", corpus=corpus, graph="similarity", keep=False)

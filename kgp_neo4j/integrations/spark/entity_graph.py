@@ -22,7 +22,6 @@ with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import DataFrame, Row
     from pyspark.sql import functions as f
 
-from kgp_neo4j.corpus.connect import entity_graph
 from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import (
@@ -48,13 +47,9 @@ _LINKED = (
 _VALUES = ("surface", "start", "end", "commonness", "coherence", "score", "offsets")
 
 
-def connect_entities(work: Work, settings: EntitySettings) -> None:
-    """Make the entity graph; where spaCy or a web service links, this process does it alone."""
+def connect_entities(work: Work, settings: EntitySettings, making: Making) -> None:
+    """Make the entity graph by the titles; `making` began before the passages were read."""
     database, corpus = work.database, work.corpus
-    if settings.linker != "titles":
-        entity_graph.connect_entities(database, corpus, settings, True, work.seconds, lambda: None)
-        return
-    making = Making(database, corpus, "entities", settings, keep=False)
     with timed(work.seconds, "link entities"):
         linked = work.hold(_link(work, settings))
         mentions = linked.select("id", f.explode("mentions").alias("m"))
@@ -66,7 +61,7 @@ def connect_entities(work: Work, settings: EntitySettings) -> None:
         entities = new.groupBy("e.name").agg(first.alias("e")).select("name", "e.*")
         entities = work.hold(entities.withColumn("corpus", f.lit(corpus)))
     with timed(work.seconds, "write mentions"):
-        database.write_in_batches("connect/remove_similar", corpus=corpus, type="MENTIONS")
+        database.write_in_batches("connect/remove_edges", corpus=corpus, type="MENTIONS")
         work.tables.write_nodes(entities, "NamedEntity", "corpus", "name")
         work.tables.write_edges(
             documents.select("id", "document", *_VALUES),
@@ -79,7 +74,7 @@ def connect_entities(work: Work, settings: EntitySettings) -> None:
         marks = linked.select(
             "id", f.lit(settings.linker).alias("linkedBy"), f.col("marks").alias("mentionMarks")
         )
-        work.tables.write_nodes(marks, "Passage", "id")
+        work.write_marks(marks)
         database.write_in_batches("connect/remove_entities", corpus=corpus)
     with timed(work.seconds, "shared-entity edges"):
         near = _shared_entities(work, named.join(entities, "name"), documents, settings)
@@ -114,7 +109,8 @@ def _link(work: Work, settings: EntitySettings) -> DataFrame:
         owners += owned
     linker.learn(spots, owners)
     shared = _shared_phrases(work, read, settings.phrase_frequency)
-    made = read.cogroup(shared, work.blocks).flatMap(
+    # In the partitions of what was read, so that no text moves again.
+    made = read.cogroup(shared.partitionBy(work.blocks)).flatMap(
         partial(_linked, linker=context.broadcast(linker))
     )
     return work.spark.createDataFrame(made, _LINKED, verifySchema=False)

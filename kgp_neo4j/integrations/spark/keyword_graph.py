@@ -36,10 +36,9 @@ from kgp_neo4j.types.settings import KeywordSettings
 __all__ = ["connect_keywords"]
 
 
-def connect_keywords(work: Work, settings: KeywordSettings) -> None:
-    """Make the keyword graph."""
+def connect_keywords(work: Work, settings: KeywordSettings, making: Making) -> None:
+    """Make the keyword graph; `making` began before the passages were read."""
     database, corpus = work.database, work.corpus
-    making = Making(database, corpus, "keywords", settings, keep=False)
     with timed(work.seconds, "extract keywords"):
         words = work.hold(_extract(work, settings))
         links = words.select("id", f.posexplode("keywords").alias("n", "k"))
@@ -52,6 +51,7 @@ def connect_keywords(work: Work, settings: KeywordSettings) -> None:
             )
         )
     with timed(work.seconds, "write keywords"):
+        database.write_in_batches("connect/remove_edges", corpus=corpus, type="HAS_KEYWORD")
         database.write_in_batches("load/delete_keywords", corpus=corpus)
         named = texts.select(
             f.lit(corpus).alias("corpus"), "text", f.col("text").alias("title"),
@@ -66,7 +66,7 @@ def connect_keywords(work: Work, settings: KeywordSettings) -> None:
         marks = words.select(
             "id", f.lit(True).alias("inKeywordGraph"), f.col("marks").alias("keywordMarks")
         )
-        work.tables.write_nodes(marks, "Passage", "id")
+        work.write_marks(marks)
     with timed(work.seconds, "shared-keyword edges"):
         near = _keyword_pairs(work, words, links, texts, settings)
         work.write_pairs(near, "SHARES_KEYWORD", "sharedKeywordMarks", "keywords")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,8 +17,9 @@ with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import functions as f
 
 from kgp_neo4j.corpus.connect.steps import MOST_ITEMS, Pairs, outdated, pair_hashes, timed
+from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.integrations.spark.session import Tables, block, together
+from kgp_neo4j.integrations.spark.session import Tables, block, mapped, reached, together
 
 __all__ = ["PAIRS", "Work", "rows_of_pairs"]
 
@@ -24,6 +27,8 @@ _Made = TypeVar("_Made", DataFrame, RDD[Any])
 
 #: Passages of a block: what one executor has in memory at once.
 _BLOCK = 4_096
+#: Passages whose marks are written in one transaction.
+_MARKED = 2_000
 #: The columns of a frame of pairs.
 PAIRS = (
     "first string, second string, count long, weight double, items array<string>, titled boolean"
@@ -79,7 +84,7 @@ class Work:
         ways = named.select("first", "second").union(named.select("second", "first"))
         once = once.join(ways, ["first", "second"], "left_anti")
         edges = self.hold(named.unionByName(once))
-        self.database.write_in_batches("connect/remove_similar", corpus=self.corpus, type=type_)
+        self.database.write_in_batches("connect/remove_edges", corpus=self.corpus, type=type_)
         self.tables.write_edges(
             edges.select("first", "second", "count", "weight", f.col("items").alias(items),
                          f.col("titled").alias("namesTitle")),
@@ -90,7 +95,20 @@ class Work:
             edges.withColumn("block", block("first", self.blocks)),
             _edge_marks, "id string, marks string", self.blocks,
         )  # fmt: skip
-        self.tables.write_nodes(marked.select("id", f.col("marks").alias(marks)), "Passage", "id")
+        self.write_marks(marked.select("id", f.col("marks").alias(marks)))
+
+    def write_marks(self, frame: DataFrame) -> None:
+        """Write what the other columns say of each passage with an `id` that is still there."""
+        task = partial(_write_marks, connection=self.database.connection, corpus=self.corpus)
+        mapped(frame.repartition(self.blocks, "id"), task, "written int").count()
+
+
+def _write_marks(rows: Iterator[Row], connection: Connection, corpus: str) -> Iterator[tuple[int]]:
+    with reached(connection) as database:
+        while some := list(islice(rows, _MARKED)):
+            marks = [row.asDict() for row in some]
+            made = [{"id": row.pop("id"), "marks": row} for row in marks]
+            yield (database.write("connect/marks", corpus=corpus, rows=made)[0]["written"],)
 
 
 def rows_of_pairs(

@@ -10,6 +10,7 @@ from itertools import pairwise
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
 from kgp_neo4j.corpus.tables.questions.question_words import (
+    ABBREVIATED,
     DEMONYMS,
     NUMBERS,
     ORDINALS,
@@ -256,7 +257,7 @@ def _shared(one: str, other: str) -> str:
 def _peoples(made: Links, grid: Grid) -> Iterator[Link]:
     """Yield links of words such as `italian` to cells with the country's name or code."""
     for at, word in enumerate(made.words):
-        if places := DEMONYMS.get(word):
+        if places := DEMONYMS.get(word) or ABBREVIATED.get(word):
             pieces = tuple(f" {place} " for place in places)
             for column in grid.columns:
                 if any(p in f" {t} " for t in grid.folded[column.order - 1] for p in pieces):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kgp_neo4j.text.words import STOP_WORDS, stem
 
 __all__ = [
+    "ABBREVIATED",
     "CUES",
     "DEMONYMS",
     "DOWN",
@@ -144,8 +145,7 @@ CUES: dict[str, frozenset[str]] = {
     ),
 }
 
-#: Names of a country's people, where they are not the country's name with an ending, and the words
-#: that tables use instead of other words.
+#: Names of a country's people, and how tables name the country.
 DEMONYMS: dict[str, tuple[str, ...]] = {
     name: tuple(places.split("/"))
     for name, places in (
@@ -170,7 +170,16 @@ DEMONYMS: dict[str, tuple[str, ...]] = {
             "germans=germany/ger, italians=italy/ita, russians=russia/rus, "
             "canadians=canada/can, australians=australia/aus, kazakh=kazakhstan/kaz, "
             "estonian=estonia/est, latvian=latvia/lat, moroccan=morocco/mar, us=united "
-            "states/usa/u s, usa=united states/us, uk=united kingdom/great britain, "
+            "states/usa/u s, usa=united states/us, uk=united kingdom/great britain"
+        ).split(", ")
+    )
+}
+#: Words and what tables write instead of them.
+ABBREVIATED: dict[str, tuple[str, ...]] = {
+    name: tuple(places.split("/"))
+    for name, places in (
+        pair.split("=")
+        for pair in (
             "won=w/win/winner/1st, win=w/won/winner, wins=w/win/won, victories=w/win/won, "
             "lost=l/loss/lose, lose=l/lost/loss, losses=l/loss/lost, tie=t/d/draw/tied, "
             "tied=t/d/draw/tie, draws=d/draw, away=at/a, home=h/vs, male=m/men, "
