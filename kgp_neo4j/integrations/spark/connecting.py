@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -66,6 +67,10 @@ def connect(
         raise ConfigurationError(
             f"Spark makes no graph named {', '.join(unknown) or '(none)'}",
             hint=f"Choose among {', '.join(EDGES)}.",
+        )
+    if os.environ.get("PYTHONHASHSEED") == "random":
+        raise ConfigurationError(
+            "PYTHONHASHSEED is random, and workers compare hashes", hint="Unset it."
         )
     keywords = keywords or KeywordSettings()
     entities = entities or EntitySettings()

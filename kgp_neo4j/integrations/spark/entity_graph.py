@@ -181,7 +181,7 @@ def _read(rows: Iterable[Row], linker: Broadcast[TextLinker]) -> _Block:
 
 def _counted(keyed: tuple[int, _Block]) -> Iterator[tuple[Any, ...]]:
     at, one = keyed
-    # The hashes of all workers are alike: Spark sees to that.
+    # The hashes of all workers are alike: Spark gives them one PYTHONHASHSEED.
     found = one.reading.phrases.counted()
     for hash_, count, sure in zip(
         found.hashes.tolist(), found.count.tolist(), found.sure.tolist(), strict=True
