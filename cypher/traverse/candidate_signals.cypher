@@ -28,7 +28,23 @@ CALL (c, most) {
   WHERE frequency <= 100
   RETURN collect({entity: e, rarity: 1.0 - log(1.0 + frequency) / most}) AS asked
 }
-CALL (c, chosen, most, asked) {
+CALL () {
+  UNWIND $frontier AS id
+  MATCH (p:Passage {id: id})
+  WHERE COUNT { (p)<-[:SHARES_ENTITY|SHARES_KEYWORD]-() } > $hub
+  RETURN collect(DISTINCT p) AS hubs
+}
+// Each of the best hits once, for all hubs.
+CALL (hubs) {
+  UNWIND CASE hubs WHEN [] THEN [] ELSE keys($hits) END AS id
+  WITH hubs, id
+  ORDER BY $hits[id] DESC, id
+  LIMIT 100
+  MATCH (n:Passage {id: id})-[e:SHARES_ENTITY|SHARES_KEYWORD]->(p)
+  WHERE p IN hubs
+  RETURN collect(e) AS led
+}
+CALL (c, chosen, most, asked, hubs, led) {
   UNWIND $others AS id
   MATCH (n:Passage {id: id})
   RETURN n, null AS link
@@ -43,22 +59,19 @@ CALL (c, chosen, most, asked) {
   WHERE size(chosen) = 0 OR type(e) IN chosen
   RETURN n, [0.0, at, e.weight] AS link
   UNION ALL
-  WITH chosen
+  WITH chosen, hubs, led
   UNWIND range(0, size($frontier) - 1) AS at
   MATCH (p:Passage {id: $frontier[at]})
-  WITH at, chosen, p, COUNT { (p)<-[:SHARES_ENTITY|SHARES_KEYWORD]-() } > $hub AS isHub
-  CALL (p, chosen, isHub) {
-    CALL (p, isHub) {
+  WITH at, chosen, led, p, p IN hubs AS isHub
+  CALL (p, chosen, isHub, led) {
+    CALL (p, isHub, led) {
       WITH isHub
       WHERE NOT isHub
       MATCH (n:Passage)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: true}]->(p)
       RETURN n, e
       UNION ALL
-      WITH isHub
-      WHERE isHub
-      // include: best_hits
-      MATCH (n)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: true}]->(p)
-      RETURN n, e
+      UNWIND [e IN led WHERE endNode(e) = p AND e.namesTitle] AS e
+      RETURN startNode(e) AS n, e
     }
     WITH n, e
     WHERE size(chosen) = 0 OR type(e) IN chosen
@@ -69,12 +82,12 @@ CALL (c, chosen, most, asked) {
   }
   RETURN n, [1.0, at, weight] AS link
   UNION ALL
-  WITH chosen
+  WITH chosen, hubs, led
   UNWIND range(0, size($frontier) - 1) AS at
   MATCH (p:Passage {id: $frontier[at]})
-  WITH at, chosen, p, COUNT { (p)<-[:SHARES_ENTITY|SHARES_KEYWORD]-() } > $hub AS isHub
-  CALL (p, chosen, isHub) {
-    CALL (p, isHub) {
+  WITH at, chosen, led, p, p IN hubs AS isHub
+  CALL (p, chosen, isHub, led) {
+    CALL (p, isHub, led) {
       MATCH (p)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: false}]->(n:Passage)
       RETURN n, e
       UNION ALL
@@ -83,11 +96,8 @@ CALL (c, chosen, most, asked) {
       MATCH (n:Passage)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: false}]->(p)
       RETURN n, e
       UNION ALL
-      WITH isHub
-      WHERE isHub
-      // include: best_hits
-      MATCH (n)-[e:SHARES_ENTITY|SHARES_KEYWORD {namesTitle: false}]->(p)
-      RETURN n, e
+      UNWIND [e IN led WHERE endNode(e) = p AND NOT e.namesTitle] AS e
+      RETURN startNode(e) AS n, e
     }
     WITH n, e
     WHERE size(chosen) = 0 OR type(e) IN chosen

@@ -16,6 +16,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.spark.session import mapped, opened, reached, texts_of
 from kgp_neo4j.types.corpus import Method
 from kgp_neo4j.types.errors import no_corpus
+from kgp_neo4j.types.settings import TraversalSettings
 
 __all__ = ["retrieve"]
 
@@ -52,7 +53,8 @@ def _retrieve(
 
     with reached(connection) as database:
         asked = Corpus(corpus, database=database)
+        settings = TraversalSettings(budget=max(k, TraversalSettings().budget))
         for row in rows:
-            found = asked.retrieve(row["question"], method=method)
+            found = asked.retrieve(row["question"], method=method, settings=settings)
             for rank, p in enumerate(found.passages[:k], 1):
                 yield row["id"], rank, p.id, p.title, p.text, p.score
