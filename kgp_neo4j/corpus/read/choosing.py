@@ -102,8 +102,6 @@ def _chosen(
     if max(yes, no) > span:
         kind = "yes" if yes > no else "no"
         signals = _signals(max(yes, no), nothing, "yes or no", kind)
-        if nothing > max(yes, no):
-            return Choice("none", signals=signals)
         here = windows[fullest][0].passages
         first = [(passages[at].id, a, b) for _, at, a, b in supporting if at in here][:1]
         return Choice(kind, kind, tuple(first), signals)

@@ -26,10 +26,10 @@ __all__ = ["OfflineReader", "load_reader", "passages_to_read"]
 
 #: First passages that are read; with those on the paths to them up to twice as many.
 PASSAGES = 5
-#: Tokens of a window, and windows of a question, at most: two parts fit into each, so that
-#: something of every passage is read.
+#: Tokens of a window at most, and windows that are read unless the first parts of all passages need
+#: more.
 WINDOW = 512
-WINDOWS = PASSAGES
+WINDOWS = 4
 #: Sentences that are shown at most.
 SENTENCES = 3
 
@@ -84,13 +84,14 @@ class OfflineReader:
         texts, places = zip(*(plain_rows(p.text, p.columns) for p in passages), strict=True)
         titled = [(p.heading, text) for p, text in zip(passages, texts, strict=True)]
         building = Windows(network.tokenizer, question, min(WINDOW, network.longest))
-        pieces = pieces_of(network.tokenizer, titled, places, longest=building.half)
+        pieces = pieces_of(network.tokenizer, titled, places)
         # The first parts of all passages before the second part of any.
         order = sorted(
             ((at, part) for parts in pieces for at, part in enumerate(parts)),
             key=lambda one: (one[0], one[1].passage),
         )
-        windows = building.build([part for _, part in order])[:WINDOWS]
+        needed = len(building.build([part for at, part in order if at == 0]))
+        windows = building.build([part for _, part in order])[: max(WINDOWS, needed)]
         return list(zip(windows, network.read(windows), strict=True))
 
 

@@ -64,9 +64,8 @@ def pieces_of(
     tokenizer: Tokenizer,
     texts: Sequence[tuple[str, str]],
     places: Sequence[Sequence[int] | None] = (),
-    longest: int = _PART,
 ) -> list[list[Piece]]:
-    """Return the pieces of passages, given as title and text, of `longest` tokens: mostly one each.
+    """Return the pieces of passages, given as title and text: mostly one each.
 
     `places` has for a text the place of each of its characters in the passage, -1 for those that
     were put in; None or nothing where text and passage are the same.
@@ -81,7 +80,7 @@ def pieces_of(
             spans = [_origin(origin, start, end) for start, end in spans]
         joined = [*_joined(title.word_ids[:_TITLE]), *_joined(body.word_ids)]
         parts = []
-        room = min(longest, _PART) - len(head)
+        room = _PART - len(head)
         for start in range(0, max(len(ids) - _OVERLAP, 1), room - _OVERLAP):
             end = start + room
             parts.append(
@@ -117,11 +116,6 @@ class Windows:
         self._begin = [first, *asked.ids[:QUESTION], self._separator]
         self._asked = asked.offsets[:QUESTION]
         self._longest = longest
-
-    @property
-    def half(self) -> int:
-        """The tokens of a piece of which two fit into a window."""
-        return (self._longest - len(self._begin)) // 2 - 1
 
     def build(self, pieces: Sequence[Piece]) -> list[Window]:
         """Return windows with the pieces in order, each as full as possible."""
