@@ -182,8 +182,8 @@ class ModelAnswerer:
             notes = (*found.notes, *made.notes, "The offline reader answers instead.")
             return self.otherwise.answer(replace(found, notes=notes), encoder=encoder)
         offline = self.otherwise if isinstance(self.otherwise, ReaderAnswerer) else ReaderAnswerer()
-        found = replace(found, sentences=offline.read(found).sentences)
-        found = replace(found, notes=(*found.notes, *made.notes))
+        notes = (*found.notes, *made.notes)
+        found = replace(found, sentences=offline.read(found).sentences, notes=notes)
         if made.kind == "answer":
             numbers = {passage.id: n for n, passage in enumerate(found.passages, 1)}
             text = marked(made.statements, numbers)

@@ -202,9 +202,13 @@ def compare(operation: str, one: str, other: str) -> int | None:
     # 1500 may be a year or a number, 1500 m is no year.
     first, second = typed(one), typed(other)
     measured = {value.unit for value in (first, second) if value.type != "text"} - {""}
-    if "date" not in (first.type, second.type) and first.unit == second.unit:
-        if first.number is None or second.number is None or (lasting and not measured):
-            return None if lasting else _earlier(a, b, least=least)
+    if (
+        first.number is not None
+        and second.number is not None
+        and first.unit == second.unit
+        and "date" not in (first.type, second.type)
+        and (measured or not lasting)
+    ):
         return _first(first.number, second.number, least=least)
     return None if lasting or measured else _earlier(a, b, least=least)
 

@@ -93,7 +93,7 @@ def test_others_change_nothing(
 
 
 class _Broken(Database):
-    """A database whose connection breaks at a statement, or the "second ..." time at it."""
+    """A database whose connection breaks at the statement `step`, or at its second run."""
 
     def __init__(self, connection: Connection, step: str) -> None:
         super().__init__(connection)

@@ -145,49 +145,44 @@ CUES: dict[str, frozenset[str]] = {
     ),
 }
 
+
+def _also(pairs: str) -> dict[str, tuple[str, ...]]:
+    """Return the words that stand for each word, from "word=one/other, ..."."""
+    split = (pair.split("=") for pair in pairs.split(", "))
+    return {word: tuple(others.split("/")) for word, others in split}
+
+
 #: Names of a country's people, and how tables name the country.
-DEMONYMS: dict[str, tuple[str, ...]] = {
-    name: tuple(places.split("/"))
-    for name, places in (
-        pair.split("=")
-        for pair in (
-            "american=united states/usa/us/u s, british=united kingdom/great britain/gbr/uk, "
-            "english=england/eng, french=france/fra, german=germany/ger, spanish=spain/esp, "
-            "italian=italy/ita, dutch=netherlands/ned, irish=ireland/irl, "
-            "scottish=scotland/sco, welsh=wales/wal, swiss=switzerland/sui, "
-            "swedish=sweden/swe, danish=denmark/den, finnish=finland/fin, "
-            "norwegian=norway/nor, polish=poland/pol, czech=czech/cze, greek=greece/gre, "
-            "turkish=turkey/tur, russian=russia/rus, ukrainian=ukraine/ukr, "
-            "hungarian=hungary/hun, romanian=romania/rou, bulgarian=bulgaria/bul, "
-            "croatian=croatia/cro, serbian=serbia/srb, portuguese=portugal/por, "
-            "belgian=belgium/bel, austrian=austria/aut, canadian=canada/can, "
-            "mexican=mexico/mex, brazilian=brazil/bra, argentine=argentina/arg, "
-            "argentinian=argentina/arg, colombian=colombia/col, chilean=chile/chi, "
-            "australian=australia/aus, japanese=japan/jpn, chinese=china/chn, korean=south "
-            "korea/kor, indian=india/ind, kenyan=kenya/ken, ethiopian=ethiopia/eth, "
-            "jamaican=jamaica/jam, cuban=cuba/cub, israeli=israel/isr, egyptian=egypt/egy, "
-            "slovenian=slovenia/slo, israelis=israel/isr, americans=united states/usa/us/u s, "
-            "germans=germany/ger, italians=italy/ita, russians=russia/rus, "
-            "canadians=canada/can, australians=australia/aus, kazakh=kazakhstan/kaz, "
-            "estonian=estonia/est, latvian=latvia/lat, moroccan=morocco/mar, us=united "
-            "states/usa/u s, usa=united states/us, uk=united kingdom/great britain"
-        ).split(", ")
-    )
-}
+DEMONYMS = _also(
+    "american=united states/usa/us/u s, british=united kingdom/great britain/gbr/uk, "
+    "english=england/eng, french=france/fra, german=germany/ger, spanish=spain/esp, "
+    "italian=italy/ita, dutch=netherlands/ned, irish=ireland/irl, "
+    "scottish=scotland/sco, welsh=wales/wal, swiss=switzerland/sui, "
+    "swedish=sweden/swe, danish=denmark/den, finnish=finland/fin, "
+    "norwegian=norway/nor, polish=poland/pol, czech=czech/cze, greek=greece/gre, "
+    "turkish=turkey/tur, russian=russia/rus, ukrainian=ukraine/ukr, "
+    "hungarian=hungary/hun, romanian=romania/rou, bulgarian=bulgaria/bul, "
+    "croatian=croatia/cro, serbian=serbia/srb, portuguese=portugal/por, "
+    "belgian=belgium/bel, austrian=austria/aut, canadian=canada/can, "
+    "mexican=mexico/mex, brazilian=brazil/bra, argentine=argentina/arg, "
+    "argentinian=argentina/arg, colombian=colombia/col, chilean=chile/chi, "
+    "australian=australia/aus, japanese=japan/jpn, chinese=china/chn, korean=south "
+    "korea/kor, indian=india/ind, kenyan=kenya/ken, ethiopian=ethiopia/eth, "
+    "jamaican=jamaica/jam, cuban=cuba/cub, israeli=israel/isr, egyptian=egypt/egy, "
+    "slovenian=slovenia/slo, israelis=israel/isr, americans=united states/usa/us/u s, "
+    "germans=germany/ger, italians=italy/ita, russians=russia/rus, "
+    "canadians=canada/can, australians=australia/aus, kazakh=kazakhstan/kaz, "
+    "estonian=estonia/est, latvian=latvia/lat, moroccan=morocco/mar, us=united "
+    "states/usa/u s, usa=united states/us, uk=united kingdom/great britain"
+)
 #: Words and what tables write instead of them.
-ABBREVIATED: dict[str, tuple[str, ...]] = {
-    name: tuple(places.split("/"))
-    for name, places in (
-        pair.split("=")
-        for pair in (
-            "won=w/win/winner/1st, win=w/won/winner, wins=w/win/won, victories=w/win/won, "
-            "lost=l/loss/lose, lose=l/lost/loss, losses=l/loss/lost, tie=t/d/draw/tied, "
-            "tied=t/d/draw/tie, draws=d/draw, away=at/a, home=h/vs, male=m/men, "
-            "female=f/women, first=1st/1, champion=champions/1st, champions=1st/champion, "
-            "winner=1st/win/w"
-        ).split(", ")
-    )
-}
+ABBREVIATED = _also(
+    "won=w/win/winner/1st, win=w/won/winner, wins=w/win/won, victories=w/win/won, "
+    "lost=l/loss/lose, lose=l/lost/loss, losses=l/loss/lost, tie=t/d/draw/tied, "
+    "tied=t/d/draw/tie, draws=d/draw, away=at/a, home=h/vs, male=m/men, "
+    "female=f/women, first=1st/1, champion=champions/1st, champions=1st/champion, "
+    "winner=1st/win/w"
+)
 
 # Words of headers (stems), and of questions, that indicate a column or a direction.
 PLACES = frozenset(
