@@ -20,12 +20,14 @@ from pyspark.sql import SparkSession
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations import spark
+from kgp_neo4j.integrations.spark import connecting
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError
+from kgp_neo4j.types.settings import SimilaritySettings
 
 pytestmark = pytest.mark.slow
 
@@ -168,6 +170,50 @@ def test_frames_of_texts_and_triples_are_loaded_and_bad_ones_refused(
     again = spark.load_kg(triples, corpus, database=database)
     delete_graph(database, corpus)
     assert (loaded.entities, loaded.relationships, again.new) == (3, 2, 0)
+
+
+def test_a_similarity_graph_that_cannot_be_made_is_refused_before_anything_begins(
+    database: Database, corpus: str, session: SparkSession, file: Path
+) -> None:
+    load(database, [file], corpus)
+    with pytest.raises(ConfigurationError, match="neighbours is 5000"):
+        spark.connect(
+            session, corpus, similarity=SimilaritySettings(neighbours=5000), database=database
+        )
+    query = "MATCH (c:Corpus {name: $c}) RETURN c.making AS making, c.connected AS connected"
+    assert rows(database, query, c=corpus) == [{"making": None, "connected": None}]
+
+
+def test_what_is_deleted_while_it_runs_is_noticed_and_stays_deleted(
+    database: Database,
+    corpus: str,
+    session: SparkSession,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    load(database, [file], corpus)
+    (gone,) = rows(
+        database,
+        "MATCH (d:Document {corpus: $c})-[:HAS_PASSAGE]->(p) "
+        "RETURN d.id AS document, p.id AS passage LIMIT 1",
+        c=corpus,
+    )
+
+    class Deleting(connecting.Work):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            delete_document(self.database, corpus, gone["document"])
+
+    monkeypatch.setattr(connecting, "Work", Deleting)
+    spark.connect(session, corpus, edges=["tfidf", "entity"], database=database)
+    assert rows(database, "MATCH (p {id: $id}) RETURN p", id=gone["passage"]) == []
+    # Neither graph counts as made of what is there now: the next run makes both.
+    assert database.read("connect/made", corpus=corpus) == [{"keywords": None, "entities": None}]
+    monkeypatch.undo()
+    connect(database, corpus, edges=["tfidf", "entity"])
+    made = database.read("connect/made", corpus=corpus)[0]
+    assert made["keywords"] is not None
+    assert made["entities"] is not None
 
 
 def _workers(addresses: set[str]) -> Iterator[psutil.Process]:
