@@ -266,7 +266,7 @@ def _print_source(number: str, conversation: Conversation) -> None:
 
 
 def _print_passage(number: int, passage: Passage) -> None:
-    where = f"{plain(passage.source)}, characters {passage.start}-{passage.end}"
+    where = f"{plain(passage.source)}, {passage.place}"
     click.echo(f"[{number}] {click.style(plain(passage.heading), bold=True)}  {where}")
     click.echo(f"    {plain(passage.text)}")
 

@@ -65,7 +65,7 @@ def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
     if answer.reading is not None:
         made["reading"] = {"kind": answer.reading.kind, "confidence": answer.reading.confidence}
     if not answer.stated:
-        made["sentences"] = [{"text": s.text, "passage": s.passage} for s in answer.sentences]
+        made["sentences"] = [asdict(each) for each in answer.sentences]
     if answer.statements:
         made["statements"] = [asdict(each) for each in answer.statements]
     if answer.structural is not None:

@@ -15,8 +15,8 @@ def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, An
 
     `rank` counts from 1; `title` is the document's, `section` the headings above the passage, empty
     where there are none; `document` is an id, `source` its file or data set; `page` counts from 1
-    (None without pages), `position` passages of the document from 0, `start` and `end` its
-    characters. `path` is the titles from the seed to the passage, `edges` what joins them, `reason`
+    (None without pages), and `recognised` is true where its text was recognised on a picture;
+    `position` counts passages of the document from 0, `start` and `end` its characters. `path` is the titles from the seed to the passage, `edges` what joins them, `reason`
     how the last step was found.
     """
     titles = {passage.id: passage.title for passage in found.passages}
@@ -30,6 +30,7 @@ def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, An
             "document": passage.document,
             "source": passage.source,
             "page": passage.page,
+            "recognised": passage.recognised,
             "position": passage.position,
             "start": passage.start,
             "end": passage.end,

@@ -31,6 +31,7 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         "section": passage.section,
         "source": PurePath(passage.source).name,
         "page": passage.page,
+        "recognised": passage.recognised,
         "position": passage.position,
         "start": passage.start,
         "end": passage.end,

@@ -251,12 +251,10 @@ def _title(passage: Passage) -> str:
 
 
 def _place(passage: Passage) -> str:
-    paged = f"page {passage.page}, " if passage.page is not None else ""
     # Not the whole path: others may see the page.
     name = PurePath(passage.source).name
     source = f"{cut(name, _TITLE)}, " if name else ""
-    where = f"passage {passage.position + 1}, characters {passage.start}–{passage.end}"
-    return escaped(f"{source}{paged}{where}")
+    return escaped(f"{source}{passage.place}")
 
 
 def _queries(queries: tuple[ShownQuery, ...]) -> str:

@@ -120,10 +120,9 @@ def print_answer(answer: Answer, show: int) -> None:
         print_paths(answer, walked)
     _heading(f"Passages ({len(shown)} of {len(answer.passages)}, best first)")
     for passage in shown:
-        where = f"passage {passage.position + 1}, characters {passage.start}-{passage.end}"
         click.echo(
             f"  [{number[passage.id]}] {click.style(plain(passage.heading), bold=True)}  "
-            f"{passage.score:.2f}  {click.style(where, dim=True)}"
+            f"{passage.score:.2f}  {click.style(passage.place, dim=True)}"
         )
         if signals.get(passage.id):
             click.echo(click.style(_wrapped(plain(signals[passage.id]), width, "      "), dim=True))

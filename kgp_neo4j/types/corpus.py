@@ -281,8 +281,8 @@ class Passage:
 
     `title` is the document's. `section` is the path of the headings above the whole passage
     ("Methods > Sampling"), empty where there are none. `page` counts from 1, and is None where the
-    document has no pages. `columns` are the names of the columns of the table that the passage
-    begins within.
+    document has no pages; `recognised` is true where the page is a picture whose text was
+    recognised. `columns` are the names of the columns of the table that the passage begins within.
     """
 
     id: str
@@ -297,6 +297,14 @@ class Passage:
     page: int | None = None
     section: str = ""
     columns: tuple[str, ...] = ()
+    recognised: bool = False
+
+    @property
+    def place(self) -> str:
+        """Return where in its document the passage is: "page 3, passage 5, characters 80–120"."""
+        scanned = " (recognised)" if self.recognised else ""
+        paged = f"page {self.page}{scanned}, " if self.page is not None else ""
+        return f"{paged}passage {self.position + 1}, characters {self.start}–{self.end}"
 
     @property
     def heading(self) -> str:

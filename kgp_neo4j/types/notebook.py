@@ -83,11 +83,9 @@ def _table(
         steps = led[passage.id].steps if passage.id in led else ()
         way = " → ".join(escape(titles.get(step.passage, "…")) for step in steps)
         why = escape((steps[-1].signals or steps[-1].reason) if steps else "")
-        page = f"page {passage.page}, " if passage.page else ""
-        place = f"{page}passage {passage.position + 1}, characters {passage.start}–{passage.end}"
         rows.append(
             f"<tr><td>{n}</td><td style='text-align:left'><b>{escape(passage.heading)}</b><br>"
-            f"<span style='{_DIM}'>{place}</span></td><td>{passage.score:.2f}</td>"
+            f"<span style='{_DIM}'>{passage.place}</span></td><td>{passage.score:.2f}</td>"
             f"<td style='text-align:left'>{way}<br><span style='{_DIM}'>{why}</span></td>"
             f"<td style='text-align:left'>{_excerpt(passage, marks.get(passage.id, []))}</td></tr>"
         )

@@ -256,7 +256,7 @@ def test_questions_are_piped_in(database: Database, demo_corpus: str) -> None:
     assert "Nothing was asked yet." in done.stderr
     assert "Understood as: Who designed the Ardfin Lighthouse?" in done.stdout
     assert "There is no /nonsense." in done.stderr
-    assert "characters 0-" in done.stdout
+    assert "characters 0–" in done.stdout
     assert "found by" in done.stdout
     assert "by the offline reader, confidence" in done.stdout
     assert "Never asked" not in done.output
@@ -273,7 +273,9 @@ def test_sources_keep_their_numbers_and_traces_can_be_kept(
     assert done.exit_code == 0, done.output
     assert "Nothing was asked yet." in done.stderr
     assert done.stdout.count("[1] Hesk Bridge") == 2  # under its answer, and by its number
-    assert re.search(r"^\[1\] Hesk Bridge  \S+, characters 0-", done.stdout, re.MULTILINE)
+    assert re.search(
+        r"^\[1\] Hesk Bridge  \S+, passage 1, characters 0–", done.stdout, re.MULTILINE
+    )
     assert re.search(r"^\[2\] .+, characters \d", done.stdout, re.MULTILINE)
     assert "There is no source 9; they go to 2." in done.stderr
     assert "There is no source ²;" in done.stderr

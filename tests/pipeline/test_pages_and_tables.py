@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,19 @@ def _count(database: Database, corpus: str) -> dict[str, int]:
         c=corpus,
     )
     return {row["label"]: row["n"] for row in found}
+
+
+def test_a_passage_of_a_scanned_page_says_so(database: Database, corpus: str) -> None:
+    printed, scanned, last = report().pages
+    store(
+        database,
+        corpus,
+        replace(report(), pages=(printed, replace(scanned, recognised=True), last)),
+    )
+    found = list_passages(database, corpus)
+    assert [passage.recognised for passage in found] == [False, True, False]
+    assert found[1].place.startswith("page 2 (recognised), passage 2, characters 30–")
+    assert read_passages(database, [found[1].id]) == {found[1].id: found[1]}
 
 
 def test_names_of_two_header_rows() -> None:

@@ -47,19 +47,4 @@ def read_passages(
     Ids from outside need `corpus`, so that they give no passage of another one.
     """
     rows = database.read_packed("inspect/passages", ids=list(dict.fromkeys(ids)), corpus=corpus)
-    return {
-        row["id"]: Passage(
-            id=row["id"],
-            document=row["document"],
-            title=row["title"],
-            position=row["position"],
-            start=row["start"],
-            end=row["end"],
-            text=row["text"],
-            source=row["source"],
-            page=row["page"],
-            section=row["section"],
-            columns=tuple(row["columns"]),
-        )
-        for row in rows
-    }
+    return {row["id"]: Passage(**row | {"columns": tuple(row["columns"])}) for row in rows}

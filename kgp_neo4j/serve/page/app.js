@@ -237,7 +237,7 @@ function listPassages(found, marks, cited = []) {
 }
 
 function passageItem(passage, number, marks, found) {
-  const place = [passage.section, passage.page === null ? "" : `page ${passage.page}`, passage.source].filter(Boolean).join(" · ");
+  const place = [passage.section, passage.page === null ? "" : `page ${passage.page}${passage.recognised ? " (recognised)" : ""}`, passage.source].filter(Boolean).join(" · ");
   const text = make("div", { class: "text", dir: "auto" });
   passageText(text, passage.text, marks);
   const open = () => read(passage.document, { passage: passage.id, marks });
