@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "guess_language"]
+__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "OTHER", "guess_language", "languages"]
 
 #: The language of a corpus that is in no other known one.
 DEFAULT_LANGUAGE = "english"
-#: Neo4j's full-text analyzers that stem a language, by its ISO 639-1 code.
+#: A language without an analyzer of its own: its words are found as they stand.
+OTHER = "other"
+#: Neo4j's full-text analyzers that stem a language, by its ISO 639-1 code. Words of Chinese, Japanese
+#: and Korean have an index beside it.
 LANGUAGES = {
     "ar": "arabic", "bg": "bulgarian", "ca": "catalan", "cs": "czech", "da": "danish",
     "de": "german", "el": "greek", "en": "english", "es": "spanish", "eu": "basque",
@@ -17,22 +20,34 @@ LANGUAGES = {
     "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian",
     "lt": "lithuanian", "lv": "latvian", "nb": "norwegian", "nl": "dutch", "nn": "norwegian",
     "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish",
-    "th": "thai", "tr": "turkish",
+    "th": "thai", "tr": "turkish", "ja": "english", "ko": "english", "zh": "english",
 }  # fmt: skip
 #: Texts that are looked at, and characters of each and of all at least: a few words can be of any
 #: language.
 _TEXTS, _CHARACTERS, _LEAST = 50, 2_000, 200
+#: So much likelier than English, in log odds for each character, is another language: 1.6 to 4 for
+#: prose, while of 3,000 English tables, which are full of names, 99 in 100 have 0.61 or less.
+_LIKELIER = 0.7
+
+
+def languages() -> list[str]:
+    """Return the names of all languages that a corpus may have."""
+    return sorted({*LANGUAGES.values(), OTHER})
 
 
 def guess_language(texts: Iterable[str]) -> str:
     """Return the language that most of the first texts are in, as `LANGUAGES` names it.
 
-    It is English for short texts and for languages without an analyzer of their own; words of
-    Chinese, Japanese and Korean have an index beside it. By py3langid (Lui and Baldwin, ACL 2012).
+    It is English for short texts and where no language is much likelier, and `OTHER` for one without
+    an analyzer. By py3langid (Lui and Baldwin, ACL 2012).
     """
     text = "\n".join(text[:_CHARACTERS] for text in islice(texts, _TEXTS))
     if len(text) < _LEAST:
         return DEFAULT_LANGUAGE
-    from py3langid import classify  # 0.3 s: for the first load of a corpus alone
+    from py3langid import rank  # 0.3 s: for the first load of a corpus alone
 
-    return LANGUAGES.get(classify(text)[0], DEFAULT_LANGUAGE)
+    ranked = rank(text)
+    code, score = ranked[0]
+    if score - dict(ranked)["en"] < _LIKELIER * len(text):
+        return DEFAULT_LANGUAGE
+    return LANGUAGES.get(code, OTHER)

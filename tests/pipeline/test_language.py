@@ -26,6 +26,18 @@ _ENGLISH = (
     "There are two bakeries in the village, a school, and a well without water in summer.",
 )
 
+_POLISH = (
+    "Most zbudował w 1911 roku inżynier Jan Kowalski, a łączy on obie części miasta nad rzeką.",
+    "Wcześniej mieszkańcy przeprawiali się promem, który był powolny i często się psuł.",
+    "We wsi są dwie piekarnie, szkoła oraz studnia, w której latem nie ma wody.",
+)
+#: Names and numbers, as tables have them: nearest to a language with few texts of its own.
+_NAMES = (
+    "Rank | Name | Club | Goals\n1 | Andrei Shkabara | Naftan Novopolotsk | 18\n2 | Vitali Bulyga | "
+    "Dinamo Minsk | 14\n3 | Aleksandr Hleb | BATE Borisov | 13\n4 | Renan Bressan | Gomel | 11\n"
+    "5 | Dzmitry Asipenka | Shakhtyor Soligorsk | 10\n6 | Uladzimir Karytska | Neman Grodno | 9",
+)
+
 
 def _files(folder: Path, texts: tuple[str, ...]) -> list[Path]:
     for at, text in enumerate(texts):
@@ -58,6 +70,17 @@ def test_guessed_from_the_text_and_stemmed(database: Database, corpus: str, tmp_
     assert stored == [{"labelled": True}]
 
 
+def test_a_language_without_a_stemmer(database: Database, corpus: str, tmp_path: Path) -> None:
+    assert load(database, _files(tmp_path, _POLISH), corpus).language == "other"
+    for text, first in (("Kto zbudował most?", [_POLISH[0]]), ("promem", [_POLISH[1]])):
+        found = PassageRetriever(database, corpus, method="bm25").retrieve(Question("q", text))
+        assert [passage.text for passage in found.passages] == first, text
+    read = make_pipeline(database, corpus, method="bm25").ask("Kto zbudował most?")
+    assert read.reading is None
+    assert not read.stated
+    assert "The offline reader knows English; these sentences come nearest." in read.notes
+
+
 def test_given_and_kept(database: Database, corpus: str, tmp_path: Path) -> None:
     folder = _files(tmp_path, _ENGLISH)
     assert load(database, folder, corpus, language="swedish").language == "swedish"
@@ -83,6 +106,8 @@ def test_unknown_language(database: Database, corpus: str, tmp_path: Path, langu
         (_GERMAN, "german"),
         (_ENGLISH, "english"),
         (("Le phare a été construit par la commune. " * 6,), "french"),
+        (_POLISH, "other"),
+        (_NAMES, "english"),
         (("灯塔由市政府建造。" * 30,), "english"),  # these have an index beside the English one
         (("Ein Turm",), "english"),  # too short to tell
         ((), "english"),

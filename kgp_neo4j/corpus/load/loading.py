@@ -32,7 +32,7 @@ def load(
     """Load files, folders and globs into a corpus and report the result.
 
     `passage_size` is in characters; by default files are split at 1,000 and records of up to 10,000
-    stay one passage. `language` is what full-text search stems, one of `LANGUAGES`; by default it
+    stay one passage. `language` is what full-text search stems, one of `languages()`; by default it
     is guessed from the first documents of a new corpus. Loading again changes nothing, and finishes
     a load that was interrupted. The first bad file or line raises InputError, and everything
     committed before stays; with `keep_going` the rest is loaded and the report lists the errors.

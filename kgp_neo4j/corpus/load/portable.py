@@ -12,7 +12,7 @@ from kgp_neo4j.corpus.load.loading import language_of
 from kgp_neo4j.corpus.load.shelf import LARGE
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.portable import Archive, export, unusable
-from kgp_neo4j.text.language import LANGUAGES
+from kgp_neo4j.text.language import languages
 from kgp_neo4j.types.errors import CorpusError, InputError, no_corpus
 from kgp_neo4j.types.transfer import Transfer
 
@@ -175,7 +175,7 @@ def import_corpus(
         chosen = checked_corpus(archive.name if name is None else name)
         root, _ = archive.root(CORPUS)
         language = str(root.get("language"))
-        if language not in LANGUAGES.values():
+        if language not in languages():
             unusable("a language that is none", str(path))
         renamed = chosen != archive.name
         checking = _Placing(chosen, "", renamed=renamed)

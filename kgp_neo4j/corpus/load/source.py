@@ -10,7 +10,7 @@ from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.environment.files import Found, find, shown, size_on_disk
 from kgp_neo4j.environment.progress import Progress
-from kgp_neo4j.text.language import LANGUAGES
+from kgp_neo4j.text.language import languages
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError
@@ -40,7 +40,7 @@ def check_options(corpus: str, passage_size: int | None, language: str | None) -
             f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
         )
     if language is not None:
-        check_choice("language", language, sorted(set(LANGUAGES.values())))
+        check_choice("language", language, languages())
 
 
 def find_files(

@@ -112,7 +112,7 @@ def load(
     Executors split them and write each completely or not at all; a task that is run again finds
     what is stored and goes on. All rows are read before anything is written: with an `error` among
     them this raises InputError, unless `keep_going`. `passage_size` is in characters, `language`
-    one of `LANGUAGES`; `database` is that of NEO4J_URI or the embedded one by default.
+    one of `languages()`; `database` is that of NEO4J_URI or the embedded one by default.
     """
     began = time.monotonic()
     check_options(corpus, passage_size, language)
