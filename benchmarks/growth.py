@@ -368,11 +368,13 @@ def exponent(rows: Sequence[dict[str, Any]], value: Any) -> float | None:
 
 
 def draw(rows: Sequence[dict[str, Any]], title: str) -> Any:
-    """Return the figure: seconds against passages, indexing left and questions right."""
+    """Return the figure: indexing, a question, memory with disk, and R@5, against passages."""
     plt = common.pyplot()
     from matplotlib.ticker import LogLocator
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+    figure, ((left, right), (size, found)) = plt.subplots(
+        2, 2, figsize=(10, 7), layout="constrained"
+    )
     xs = [row["passages"] for row in rows]
     lines = {name: [part(row, name) for row in rows] for name in PARTS}
     lines["load and connect"] = [
@@ -387,16 +389,26 @@ def draw(rows: Sequence[dict[str, Any]], title: str) -> Any:
     for share in (95, 50):
         ys = [row[f"p{share}_seconds"] for row in rows]
         right.plot(xs, ys, "o-", ms=3, lw=1, label=f"p{share}")
-    left.set(title="Indexing", xlabel="passages", ylabel="seconds")
-    right.set(title="A question", xlabel="passages", ylabel="seconds")
-    for axis in (left, right):
-        axis.set(xscale="log", yscale="log")
+    for name in ("server_peak_mb", "python_peak_mb", "database_mb"):
+        label = name.removesuffix("_mb").replace("_peak", "'s memory").replace("python", "Python")
+        label = label.replace("database", "files")
+        size.plot(xs, [row[name] for row in rows], "o-", ms=3, lw=1, label=label)
+    found.plot(xs, [row["recall_at_5"] for row in rows], "o-", ms=3, lw=1)
+    left.set(title="Indexing", ylabel="seconds")
+    right.set(title="A question", ylabel="seconds")
+    size.set(title="Memory at the peak, files on disk", ylabel="MB")
+    found.set(title="R@5 of HotpotQA", ylabel="in 100", ylim=(0, 105))
+    for axis in (left, right, size, found):
+        axis.set(xscale="log", xlabel="passages")
         axis.set_xticks(xs, [f"{x:,}" for x in xs], fontsize=7)
+        axis.minorticks_off()
+    for axis in (left, right, size):
+        axis.set_yscale("log")
         axis.minorticks_off()
         axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    left.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    right.legend(fontsize=7)
+        axis.legend(fontsize=7)
+    left.legend(fontsize=7, loc="lower right")
     figure.suptitle(title, fontsize=10)
     return figure
 

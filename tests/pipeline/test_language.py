@@ -33,9 +33,10 @@ _POLISH = (
 )
 #: Names and numbers, as tables have them: nearest to a language with few texts of its own.
 _NAMES = (
-    "Rank | Name | Club | Goals\n1 | Andrei Shkabara | Naftan Novopolotsk | 18\n2 | Vitali Bulyga | "
-    "Dinamo Minsk | 14\n3 | Aleksandr Hleb | BATE Borisov | 13\n4 | Renan Bressan | Gomel | 11\n"
-    "5 | Dzmitry Asipenka | Shakhtyor Soligorsk | 10\n6 | Uladzimir Karytska | Neman Grodno | 9",
+    "Rank | Name | Club | Goals\n1 | Andrei Shkabara | Naftan Novopolotsk | 18\n"
+    "2 | Vitali Bulyga | Dinamo Minsk | 14\n3 | Aleksandr Hleb | BATE Borisov | 13\n"
+    "4 | Renan Bressan | Gomel | 11\n5 | Dzmitry Asipenka | Shakhtyor Soligorsk | 10\n"
+    "6 | Uladzimir Karytska | Neman Grodno | 9",
 )
 
 

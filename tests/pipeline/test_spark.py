@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,9 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations import spark
 from kgp_neo4j.integrations.spark import connecting
 from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.types.corpus import GraphName
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError
-from kgp_neo4j.types.settings import SimilaritySettings
+from kgp_neo4j.types.settings import KeywordSettings, SimilaritySettings
 
 pytestmark = pytest.mark.slow
 
@@ -216,26 +217,97 @@ def test_what_is_deleted_while_it_runs_is_noticed_and_stays_deleted(
     assert made["entities"] is not None
 
 
-def _workers(addresses: set[str]) -> Iterator[psutil.Process]:
-    """Yield the Python workers of Spark that have these connections to the database."""
+def test_a_run_with_other_settings_that_was_cut_off_leaves_nothing_behind(
+    database: Database,
+    corpus: str,
+    session: SparkSession,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    load(database, [file], corpus)
+    connect(database, corpus, edges=["tfidf"])
+    expected = _everything(database, corpus)
+    write_marks = connecting.Work.write_marks
+
+    def cut_off(work: connecting.Work, frame: Any) -> None:
+        if "sharedKeywordMarks" in frame.columns:  # the edges are written, their marks are not
+            raise CorpusError("cut off")
+        write_marks(work, frame)
+
+    monkeypatch.setattr(connecting.Work, "write_marks", cut_off)
+    with pytest.raises(CorpusError, match="cut off"):
+        spark.connect(
+            session, corpus, edges=["tfidf"], keywords=KeywordSettings(neighbours=2),
+            database=database,
+        )  # fmt: skip
+    monkeypatch.undo()
+    assert _everything(database, corpus) != expected
+    connect(database, corpus, edges=["tfidf"])
+    again = _everything(database, corpus)
+    # It cannot know that the other run has ended, and so that nobody else makes the graph.
+    again["Corpus", corpus]["keywordsOf"] = expected["Corpus", corpus]["keywordsOf"]
+    assert again == expected
+
+
+def _processes(addresses: set[str]) -> Iterator[psutil.Process]:
+    """Yield the executors and workers of Spark that have these connections to the database."""
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):  # it has just ended
-            if "pyspark.daemon" in " ".join(process.cmdline()) and any(
+            command = " ".join(process.cmdline())
+            if ("pyspark.daemon" in command or "CoarseGrainedExecutor" in command) and any(
                 f"127.0.0.1:{c.laddr.port}" in addresses for c in process.net_connections()
             ):
                 yield process
 
 
-def _executor(worker: psutil.Process) -> psutil.Process:
-    """Return the executor that a Python worker of Spark works for."""
-    (found,) = (p for p in worker.parents() if "CoarseGrainedExecutor" in " ".join(p.cmdline()))
+def _executor(process: psutil.Process) -> psutil.Process:
+    """Return the executor that a process works for, or is."""
+    (found,) = (
+        p for p in [process, *process.parents()] if "CoarseGrainedExecutor" in " ".join(p.cmdline())
+    )
     return found
+
+
+def _killed_while_it_writes(
+    database: Database, held_by: str, values: dict[str, Any], kill: str, run: Callable[[], object]
+) -> None:
+    """Run, and kill the worker or the executor that waits for what `held_by` has written."""
+    failed: list[BaseException] = []
+
+    def told() -> None:
+        try:
+            run()
+        except BaseException as error:
+            failed.append(error)
+
+    with database.driver.session() as other, other.begin_transaction() as held:
+        held.run(held_by, values).consume()
+        running = threading.Thread(target=told)
+        running.start()
+        waiting = (
+            "SHOW TRANSACTIONS YIELD status, currentQuery, clientAddress AS address "
+            "WHERE status STARTS WITH 'Blocked' RETURN address"
+        )
+        ends = time.monotonic() + 90
+        killed: list[psutil.Process] = []
+        while not killed and time.monotonic() < ends and not failed:
+            time.sleep(0.1)
+            killed = list(_processes({row["address"] for row in rows(database, waiting)}))
+        if kill == "executor":
+            killed = list(set(map(_executor, killed)))
+        for process in killed:
+            os.kill(process.pid, signal.SIGKILL)
+        held.rollback()
+    running.join(120)
+    assert not failed
+    assert killed
+    assert not running.is_alive()
 
 
 # A dead worker that is taken from those that wait is a failed try more.
 @pytest.mark.parametrize("session", ["false"], indirect=True)
 @pytest.mark.parametrize("kill", ["worker", "executor"])
-def test_what_is_killed_is_replaced_and_the_graph_is_the_same(
+def test_what_is_killed_while_it_loads_is_replaced_and_the_graph_is_the_same(
     database: Database, corpus: str, session: SparkSession, file: Path, kill: str
 ) -> None:
     whole = file.read_text(encoding="utf-8")
@@ -245,40 +317,41 @@ def test_what_is_killed_is_replaced_and_the_graph_is_the_same(
     file.write_text(whole.replace("Carnegie Mellon Silicon Valley is", "It is", 1), "utf-8")
     load(database, [file], corpus)
     file.write_text(whole, encoding="utf-8")
-
     documents = spark.read_documents(session, [file])
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            spark.load(documents, corpus, database=database)
-        except BaseException as error:  # told to the test
-            failed.append(error)
-
-    with database.driver.session() as holding, holding.begin_transaction() as held:
-        # The document that has changed cannot be written before who writes it is killed.
-        held.run(
-            "MATCH (d:Document {corpus: $c}) WHERE d.title STARTS WITH 'Carnegie' SET d.held = 1",
-            c=corpus,
-        ).consume()
-        loading = threading.Thread(target=run)
-        loading.start()
-        waiting = (
-            "SHOW TRANSACTIONS YIELD status, currentQuery, clientAddress AS address "
-            "WHERE status STARTS WITH 'Blocked' AND currentQuery CONTAINS 'MERGE (d:Document' "
-            "RETURN address"
-        )
-        ends = time.monotonic() + 60
-        while not (found := rows(database, waiting)) and time.monotonic() < ends and not failed:
-            time.sleep(0.1)
-        killed = list(_workers({row["address"] for row in found}))
-        if kill == "executor":
-            killed = list(set(map(_executor, killed)))
-        for process in killed:
-            os.kill(process.pid, signal.SIGKILL)
-        held.rollback()
-    loading.join(120)
-    assert killed
-    assert not failed
-    assert not loading.is_alive()
+    _killed_while_it_writes(
+        database, "MATCH (d:Document {corpus: $c}) WHERE d.title STARTS WITH 'Carn' SET d.h = 1",
+        {"c": corpus}, kill, lambda: spark.load(documents, corpus, database=database),
+    )  # fmt: skip
     assert _everything(database, corpus) == expected
+
+
+@pytest.mark.parametrize("session", ["false"], indirect=True)
+@pytest.mark.parametrize(
+    ("kill", "edges", "held_by"),
+    [
+        ("executor", "tfidf", "CREATE (:Keyword {corpus: $c, text: $keyword})"),
+        ("worker", "knn-st", "MATCH (p:Passage {corpus: $c, position: 0}) SET p.held = 1"),
+    ],
+)
+def test_what_is_killed_while_it_connects_is_replaced_and_the_graph_is_the_same(
+    database: Database,
+    corpus: str,
+    session: SparkSession,
+    file: Path,
+    kill: str,
+    edges: GraphName,
+    held_by: str,
+) -> None:
+    load(database, [file], corpus)
+    connect(database, corpus, edges=[edges])
+    expected, near = _everything(database, corpus), _similar(database, corpus)
+    query = "MATCH (k:Keyword {corpus: $c}) RETURN min(k.text) AS keyword"
+    (keyword,) = rows(database, query, c=corpus)
+    delete_corpus(database, corpus)
+    load(database, [file], corpus)
+    _killed_while_it_writes(
+        database, held_by, {"c": corpus, **keyword}, kill,
+        lambda: spark.connect(session, corpus, edges=[edges], database=database),
+    )  # fmt: skip
+    assert _everything(database, corpus) == expected
+    assert len(_similar(database, corpus) & near) >= 0.98 * len(near)
