@@ -48,6 +48,8 @@ _JOB = "kgp_job"
 _SAME_INDEX = "EquivalentSchemaRuleAlreadyExists"
 #: Indexes that one statement makes, at most.
 _MOST_INDEXES = 2
+#: The code of a statement that only Neo4j Enterprise has.
+_ENTERPRISE = "UnsupportedAdministrationCommand"
 _MISSING = ("There is no procedure", "Unknown function")
 # What the driver logs should not reach the user's terminal: its errors are raised too.
 for _name in ("neo4j", "neo4j.notifications"):
@@ -283,6 +285,12 @@ def _translated_errors(query: Statement) -> Iterator[None]:
                 f"the server lacks a plugin: {error.message}",
                 where=query.path,
                 hint="Install GDS and APOC on it, or unset NEO4J_URI to use the embedded server.",
+            ) from error
+        if _ENTERPRISE in (error.code or ""):
+            raise CapabilityError(
+                "the server is Neo4j Community, which has one database and no roles",
+                where=query.path,
+                hint="Use Neo4j Enterprise or Aura, or leave the option out.",
             ) from error
         if (error.message or "").startswith(_VALIDATION_FAILED):
             raise DatabaseError(

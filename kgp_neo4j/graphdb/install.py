@@ -15,6 +15,7 @@ from kgp_neo4j.types.corpus import InstallReport as Installed
 from kgp_neo4j.types.errors import CapabilityError, DatabaseError
 
 __all__ = [
+    "chosen_connection",
     "install",
     "installation",
     "missing",
@@ -47,7 +48,7 @@ def open_database(
     The schema is created on first use. Procedures are installed into the embedded server; into a
     user's own server only by `install`. `echo` gets messages about steps that take long.
     """
-    return open_ready(_connection(folders, echo))
+    return open_ready(chosen_connection(folders, echo))
 
 
 def open_to_read(
@@ -57,7 +58,7 @@ def open_to_read(
 
     Raises DatabaseError for a database of an earlier release.
     """
-    database = Database(_connection(folders, echo), read_only=True)
+    database = Database(chosen_connection(folders, echo), read_only=True)
     try:
         database.verify()
         state = _state(database)
@@ -72,7 +73,10 @@ def open_to_read(
     return database
 
 
-def _connection(folders: Folders | None, echo: Callable[[str], object] | None) -> Connection:
+def chosen_connection(
+    folders: Folders | None = None, echo: Callable[[str], object] | None = None
+) -> Connection:
+    """Return the server that `NEO4J_URI` names, or the embedded one, which is started."""
     connection = connection_from_environment()
     if connection is None:
         # Imported here: a user's own server needs neither jgo nor a JVM.

@@ -16,8 +16,9 @@ def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, An
     `rank` counts from 1; `title` is the document's, `section` the headings above the passage, empty
     where there are none; `document` is an id, `source` its file or data set; `page` counts from 1
     (None without pages), and `recognised` is true where its text was recognised on a picture;
-    `position` counts passages of the document from 0, `start` and `end` its characters. `path` is the titles from the seed to the passage, `edges` what joins them, `reason`
-    how the last step was found.
+    `position` counts passages of the document from 0, `start` and `end` its characters. `path` is
+    the titles from the seed to the passage, `edges` what joins them, `reason` how the last step was
+    found.
     """
     titles = {passage.id: passage.title for passage in found.passages}
     paths = {path.last: path for path in found.paths}

@@ -11,8 +11,8 @@ __all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "OTHER", "guess_language", "language
 DEFAULT_LANGUAGE = "english"
 #: A language without an analyzer of its own: its words are found as they stand.
 OTHER = "other"
-#: Neo4j's full-text analyzers that stem a language, by its ISO 639-1 code. Words of Chinese, Japanese
-#: and Korean have an index beside it.
+#: Neo4j's full-text analyzers that stem a language, by its ISO 639-1 code. Words of Chinese,
+#: Japanese and Korean have an index beside it.
 LANGUAGES = {
     "ar": "arabic", "bg": "bulgarian", "ca": "catalan", "cs": "czech", "da": "danish",
     "de": "german", "el": "greek", "en": "english", "es": "spanish", "eu": "basque",
@@ -38,8 +38,8 @@ def languages() -> list[str]:
 def guess_language(texts: Iterable[str]) -> str:
     """Return the language that most of the first texts are in, as `LANGUAGES` names it.
 
-    It is English for short texts and where no language is much likelier, and `OTHER` for one without
-    an analyzer. By py3langid (Lui and Baldwin, ACL 2012).
+    It is English for short texts and where no language is much likelier, and `OTHER` for one
+    without an analyzer. By py3langid (Lui and Baldwin, ACL 2012).
     """
     text = "\n".join(text[:_CHARACTERS] for text in islice(texts, _TEXTS))
     if len(text) < _LEAST:
