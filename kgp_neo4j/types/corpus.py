@@ -348,6 +348,11 @@ class ReasoningPath:
         """Return the id of the last passage of the path."""
         return self.steps[-1].passage
 
+    @property
+    def judged(self) -> float | None:
+        """Return how likely the last passage belongs to the question, where the agent judges it."""
+        return self.steps[-1].judged
+
     def then(self, step: Step) -> ReasoningPath:
         """Return this path with one more step."""
         return ReasoningPath((*self.steps, step))

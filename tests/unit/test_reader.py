@@ -97,6 +97,17 @@ def test_an_uncertain_answer_is_shown_as_likely(reader: OfflineReader, sure_from
         OfflineReader(reader._network, {"calibration": {**calibration, "weights": {"no such": 1}}})
 
 
+@pytest.mark.parametrize(
+    ("judged", "kind"), [(0.95, "span"), (0.02, "none"), (None, "span")], ids=str
+)
+def test_passages_that_the_agent_takes_for_foreign_answer_nothing(
+    reader: OfflineReader, judged: float | None, kind: str
+) -> None:
+    passage = _passage("Hesk Bridge", "The Hesk Bridge was designed by Yusuf Arden in 1911.")
+    path = ReasoningPath((Step(passage.id, "seed", 1.0, judged=judged),))
+    assert reader.read("Who designed the Hesk Bridge?", [passage], [path]).kind == kind
+
+
 def test_rows_are_read_with_the_names_of_their_columns() -> None:
     table = (
         "Before.\n| Vessel | Built |\n|---|:--|\n| MV Torsa | 1998 |\n| a \\| b |\n"

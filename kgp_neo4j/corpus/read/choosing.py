@@ -30,6 +30,10 @@ _SUPPORT = PIECES.index("support")
 _OPERATION = 0.5
 #: Least confidence for an answer to be stated, where a card gives none.
 _STATED = 0.8
+#: Least sum of log odds for the passages to be about the question: the agent's for the best one, and
+#: half of the reader's for its answer. Fitted on three of four kinds of documents, the two tell
+#: questions about the fourth from others in 97 to 100 of 100 pairs.
+_ABOUT = -0.5
 _VALUES = 0.1
 _LONGEST = 12
 #: Words of a sentence at least.
@@ -207,7 +211,8 @@ def _by_support(
 class Calibration:
     """A logistic function of a choice's signals.
 
-    Below `threshold` there is no answer; from `stated` on nine in ten answers are right.
+    From `stated` on nine in ten answers are right. Below `threshold` there is no answer, where the
+    agent does not say how likely the passages belong to the question.
     """
 
     bias: float = 0.0
@@ -233,6 +238,15 @@ class Calibration:
         """Return the probability that a choice is right."""
         score = self.bias + sum(w * choice.signals.get(name, 0.0) for name, w in self.weights)
         return 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
+
+    def is_answer(self, confidence: float, judged: float | None) -> bool:
+        """Return whether there is an answer, and not passages about something else alone.
+
+        `judged` is the agent's probability that the best passage belongs to the question.
+        """
+        if judged is None:
+            return confidence >= self.threshold
+        return _log_odds(judged) + _log_odds(confidence) / 2 >= _ABOUT
 
     def nothing(self, choice: Choice) -> float:
         """Return the probability that the passages have no answer."""
