@@ -140,6 +140,9 @@ def test_spark_makes_the_graph_of_one_machine_once_and_again(
         own = Corpus(corpus, database=database).retrieve(question).passages[:3]
         passages = [(row["passage"], row["rank"]) for row in found if row["id"] == id_]
         assert passages == [(p.id, rank) for rank, p in enumerate(own, 1)]
+    # More than a traversal finds by default.
+    found = spark.retrieve(frame, corpus, k=40, database=database).collect()
+    assert {row["id"]: row["rank"] for row in found} == {"a": 40, "b": 40}
 
 
 def test_frames_of_texts_and_triples_are_loaded_and_bad_ones_refused(

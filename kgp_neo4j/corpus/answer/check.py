@@ -17,13 +17,11 @@ import regex
 from kgp_neo4j.corpus.answer.reply import Claim
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.tables.questions.question_words import (
-    DEMONYMS,
     NUMBERS,
     ORDINALS,
-    header_stem,
 )
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.text.words import content_words, words
+from kgp_neo4j.text.words import content_words, stem, words
 from kgp_neo4j.types.corpus import Passage, Statement
 
 __all__ = ["MARK", "Evidence", "Support", "check", "denies", "marked"]
@@ -51,9 +49,6 @@ _CLAUSE = regex.compile(
 )
 #: "One" is not compared as a number, because of "one of them".
 _VALUES = {name: str(value) for name, value in (NUMBERS | ORDINALS).items()} | {"one": ""}
-_PLACES = [
-    (demonym, frozenset(place.split())) for demonym, places in DEMONYMS.items() for place in places
-]
 _ORDINAL = regex.compile(r"(\d+)(?:st|nd|rd|th|s)")
 
 
@@ -139,10 +134,8 @@ class Evidence:
         if not wanted.all:
             return Support(0.0, "it says nothing that could be compared")
         chosen = [(at, s) for at in places for s in self._best(wanted, at)]
-        known = _with_places(
-            frozenset[str]().union(
-                *(self._titles[at].forms for at in places), *(s.forms for _, s in chosen)
-            )
+        known = frozenset[str]().union(
+            *(self._titles[at].forms for at in places), *(s.forms for _, s in chosen)
         )
         missing = sorted(name for name in wanted.names if not {name, _key(name)} & known)
         missing += sorted(wanted.numbers - known)
@@ -185,7 +178,6 @@ class Evidence:
         """
         wanted = _compared(answer)
         known = self._titles[at].forms.union(*(s.forms for s in self._sentences[at]))
-        known = _with_places(known)
         text = f" {_run(self.passages[at].heading)} \n {_run(self.passages[at].text)} "
         if (short := _run(answer)) and f" {short} " in text:
             return True
@@ -312,19 +304,8 @@ def _number(word: str) -> str | None:
     return _VALUES.get(word)
 
 
-def _with_places(known: frozenset[str]) -> frozenset[str]:
-    """Add "France" where there is "French", and the other way round."""
-    more: set[str] = set()
-    for demonym, place in _PLACES:
-        if place <= known:
-            more.add(demonym)
-        if demonym in known:
-            more |= place
-    return known | more
-
-
 def _key(word: str) -> str:
-    return header_stem(word)[:_STEM_LETTERS]
+    return stem(word)[:_STEM_LETTERS]
 
 
 # --- Claims ---

@@ -10,12 +10,9 @@ from itertools import pairwise
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
 from kgp_neo4j.corpus.tables.questions.question_words import (
-    ABBREVIATED,
-    DEMONYMS,
     NUMBERS,
     ORDINALS,
     STOP,
-    header_stem,
 )
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid, folded
 from kgp_neo4j.text.values import COMPARING, MONTHS, typed
@@ -171,7 +168,7 @@ def link(question: str, grid: Grid) -> Links:
     """Link a question to a table."""
     words = [folded(w.casefold()) for w in _TOKEN.findall(question.replace("_", " "))]
     # Cut as `normal` cuts text: a decimal point or a thousands' comma splits a number in two.
-    made = Links(question, words, [header_stem(word) for word in words])
+    made = Links(question, words, [stem(word) for word in words])
     made.columns = [_column(made, header) for header in grid.stems]
     for at, (word, number) in enumerate(pairwise(words)):
         if word == "column" and number.isdecimal() and 0 < int(number) <= len(made.columns):
@@ -242,7 +239,7 @@ def _cells(made: Links, grid: Grid) -> list[Link]:
         if (not exact or _wider(grid, column, pieces_)) and grid.folded[column - 1]:
             condition = Condition(column, "contains", texts=pieces_[:1], said=said)
             links.append(Link(condition, *span, False, share))
-    links += _peoples(made, grid)
+    links += _abbreviated(made, grid)
     links += _missing(made, grid)
     links.sort(key=lambda each: (each.start - each.end, not each.exact, each.condition.column))
     return links
@@ -254,14 +251,15 @@ def _shared(one: str, other: str) -> str:
     return min(one, other, key=len) if size is None else one[:size]
 
 
-def _peoples(made: Links, grid: Grid) -> Iterator[Link]:
-    """Yield links of words such as `italian` to cells with the country's name or code."""
-    for at, word in enumerate(made.words):
-        if places := DEMONYMS.get(word) or ABBREVIATED.get(word):
-            pieces = tuple(f" {place} " for place in places)
-            for column in grid.columns:
-                if any(p in f" {t} " for t in grid.folded[column.order - 1] for p in pieces):
-                    condition = Condition(column.order, "contains", texts=pieces, said=word)
+def _abbreviated(made: Links, grid: Grid) -> Iterator[Link]:
+    """Yield links of words to codes that they begin with: `won` to W, `italian` to ITA."""
+    for column, codes in zip(grid.columns, grid.codes, strict=True):
+        for at, word in enumerate(made.words):
+            if word in STOP:
+                continue
+            for code in codes:
+                if word.startswith(code) and word != code:
+                    condition = Condition(column.order, "=", texts=codes[code], said=word)
                     yield Link(condition, at, at + 1, False, 0.6)
 
 

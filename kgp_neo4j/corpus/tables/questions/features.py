@@ -14,10 +14,7 @@ from kgp_neo4j.corpus.tables.questions.plans import Plan, columns_of, cues_of
 from kgp_neo4j.corpus.tables.questions.question_words import (
     CUES,
     DOWN,
-    PEOPLE,
-    PLACES,
     STOP,
-    TIMES,
     UP,
 )
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
@@ -41,7 +38,7 @@ FEATURES = (
     "picked header", "picked best", "picked rank", "picked near", "picked last", "picked asked",
     "header", "given whole", "given best", "given rank", "given place", "given leftmost text",
     "given used", "given picked", "given counted", "given number", "given date", "given distinct",
-    "who text", "when time", "where place", "many number",
+    "who text", "where text", "when date", "many number",
     "values", "one value", "value number", "value zero", "value one", "value log", "value long",
     "value in question", "value is row count",
     "rows", "all rows", "one row", "rows log", "total row", "table rows", "table columns",
@@ -174,7 +171,7 @@ class _Question:
         if not plan.column:
             return {}
         grid, at = self.grid, plan.column - 1
-        linked, stems = self.links.columns[at], set(grid.stems[at])
+        linked = self.links.columns[at]
         text = grid.columns[at].type == "text"
         made: dict[str, float] = {
             "header": linked.score,
@@ -195,9 +192,9 @@ class _Question:
         if self.asked >= 0 and (ahead := [p for p in linked.places if p > self.asked]):
             made["given place"] = 1.0 / (min(ahead) - self.asked)
         for name, asked, fits in (
-            ("who text", self.who, text or bool(stems & PEOPLE)),
-            ("when time", self.when, bool(stems & TIMES) or grid.dated[at] > 0.5),
-            ("where place", self.where, bool(stems & PLACES)),
+            ("who text", self.who, text),
+            ("where text", self.where, text),
+            ("when date", self.when, grid.dated[at] > 0.5),
             ("many number", self.many, grid.valued[at] > 0.5),
         ):
             made[name] = asked * (1.0 if fits else -1.0)

@@ -1,58 +1,22 @@
-"""The words of questions over tables: numbers, header words, and names of operations."""
+"""The words of questions over tables: numbers, and names of operations."""
 
 from __future__ import annotations
 
-from kgp_neo4j.text.words import STOP_WORDS, stem
+from kgp_neo4j.text.words import STOP_WORDS
 
 __all__ = [
-    "ABBREVIATED",
     "CUES",
-    "DEMONYMS",
     "DOWN",
     "NUMBERS",
     "ORDINALS",
-    "PEOPLE",
-    "PLACES",
     "STOP",
-    "TIMES",
     "UP",
-    "header_stem",
 ]
 
 #: Words that name nothing in a table: those of every text, and question words.
 STOP = STOP_WORDS | frozenset(
     "name list listed give tell total number amount previous long table chart".split()
 )
-#: Words of questions with the word that headers use instead.
-_HEADERS_SAY = {
-    said: header
-    for header, words in {
-        "win": "won winner winners",
-        "loss": "lost lose losses",
-        "birth": "born",
-        "death": "died die dead",
-        "build": "built",
-        "write": "wrote written writer",
-        "hold": "held",
-        "person": "people",
-        "man": "men",
-        "woman": "women",
-        "child": "children",
-        "start": "began begin",
-        "height": "tall tallest high",
-        "length": "long longest",
-        "width": "wide",
-        "weight": "heavy heaviest",
-        "age": "old oldest youngest",
-    }.items()
-    for said in words.split()
-}
-
-
-def header_stem(word: str) -> str:
-    """Return the stem of a word, or of the word that headers use instead of it."""
-    return stem(_HEADERS_SAY.get(word, word))
-
 
 NUMBERS = {
     name: at
@@ -145,66 +109,6 @@ CUES: dict[str, frozenset[str]] = {
     ),
 }
 
-
-def _also(pairs: str) -> dict[str, tuple[str, ...]]:
-    """Return the words that stand for each word, from "word=one/other, ..."."""
-    split = (pair.split("=") for pair in pairs.split(", "))
-    return {word: tuple(others.split("/")) for word, others in split}
-
-
-#: Names of a country's people, and how tables name the country.
-DEMONYMS = _also(
-    "american=united states/usa/us/u s, british=united kingdom/great britain/gbr/uk, "
-    "english=england/eng, french=france/fra, german=germany/ger, spanish=spain/esp, "
-    "italian=italy/ita, dutch=netherlands/ned, irish=ireland/irl, "
-    "scottish=scotland/sco, welsh=wales/wal, swiss=switzerland/sui, "
-    "swedish=sweden/swe, danish=denmark/den, finnish=finland/fin, "
-    "norwegian=norway/nor, polish=poland/pol, czech=czech/cze, greek=greece/gre, "
-    "turkish=turkey/tur, russian=russia/rus, ukrainian=ukraine/ukr, "
-    "hungarian=hungary/hun, romanian=romania/rou, bulgarian=bulgaria/bul, "
-    "croatian=croatia/cro, serbian=serbia/srb, portuguese=portugal/por, "
-    "belgian=belgium/bel, austrian=austria/aut, canadian=canada/can, "
-    "mexican=mexico/mex, brazilian=brazil/bra, argentine=argentina/arg, "
-    "argentinian=argentina/arg, colombian=colombia/col, chilean=chile/chi, "
-    "australian=australia/aus, japanese=japan/jpn, chinese=china/chn, korean=south "
-    "korea/kor, indian=india/ind, kenyan=kenya/ken, ethiopian=ethiopia/eth, "
-    "jamaican=jamaica/jam, cuban=cuba/cub, israeli=israel/isr, egyptian=egypt/egy, "
-    "slovenian=slovenia/slo, israelis=israel/isr, americans=united states/usa/us/u s, "
-    "germans=germany/ger, italians=italy/ita, russians=russia/rus, "
-    "canadians=canada/can, australians=australia/aus, kazakh=kazakhstan/kaz, "
-    "estonian=estonia/est, latvian=latvia/lat, moroccan=morocco/mar, us=united "
-    "states/usa/u s, usa=united states/us, uk=united kingdom/great britain"
-)
-#: Words and what tables write instead of them.
-ABBREVIATED = _also(
-    "won=w/win/winner/1st, win=w/won/winner, wins=w/win/won, victories=w/win/won, "
-    "lost=l/loss/lose, lose=l/lost/loss, losses=l/loss/lost, tie=t/d/draw/tied, "
-    "tied=t/d/draw/tie, draws=d/draw, away=at/a, home=h/vs, male=m/men, "
-    "female=f/women, first=1st/1, champion=champions/1st, champions=1st/champion, "
-    "winner=1st/win/w"
-)
-
-# Words of headers (stems), and of questions, that indicate a column or a direction.
-PLACES = frozenset(
-    map(
-        header_stem,
-        (
-            "location venue city country town place stadium state region site district nation "
-            "nationality county hometown arena circuit track"
-        ).split(),
-    )
-)
-PEOPLE = frozenset(
-    map(
-        header_stem,
-        (
-            "name player driver person director artist author writer actor win candidate coach "
-            "rider athlete swimmer team nation country runner skater manager president incumbent "
-            "leader"
-        ).split(),
-    )
-)
-TIMES = frozenset(map(header_stem, "year date month day season time period released".split()))
 #: Words that ask for the most or the latest, and for the least or the earliest.
 UP = frozenset(
     (

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kgp_neo4j.corpus.load.grid import normal
-from kgp_neo4j.corpus.tables.questions.question_words import header_stem
 from kgp_neo4j.text.values import column_type, typed
+from kgp_neo4j.text.words import stem
 
 __all__ = ["Cell", "Column", "Grid", "folded", "grid_of"]
+
+#: Letters of a code, at most: W, ITA.
+_CODE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,7 @@ class Grid:
     @cached_property
     def stems(self) -> tuple[tuple[str, ...], ...]:
         """Return the stems of each column's header."""
-        return tuple(
-            tuple(map(header_stem, folded(normal(c.header)).split())) for c in self.columns
-        )
+        return tuple(tuple(map(stem, folded(normal(c.header)).split())) for c in self.columns)
 
     @cached_property
     def valued(self) -> tuple[float, ...]:
@@ -90,6 +91,14 @@ class Grid:
                 found.setdefault(folded(norm), {})[norm] = None
             made.append({key: tuple(norms) for key, norms in found.items() if key})
         return tuple(made)
+
+    @cached_property
+    def codes(self) -> tuple[dict[str, tuple[str, ...]], ...]:
+        """Return the texts, as `folded` does, of each column that has short codes alone."""
+        return tuple(
+            found if all(len(text) <= _CODE and text.isalpha() for text in found) else {}
+            for found in self.folded
+        )
 
     @cached_property
     def words(self) -> dict[str, list[tuple[int, tuple[str, ...], int]]]:
