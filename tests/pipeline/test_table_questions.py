@@ -213,14 +213,15 @@ def test_words_are_linked_to_cells_and_columns(grid: Grid) -> None:
     found = {(each.condition.column, each.condition.texts) for each in links.cells}
     assert (6, ("reykjavík",)) in found
     assert (1, (" queen ",)) in found
+    assert (2, (" norway ",)) in found
     assert [at + 1 for at, c in enumerate(links.columns) if c.score >= 1] == [1, 6]
 
 
-def test_words_are_linked_to_the_codes_that_they_begin_with() -> None:
+def test_words_are_linked_to_codes_and_words_that_begin_like_them() -> None:
     rows = [("Ada", "W", "ITA"), ("Bo", "L", "GER"), ("Cleo", "W", "Italy, once")]
     links = link("Which Italian player won?", grid_of(("Player", "Result", "Flag"), rows))
     found = {(each.condition.column, each.condition.texts) for each in links.cells}
-    assert found == {(2, ("w",))}  # the last column has more than codes
+    assert found == {(2, ("w",)), (3, (" italy ",))}  # the last column has more than codes
     links = link("Which Italian player won?", grid_of(("Player", "Result", "Flag"), rows[:2]))
     found = {(each.condition.column, each.condition.texts) for each in links.cells}
     assert found == {(2, ("w",)), (3, ("ita",))}

@@ -162,6 +162,8 @@ def _date(words: list[str], at: int) -> tuple[int, str, str]:
 _TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\w+")
 #: Words of a span of a question that is searched for, at most.
 _LONGEST = 14
+#: Letters of a cell's word at least, and those at its end in which a longer word may differ.
+_SHORTEST, _ENDING = 5, 2
 
 
 def link(question: str, grid: Grid) -> Links:
@@ -239,7 +241,7 @@ def _cells(made: Links, grid: Grid) -> list[Link]:
         if (not exact or _wider(grid, column, pieces_)) and grid.folded[column - 1]:
             condition = Condition(column, "contains", texts=pieces_[:1], said=said)
             links.append(Link(condition, *span, False, share))
-    links += _abbreviated(made, grid)
+    links += _alike(made, grid)
     links += _missing(made, grid)
     links.sort(key=lambda each: (each.start - each.end, not each.exact, each.condition.column))
     return links
@@ -251,16 +253,28 @@ def _shared(one: str, other: str) -> str:
     return min(one, other, key=len) if size is None else one[:size]
 
 
-def _abbreviated(made: Links, grid: Grid) -> Iterator[Link]:
-    """Yield links of words to codes that they begin with: `won` to W, `italian` to ITA."""
-    for column, codes in zip(grid.columns, grid.codes, strict=True):
-        for at, word in enumerate(made.words):
-            if word in STOP:
-                continue
+def _alike(made: Links, grid: Grid) -> Iterator[Link]:
+    """Yield links of words to codes and words of cells that begin like them.
+
+    That is `won` to W, and `italian` to ITA and to Italy.
+    """
+    for at, word in enumerate(made.words):
+        if word in STOP:
+            continue
+        for column, codes in zip(grid.columns, grid.codes, strict=True):
             for code in codes:
                 if word.startswith(code) and word != code:
                     condition = Condition(column.order, "=", texts=codes[code], said=word)
                     yield Link(condition, at, at + 1, False, 0.6)
+        near = {(order, parts[place]) for order, parts, place in grid.words.get(word[:4], ())}
+        for order, part in sorted(near):
+            if (
+                len(word) > len(part) >= _SHORTEST
+                and len(part) - len(_shared(word, part)) <= _ENDING
+                and stem(word) != stem(part)
+            ):
+                condition = Condition(order, "contains", texts=(f" {part} ",), said=word)
+                yield Link(condition, at, at + 1, False, 0.6)
 
 
 _NONE = frozenset("no not never without zero none any nothing undefeated t missing blank".split())
