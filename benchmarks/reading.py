@@ -185,11 +185,7 @@ def main() -> None:
                 if kind == "retrieved":
                     sure += got["sure"]
                     right += got["right"]
-        print(
-            "\n| questions of the other sets, asked of | | no answer | stated |\n|---"
-            + "|---" * 3
-            + "|"
-        )
+        print("\n| questions of other sets, asked of | | no answer | stated |\n|---|---|---|---|")
         for name in given.sets:
             others = [r for other in given.sets if other != name for r in asked[other][:_FOREIGN]]
             none, stated = foreign(reader, database, name, others)
