@@ -24,6 +24,7 @@ _END = "<!-- end of the generated part -->"
 _INTERNAL = (
     *("schema", "schema/upgrades", "load", "load_kg", "connect", "traverse", "structure"),
     *("explore", "mindmap", "gds", "train", "inspect", "install", "browser", "trace", "transfer"),
+    *("enterprise", "enterprise/reader", "enterprise/writer"),
 )
 
 

@@ -23,7 +23,7 @@ def create_database(connection: Connection) -> None:
     """
     with Database(connection) as database:
         database.define(
-            statement("install/create_database"), {"name": connection.database}, system=True
+            statement("enterprise/create_database"), {"name": connection.database}, system=True
         )
         ends = time.monotonic() + _MOST_SECONDS
         while True:
@@ -45,10 +45,10 @@ def create_roles(database: Database) -> tuple[str, str]:
     name = database.connection.database
     reader, writer = f"{name}_reader", f"{name}_writer"
     for role, folders in (
-        (reader, ("install/reader",)),
-        (writer, ("install/reader", "install/writer")),
+        (reader, ("enterprise/reader",)),
+        (writer, ("enterprise/reader", "enterprise/writer")),
     ):
-        database.define(statement("install/create_role"), {"role": role}, system=True)
+        database.define(statement("enterprise/create_role"), {"role": role}, system=True)
         for grant in (grant for each in folders for grant in folder(each)):
             database.define(grant, {"role": role, "database": name}, system=True)
     return reader, writer

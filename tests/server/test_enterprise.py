@@ -12,10 +12,10 @@ from kgp_neo4j.graphdb.statements import Statement, folder, statement
 from kgp_neo4j.types.errors import CapabilityError, DatabaseError
 
 _STATEMENTS = [
-    statement("install/create_database"),
-    statement("install/create_role"),
-    *folder("install/reader"),
-    *folder("install/writer"),
+    statement("enterprise/create_database"),
+    statement("enterprise/create_role"),
+    *folder("enterprise/reader"),
+    *folder("enterprise/writer"),
 ]
 
 

@@ -1,4 +1,4 @@
-// install.reader.access(role :: STRING, database :: STRING) :: ()
+// enterprise.access(role :: STRING, database :: STRING) :: ()
 // Lets a role open a database.
 // mode: SCHEMA
 GRANT ACCESS ON DATABASE $database TO $role

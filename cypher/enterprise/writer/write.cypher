@@ -1,4 +1,4 @@
-// install.writer.write(role :: STRING, database :: STRING) :: ()
+// enterprise.write(role :: STRING, database :: STRING) :: ()
 // Lets a role write all of a database.
 // mode: SCHEMA
 GRANT WRITE ON GRAPH $database TO $role
