@@ -389,9 +389,11 @@ def draw(rows: Sequence[dict[str, Any]], title: str) -> Any:
     for share in (95, 50):
         ys = [row[f"p{share}_seconds"] for row in rows]
         right.plot(xs, ys, "o-", ms=3, lw=1, label=f"p{share}")
-    for name in ("server_peak_mb", "python_peak_mb", "database_mb"):
-        label = name.removesuffix("_mb").replace("_peak", "'s memory").replace("python", "Python")
-        label = label.replace("database", "files")
+    for name, label in (
+        ("server_peak_mb", "server's memory"),
+        ("python_peak_mb", "Python's memory"),
+        ("database_mb", "files"),
+    ):
         size.plot(xs, [row[name] for row in rows], "o-", ms=3, lw=1, label=label)
     found.plot(xs, [row["recall_at_5"] for row in rows], "o-", ms=3, lw=1)
     left.set(title="Indexing", ylabel="seconds")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "OTHER", "guess_language", "languages"]
+__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "guess_language", "languages"]
 
-#: The language of a corpus that is in no other known one.
+#: The language of a corpus that is not clearly in another one.
 DEFAULT_LANGUAGE = "english"
 #: A language without an analyzer of its own: its words are found as they stand.
 OTHER = "other"

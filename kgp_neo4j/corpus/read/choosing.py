@@ -28,13 +28,13 @@ SIGNALS = (
 _SUPPORT = PIECES.index("support")
 #: Least probability of an operation, and of the values that it compares, for it to be used.
 _OPERATION = 0.5
+_VALUES = 0.1
 #: Least confidence for an answer to be stated, where a card gives none.
 _STATED = 0.8
 #: Least sum of log odds for the passages to be about the question: the agent's for the best one and
 #: half of the reader's for its answer. Fitted on three of four kinds of documents, the two tell
 #: questions about the fourth from others in 97 to 100 of 100 pairs.
 _ABOUT = -0.5
-_VALUES = 0.1
 _LONGEST = 12
 #: Words of a sentence at least.
 _SHORTEST = 2

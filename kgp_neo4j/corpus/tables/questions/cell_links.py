@@ -9,11 +9,7 @@ from itertools import pairwise
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
-from kgp_neo4j.corpus.tables.questions.question_words import (
-    NUMBERS,
-    ORDINALS,
-    STOP,
-)
+from kgp_neo4j.corpus.tables.questions.question_words import NUMBERS, ORDINALS, STOP
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid, folded
 from kgp_neo4j.text.values import COMPARING, MONTHS, typed
 from kgp_neo4j.text.words import stem

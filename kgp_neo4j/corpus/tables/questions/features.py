@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
 from kgp_neo4j.corpus.tables.questions.cell_links import Links
 from kgp_neo4j.corpus.tables.questions.plans import Plan, columns_of, cues_of
-from kgp_neo4j.corpus.tables.questions.question_words import (
-    CUES,
-    DOWN,
-    STOP,
-    UP,
-)
+from kgp_neo4j.corpus.tables.questions.question_words import CUES, DOWN, STOP, UP
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import typed
 
