@@ -25,6 +25,7 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations import spark
 from kgp_neo4j.integrations.spark import connecting
+from kgp_neo4j.integrations.spark.session import Tables
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.types.corpus import GraphName
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError
@@ -174,6 +175,18 @@ def test_frames_of_texts_and_triples_are_loaded_and_bad_ones_refused(
     again = spark.load_kg(triples, corpus, database=database)
     delete_graph(database, corpus)
     assert (loaded.entities, loaded.relationships, again.new) == (3, 2, 0)
+
+
+def test_what_a_frame_holds_is_not_guessed_from_nodes_of_others(
+    database: Database, corpus: str, session: SparkSession
+) -> None:
+    rows(database, "CREATE (:Oddity {corpus: $c, id: 7})", c=f"{corpus} other")
+    try:
+        tables = Tables(session, database.connection)
+        found = tables.nodes("Oddity", corpus, "id string, title string").collect()
+    finally:
+        rows(database, "MATCH (n:Oddity) DELETE n")
+    assert found == []
 
 
 def test_a_similarity_graph_that_cannot_be_made_is_refused_before_anything_begins(

@@ -195,11 +195,15 @@ class Tables:
         #: Partitions that write at once.
         self._writers = spark.sparkContext.defaultParallelism
 
-    def nodes(self, label: str, corpus: str, *properties: str) -> DataFrame:
-        """Return properties of a corpus's nodes."""
+    def nodes(self, label: str, corpus: str, schema: str) -> DataFrame:
+        """Return properties of a corpus's nodes, named with their types ("id string, ...").
+
+        Without a schema the connector looks at nodes of all corpora, and fails where one of them is
+        deleted meanwhile.
+        """
         read = self._spark.read.format("org.neo4j.spark.DataSource").options(**self._options)
-        frame = read.option("labels", label).load()
-        return frame.where(f.col("corpus") == corpus).select(*properties)
+        frame = read.option("labels", label).schema(f"corpus string, {schema}").load()
+        return frame.where(f.col("corpus") == corpus).drop("corpus")
 
     def write_nodes(self, frame: DataFrame, label: str, *keys: str) -> None:
         """Write the properties of nodes; those with the same keys are the same."""

@@ -51,10 +51,12 @@ class Work:
         self.tables = Tables(spark, database.connection)
         self._held: list[DataFrame | RDD[Any]] = []
         with timed(seconds, "read passages"):
-            documents = self.tables.nodes("Document", corpus, "id", "title").select(
+            documents = self.tables.nodes("Document", corpus, "id string, title string").select(
                 f.col("id").alias("document"), f.col("title").alias("named")
             )
-            passages = self.tables.nodes("Passage", corpus, "id", "document", "position", "text")
+            passages = self.tables.nodes(
+                "Passage", corpus, "id string, document string, position long, text string"
+            )
             joined = passages.join(documents, "document")
             self.passages = self.hold(joined)
             self.number = self.passages.count()
