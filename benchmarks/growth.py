@@ -319,6 +319,10 @@ def beside(real: list[common.Record], questions: list[common.Record], given: Any
         common.say(f"{given.beside:,} passages beside")
         load(database, [file], "large")
         write_random(database, "large", given.seed)
+        # As `connect` makes it once all vectors are there.
+        database.make_indexes("load/own_indexes", corpus="large")
+        database.read("install/await_indexes")
+        database.write("connect/finish", corpus="large", graph="similarity", settings="{}")
         for size in given.sizes:
             for name, (passages, times) in (
                 ("alone", alone[size]),

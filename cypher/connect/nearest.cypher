@@ -3,6 +3,8 @@
 // themselves, which an index has rounded.
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
+// The graph for which they are asked may be the first one.
+WITH c {.name, .scope, .shelf, connected: ['similarity']} AS c
 UNWIND $rows AS row
 MATCH (p:Passage) WHERE elementId(p) = row AND p.corpus = $corpus
 CALL (c, p) {

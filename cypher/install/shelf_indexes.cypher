@@ -3,7 +3,7 @@
 // and of a large corpus its own. A database that was imported from files has none.
 // mode: WRITE
 CALL () {
-  MATCH (c:Corpus)
+  MATCH (c:Corpus) WHERE c.language IS NOT NULL
   WITH DISTINCT c.language AS shelf, c.language AS analyzer
   // include: text_index
   RETURN count(*) AS languages

@@ -391,6 +391,9 @@ def test_shelf(database: Database, corpus: str) -> None:
     ]  # searched by the old one until then
     assert _shelf(database, corpus) == [False, False, True]  # what was begun is finished
     names = {"index": f"kgp_passage_{scope}", "vectors": f"kgp_vectors_{scope}"}
+    without = database.write_in_batches("load/own_indexes", corpus=corpus)
+    assert without == {**names, "vectors": None}  # that of vectors waits for some
+    rows(database, "MATCH (p:Passage {corpus: $c}) SET p.embedding = [1.0, 0.0]", c=corpus)
     for _ in range(2):  # the second time nothing is left to do
         assert database.write_in_batches("load/own_indexes", corpus=corpus) == names
     indexes = (

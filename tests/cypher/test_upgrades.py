@@ -98,7 +98,7 @@ def test_passages_get_the_label_they_are_searched_by(database: Database, corpus:
         "CREATE (:Corpus {name: one[0], scope: one[2]}) "
         "WITH one UNWIND range(1, one[1]) AS n "
         "CREATE (:Passage {id: one[0] + n, corpus: one[0], scope: one[2], title: 'T', "
-        "text: 'lantern ' + n})",
+        "text: 'lantern ' + n, embedding: [1.0, 0.0]})",
         c=corpus, small=small, scope=scope,
     )  # fmt: skip
     rows(

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graphs import rows
+from graphs import rows, write_jsonl
 
+from kgp_neo4j.corpus.connect.graphs import SimilaritySettings, connect
 from kgp_neo4j.corpus.load import shelf
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.models.encoder import load_encoder
+from kgp_neo4j.models.mdr import passage_text
 from kgp_neo4j.types.errors import DatabaseError
 
 #: Of the passages by their number; what is near to one is far from the others.
@@ -36,6 +39,11 @@ def _load(database: Database, folder: Path, corpus: str, numbers: Sequence[int],
         c=corpus,
         vectors=_VECTORS,
     )
+    # As `connect` does once the vectors are there.
+    database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
+    if _own(database, corpus)[0]:
+        database.make_indexes("load/own_indexes", corpus=corpus)
+        database.read("install/await_indexes")
 
 
 def _found(database: Database, corpus: str) -> list[tuple[str, float]]:
@@ -90,6 +98,32 @@ def test_others_change_nothing(
     there = [row["name"] for row in rows(database, "SHOW INDEXES YIELD name")]
     assert not [name for name in there if name.endswith(names[0]["scope"])]
     assert _found(database, corpus) == found
+
+
+def test_the_index_of_vectors_is_made_once_they_are_all_there(
+    database: Database,
+    corpus: str,
+    tmp_path: Path,
+    tiny_encoder: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shelf, "LARGE", 50)
+    records = ((f"T{n}", f"A lantern of oak {n}") for n in range(60))
+    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+    (row,) = rows(database, "MATCH (p:Passage {corpus: $c, title: 'T3'}) RETURN p", c=corpus)
+    assert _own(database, corpus) == [True, True, False]
+    vector = load_encoder(tiny_encoder).encode([passage_text("T3", row["p"]["text"])])[0].tolist()
+    asked = {"vector": vector, "corpus": corpus, "configuration": {"limit": 1}}
+    with _Broken(database.connection, "load/own_indexes") as broken:
+        with pytest.raises(DatabaseError, match="broke"):
+            connect(broken, corpus, similarity=SimilaritySettings(encoder=tiny_encoder))
+        # They are all written, and not yet searched.
+        assert database.read("inspect/corpus", corpus=corpus)[0]["encoder"] == tiny_encoder
+        assert database.read("procedures/seeds_by_vector", **asked) == []
+    assert connect(database, corpus).embedded == 0
+    assert _own(database, corpus) == [True, True, True]
+    (found,) = database.read("procedures/seeds_by_vector", **asked)
+    assert found["passage"]["title"] == "T3"
 
 
 class _Broken(Database):

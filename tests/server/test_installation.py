@@ -271,7 +271,8 @@ def test_the_indexes_of_a_corpus_may_be_made_by_several_at_once(
     scope = f"c{uuid.uuid4().hex[:8]}"
     rows(
         database,
-        "CREATE (:Corpus {name: $c, scope: $s, language: 'english'})", c=corpus, s=scope,
+        "CREATE (:Corpus {name: $c, scope: $s, language: 'english'}), "
+        "(:Passage {id: $c, corpus: $c, embedding: [1.0, 0.0]})", c=corpus, s=scope,
     )  # fmt: skip
     with ThreadPoolExecutor(6) as pool:
         for made in [

@@ -182,6 +182,9 @@ class Embedding:
         database, corpus, space = self._database, self._corpus, self._space
         with timed(self._seconds, "similarity edges"):
             (state,) = database.read("connect/similarity", corpus=corpus, type=space.edges)
+            if state["indexed"]:
+                # The first time that of the vectors, which are all there now.
+                database.make_indexes("load/own_indexes", corpus=corpus)
             kept = json.loads(state["settings"]) if state["settings"] else {}
             least = min(neighbours, state["passages"] - 1)
             few = None
@@ -202,6 +205,7 @@ class Embedding:
                 if self._gds:
                     edges = _make_edges(database, corpus, space, neighbours)
                 else:
+                    database.read("install/await_indexes")
                     _join(database, corpus, _unjoined(database, corpus, least), least, _TWICE)
         with timed(self._seconds, "vector index"):
             database.read("install/await_indexes")
