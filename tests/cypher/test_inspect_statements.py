@@ -387,7 +387,8 @@ def test_what_an_import_leaves_out_is_made(database: Database, corpus: str) -> N
         "CREATE (:Corpus {name: $c, scope: $s, shelf: $s, language: 'english'}), "
         "(d:Document {id: $c, corpus: $c}), (d)-[:HAS_PASSAGE]->(:Passage {id: $c, corpus: $c, "
         "text: 'One.', embedding: [1.0, 0.0]}), (:Table {id: $c, corpus: $c})-[:HAS_ROW]->"
-        "(:Row {corpus: $c})-[:HAS_CELL]->(:Cell {corpus: $c}), (:Page {id: $c, corpus: $c, number: 1})",
+        "(:Row {corpus: $c})-[:HAS_CELL]->(:Cell {corpus: $c}), "
+        "(:Page {id: $c, corpus: $c, number: 1})",
         c=corpus,
         s=scope,
     )
