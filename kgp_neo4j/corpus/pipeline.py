@@ -16,6 +16,7 @@ from typing import Protocol, get_args
 
 from kgp_neo4j.corpus.answer.shown_queries import queries_of, shown_passages
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
+from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
 from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
 from kgp_neo4j.corpus.tables.decide import StructuralReading, read_question
 from kgp_neo4j.corpus.traverse.agents.base import Agent
@@ -39,6 +40,7 @@ from kgp_neo4j.types.corpus import (
     ReasoningPath,
     Rerank,
     Retrieval,
+    SupportingSentence,
 )
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
 from kgp_neo4j.types.language import LanguageModel
@@ -58,8 +60,9 @@ __all__ = [
 ]
 
 OnText = Callable[[str], None]
-#: Characters of a passage that tell its script.
-_LOOKED_AT = 300
+#: Passages that are looked at where the reader may not know the language, and characters of each
+#: that tell its script.
+_FIRST, _LOOKED_AT = 5, 300
 
 
 class Retriever(Protocol):
@@ -107,9 +110,9 @@ class Answerer(Protocol):
 class ReaderAnswerer:
     """Answer with the offline reader: `reader` is one, or the folder of one (default: shipped).
 
-    A question for why or how is answered with the most relevant sentence, as is one in a language
-    that the shipped reader does not know; `language` is the passages' own. The text is empty where
-    the reader finds nothing.
+    A question for why or how is answered with the most relevant sentence. One in a language that
+    the shipped reader does not know is not read: the sentences are those that share the rarest
+    words with it; `language` is the passages' own. The text is empty where nothing is found.
     """
 
     reader: Reader | str | None = None
@@ -119,18 +122,23 @@ class ReaderAnswerer:
         self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
-        reading = self.read(found)
-        notes = found.notes
         unknown = self.reader is None and not (
             self.language == DEFAULT_LANGUAGE
             and is_in_latin_script(found.question)
-            and any(is_in_latin_script(passage.text[:_LOOKED_AT]) for passage in found.passages[:5])
+            and any(
+                is_in_latin_script(passage.text[:_LOOKED_AT]) for passage in found.passages[:_FIRST]
+            )
         )
         if unknown:
-            notes = (*notes, "The offline reader knows English; these sentences come nearest.")
-        if unknown or asks_for_an_account(found.question):
-            text = reading.sentences[0].text if reading.sentences else ""
-            return replace(found, text=text, sentences=reading.sentences, notes=notes)
+            shown = nearest_sentences(found.question, found.passages[:_FIRST])
+            said = (
+                "these sentences come nearest" if shown else "no sentence has words of the question"
+            )
+            note = f"The offline reader knows English; {said}."
+            return replace(found, text=_first(shown), sentences=shown, notes=(*found.notes, note))
+        reading = self.read(found)
+        if asks_for_an_account(found.question):
+            return replace(found, text=_first(reading.sentences), sentences=reading.sentences)
         return replace(
             found,
             text=reading.text,
@@ -474,6 +482,10 @@ def answered_by(answer: Answer) -> str:
     if answer.usage is not None and answer.passages:
         return "model"
     return ""
+
+
+def _first(sentences: Sequence[SupportingSentence]) -> str:
+    return sentences[0].text if sentences else ""
 
 
 def _check(question: str) -> None:

@@ -82,6 +82,38 @@ def test_a_language_without_a_stemmer(database: Database, corpus: str, tmp_path:
     assert "The offline reader knows English; these sentences come nearest." in read.notes
 
 
+_KOREAN = """# 회의록
+
+사람: 김민지
+날짜: 2024년 3월
+
+등대는 에이다 스톤이 설계하였다. 나룻배는 다리로 대체되었다.
+
+- 다리의 단점: 바람이 세면 닫힌다.
+- 노드의 feature는 길이임.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("회의록을 쓴 사람은 누구인가?", "사람: 김민지"),
+        ("등대를 설계한 이는 누구인가?", "등대는 에이다 스톤이 설계하였다."),
+        ("다리의 단점은 무엇인가?", "- 다리의 단점: 바람이 세면 닫힌다."),
+        ("bridge노드와 노드의 feature는 무엇인가?", "- 노드의 feature는 길이임."),
+    ],
+)
+def test_a_sentence_is_found_by_other_forms_of_its_words(
+    database: Database, corpus: str, tmp_path: Path, question: str, answer: str
+) -> None:
+    load(database, _files(tmp_path, (_KOREAN, *_ENGLISH)), corpus)
+    read = make_pipeline(database, corpus, method="bm25").ask(question)
+    assert (read.text, read.stated) == (answer, False)
+    assert read.sentences[0].score > 0
+    (passage,) = [p for p in read.passages if p.id == read.sentences[0].passage]
+    assert passage.text[read.sentences[0].start :].startswith(answer)
+
+
 def test_given_and_kept(database: Database, corpus: str, tmp_path: Path) -> None:
     folder = _files(tmp_path, _ENGLISH)
     assert load(database, folder, corpus, language="swedish").language == "swedish"

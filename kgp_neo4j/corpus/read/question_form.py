@@ -20,8 +20,8 @@ def asks_for_an_account(question: str) -> bool:
     return _ACCOUNT.search(question) is not None
 
 
-def is_in_latin_script(question: str) -> bool:
-    """Return whether most letters of a question are Latin."""
-    letters = regex.findall(r"\p{L}", question)
-    latin = regex.findall(r"\p{Latin}", question)
-    return not letters or 2 * len(latin) >= len(letters)
+def is_in_latin_script(text: str) -> bool:
+    """Return whether most words of a text are Latin; "Bridge노드의" is two words."""
+    latin = regex.findall(r"\p{Latin}+", text)
+    others = regex.findall(r"[\p{L}--\p{Latin}]+", text, regex.V1)
+    return len(latin) > len(others) or not others
