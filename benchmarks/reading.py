@@ -5,8 +5,7 @@
 FOLDER holds hotpotqa/, 2wiki/ and musique/, whose corpora are in the database as `bench-NAME` (made
 by benchmarks/multihop.py). Retrieved are the passages of `ask`'s default agent, golden those that
 the data set says hold the answer. The seconds go from the question to the answer in a running
-process. At last questions of the other sets are asked of each corpus, which answers few of them.
-Prints Markdown.
+process. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ NAMES = {"hotpotqa": "HotpotQA", "2wiki": "2WikiMultihopQA", "musique": "MuSiQue
 Found = tuple[tuple[Passage, ...], tuple[ReasoningPath, ...], float]
 #: So many passages of a question are kept: the reader looks at no more.
 _KEPT = 10
-#: Questions of each other set that are asked of a corpus.
-_FOREIGN = 60
 
 
 def answers_of(record: common.Record) -> list[str]:
@@ -121,20 +118,6 @@ def measure(
     }
 
 
-def foreign(
-    reader: OfflineReader, database: Any, name: str, records: list[common.Record]
-) -> tuple[int, int]:
-    """Return for how many foreign questions a corpus has no answer, and how many it states."""
-    retriever = PassageRetriever(database, f"bench-{name}")
-    none = stated = 0
-    for record in records:
-        found = retriever.retrieve(common.asked(record))
-        got = reader.read(record["question"], found.passages[:_KEPT], found.paths[:_KEPT])
-        none += got.kind == "none"
-        stated += got.stated
-    return none, stated
-
-
 def main() -> None:
     """Measure and print."""
     parser = common.parser(__doc__ or "", None)
@@ -154,7 +137,6 @@ def main() -> None:
     scorer = common.scorer(given.score)
     sure: list[float] = []
     right: list[bool] = []
-    asked: dict[str, list[common.Record]] = {}
     with common.explained():
         reader = load_reader(given.reader)
         database = open_database(echo=common.say)
@@ -166,7 +148,6 @@ def main() -> None:
         for name, shown in ((name, NAMES[name]) for name in given.sets):
             path = given.folder / name / f"{given.split}.jsonl.gz"
             records = common.questions_of(path, given.questions, given.seed)
-            asked[name] = records
             kept = given.keep / f"ret-{name}-{given.split}.jsonl" if given.keep else None
             lists = retrieved(database, name, records, kept)
             gold: dict[str, Found] = {common.asked(r).id: (golden(r), (), 0.0) for r in records}
@@ -185,11 +166,6 @@ def main() -> None:
                 if kind == "retrieved":
                     sure += got["sure"]
                     right += got["right"]
-        print("\n| questions of other sets, asked of | | no answer | stated |\n|---|---|---|---|")
-        for name in given.sets:
-            others = [r for other in given.sets if other != name for r in asked[other][:_FOREIGN]]
-            none, stated = foreign(reader, database, name, others)
-            print(f"| {NAMES[name]} | {len(others)} | {none} | {stated} |", flush=True)
     error = 100 * calibration_error(sure, right)
     print(f"\nHow sure, and how often right (retrieved, these sets); error {error:.1f} points\n")
     print("| confidence | answers | mean | right |\n|---|---|---|---|")

@@ -137,7 +137,7 @@ class ReaderAnswerer:
             note = f"The offline reader knows English; {said}."
             return replace(found, text=_first(shown), sentences=shown, notes=(*found.notes, note))
         reading = self.read(found)
-        if asks_for_an_account(found.question):
+        if reading.kind != "none" and asks_for_an_account(found.question):
             return replace(found, text=_first(reading.sentences), sentences=reading.sentences)
         return replace(
             found,

@@ -212,6 +212,11 @@ def test_what_is_not_sure_is_not_stated(database: Database, demo_corpus: str) ->
     foreign = ask(database, demo_corpus, "Which team won the football cup in 1998?", retriever)
     assert not foreign.stated
     assert foreign.sentences
+    # A sentence answers why and how, where there is one.
+    why = "Why did the designer of the Hesk Bridge become an engineer?"
+    assert answered_by(ask(database, demo_corpus, why, retriever)) == "sentence"
+    foreign = ask(database, demo_corpus, "Why did Brazil lose the football cup?", retriever)
+    assert (foreign.text, foreign.reading and foreign.reading.kind) == ("", "none")
     korean = ask(database, demo_corpus, "헤스크 다리를 설계한 사람은 누구인가?", retriever)
     assert (korean.text, korean.stated, korean.sentences) == ("", False, ())
     said = "The offline reader knows English; no sentence has words of the question."

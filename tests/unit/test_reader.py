@@ -98,13 +98,15 @@ def test_an_uncertain_answer_is_shown_as_likely(reader: OfflineReader, sure_from
 
 
 @pytest.mark.parametrize(
-    ("judged", "kind"), [(0.95, "span"), (0.02, "none"), (None, "span")], ids=str
+    ("judged", "match", "kind"),
+    [(0.95, 0.8, "span"), (0.02, 0.8, "span"), (0.02, 0.1, "none"), (None, 0.1, "span")],
+    ids=str,
 )
 def test_passages_that_the_agent_takes_for_foreign_answer_nothing(
-    reader: OfflineReader, judged: float | None, kind: str
+    reader: OfflineReader, judged: float | None, match: float, kind: str
 ) -> None:
     passage = _passage("Hesk Bridge", "The Hesk Bridge was designed by Yusuf Arden in 1911.")
-    path = ReasoningPath((Step(passage.id, "seed", 1.0, judged=judged),))
+    path = ReasoningPath((Step(passage.id, "seed", match, judged=judged),))
     assert reader.read("Who designed the Hesk Bridge?", [passage], [path]).kind == kind
 
 

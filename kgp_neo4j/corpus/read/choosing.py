@@ -31,10 +31,11 @@ _OPERATION = 0.5
 _VALUES = 0.1
 #: Least confidence for an answer to be stated, where a card gives none.
 _STATED = 0.8
-#: Least sum of log odds for the passages to be about the question: the agent's for the best one and
-#: half of the reader's for its answer. Fitted on three of four kinds of documents, the two tell
-#: questions about the fourth from others in 97 to 100 of 100 pairs.
-_ABOUT = -0.5
+#: Least sum for the passages to be about the question: half of the agent's log odds for the best
+#: one, the reader's for its answer, and so many times the best match of a passage. Fitted on six of
+#: seven kinds of documents, they tell questions about the seventh from others in 96 to 100 of 100
+#: pairs (benchmarks/README.md).
+_ABOUT, _MATCHES = 6.2, 13
 _LONGEST = 12
 #: Words of a sentence at least.
 _SHORTEST = 2
@@ -239,14 +240,15 @@ class Calibration:
         score = self.bias + sum(w * choice.signals.get(name, 0.0) for name, w in self.weights)
         return 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
 
-    def is_answer(self, confidence: float, judged: float | None) -> bool:
+    def is_answer(self, confidence: float, judged: float | None, match: float) -> bool:
         """Return whether there is an answer, and not passages about something else alone.
 
-        `judged` is the agent's probability that the best passage belongs to the question.
+        `judged` is the agent's probability that the best passage belongs to the question, where it
+        judges them; `match` is the best match of a passage with the question (`Step.match`).
         """
         if judged is None:
             return confidence >= self.threshold
-        return _log_odds(judged) + _log_odds(confidence) / 2 >= _ABOUT
+        return _log_odds(judged) / 2 + _log_odds(confidence) + _MATCHES * match >= _ABOUT
 
     def nothing(self, choice: Choice) -> float:
         """Return the probability that the passages have no answer."""

@@ -51,14 +51,15 @@ class OfflineReader:
         """Return the answer found in the passages, given best first; `paths` led to them.
 
         The first passages and those on the paths to them are read. Where they do not answer the
-        question, by the reader and by the agent that judged them, the kind is `none`. The same
+        question, by the reader and by the agent that found them, the kind is `none`. The same
         question, passages and paths give the same reading.
         """
         kept = passages_to_read(passages, paths)
         choice = self._choose(question, kept)
         confidence = self._calibration.confidence(choice)
         judged = max((p.judged for p in paths if p.judged is not None), default=None)
-        if choice.kind == "none" or not self._calibration.is_answer(confidence, judged):
+        match = max((path.steps[-1].match for path in paths), default=0.0)
+        if choice.kind == "none" or not self._calibration.is_answer(confidence, judged, match):
             nothing = self._calibration.nothing(choice)
             return Reading("", "none", nothing, sentences=_supporting(kept, choice.sentences))
         spans = tuple(Span(passage, start, end) for passage, start, end in choice.spans)

@@ -1,0 +1,95 @@
+"""Whether "not in these documents" is said of questions about something else, and of no others.
+
+    python benchmarks/not_there.py ../shared/data
+
+Seven corpora of different kinds are asked their own questions and those of all the others: the
+three sets (`bench-NAME`, made by benchmarks/multihop.py), the documents of benchmarks/documents.py
+(`bench-documents`), and passages of FOLDER/extractive_qa, which are loaded and connected: papers
+about COVID-19, privacy policies, articles. Some questions of the sets are answered in the other
+sets' passages too, which are all from Wikipedia. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import _common as common
+from documents import QUESTIONS
+from reading import NAMES
+
+from kgp_neo4j import Corpus
+from kgp_neo4j.corpus.read.question_form import asks_for_an_account
+from kgp_neo4j.corpus.read.reader import load_reader
+
+#: The kinds of extractive_qa, by how their sources begin.
+_SINGLE = {
+    "covid": ("covidqa",),
+    "policies": ("policyqa",),
+    "articles": ("squadshifts_new_wiki", "squad2_train_phong"),
+}
+
+
+def passages(folder: Path) -> Iterator[tuple[str, common.Record]]:
+    """Yield the passages of extractive_qa that are of one of the kinds, with the kind."""
+    for name in ("pool_extractive", "more"):
+        for record in common.read_lines(folder / "extractive_qa" / f"{name}.jsonl.gz"):
+            for kind, sources in _SINGLE.items():
+                if record["source"].startswith(sources):
+                    yield kind, record
+
+
+def main() -> None:
+    """Load what is missing, ask and print."""
+    parser = common.parser(__doc__ or "", 60)
+    parser.add_argument("folder", type=Path, help="holds the data sets")
+    given = parser.parse_args()
+    found: dict[str, list[common.Record]] = {kind: [] for kind in _SINGLE}
+    for kind, record in passages(given.folder):
+        found[kind].append(record)
+    asked = {
+        kind: [q["question"] for r in records for q in r["qas"] if q["answers"]]
+        for kind, records in found.items()
+    }
+    asked |= {
+        name: [r["question"] for r in common.read_lines(given.folder / name / "dev.jsonl.gz")]
+        for name in NAMES
+    }
+    ours = json.loads(QUESTIONS.read_text(encoding="utf-8"))["questions"]
+    asked["documents"] = [one["question"] for one in ours if one["question"].isascii()]
+    draw = random.Random(given.seed)
+    asked = {
+        kind: draw.sample(questions, min(given.questions, len(questions)))
+        for kind, questions in asked.items()
+    }
+    print(f"{common.described()}\n\n| questions | own | refused | foreign | refused | stated |")
+    print("|---|---|---|---|---|---|")
+    reader = load_reader()
+    accounts: dict[bool, list[bool]] = {True: [], False: []}
+    for kind, own in asked.items():
+        with common.explained(), Corpus(f"bench-{kind}") as corpus:
+            if kind in found:
+                rows = [{"title": r["title"] or kind, "text": r["context"]} for r in found[kind]]
+                corpus.load([common.write_lines(given.out / "runs" / f"{kind}.jsonl", rows)])
+                corpus.connect()
+            others = [q for other, questions in asked.items() if other != kind for q in questions]
+            cells: list[Any] = []
+            for questions in (own, draw.sample(others, len(own))):
+                read = []
+                for question in questions:
+                    got = corpus.retrieve(question)
+                    read.append(reader.read(question, got.passages, got.paths))
+                    if asks_for_an_account(question):
+                        accounts[questions is own].append(read[-1].kind == "none")
+                cells += [len(read), sum(one.kind == "none" for one in read)]
+            print(f"| {kind} | {' | '.join(map(str, cells))} ", end="")
+            print(f"| {sum(one.stated for one in read)} |", flush=True)
+    for is_own, refused in accounts.items():
+        print(f"\nWhy and how, {'own' if is_own else 'foreign'}: {sum(refused)} of {len(refused)}")
+
+
+if __name__ == "__main__":
+    main()
