@@ -135,10 +135,10 @@ class ReaderAnswerer:
                 "these sentences come nearest" if shown else "no sentence has words of the question"
             )
             note = f"The offline reader knows English; {said}."
-            return replace(found, text=_first(shown), sentences=shown, notes=(*found.notes, note))
+            return replace(found, text=_best(shown), sentences=shown, notes=(*found.notes, note))
         reading = self.read(found)
         if reading.kind != "none" and asks_for_an_account(found.question):
-            return replace(found, text=_first(reading.sentences), sentences=reading.sentences)
+            return replace(found, text=_best(reading.sentences), sentences=reading.sentences)
         return replace(
             found,
             text=reading.text,
@@ -484,7 +484,7 @@ def answered_by(answer: Answer) -> str:
     return ""
 
 
-def _first(sentences: Sequence[SupportingSentence]) -> str:
+def _best(sentences: Sequence[SupportingSentence]) -> str:
     return sentences[0].text if sentences else ""
 
 

@@ -47,7 +47,7 @@ def nearest_sentences(
     frequency = Counter(piece for pieces in counted for piece in pieces)
     rarity = {
         piece: math.log(1 + (len(counted) - frequency[piece] + 0.5) / (frequency[piece] + 0.5))
-        for piece in set(_pieces(question))
+        for piece in dict.fromkeys(_pieces(question))
     }
     mean = sum(pieces.total() for pieces in counted) / len(counted)
     most_possible = (1 + _SATURATION) * sum(rarity.values())
@@ -55,8 +55,9 @@ def nearest_sentences(
     for (at, start, end), pieces in zip(places, counted, strict=True):
         long = _SATURATION * (1 - _LENGTH + _LENGTH * pieces.total() / mean)
         shared = sum(
-            rarity[piece] * pieces[piece] * (1 + _SATURATION) / (pieces[piece] + long)
-            for piece in pieces.keys() & rarity.keys()
+            rare * pieces[piece] * (1 + _SATURATION) / (pieces[piece] + long)
+            for piece, rare in rarity.items()
+            if piece in pieces
         )
         if shared:
             made.append((shared / most_possible / (1 + _LATER * at), at, start, end))
