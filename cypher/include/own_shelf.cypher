@@ -1,9 +1,11 @@
-// Makes the indexes of the large corpus `c`, unless they are there: full text and, once it has vectors, one of
-// no fixed dimension, so that each corpus may have its own encoder. To make that one of all vectors at once is
-// a third of the work of adding them a transaction at a time.
+// Makes the indexes of the large corpus `c`, unless they are there: full text and, where it is searched by
+// vectors or has some, one of no fixed dimension, so that each corpus may have its own encoder. To make that one
+// of all vectors at once is a third of the work of adding them a transaction at a time.
 WITH c, c.scope AS shelf, c.language AS analyzer
 // include: text_index
-WITH c, EXISTS { MATCH (p:Passage {corpus: c.name}) WHERE p.embedding IS NOT NULL } AS indexed
+WITH c, 'similarity' IN coalesce(c.connected, []) OR EXISTS {
+  MATCH (p:Passage {corpus: c.name}) WHERE p.embedding IS NOT NULL
+} AS indexed
 CALL (c, indexed) {
   WITH c WHERE indexed
   CALL apoc.cypher.runSchema('CREATE VECTOR INDEX kgp_vectors_' + c.scope + ' IF NOT EXISTS FOR (p:'

@@ -126,6 +126,18 @@ def test_the_index_of_vectors_is_made_once_they_are_all_there(
     assert found["passage"]["title"] == "T3"
 
 
+def test_a_connected_corpus_that_is_large_with_other_documents_can_be_asked(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "LARGE", 50)
+    _load(database, tmp_path, corpus, range(30), "rare")
+    rows(database, "MATCH (p:Passage {corpus: $c}) REMOVE p.embedding", c=corpus)
+    records = ((f"N{n}", f"A lantern of elm {n}") for n in range(60))
+    load(database, [write_jsonl(tmp_path / "new.jsonl", *records)], corpus)
+    assert _own(database, corpus) == [True, True, True]
+    assert _near(database, corpus) == []
+
+
 class _Broken(Database):
     """A database whose connection breaks at the statement `step`, or at its second run."""
 
