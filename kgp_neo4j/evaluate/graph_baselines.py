@@ -7,8 +7,6 @@ encoder does.
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.text.safe import plain
+from kgp_neo4j.text.term_index import TermIndex
 from kgp_neo4j.text.words import words
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, ReasoningGraph, Triple
 
@@ -30,8 +29,6 @@ __all__ = [
     "baseline_prompt",
     "graph_documents",
 ]
-
-_K1, _B = 1.5, 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,29 +69,15 @@ def as_reasoning(
 
 
 class Bm25:
-    """Okapi BM25 over documents (Robertson and Zaragoza 2009), with k1 = 1.5 and b = 0.75."""
+    """Retrieve documents by their words (`TermIndex`)."""
 
     def __init__(self, documents: Sequence[GraphDocument]) -> None:
         self._documents = documents
-        self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        self._lengths: list[int] = []
-        for at, document in enumerate(documents):
-            counts = Counter(_terms(document.text))
-            self._lengths.append(sum(counts.values()))
-            for term, count in counts.items():
-                self._postings[term].append((at, count))
-        self._mean = sum(self._lengths) / len(self._lengths) if documents else 1.0
+        self._index = TermIndex(_terms(document.text) for document in documents)
 
     def retrieve(self, question: str, limit: int) -> list[tuple[GraphDocument, float]]:
         """Return the documents with words of the question, best first, with their scores."""
-        scores: dict[int, float] = defaultdict(float)
-        number = len(self._documents)
-        for term in dict.fromkeys(_terms(question)):
-            found = self._postings.get(term, [])
-            rare = math.log(1 + (number - len(found) + 0.5) / (len(found) + 0.5))
-            for at, count in found:
-                length = 1 - _B + _B * self._lengths[at] / self._mean
-                scores[at] += rare * count * (_K1 + 1) / (count + _K1 * length)
+        scores = self._index.scores(_terms(question))
         best = sorted(scores, key=lambda at: (-scores[at], at))[:limit]
         return [(self._documents[at], scores[at]) for at in best]
 

@@ -182,8 +182,8 @@ def _by_support(
 ) -> list[tuple[float, int, int, int]]:
     """Return the sentences by how much they support the answer, as (score, passage, start, end).
 
-    The score is the network's, as a mean over the tokens, and the share of the question's words,
-    which is the only signal in a language that the network does not know. A heading is no sentence.
+    The score is the network's, as a mean over the tokens, and the share of the question's words. A
+    heading is no sentence.
     """
     pieces: dict[int, list[tuple[int, int, float]]] = {}
     for window, logits in windows:

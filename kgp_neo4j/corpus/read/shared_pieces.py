@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 
 import regex
 
 from kgp_neo4j.corpus.load.split import sentences
+from kgp_neo4j.text.term_index import TermIndex
 from kgp_neo4j.types.corpus import Passage, SupportingSentence
 
 __all__ = ["nearest_sentences"]
@@ -22,8 +21,8 @@ _RUN = regex.compile(
 #: Characters of a piece (McNamee and Mayfield 2004: four in European languages, two in Asian ones),
 #: and pieces of a sentence at least.
 _PIECE, _UNSPACED_PIECE, _SHORTEST = 4, 2, 2
-#: BM25's usual constants, and how much less a sentence counts for each passage before its own.
-_SATURATION, _LENGTH, _LATER = 1.2, 0.75, 0.1
+#: BM25's k1, and how much less a sentence counts for each passage before its own.
+_SATURATION, _LATER = 1.2, 0.1
 
 
 def nearest_sentences(
@@ -31,36 +30,24 @@ def nearest_sentences(
 ) -> tuple[SupportingSentence, ...]:
     """Return at most `most` sentences that have pieces of the question's words, the best first.
 
-    The score, from 0 to 1, is BM25 (Robertson and Zaragoza 2009) over the sentences of these
-    passages, whose terms are runs of characters, so that other forms of a word count too. A heading
-    is no sentence, and one that shares nothing is left out.
+    The score, from 0 to 1, is BM25 (`TermIndex`) over the sentences of these passages,
+    whose terms are runs of characters, so that other forms of a word count too. A heading is no
+    sentence, and one that shares nothing is left out.
     """
-    places, counted = [], []
+    places, texts = [], []
     for at, passage in enumerate(passages):
         for start, end in sentences(passage.text):
-            pieces = Counter(_pieces(passage.text[start:end]))
-            if pieces.total() >= _SHORTEST and not passage.text.startswith("#", start):
+            pieces = _pieces(passage.text[start:end])
+            if len(pieces) >= _SHORTEST and not passage.text.startswith("#", start):
                 places.append((at, start, end))
-                counted.append(pieces)
-    if not counted:
-        return ()
-    frequency = Counter(piece for pieces in counted for piece in pieces)
-    rarity = {
-        piece: math.log(1 + (len(counted) - frequency[piece] + 0.5) / (frequency[piece] + 0.5))
-        for piece in dict.fromkeys(_pieces(question))
-    }
-    mean = sum(pieces.total() for pieces in counted) / len(counted)
-    most_possible = (1 + _SATURATION) * sum(rarity.values())
+                texts.append(pieces)
+    index = TermIndex(texts, _SATURATION)
+    asked = _pieces(question)
+    highest = index.highest(asked)
     made = []
-    for (at, start, end), pieces in zip(places, counted, strict=True):
-        long = _SATURATION * (1 - _LENGTH + _LENGTH * pieces.total() / mean)
-        shared = sum(
-            rare * pieces[piece] * (1 + _SATURATION) / (pieces[piece] + long)
-            for piece, rare in rarity.items()
-            if piece in pieces
-        )
-        if shared:
-            made.append((shared / most_possible / (1 + _LATER * at), at, start, end))
+    for number, score in index.scores(asked).items():
+        at, start, end = places[number]
+        made.append((score / highest / (1 + _LATER * at), at, start, end))
     made.sort(key=lambda one: (-one[0], *one[1:]))
     return tuple(
         SupportingSentence(passages[at].text[start:end].strip(), passages[at].id, start, end, score)
