@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.environment.extras import is_installed, needs
+from kgp_neo4j.models.engine import precision
 from kgp_neo4j.models.mdr_folder import MdrFolder, weights_folder
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import EncoderError
@@ -34,7 +35,7 @@ class TorchTransformer:
     """A SentenceTransformer that turns texts into vectors, on a GPU where there is one.
 
     Runs in bfloat16 on a GPU and on a CPU with AMX; in float32 elsewhere, though with products in
-    bfloat16 on a CPU that has them (AVX512-BF16).
+    bfloat16 on a CPU where they are faster.
     """
 
     def __init__(self, model: Any, device: str) -> None:
@@ -170,8 +171,8 @@ def _default_folder() -> str:
 def native_bfloat16() -> bool:
     """Return whether bfloat16 is faster than float32 here: on a GPU, or a CPU with AMX.
 
-    AVX512-BF16 alone is too little for a whole encoder, though enough for its products and for
-    models that write: `quick_bfloat16`.
+    AVX512-BF16 alone is too little for a whole encoder, though on some CPUs enough for its
+    products: `quick_bfloat16`.
     """
     import torch
 
@@ -181,19 +182,17 @@ def native_bfloat16() -> bool:
 
 
 def quick_bfloat16() -> bool:
-    """Return whether products are faster in bfloat16: with AVX512-BF16 too."""
+    """Return whether products are faster in bfloat16: as in the light engine, on a CPU."""
     import torch
 
-    if torch.cuda.is_available():
-        return native_bfloat16()
-    return native_bfloat16() or bool(getattr(torch.cpu, "_is_avx512_bf16_supported", bool)())
+    return native_bfloat16() if torch.cuda.is_available() else precision() == "bf16"
 
 
 def quick_products(model: Any) -> AbstractContextManager[Any]:
     """Return a context in which a float32 model's products are computed in bfloat16 if faster.
 
-    Weights and all else stay as they are. On a CPU with AVX512-BF16 a model takes two thirds of the
-    time; an encoder wholly in bfloat16 gains nothing there.
+    Weights and all else stay as they are. On an AMD CPU with AVX512-BF16 a model takes two thirds
+    of the time; an encoder wholly in bfloat16 gains nothing there.
     """
     import torch
 
