@@ -114,6 +114,16 @@ def test_a_sentence_is_found_by_other_forms_of_its_words(
     assert passage.text[read.sentences[0].start :].startswith(answer)
 
 
+@pytest.mark.parametrize("question", ["Neo4j는?", "Neo4j에서 무엇을?", "2024 나룻배"])
+def test_korean_particles_after_other_letters(
+    database: Database, corpus: str, tmp_path: Path, question: str
+) -> None:
+    texts = ("그래프는 Neo4j를 쓴다. 2024년의 글이다.", "그래프는 종이에 그린다. 2023년의 글이다.")
+    load(database, _files(tmp_path, texts), corpus)
+    found = PassageRetriever(database, corpus, method="bm25").retrieve(Question("q", question))
+    assert [passage.text for passage in found.passages] == [texts[0]]
+
+
 def test_given_and_kept(database: Database, corpus: str, tmp_path: Path) -> None:
     folder = _files(tmp_path, _ENGLISH)
     assert load(database, folder, corpus, language="swedish").language == "swedish"
