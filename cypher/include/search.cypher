@@ -16,8 +16,7 @@ CALL (c, terms, most) {
       '(?<=[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]) (?=[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿])', '')] ELSE [] END AS cjk
     // In Korean other letters and what follows them without a space are one word of the index ("Neo4j를").
     WITH c, most, CASE WHEN cjk =~ '.*[가-힣].*'
-      THEN apoc.text.replace(cjk, '(?<=[\\p{IsLatin}\\p{N}])(?=[가-힣])', ' ') + ' ' + apoc.text.join(
-        [found IN apoc.text.regexGroups(cjk, '(?<!\\S)[\\p{IsLatin}\\p{N}]{2,}') | found[0] + '*'], ' ')
+      THEN apoc.text.replace(cjk, '(?<!\\S)([\\p{IsLatin}\\p{N}]{2,})([가-힣]*)(?!\\S)', '$1* $2')
       ELSE cjk END AS joined
     CALL db.index.fulltext.queryNodes('kgp_passage_cjk',
       '+scope:' + c.scope + '^0 +(title:(' + joined + ') text:(' + joined + '))', {limit: most})
