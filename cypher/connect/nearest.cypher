@@ -8,7 +8,7 @@ WITH c {.name, .scope, .shelf, connected: ['similarity']} AS c
 UNWIND $rows AS row
 MATCH (p:Passage) WHERE elementId(p) = row AND p.corpus = $corpus
 CALL (c, p) {
-  WITH c, p.embedding AS vector, $depth / 2 + 1 AS depth
+  WITH c, p.embedding AS vector, $depth + 1 AS depth
   // include: nearest
   RETURN node AS q ORDER BY score DESC LIMIT $depth + 1
 }

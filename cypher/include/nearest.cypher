@@ -1,9 +1,10 @@
 // The passages of the corpus `c` nearest to `vector`: at least `depth` of them, where there are so
 // many. Leaves `node` and `score`, the cosine from 0 to 1 as the index has it, in no order. A large corpus
-// has none until its vectors are all there, and with them their index.
+// has none until its vectors are all there, and with them their index, which is asked for some more: it
+// finds nearly all of them then, in a time that grows with what it is asked for.
 CALL (c, vector, depth) {
   WITH c, vector, depth WHERE c.shelf = c.scope AND 'similarity' IN c.connected
-  CALL db.index.vector.queryNodes('kgp_vectors_' + c.scope, 2 * depth, vector) YIELD node, score
+  CALL db.index.vector.queryNodes('kgp_vectors_' + c.scope, depth + 30, vector) YIELD node, score
   RETURN node, score
   UNION ALL
   // A small corpus has no index of its own and is scanned; a mere WHERE would come after the scan.

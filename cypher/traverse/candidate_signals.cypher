@@ -1,4 +1,4 @@
-// traverse.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 30 :: INT, sharing = 12 :: INT, hub = 500 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, titled :: LIST OF INT, titleLength :: INT, links :: LIST OF ANY)
+// traverse.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 30 :: INT, sharing = 12 :: INT, hub = 500 :: INT, judged = 100 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, titled :: LIST OF INT, titleLength :: INT, links :: LIST OF ANY)
 // One hop for the learned agent, for the whole beam: the passages one edge away from `frontier`, with
 // `frontier` itself and `others`, and the signals that speak for each. `covered` are the places of the
 // `words` that its title or text holds, `titled` those in its title alone, `outDegree` how many entities
@@ -10,7 +10,9 @@
 // many passages that name one title only `inbound` are taken, those with the best `hits` (BM25 by
 // passage), and of many that share something the `sharing` weightiest. Where more than `hub` edges of
 // what is shared lead to a passage, only those from the best 100 `hits` are read, so that a question
-// takes no longer for its fame.
+// takes no longer for its fame. Beside `frontier` and `others` those passages are returned to which the
+// most and strongest links lead from its best, `judged` in all, so that a hop takes no longer in a denser
+// graph.
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, coalesce($edges, []) AS chosen, log(1001.0) AS most
@@ -26,8 +28,18 @@ CALL (c, most) {
   }
   WITH e, most, COUNT { (e)<-[:MENTIONS]-() } AS frequency
   WHERE frequency <= 100
-  RETURN collect({entity: e, rarity: 1.0 - log(1.0 + frequency) / most}) AS asked
+  RETURN collect([elementId(e), [[6.0, 0, 1.0 - log(1.0 + frequency) / most]]]) AS asked
 }
+// By entity: the links that a passage has that mentions it. What is asked about is no bridge.
+CALL (most) {
+  UNWIND range(0, size($frontier) - 1) AS at
+  MATCH (:Passage {id: $frontier[at]})-[:MENTIONS]->(e)
+  WITH e, most, collect(at) AS places, COUNT { (e)<-[:MENTIONS]-() } AS frequency
+  WHERE 2 <= frequency <= 100
+  WITH elementId(e) AS entity, [at IN places | [5.0, at, 1.0 - log(1.0 + frequency) / most]] AS links
+  RETURN collect([entity, links]) AS bridges
+}
+WITH chosen, apoc.map.fromPairs(bridges + asked) AS byEntity
 CALL () {
   UNWIND $frontier AS id
   MATCH (p:Passage {id: id})
@@ -44,7 +56,7 @@ CALL (hubs) {
   WHERE p IN hubs
   RETURN collect(e) AS led
 }
-CALL (c, chosen, most, asked, hubs, led) {
+CALL (chosen, hubs, led) {
   UNWIND $others AS id
   MATCH (n:Passage {id: id})
   RETURN n, null AS link
@@ -120,24 +132,21 @@ CALL (c, chosen, most, asked, hubs, led) {
   MATCH (:Passage {id: $frontier[at]})-[e:NEXT]-(n:Passage)
   WHERE size(chosen) = 0 OR type(e) IN chosen
   RETURN n, [4.0, at, 1.0] AS link
-  UNION ALL
-  WITH c, most, asked
-  UNWIND range(0, size($frontier) - 1) AS at
-  MATCH (p:Passage {id: $frontier[at]})-[:MENTIONS]->(e)
-  WITH p, at, e, most, COUNT { (e)<-[:MENTIONS]-() } AS frequency, [a IN asked | a.entity] AS named
-  WHERE 2 <= frequency <= 100 AND NOT e IN named
-  MATCH (e)<-[:MENTIONS]-(n:Passage)
-  WHERE n <> p
-  RETURN n, [5.0, at, 1.0 - log(1.0 + frequency) / most] AS link
-  UNION ALL
-  UNWIND asked AS a
-  WITH a.entity AS e, a.rarity AS rarity
-  MATCH (e)<-[:MENTIONS]-(n:Passage)
-  RETURN n, [6.0, 0.0, rarity] AS link
 }
-WITH n, collect(link) AS links, count(*) AS lines
-// A passage that only shares an entity is known by its edges where those are near enough.
-WHERE size(links) < lines OR any(link IN links WHERE link[0] < 5.0)
+WITH byEntity, n, collect(link) AS links, count(*) > count(link) AS given
+WITH byEntity, n, links, given,
+     reduce(sum = coalesce($hits[n.id], 0.0), link IN links
+       | sum + CASE WHEN link[0] < 2.0 THEN 1.0 ELSE 0.5 END / (2.0 + link[1])) AS strength
+ORDER BY given DESC, strength DESC, n.id
+LIMIT $judged
+CALL (n, byEntity) {
+  MATCH (n)-[:MENTIONS]->(e)
+  UNWIND byEntity[elementId(e)] AS link
+  WITH link
+  WHERE link[0] = 6.0 OR $frontier[link[1]] <> n.id
+  RETURN collect(link) AS shared
+}
+WITH n, links + shared AS links
 MATCH (n)<-[:HAS_PASSAGE]-(d:Document)
 WITH n, links, n.id AS passage, toLower(n.title) AS title, toLower(n.title + ' ' + n.text) AS text,
      COUNT { (d)<-[:MENTIONS]-() } AS inDegree

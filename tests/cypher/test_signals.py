@@ -371,6 +371,21 @@ def test_candidate_signals_of_a_title_that_many_name(database: Database, corpus:
     }
 
 
+def test_candidate_signals_of_the_passages_that_the_strongest_links_lead_to(
+    database: Database, corpus: str
+) -> None:
+    _graph(database, corpus)
+    asked = {"others": ["e1"], "hits": {"b1": 1.0}}
+    found = _hop(database, corpus, ["c1", "a2"], **asked)
+    assert {name: len(row["links"]) for name, row in found.items()} == {
+        "a1": 2, "a2": 0, "b1": 2, "c1": 0, "d1": 2, "e1": 1,
+    }  # fmt: skip
+    # What is given comes first, however few links lead to it. Of d1's two, one is an entity.
+    for judged, more in ((3, ""), (4, "b1"), (5, "b1 a1"), (6, "b1 a1 d1")):
+        cut = _hop(database, corpus, ["c1", "a2"], **asked, judged=judged)
+        assert cut == {name: found[name] for name in ("a2", "c1", "e1", *more.split())}
+
+
 # --- The edges of paths ---------------------------------------------------------------------------
 
 

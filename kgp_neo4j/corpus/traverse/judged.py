@@ -34,6 +34,8 @@ _SEARCHED = 40
 #: Most passages that are seeds because the question names their titles.
 _NAMED_SEEDS = 8
 _MOST_FRONTIER = 12
+#: Passages that a hop judges, at least, and for each of the budget.
+_JUDGED, _JUDGED_EACH = 100, 3
 #: Best passages whose strongest signals are recorded as reasons.
 _WITH_REASONS = 10
 # Gives scores the scale of the other agents, so that steps of all agents can be compared.
@@ -133,6 +135,7 @@ def candidates_of(
         named=list(signals.named),
         hits=dict(signals.lexical),
         edges=list(settings.edges),
+        judged=max(_JUDGED, _JUDGED_EACH * settings.budget),
     )
     return candidates(signals, frontier, rows, before)
 
