@@ -35,7 +35,7 @@ _SEARCHED = 40
 _NAMED_SEEDS = 8
 _MOST_FRONTIER = 12
 #: Passages that a hop judges, at least, and for each of the budget.
-_JUDGED, _JUDGED_EACH = 100, 3
+_JUDGED, _JUDGED_EACH = 150, 5
 #: Best passages whose strongest signals are recorded as reasons.
 _WITH_REASONS = 10
 # Gives scores the scale of the other agents, so that steps of all agents can be compared.
