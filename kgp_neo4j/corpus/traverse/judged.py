@@ -34,7 +34,7 @@ _SEARCHED = 40
 #: Most passages that are seeds because the question names their titles.
 _NAMED_SEEDS = 8
 _MOST_FRONTIER = 12
-#: Passages that a hop judges, at least, and for each of the budget.
+#: Passages that a hop judges, at least, and for each of the budget or of the seeds.
 _JUDGED, _JUDGED_EACH = 150, 5
 #: Best passages whose strongest signals are recorded as reasons.
 _WITH_REASONS = 10
@@ -135,7 +135,7 @@ def candidates_of(
         named=list(signals.named),
         hits=dict(signals.lexical),
         edges=list(settings.edges),
-        judged=max(_JUDGED, _JUDGED_EACH * settings.budget),
+        judged=max(_JUDGED, _JUDGED_EACH * max(settings.budget, settings.seeds)),
     )
     return candidates(signals, frontier, rows, before)
 
