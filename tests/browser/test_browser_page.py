@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from chromium import find_chromium, keep_picture
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from serving import Serving, serving
 
 from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
@@ -80,7 +80,7 @@ def test_a_pdf_is_loaded_asked_and_a_citation_followed_to_its_page(
     expect(page.locator("#uploads")).to_contain_text("is loaded: 3 passages, 3 pages, 2 tables")
     # Another corpus may have a document of that title.
     chosen = page.get_by_label("Corpus or knowledge graph")
-    expect(chosen).to_have_value(f"corpus {_LOADED}", timeout=2 * _PATIENCE)
+    expect(chosen).to_have_value(f"corpus {_LOADED}")
     expect(page.locator("#documents")).to_contain_text("Annual Report 1889")
     _picture(page, "serve-documents.png")
 
@@ -106,6 +106,26 @@ def test_a_pdf_is_loaded_asked_and_a_citation_followed_to_its_page(
     expect(reader.get_by_role("heading", name="Page 1")).to_be_visible()
     _picture(page, "serve-document.png")
     assert page.console == []  # type: ignore[attr-defined]
+
+
+def test_a_corpus_typed_before_the_list_is_there_stays(
+    chromium: Browser, served: Serving, demo_graph: str
+) -> None:
+    page = chromium.new_page()
+    held: list[Route] = []
+    page.route("**/corpora", lambda route: held.append(route))
+    page.goto(served.address)
+    page.get_by_role("button", name="Documents").click()
+    into = page.get_by_label("Corpus", exact=True)
+    into.fill("typed early")
+    held.pop().continue_()
+    expect(page.get_by_label("Corpus or knowledge graph")).not_to_have_value("")
+    expect(into).to_have_value("typed early")
+    # A name that the page put there follows what is chosen.
+    into.fill("")
+    page.get_by_label("Corpus or knowledge graph").select_option(f"graph {demo_graph}")
+    page.get_by_label("Corpus or knowledge graph").select_option(f"corpus {demo_graph}")
+    expect(into).to_have_value(demo_graph)
 
 
 def _until(page: Page, condition: str) -> None:

@@ -10,6 +10,7 @@ let known = { corpora: [], graphs: [], rights: [] };
 let looks = 0;
 let asking = null;
 let answer = null;
+let filled = ""; // the name that the page, and no person, put into the field of the corpus
 
 // --- What the service has ---
 
@@ -47,7 +48,8 @@ function source() {
 function chosen() {
   const { kind, name } = source();
   at("question").placeholder = kind === "graph" ? "Ask about this knowledge graph" : "Ask about these documents";
-  if (kind === "corpus") at("into").value = name;
+  // What a person wrote before the list came stays: their files go there.
+  if (kind === "corpus" && ["", filled, name].includes(at("into").value)) at("into").value = filled = name;
   if (!at("view-documents").hidden) listDocuments();
 }
 
