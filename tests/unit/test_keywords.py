@@ -26,7 +26,8 @@ def _links(*texts: str | tuple[str, str], **settings: int) -> list[dict[str, _Li
     """Extract the keywords of passages given as text or (title, text)."""
     pairs = [("", text) if isinstance(text, str) else text for text in texts]
     passages = [PassageWords(title, f"{title}. {text}") for title, text in pairs]
-    found = extract_keywords(passages, KeywordSettings(**settings))
+    titles = [title for title, _ in pairs]
+    found = extract_keywords(passages, titles, KeywordSettings(**settings))
     links: list[dict[str, _Link]] = [{} for _ in texts]
     for at, number, weight, owned in zip(
         found.passage, found.keyword, found.weight, found.owned, strict=True

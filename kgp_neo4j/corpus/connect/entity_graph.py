@@ -519,8 +519,10 @@ def _write_edges(
     place = {row["node"]: at for at, row in enumerate(rows)}
     rare = [rarity(len(rows), len(row["passages"]), row["single"]) for row in found]
     order = sorted(range(len(found)), key=lambda at: (-rare[at], found[at]["title"]))
-    passage = np.fromiter((place[node] for at in order for node in found[at]["passages"]), np.int64)
-    item = np.repeat(np.arange(len(order)), [len(found[at].pop("passages")) for at in order])
+    passage = np.fromiter((place[node] for at in order for node in found[at]["passages"]), np.int32)
+    item = np.repeat(
+        np.arange(len(order), dtype=np.int32), [len(found[at].pop("passages")) for at in order]
+    )
     by_passage = np.argsort(passage, kind="stable")
     passage, item = passage[by_passage], item[by_passage]
     weight = np.array([rare[at] for at in order])[item]
@@ -529,12 +531,12 @@ def _write_edges(
         settings.neighbours,
     )  # fmt: skip
     naming = database.read_packed("connect/naming", corpus=corpus)
-    items = np.full((len(naming), shared.items.shape[1]), -1, np.int64)
+    items = np.full((len(naming), shared.items.shape[1]), -1, np.int32)
     items[:, 0] = np.arange(len(order), len(order) + len(naming))
     named = Pairs(
-        np.array([place[row["passage"]] for row in naming], np.int64),
-        np.array([place[row["other"]] for row in naming], np.int64),
-        np.ones(len(naming), np.int64),
+        np.array([place[row["passage"]] for row in naming], np.int32),
+        np.array([place[row["other"]] for row in naming], np.int32),
+        np.ones(len(naming), np.int32),
         np.array(
             [row["score"] * rarity(len(rows), row["frequency"]) for row in naming], np.float64
         ),

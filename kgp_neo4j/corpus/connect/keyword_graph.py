@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kgp_neo4j.corpus.connect.keywords import Keywords, PassageWords, extract_keywords
 from kgp_neo4j.corpus.connect.steps import (
     Making,
+    Numbers,
     Pairs,
     grouped,
     joined,
@@ -30,6 +31,8 @@ __all__ = ["MOST_OWNERS", "connect_keywords", "link_hashes", "naming_pairs"]
 _GRAPH = "keywords"
 #: A title shared by more documents than this names none of them.
 MOST_OWNERS = 20
+#: Links that are Python's numbers at once, which take four times the memory of an array's.
+_LISTED = 100_000
 
 
 def connect_keywords(
@@ -48,13 +51,14 @@ def connect_keywords(
     making = Making(database, corpus, _GRAPH, settings)
     with timed(seconds, "read passages"):
         rows = database.read("connect/passages", corpus=corpus, anew=anew)
-    passages = [PassageWords(row["title"], f"{row['title']}. {row.pop('text')}") for row in rows]
+    # Each text goes once it is read, for the memory.
+    passages = (PassageWords(row["title"], f"{row['title']}. {row.pop('text')}") for row in rows)
     with (
         timed(seconds, "extract keywords"),
-        bar("keywords", len(passages), "passages") as progress,
+        bar("keywords", len(rows), "passages") as progress,
     ):
-        found = extract_keywords(passages, settings, progress.update)
-    del passages
+        titles = [row["title"] for row in rows]
+        found = extract_keywords(passages, titles, settings, progress.update)
     meanwhile()
     with timed(seconds, "write keywords"):
         changed = outdated(
@@ -110,11 +114,16 @@ def _rows(
     touched[list(changed)] = True
     here = np.flatnonzero(touched[found.passage])
     order = here[np.argsort(found.keyword[here], kind="stable")]
-    links = zip(
-        map(nodes.__getitem__, found.passage[order].tolist()),
-        found.weight[order].tolist(),
-        found.owned[order].tolist(),
-        strict=True,
+    links = (
+        (nodes[passage], weight, owned)
+        for at in range(0, order.size, _LISTED)
+        for passage, weight, owned in zip(
+            *(
+                of[order[at : at + _LISTED]].tolist()
+                for of in (found.passage, found.weight, found.owned)
+            ),
+            strict=True,
+        )
     )
     sizes = np.bincount(found.keyword[order], minlength=len(found.texts)).tolist()
     all_ = zip(found.texts, found.frequency.tolist(), found.named.tolist(), sizes, strict=True)
@@ -129,11 +138,11 @@ def _rows(
 
 
 def naming_pairs(
-    passage: NDArray[np.int64],
-    keyword: NDArray[np.int64],
+    passage: Numbers,
+    keyword: Numbers,
     weight: NDArray[np.float64],
     owned: NDArray[np.bool_],
-    owners: NDArray[np.int64],
+    owners: Numbers,
     choosing: int | None = None,
 ) -> Pairs:
     """Return the passages that name a document's title, each with that document's first passage.

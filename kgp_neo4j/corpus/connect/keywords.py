@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -51,8 +51,8 @@ class Keywords:
     frequency: NDArray[np.int64]
     named: NDArray[np.bool_]
     hashes: NDArray[np.uint64]
-    passage: NDArray[np.int64]
-    keyword: NDArray[np.int64]
+    passage: NDArray[np.int32]
+    keyword: NDArray[np.int32]
     weight: NDArray[np.float64]
     owned: NDArray[np.bool_]
 
@@ -61,13 +61,11 @@ class Keywords:
 class CorpusCounts:
     """What is counted in a whole corpus, for extracting from some of its passages.
 
-    `passages` is their number and `titles` are those of all documents. The arrays, sorted by hash,
-    have an element for each n-gram and title: the hash of its words, and how many passages have it
-    as an n-gram and as a title.
+    `passages` is their number. The arrays, sorted by hash, have an element for each n-gram and
+    title: the hash of its words, and how many passages have it as an n-gram and as a title.
     """
 
     passages: int
-    titles: Sequence[str]
     hashes: NDArray[np.uint64]
     frequency: NDArray[np.int64]
     title_frequency: NDArray[np.int64]
@@ -82,15 +80,16 @@ class CorpusCounts:
 
 
 def count_words(
-    passages: Sequence[PassageWords], titles: Sequence[str], longest: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    passages: Iterable[PassageWords], titles: Iterable[str], longest: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int64]]:
     """Count n-grams of up to `longest` words, and `titles`, in some passages of a corpus.
 
     Returns their hashes, and how many of the passages have each as an n-gram and as a title; a hash
     that is both comes twice. The sums over all passages are the arrays of `CorpusCounts`.
     """
-    text = _Text(passages, lambda _: None, titles)
-    hashes, frequencies = [text.title_hashes], [np.zeros(text.title_hashes.size, np.int64)]
+    text = _Text(passages, titles, lambda _: None)
+    hashes = [text.title_hashes]
+    frequencies = [np.zeros(text.title_hashes.size, np.int32)]
     for size, (_, frequency, first) in enumerate(_counted(text, longest, least=1), 1):
         hashes.append(text.hashes(first, size))
         frequencies.append(frequency)
@@ -101,20 +100,21 @@ def count_words(
 
 
 def extract_keywords(
-    passages: Sequence[PassageWords],
+    passages: Iterable[PassageWords],
+    titles: Iterable[str],
     settings: KeywordSettings,
     done: Callable[[int], object] = lambda _: None,
     counts: CorpusCounts | None = None,
 ) -> Keywords:
     """Return the keywords of `passages` (KGP, section 3 and 8.5); `done` is told how many it read.
 
-    Candidates are word n-grams that occur in two passages or more and neither begin nor end with a
-    stop word, and all document titles. Time and memory are linear in the text: an n-gram is counted
-    only where both of its (n-1)-grams are frequent enough, and of each word of the text there are
-    some 40 bytes. With the `counts` of a whole corpus, `passages` are some of it, and get the
-    keywords that they have there.
+    `titles` are those of all documents. Candidates are word n-grams that occur in two passages or
+    more and neither begin nor end with a stop word, and all titles. Time and memory are linear in
+    the text: an n-gram is counted only where both of its (n-1)-grams are frequent enough, and of
+    each word of the text there are some 30 bytes. With the `counts` of a whole corpus, `passages`
+    are some of it, and get the keywords that they have there.
     """
-    text = _Text(passages, done, counts.titles if counts else None)
+    text = _Text(passages, titles, done)
     if counts:
         text.corpus = counts.passages
         text.title_frequency = counts.of(text.title_hashes, counts.title_frequency)
@@ -137,21 +137,21 @@ def extract_keywords(
     norm = np.sqrt(np.bincount(passage, weight * weight, minlength=text.passages))
     used, number = np.unique(keyword, return_inverse=True)
     named = used >= grams.number
-    titles = used[named] - grams.number
+    chosen, titled = used[~named], used[named] - grams.number
     return Keywords(
-        [*grams.texts(used[~named]), *(text.titles[at] for at in titles.tolist())],
-        np.concatenate((grams.frequency[used[~named]], text.title_frequency[titles])),
+        [*grams.texts(chosen), *(text.titles[at] for at in titled.tolist())],
+        np.concatenate((grams.frequency[chosen], text.title_frequency[titled])),
         named,
-        np.concatenate((grams.hashes[used[~named]], text.title_hashes[titles])),
+        np.concatenate((grams.hashes(chosen), text.title_hashes[titled])),
         passage,
-        number.reshape(-1),
+        number.reshape(-1).astype(np.int32),
         weight / norm[passage],
         owned,
     )
 
 
 def _tfidf(
-    count: NDArray[np.int64], frequency: NDArray[np.int64], passages: int
+    count: NDArray[np.integer[Any]], frequency: NDArray[np.integer[Any]], passages: int
 ) -> NDArray[np.float64]:
     weight: NDArray[np.float64] = (1.0 + np.log(count)) * (
         np.log((1 + passages) / (1 + frequency)) + 1.0
@@ -169,17 +169,15 @@ class _Text:
 
     def __init__(
         self,
-        passages: Sequence[PassageWords],
+        passages: Iterable[PassageWords],
+        corpus_titles: Iterable[str],
         done: Callable[[int], object],
-        corpus_titles: Sequence[str] | None = None,
     ) -> None:
-        if corpus_titles is None:
-            corpus_titles = [passage.title for passage in passages]
         known = _Titles(corpus_titles)
         vocabulary: dict[str, int] = defaultdict(lambda: len(vocabulary))
         titles: dict[str, int] = defaultdict(lambda: len(titles))
         numbers, ends = array("i"), array("q")
-        at, title, count, owned = array("q"), array("q"), array("q"), array("b")
+        at, title, count, owned = array("i"), array("i"), array("i"), array("b")
         for place, passage in enumerate(passages):
             cased = words(passage.text)
             low = [word.lower() for word in cased]
@@ -193,7 +191,7 @@ class _Text:
                 count.append(found.get(text, 0))
                 owned.append(text in own)
             done(1)
-        self.passages = self.corpus = len(passages)
+        self.passages = self.corpus = len(ends)
         self.vocabulary = sorted(vocabulary)
         alphabetical = np.empty(len(vocabulary), np.int32)
         alphabetical[[vocabulary[word] for word in self.vocabulary]] = np.arange(len(vocabulary))
@@ -201,14 +199,14 @@ class _Text:
         self.ends = np.frombuffer(ends, np.int64)
         self.word_hashes = np.array([_hash(word) for word in self.vocabulary], np.uint64)
         self.titles = list(titles)
-        self.title_passage = np.frombuffer(at, np.int64)
-        self.title = np.frombuffer(title, np.int64)
-        self.title_count = np.frombuffer(count, np.int64)
+        self.title_passage = np.frombuffer(at, np.int32)
+        self.title = np.frombuffer(title, np.int32)
+        self.title_count = np.frombuffer(count, np.int32)
         self.title_owned = np.frombuffer(owned, np.int8).astype(bool)
         self.title_frequency = np.bincount(self.title, minlength=len(titles))
         self.title_hashes = np.array([_hashed(t.split(" ")) for t in self.titles], np.uint64)
 
-    def hashes(self, first: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
+    def hashes(self, first: NDArray[np.integer[Any]], size: int) -> NDArray[np.uint64]:
         """Return a hash of the `size` words from each of these places on."""
         total = np.zeros(first.size, np.uint64)
         for at in range(size):
@@ -230,7 +228,7 @@ def _hashed(sequence: Sequence[str]) -> int:
 class _Titles:
     """Finds the titles of all documents in running text."""
 
-    def __init__(self, titles: Sequence[str]) -> None:
+    def __init__(self, titles: Iterable[str]) -> None:
         #: The keywords that name a document, by its title.
         self._keywords: dict[str, list[str]] = {}
         #: All of these in one tree of words; at the end of one stands whether it needs its capital.
@@ -291,40 +289,44 @@ class _Grams:
     ) -> None:
         self._text = text
         self._keywords = settings.keywords
-        self._sizes = np.diff(text.ends, prepend=0)
-        #: Of each length: the n-gram at each place of the text, -1 for none.
-        self._levels: list[NDArray[np.int32]] = []
-        firsts: list[NDArray[np.int64]] = []
-        frequencies: list[NDArray[np.int64]] = []
-        self._starts = [0]
-        for grams, frequency, first in _levels(text, settings.longest, counts):
-            self._levels.append(grams)
-            frequencies.append(frequency)
-            firsts.append(first)
-            self._starts.append(self._starts[-1] + frequency.size)
-        self.number = self._starts[-1]
-        self.frequency = np.concatenate((*frequencies, np.zeros(0, np.int64)))
-        self._first = np.concatenate((*firsts, np.zeros(0, np.int64)))
-        self._size = np.repeat(np.arange(1, len(firsts) + 1), np.diff(self._starts))
-        #: A hash of the words of each.
-        self.hashes = np.concatenate(
-            [np.zeros(0, np.uint64), *(text.hashes(first, n) for n, first in enumerate(firsts, 1))]
-        )
-        if counts:
-            self._untitled = counts.of(self.hashes, counts.title_frequency) == 0
-        else:
-            self._untitled = ~np.isin(self.hashes, text.title_hashes)
+        #: Of each length: the places of the text where one begins, and which one.
+        self._levels: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+        frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+        untitled = [np.zeros(0, bool)]
+        self.number = 0
+        for size, level in enumerate(_levels(text, settings.longest, counts), 1):
+            self._levels.append((level.at, level.grams + np.int32(self.number)))
+            self.number += level.first.size
+            frequencies.append(level.frequency)
+            firsts.append(level.first)
+            hashes = text.hashes(level.first, size)
+            if counts:
+                untitled.append(counts.of(hashes, counts.title_frequency) == 0)
+            else:
+                untitled.append(~np.isin(hashes, text.title_hashes))
+        self.frequency = np.concatenate(frequencies)
+        self._first = np.concatenate(firsts)
+        self._untitled = np.concatenate(untitled)
+        self._size = np.repeat(np.arange(len(firsts), dtype=np.int8), [f.size for f in firsts])
         everything = np.arange(self.number)
         self._rank = np.empty(self.number, np.int32)
-        spelled = [self._word(everything, at) for at in range(len(firsts))]
+        spelled = [self._word(everything, at) for at in range(len(self._levels))]
         if spelled:
-            self._rank[np.lexsort(spelled[::-1])] = np.arange(self.number)
+            self._rank[np.lexsort(spelled[::-1])] = np.arange(self.number, dtype=np.int32)
 
     def _word(self, grams: NDArray[np.int64], at: int) -> NDArray[np.int32]:
         """Return the words at a place of n-grams, -1 where they are shorter."""
         numbers = self._text.numbers
         place = np.minimum(self._first[grams] + at, max(numbers.size - 1, 0))
         return np.where(at < self._size[grams], numbers[place], np.int32(-1))
+
+    def hashes(self, grams: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return a hash of the words of each n-gram, as `_Text.hashes` does."""
+        total = np.zeros(grams.size, np.uint64)
+        for at in range(len(self._levels)):
+            word = self._word(grams, at)
+            total = np.where(word < 0, total, total * _BASE + self._text.word_hashes[word])
+        return total
 
     def texts(self, grams: NDArray[np.int64]) -> Iterator[str]:
         """Yield the words of each n-gram."""
@@ -335,19 +337,18 @@ class _Grams:
 
     def best(
         self, low: int, high: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
         """Return the weightiest n-grams without titles of the passages [low, high).
 
         These are arrays of the passage, the n-gram and its weight, in their order.
         """
         ends = self._text.ends
         begin, end = (int(ends[at - 1]) if at else 0 for at in (low, high))
-        passage = np.repeat(np.arange(low, high), self._sizes[low:high])
-        found: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-        for start, level in zip(self._starts, self._levels, strict=False):
-            grams = level[begin:end]
-            here = np.flatnonzero(grams >= 0)
-            found.append(passage[here] * self.number + (grams[here] + start))
+        found = [np.zeros(0, np.int64)]
+        for at, grams in self._levels:
+            here = slice(*np.searchsorted(at, (begin, end)))
+            passage = low + np.searchsorted(ends[low:high], at[here], side="right")
+            found.append(passage * self.number + grams[here])
         pairs, count = np.unique(np.concatenate(found), return_counts=True)
         place, gram = np.divmod(pairs, max(self.number, 1))
         kept = self._untitled[gram]
@@ -357,47 +358,53 @@ class _Grams:
         place = place[order]
         rank = np.arange(place.size) - np.searchsorted(place, place)
         order = order[rank < self._keywords]
-        return place[rank < self._keywords], gram[order], weight[order]
+        place, gram = place.astype(np.int32), gram[order].astype(np.int32)
+        return place[rank < self._keywords], gram, weight[order]
 
 
-def _levels(
-    text: _Text, longest: int, counts: CorpusCounts | None
-) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield, for one word, two and so on, the n-grams that may be keywords.
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """N-grams of one length: the places where one begins, in order, and which one it is.
 
-    These are the n-gram at each place (-1 for none), and each one's frequency and first place.
+    `frequency` and `first` are how many passages have each n-gram, and its first place.
     """
+
+    at: NDArray[np.int32]
+    grams: NDArray[np.int32]
+    frequency: NDArray[np.int32]
+    first: NDArray[np.int32]
+
+
+def _levels(text: _Text, longest: int, counts: CorpusCounts | None) -> Iterator[_Level]:
+    """Yield, for one word, two and so on, the n-grams that may be keywords."""
     stop = np.array(
         [w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in text.vocabulary], bool
     )
     stopped = stop[text.numbers]
-    shorter: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]] | None = None
+    shorter = None
     for size, (grams, frequency, first) in enumerate(_counted(text, longest, counts), 1):
-        kept = np.where(~stopped & ~np.roll(stopped, 1 - size), grams, np.int32(-1))
+        kept = np.where(stopped | np.roll(stopped, 1 - size), np.int32(-1), grams)
         if shorter:
-            yield _maximal(shorter[0], shorter[1], kept, frequency), *shorter[1:]
-        shorter = kept, frequency, first
+            yield _maximal(shorter, kept, frequency)
+        at = np.flatnonzero(kept >= 0).astype(np.int32)
+        shorter = _Level(at, kept[at], frequency, first)
     if shorter:
         yield shorter
 
 
 def _counted(
     text: _Text, longest: int, counts: CorpusCounts | None = None, least: int = 2
-) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]]:
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]]:
     """Yield the n-grams of one word, two and so on that `least` passages or more have.
 
     These are the n-gram at each place (-1 for none), and each one's frequency and first place.
     """
     sizes = np.diff(text.ends, prepend=0)
     passage = np.repeat(np.arange(text.passages, dtype=np.int32), sizes)
-    grams, following = text.numbers, np.zeros(text.numbers.size, np.int32)
+    grams = text.numbers
     for size in range(1, longest + 1):
-        if size > 1:
-            # Across the end of a passage there is none.
-            following = np.where(passage == np.roll(passage, 1 - size), np.roll(grams, -1), -1)
-            following[max(following.size - size + 1, 0) :] = -1
         elsewhere = partial(_in_corpus, counts, text, size) if counts else None
-        grams, frequency, first = _frequent(grams, following, passage, least, elsewhere)
+        grams, frequency, first = _frequent(grams, size, passage, least, elsewhere)
         yield grams, frequency, first
 
 
@@ -409,24 +416,31 @@ def _in_corpus(
 
 
 def _frequent(
-    grams: NDArray[np.int32],
-    following: NDArray[np.int32],
+    shorter: NDArray[np.int32],
+    size: int,
     passage: NDArray[np.int32],
     least: int,
     elsewhere: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None,
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """Join the numbers at each place, of one n-gram and the following one, to a new number.
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Number the n-grams of `size` words that `least` passages or more have.
 
-    Those that occur in `least` passages or more are numbered in their order, with their frequency
-    and first place; the others are -1. What is -1 in either stays so. `elsewhere` returns the
-    frequencies in the whole corpus of those at some first places.
+    `shorter` are those of one word less at each place, -1 for none (the words for a size of one).
+    Returns the same of this size, with the frequency and the first place of each. `elsewhere`
+    returns the frequencies in the whole corpus of those at some first places.
     """
-    joined = np.full(grams.size, -1, np.int32)
-    frequencies, firsts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    grams = np.full(shorter.size, -1, np.int32)
+    frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     number = 0
-    for low, high in _ranges(grams):
-        at = np.flatnonzero((grams >= low) & (grams < high) & (following >= 0))
-        key = (grams[at].astype(np.int64) << 32) | following[at]
+    for low, high in _ranges(shorter):
+        at = np.flatnonzero((shorter >= low) & (shorter < high))
+        key = shorter[at].astype(np.int64) << 32
+        if size > 1:
+            # Across the end of a passage there is none, and none that has a rarer one in it.
+            last = np.minimum(at + size - 1, shorter.size - 1)
+            whole = (last == at + size - 1) & (passage[at] == passage[last])
+            whole &= shorter[np.minimum(at + 1, last)] >= 0
+            at = at[whole]
+            key = key[whole] | shorter[at + 1]
         order = np.argsort(key, kind="stable")
         key, at = key[order], at[order]
         begins = np.flatnonzero(np.diff(key, prepend=-1))
@@ -439,11 +453,11 @@ def _frequent(
             frequency = elsewhere(at[begins])
         often = frequency >= least
         numbered = np.where(often, np.cumsum(often) - 1 + number, -1)
-        joined[at] = numbered[group]
+        grams[at] = numbered[group]
         number += int(often.sum())
-        frequencies.append(frequency[often])
-        firsts.append(at[begins[often]])
-    return joined, np.concatenate(frequencies), np.concatenate(firsts)
+        frequencies.append(frequency[often].astype(np.int32))
+        firsts.append(at[begins[often]].astype(np.int32))
+    return grams, np.concatenate(frequencies), np.concatenate(firsts)
 
 
 def _ranges(grams: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
@@ -459,16 +473,13 @@ def _ranges(grams: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
 
 
 def _maximal(
-    shorter: NDArray[np.int32],
-    shorter_frequency: NDArray[np.int64],
-    longer: NDArray[np.int32],
-    longer_frequency: NDArray[np.int64],
-) -> NDArray[np.int32]:
+    shorter: _Level, longer: NDArray[np.int32], longer_frequency: NDArray[np.int32]
+) -> _Level:
     """Drop n-grams that occur only within one longer n-gram ("chi minh" in "ho chi minh")."""
-    out = shorter.copy()
+    frequency = shorter.frequency[shorter.grams]
+    kept = np.ones(shorter.at.size, bool)
     for shift in (0, 1):  # the longer one begins here, or one word before
-        around = np.roll(longer, shift)
-        inside = np.flatnonzero((out >= 0) & (around >= 0))
-        same = shorter_frequency[out[inside]] == longer_frequency[around[inside]]
-        out[inside[same]] = -1
-    return out
+        around = longer[shorter.at - shift]
+        inside = np.flatnonzero(around >= 0)
+        kept[inside[frequency[inside] == longer_frequency[around[inside]]]] = False
+    return replace(shorter, at=shorter.at[kept], grams=shorter.grams[kept])

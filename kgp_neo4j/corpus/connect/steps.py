@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ __all__ = [
     "MIXED",
     "MOST_ITEMS",
     "Making",
+    "Numbers",
     "Pairs",
     "chosen_pairs",
     "grouped",
@@ -40,6 +41,9 @@ __all__ = [
     "write_pairs",
     "write_rows",
 ]
+
+#: Whole numbers; of passages, items and their pairs there are few enough for 32 bits.
+Numbers: TypeAlias = NDArray[np.integer[Any]]
 
 #: An odd number, which spreads hashes over all bits.
 MIXED = np.uint64(0x9E3779B97F4A7C15)
@@ -144,7 +148,7 @@ _TOLERANCE = 5
 
 
 def outdated(
-    passage: NDArray[np.int64],
+    passage: Numbers,
     identity: NDArray[np.uint64],
     weight: NDArray[np.float64],
     stored: Sequence[str | None],
@@ -210,11 +214,11 @@ class Pairs:
     `items` has a row for each pair: the first five items, -1 where there are fewer.
     """
 
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    count: NDArray[np.int64]
+    first: Numbers
+    second: Numbers
+    count: Numbers
     weight: NDArray[np.float64]
-    items: NDArray[np.int64]
+    items: Numbers
 
     def chosen(self, at: NDArray[Any]) -> Pairs:
         """Return the pairs at some places, or where a mask is true."""
@@ -225,8 +229,8 @@ class Pairs:
 
 def pairs_of(parts: Sequence[Pairs]) -> Pairs:
     """Return the pairs of all parts."""
-    none = np.zeros(0, np.int64)
-    parts = [Pairs(none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int64)), *parts]
+    none = np.zeros(0, np.int32)
+    parts = [Pairs(none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int32)), *parts]
     return Pairs(
         np.concatenate([part.first for part in parts]),
         np.concatenate([part.second for part in parts]),
@@ -237,8 +241,8 @@ def pairs_of(parts: Sequence[Pairs]) -> Pairs:
 
 
 def strongest_pairs(
-    passage: NDArray[np.int64],
-    item: NDArray[np.int64],
+    passage: Numbers,
+    item: Numbers,
     weight: NDArray[np.float64],
     other_weight: NDArray[np.float64],
     names: Sequence[str],
@@ -251,8 +255,8 @@ def strongest_pairs(
 
 
 def chosen_pairs(
-    passage: NDArray[np.int64],
-    item: NDArray[np.int64],
+    passage: Numbers,
+    item: Numbers,
     weight: NDArray[np.float64],
     other_weight: NDArray[np.float64],
     names: Sequence[str],
@@ -286,13 +290,10 @@ def chosen_pairs(
 def unordered(pairs: Pairs, passages: int) -> NDArray[np.int64]:
     """Return a number for each pair that is the same in both directions."""
     low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
-    numbers: NDArray[np.int64] = low * passages + high
-    return numbers
+    return low.astype(np.int64) * passages + high
 
 
-def joined(
-    here: NDArray[np.int64], item: NDArray[np.int64], by_item: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def joined(here: Numbers, item: Numbers, by_item: Numbers) -> tuple[Numbers, Numbers]:
     """Return each of `here` with each of `by_item` that has the same item; both are places."""
     size = np.bincount(item[by_item], minlength=int(item.max(initial=0)) + 1)
     many = size[item[here]]
@@ -302,10 +303,10 @@ def joined(
 
 
 def grouped(
-    passage: NDArray[np.int64],
-    item: NDArray[np.int64],
-    own: NDArray[np.int64],
-    other: NDArray[np.int64],
+    passage: Numbers,
+    item: Numbers,
+    own: Numbers,
+    other: Numbers,
     weight: NDArray[np.float64],
 ) -> Pairs:
     """Return the pairs of passages that share items at the places `own` and `other`."""
@@ -315,7 +316,7 @@ def grouped(
     first, second, items, weight = first[order], second[order], item[own][order], weight[order]
     new = (np.diff(first, prepend=-1) != 0) | (np.diff(second, prepend=-1) != 0)
     begins = np.flatnonzero(new)
-    count = np.diff(begins, append=first.size)
+    count = np.diff(begins, append=first.size).astype(np.int32)
     places = begins[:, None] + np.arange(MOST_ITEMS)
     return Pairs(
         first[begins],
@@ -330,7 +331,7 @@ def grouped(
     )
 
 
-def _parts(passage: NDArray[np.int64], pairs: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+def _parts(passage: Numbers, pairs: Numbers) -> Iterator[tuple[int, int]]:
     """Yield ranges [low, high) of whole passages, each with about a million pairs."""
     ends = np.flatnonzero(np.diff(passage, append=-1)) + 1
     low = 0

@@ -153,8 +153,8 @@ def _extracted(
     ).reshape(-1, 3)
     hashes = known[:, 0].copy().view(np.uint64)
     order = np.argsort(hashes)
-    counts = CorpusCounts(passages, titles.value, hashes[order], known[order, 1], known[order, 2])
-    found = extract_keywords(read, settings, counts=counts)
+    counts = CorpusCounts(passages, hashes[order], known[order, 1], known[order, 2])
+    found = extract_keywords(read, titles.value, settings, counts=counts)
     marks = outdated(
         found.passage, link_hashes(found), found.weight, [None] * len(ids), np.ones(len(ids), bool)
     )
