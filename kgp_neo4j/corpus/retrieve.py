@@ -85,12 +85,13 @@ class PassageRetriever:
         return self.open()
 
     @property
-    def unconnected(self) -> int:
-        """Return the number of passages added after `connect`, which search alone can find."""
+    def complete(self) -> bool:
+        """Return whether all passages are known to be in the graphs; asked again until they are."""
         self.open()
-        if self._complete:
-            return 0
-        return int(self._database.read("inspect/corpus", corpus=self.corpus)[0]["unconnected"])
+        if not self._complete:
+            found = self._database.read("inspect/state", corpus=self.corpus)
+            self._complete = bool(found and found[0]["complete"])
+        return self._complete
 
     def open(self) -> Agent:
         """Load encoder and agent, once, and return the agent.
@@ -147,13 +148,14 @@ class PassageRetriever:
         )
 
     def _notes(self) -> tuple[str, ...]:
-        """Return a note on passages added after the corpus was connected, where there are any."""
-        waiting = self.unconnected
-        if not waiting:
+        """Return a note where passages may have come since; to count them takes seconds in a large
+        corpus.
+        """
+        if self.complete:
             return ()
         return (
-            f"{waiting} passages came after the corpus was connected; "
-            "run `kgp-neo4j connect` to join them in.",
+            "what came after the corpus was connected is found by search alone; "
+            "run `kgp-neo4j connect` to join it in.",
         )
 
     def _paths(self, question: str) -> list[ReasoningPath]:
