@@ -47,10 +47,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give workers the files with slow tests first, so that none is left with one at the end."""
+    """Give workers the files with slow tests early, so that none is left with one at the end.
+
+    Before them come those with tests that run alone: these would wait for a slow one beside them.
+    """
     if _WORKER is not None:
-        slow = {item.path for item in items if item.get_closest_marker("slow")}
-        items.sort(key=lambda item: item.path not in slow)
+        alone, slow = (
+            {item.path for item in items if item.get_closest_marker(mark)}
+            for mark in ("alone", "slow")
+        )
+        items.sort(key=lambda item: (item.path not in alone, item.path not in slow))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -66,8 +66,7 @@ def connect(
             f"there is no graph named {', '.join(unknown) or '(none)'}",
             hint=f"Choose among {', '.join(GRAPHS)}.",
         )
-    found = database.read("inspect/corpus", corpus=corpus)
-    if not found:
+    if not database.read("inspect/state", corpus=corpus):
         raise no_corpus(corpus)
     keywords = keywords or KeywordSettings()
     entities = entities or EntitySettings()
