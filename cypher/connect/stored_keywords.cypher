@@ -1,5 +1,7 @@
-// connect.storedKeywords(corpus :: STRING) :: (text :: STRING, frequency :: INT, named :: BOOLEAN)
-// The keywords of a corpus as they are stored.
+// connect.storedKeywords(corpus :: STRING, after = '' :: STRING, limit = 100000 :: INT) :: (text :: STRING, frequency :: INT, named :: BOOLEAN)
+// The next `limit` keywords of a corpus in their order, as they are stored.
 // mode: READ
-MATCH (k:Keyword {corpus: $corpus}) WHERE k.text >= ''
+MATCH (k:Keyword {corpus: $corpus}) WHERE k.text > $after
 RETURN k.text AS text, k.documentFrequency AS frequency, k.named AS named
+ORDER BY text
+LIMIT $limit

@@ -180,6 +180,12 @@ def test_stored_keywords(database: Database, corpus: str, other_corpus: str) -> 
     found = database.read("connect/stored_keywords", corpus=corpus)
     assert len(found) == 6
     assert {"text": "isobel tarn", "frequency": 2, "named": True} in found
+    texts = [row["text"] for row in found]
+    assert texts == sorted(texts)
+    after = {"corpus": corpus, "after": texts[1], "limit": 3}
+    assert database.read("connect/stored_keywords", **after) == found[2:5]
+    assert database.read_packed("connect/stored_keywords", **after) == found[2:5]
+    assert database.read("connect/stored_keywords", corpus=corpus, after=texts[-1]) == []
 
 
 @pytest.mark.parametrize(
@@ -503,8 +509,9 @@ def test_naming(database: Database, corpus: str) -> None:
     _mentions(database, corpus)
     nodes = {node: name for name, node in _nodes(database, corpus).items()}
     found = [
-        (nodes[r["passage"]], nodes[r["other"]], r["title"], r["score"], r["frequency"])
+        (nodes[passage], nodes[r["other"]], r["title"], score, r["frequency"])
         for r in database.read("connect/naming", corpus=corpus)
+        for passage, score in r["naming"]
     ]
     assert sorted(found) == [
         ("a1", "b1", "Isobel Tarn", 0.8, 1),
@@ -536,6 +543,7 @@ def test_mentions_are_replaced_and_entities_removed(
         _mentions(database, name)
     kinds = {"moe": "Phrase", "the harbour fair": "EVENT"}
     found = database.read("connect/stored_entities", corpus=corpus)
+    assert database.read("connect/stored_entities", corpus=corpus, after="moe") == found[1:]
     assert {r["name"]: (r["title"], r["type"]) for r in found} == {
         name: (name.title(), kind) for name, kind in kinds.items()
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,7 @@ from kgp_neo4j.corpus.connect.steps import (
     Pairs,
     hashed,
     outdated,
+    paged,
     strongest_pairs,
     timed,
     write_pairs,
@@ -416,7 +418,7 @@ class _Mentions:
         #: By name: the node, and its title and type as they are stored.
         self._entities: dict[str, tuple[str, str, str]] = {
             row["name"]: (row["node"], row["title"], row["type"])
-            for row in database.read_packed("connect/stored_entities", corpus=corpus)
+            for row in paged(database, "connect/stored_entities", "name", corpus=corpus)
         }
         self._met: set[str] = set()
 
@@ -513,34 +515,43 @@ def _write_edges(
 
     An entity's weight is its `rarity`, a mentioned document's that times the mention's score.
     """
-    found = database.read_packed(
-        "connect/mentioned", corpus=corpus, maxFrequency=settings.max_frequency
-    )
     place = {row["node"]: at for at, row in enumerate(rows)}
-    rare = [rarity(len(rows), len(row["passages"]), row["single"]) for row in found]
-    order = sorted(range(len(found)), key=lambda at: (-rare[at], found[at]["title"]))
-    passage = np.fromiter((place[node] for at in order for node in found[at]["passages"]), np.int32)
-    item = np.repeat(
-        np.arange(len(order), dtype=np.int32), [len(found[at].pop("passages")) for at in order]
-    )
-    by_passage = np.argsort(passage, kind="stable")
-    passage, item = passage[by_passage], item[by_passage]
-    weight = np.array([rare[at] for at in order])[item]
+    titles: list[str] = []
+    rare, sizes, members = array("d"), array("i"), array("i")
+    for row in database.stream(
+        "connect/mentioned", corpus=corpus, maxFrequency=settings.max_frequency
+    ):
+        titles.append(row["title"])
+        rare.append(rarity(len(rows), len(row["passages"]), row["single"]))
+        sizes.append(len(row["passages"]))
+        members.extend(map(place.__getitem__, row["passages"]))
+    order = sorted(range(len(titles)), key=lambda at: (-rare[at], titles[at]))
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    passage, item = np.frombuffer(members, np.int32), np.repeat(number, sizes)
+    weight = np.repeat(rare, sizes)
+    by_passage = np.lexsort((item, passage))
+    passage, item, weight = passage[by_passage], item[by_passage], weight[by_passage]
     shared = strongest_pairs(
         passage, item, weight, np.ones_like(weight), [row["id"] for row in rows],
         settings.neighbours,
     )  # fmt: skip
-    naming = database.read_packed("connect/naming", corpus=corpus)
-    items = np.full((len(naming), shared.items.shape[1]), -1, np.int32)
-    items[:, 0] = np.arange(len(order), len(order) + len(naming))
+    titles = [titles[at] for at in order]
+    first, second, named_by, score = array("i"), array("i"), array("i"), array("d")
+    for row in database.stream("connect/naming", corpus=corpus):
+        for node, scored in row["naming"]:
+            first.append(place[node])
+            second.append(place[row["other"]])
+            named_by.append(len(titles))
+            score.append(scored * rarity(len(rows), row["frequency"]))
+        titles.append(row["title"])
+    items = np.full((len(first), shared.items.shape[1]), -1, np.int32)
+    items[:, 0] = named_by
     named = Pairs(
-        np.array([place[row["passage"]] for row in naming], np.int32),
-        np.array([place[row["other"]] for row in naming], np.int32),
-        np.ones(len(naming), np.int32),
-        np.array(
-            [row["score"] * rarity(len(rows), row["frequency"]) for row in naming], np.float64
-        ),
+        np.frombuffer(first, np.int32),
+        np.frombuffer(second, np.int32),
+        np.ones(len(first), np.int32),
+        np.frombuffer(score, np.float64),
         items,
     )
-    titles = [found[at]["title"] for at in order] + [row["title"] for row in naming]
     write_pairs(database, "connect/shared_entities", corpus, rows, named, shared, titles)

@@ -17,6 +17,7 @@ from kgp_neo4j.corpus.connect.steps import (
     grouped,
     joined,
     outdated,
+    paged,
     strongest_pairs,
     timed,
     write_pairs,
@@ -72,7 +73,7 @@ def connect_keywords(
         write_rows(database, "connect/remove_keyword_links", nodes, 1000, None, corpus=corpus)
         stored = {
             row["text"]: (row["frequency"], row["named"])
-            for row in database.read_packed("connect/stored_keywords", corpus=corpus)
+            for row in paged(database, "connect/stored_keywords", "text", corpus=corpus)
         }
         with bar("write keywords", len(found.texts), "keywords") as progress:
             made = _rows(found, [row["node"] for row in rows], changed, stored)

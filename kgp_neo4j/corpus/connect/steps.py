@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.environment.progress import Progress, bar, is_shown
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
@@ -34,6 +34,7 @@ __all__ = [
     "joined",
     "made_of",
     "outdated",
+    "paged",
     "pair_hashes",
     "strongest_pairs",
     "timed",
@@ -89,6 +90,17 @@ def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
         yield
     finally:
         seconds[step] = seconds.get(step, 0.0) + time.perf_counter() - began
+
+
+def paged(database: Database, path: str, key: str, **values: Any) -> Iterator[Row]:
+    """Yield the rows of a statement that returns those `after` a key, in its order, in pages.
+
+    Neither the server nor the client holds more than a page, and rows come packed.
+    """
+    after = ""
+    while page := database.read_packed(path, after=after, **values):
+        yield from page
+        after = page[-1][key]
 
 
 def write_rows(
