@@ -154,7 +154,7 @@ class PassageRetriever:
         if self.complete:
             return ()
         return (
-            "what came after the corpus was connected is found by search alone; "
+            "what came after the corpus was connected may be missed; "
             "run `kgp-neo4j connect` to join it in.",
         )
 
