@@ -9,8 +9,7 @@ ottqa/passages.jsonl.gz. The corpus is the first N passages of the sets in one s
 those of OTT-QA, a document each. It is connected whole; then so many documents (--documents) are
 added, changed (each gets the text of another one) and deleted, and after each the corpus is
 connected again. At last everything is made anew, and what was there before is compared with it: the
-keywords of passages, mentions, shared-keyword and shared-entity edges as `connect` marks them, and
-the similarity edges.
+keywords of passages and mentions as `connect` marks them, and the edges.
 
 Every step runs in a process of its own, whose peak of memory is reported. --embeddings random
 writes random unit vectors instead of encoding; these have no near neighbours. The embedded server
@@ -80,23 +79,30 @@ def graph(connection: Any) -> dict[str, set[tuple[str, Any]]]:
         rows = database.read("connect/passages", corpus=_CORPUS)
         nodes = [row["node"] for row in rows]
         made["HAS_KEYWORD"] = marked(rows, "keywordMarks")
-        made["SHARES_KEYWORD"] = marked(rows, "sharedMarks")
         rows = database.read("connect/entity_passages", corpus=_CORPUS)
         made["MENTIONS"] = marked(rows, "mentionMarks")
-        made["SHARES_ENTITY"] = marked(rows, "sharedMarks")
         del rows
         made["Keyword"] = {
             (row["text"], (row["frequency"], row["named"]))
             for row in database.read_packed("connect/stored_keywords", corpus=_CORPUS)
         }
-        made["SIMILAR_ST"] = {
-            (row["node"], row["other"])
-            for start in range(0, len(nodes), 10_000)
-            for row in database.read_packed(
-                "connect/similar_ones", corpus=_CORPUS, rows=nodes[start : start + 10_000]
-            )
-        }
+        for kind in ("SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST"):
+            made[kind] = edges(database, nodes, kind)
     return made
+
+
+def edges(database: Any, nodes: Sequence[str], kind: str) -> set[tuple[str, Any]]:
+    """Return the edges of a type; where both passages say the same, in one direction."""
+    found: set[tuple[str, Any]] = set()
+    for start in range(0, len(nodes), 10_000):
+        for row in database.read_packed(
+            "connect/edges", corpus=_CORPUS, rows=nodes[start : start + 10_000], type=kind
+        ):
+            ends = row["node"], row["other"]
+            is_shared = kind != "SIMILAR_ST" and not row["namesTitle"]
+            first, second = sorted(ends) if is_shared else ends
+            found.add((first, (second, row["namesTitle"])))
+    return found
 
 
 def named(given: argparse.Namespace) -> str:

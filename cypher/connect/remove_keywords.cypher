@@ -1,7 +1,8 @@
 // connect.removeKeywords(corpus :: STRING, rows :: LIST OF STRING) :: (written :: INT)
-// Removes keywords of a corpus by their texts.
+// Removes those keywords of a corpus, of some texts, that no passage has.
 // mode: WRITE
 UNWIND $rows AS row
 MATCH (k:Keyword {corpus: $corpus, text: row})
-DETACH DELETE k
+WHERE NOT EXISTS { (k)<-[:HAS_KEYWORD]-() }
+DELETE k
 RETURN count(*) AS written

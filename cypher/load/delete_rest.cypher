@@ -1,5 +1,6 @@
 // load.deleteRest(corpus :: STRING) :: (nodes :: INT)
-// Deletes what else carries a corpus: entities, structure, traces, and passages that lost their document.
+// Deletes what else belongs to a corpus: entities, structure, traces, what `connect` counted, and passages that
+// lost their document.
 // mode: WRITE
 CALL () {
   MATCH (n:Passage {corpus: $corpus})
@@ -7,6 +8,9 @@ CALL () {
   UNION ALL
   MATCH (n:NamedEntity {corpus: $corpus})
   WHERE n.name >= ''
+  RETURN n
+  UNION ALL
+  MATCH (:Corpus {name: $corpus})-[:HAS_COUNTS]->(n:Counts)
   RETURN n
   UNION ALL
   MATCH (n:Page|Section|Table|Row|Column|Cell|Question)

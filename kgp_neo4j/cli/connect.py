@@ -101,6 +101,11 @@ More --keywords, --neighbours and --max-frequency make a denser graph.
     is_flag=True,
     help="Write every edge anew, also what was removed by hand, not only what has changed.",
 )
+@click.option(
+    "--whole",
+    is_flag=True,
+    help="Count keywords and mentions in all texts again, also for a few new ones.",
+)
 @json_option
 def command(
     corpus: str,
@@ -117,6 +122,7 @@ def command(
     mdr_model: str | None,
     replace_embeddings: bool,
     anew: bool,
+    whole: bool,
     as_json: bool,
 ) -> None:
     """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
@@ -140,11 +146,14 @@ def command(
             similarity=SimilaritySettings(encoder, neighbours, replace_embeddings),
             mdr=MdrSettings(mdr_model, neighbours, replace_embeddings),
             anew=anew,
+            whole=whole,
         )
     if as_json:
         echo_json(report)
         return
     click.echo(f"{click.style('Connected', fg='green')} {corpus} in {report.seconds['all']:.1f} s")
+    if report.joined:
+        click.echo(f"  passages joined in    {report.joined:>10,}")
     if not edges or "tfidf" in edges:
         click.echo(f"  keywords              {report.keywords:>10,}")
         click.echo(f"  shared-keyword edges  {report.shared_keyword_edges:>10,}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from graphs import rows
-from small_graphs import PASSAGES, edges, lighthouse, passages, short
+from small_graphs import PASSAGES, edges, key, keywords, lighthouse, passages, short
 
 from kgp_neo4j.corpus.load import shelf
 from kgp_neo4j.graphdb.database import Database
@@ -294,8 +294,8 @@ def test_similarity_edges_of_a_few_passages(
         a, b = vectors[names[row["node"]]], vectors[names[row["other"]]]
         cosine = sum(map(operator.mul, a, b))
         assert math.isclose(row["score"], (1 + cosine) / 2, abs_tol=1e-6)
-    known = database.read("connect/similar_ones", corpus=corpus, rows=list(nodes.values()))
-    assert sorted((names[r["node"]], names[r["other"]], r["score"]) for r in known) == sorted(
+    known = database.read("connect/edges", corpus=corpus, rows=list(nodes.values()))
+    assert sorted((names[r["node"]], names[r["other"]], r["weight"]) for r in known) == sorted(
         (a, b, e["score"]) for a, b, e in before
     )
     given = {"node": nodes["a1"], "edges": [[nodes["d1"], 0.25], [nodes["b1"], 0.75]]}
@@ -315,8 +315,10 @@ def test_remove_keywords(database: Database, corpus: str, other_corpus: str) -> 
     lighthouse(database, corpus)
     lighthouse(database, other_corpus)
     texts = [row["text"] for row in database.read("connect/stored_keywords", corpus=corpus)]
-    done = database.write("connect/remove_keywords", corpus=corpus, rows=[*texts[1:], "none"])
-    assert done == [{"written": 5}]
+    given = {"corpus": corpus, "rows": [*texts[1:], "none"]}
+    assert database.write("connect/remove_keywords", **given) == [{"written": 0}]
+    database.write_in_batches("connect/remove_edges", corpus=corpus, type="HAS_KEYWORD")
+    assert database.write("connect/remove_keywords", **given) == [{"written": 5}]
     query = "MATCH (k:Keyword {corpus: $c}) RETURN count(k) AS n"
     assert rows(database, query, c=corpus) == [{"n": 1}]
     assert rows(database, query, c=other_corpus) == [{"n": 6}]
@@ -576,3 +578,192 @@ def test_mentions_are_replaced_and_entities_removed(
     assert database.write_in_batches("connect/remove_entities", corpus=corpus) == {"removed": 1}
     (counts,) = database.read("connect/counts", corpus=other_corpus)
     assert (counts["mentions"], counts["entities"]) == (8, 2)
+
+
+def test_counts_are_kept_once_all_parts_are_there(
+    database: Database, corpus: str, other_corpus: str
+) -> None:
+    for name in (corpus, other_corpus):
+        passages(database, name)
+    of = {"corpus": corpus, "graph": "keywords"}
+
+    def kept(of: str) -> list[bytes]:
+        found = database.read("connect/kept_counts", corpus=corpus, graph="keywords", of=of)
+        return [bytes(row["data"]) for row in found]
+
+    for run in ("first", "second"):
+        for part in (1, 0):
+            given = {"run": run, "part": part, "data": f"{run} {part}".encode()}
+            assert database.write("connect/keep_counts", **of, **given) == [{"part": part}]
+        # What is being written is not what is kept.
+        assert kept("settings") == ([] if run == "first" else [b"first 0", b"first 1"])
+        database.write("connect/finish_counts", **of, run=run, of="settings")
+    assert kept("settings") == [b"second 0", b"second 1"]
+    assert kept("others") == []
+    given = {"corpus": other_corpus, "graph": "keywords", "run": "r", "part": 0, "data": b""}
+    database.write("connect/keep_counts", **given)
+    assert database.write("connect/drop_counts", corpus=corpus, graph="entities") == [{"parts": 0}]
+    assert database.write("connect/drop_counts", **of) == [{"parts": 2}]
+    assert kept("settings") == []
+    database.write_in_batches("load/delete_rest", corpus=other_corpus)
+    query = "MATCH (:Corpus {name: $c})-[:HAS_COUNTS]->(n) RETURN n"
+    assert rows(database, query, c=other_corpus) == []
+
+
+def test_pending_passages_and_titles(database: Database, corpus: str) -> None:
+    lighthouse(database, corpus)
+    nodes = _nodes(database, corpus)
+    database.write("connect/connected", corpus=corpus, rows=[{"node": nodes["b1"], "marks": ""}])
+
+    def pending(graph: str) -> tuple[int, list[str]]:
+        (found,) = database.read("connect/pending", corpus=corpus, graph=graph)
+        return found["passages"], [short(id_) for id_ in found["pending"]]
+
+    assert pending("keywords") == (6, ["a1", "a2", "c1", "d1", "e1"])
+    assert pending("entities") == (6, ["a1", "a2", "b1", "c1", "d1", "e1"])
+    rows(database, "MATCH (p:Passage {corpus: $c}) SET p.linkedBy = 'titles'", c=corpus)
+    assert pending("entities") == (6, [])
+    found = database.read("connect/titles", corpus=corpus)
+    assert {(short(row["document"]), row["title"]) for row in found} == {
+        (name, title) for name, (title, _) in PASSAGES.items()
+    }
+    some = {"corpus": corpus, "rows": [*key(corpus, "d1", "a2"), "none"]}
+    for path in ("connect/passages", "connect/entity_passages"):
+        assert [short(row["id"]) for row in database.read(path, **some)] == ["a2", "d1"]
+        assert database.read(path, corpus="no such", rows=some["rows"]) == []
+
+
+@pytest.mark.parametrize("large", [1, 1000])
+def test_passages_that_have_a_phrase(
+    database: Database,
+    corpus: str,
+    other_corpus: str,
+    large: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shelf, "LARGE", large)
+    for name in (corpus, other_corpus):
+        lighthouse(database, name)
+        shelf.take_shelf(database, name)
+    phrases = {"h": "harbour", "b": "born in", "t": "isobel tarn", "d": "designing", "n": "none"}
+
+    def having(**given: Any) -> dict[str, list[str]]:
+        found = database.read(
+            "connect/having", corpus=corpus, rows=list(map(list, phrases.items())), **given
+        )
+        return {row["key"]: sorted(map(short, row["passages"])) for row in found}
+
+    # "Designed" is a form of "designing", and not the very word.
+    wanted = {"h": ["c1", "d1"], "b": ["b1"], "t": ["a1", "b1"], "d": [], "n": []}
+    assert having(most=5) == wanted
+    assert [len(found) for found in having(most=1).values()] == [1, 1, 1, 0, 0]
+    assert having(most=5, cased=True) == wanted | {"t": []}
+
+
+def test_known_keywords_and_entities(database: Database, corpus: str, other_corpus: str) -> None:
+    for name in (corpus, other_corpus):
+        lighthouse(database, name)
+    nodes = _nodes(database, corpus)
+    given = {"corpus": corpus, "rows": ["york", "none"], "nodes": [nodes["b1"], nodes["a1"]]}
+    found = database.read("connect/known_keywords", **given)
+    assert sorted((row["text"], row["frequency"], row["named"]) for row in found) == [
+        ("ardfin lighthouse", 1, True),
+        ("isobel tarn", 2, True),
+        ("kettlehaven", 2, True),
+        ("york", 1, True),
+    ]
+    changed = [{"text": "york", "frequency": 7}, {"text": "none", "frequency": 1}]
+    done = database.write("connect/keyword_frequencies", corpus=corpus, rows=changed)
+    assert done == [{"written": 1}]
+    for name, frequency in ((corpus, 7), (other_corpus, 1)):
+        (york,) = database.read("connect/known_keywords", corpus=name, rows=["york"], nodes=[])
+        assert york == {"text": "york", "frequency": frequency, "named": True}
+    given = {"corpus": corpus, "rows": [{"name": "coast", "title": "Coast", "type": "Phrase"}]}
+    database.write("connect/entities", **given)
+    (known,) = database.read("connect/known_entities", corpus=corpus, rows=["coast", "none"])
+    assert (known["name"], known["title"], known["type"]) == ("coast", "Coast", "Phrase")
+    assert database.read("connect/known_entities", corpus=other_corpus, rows=["coast"]) == []
+
+
+def test_neighbours_of_new_passages_by_keywords(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    keywords(database, corpus)
+    nodes = _nodes(database, corpus)
+    names = {node: name for name, node in nodes.items()}
+
+    def found(*of: str, neighbours: int = 1, most: int = 2) -> list[tuple[Any, ...]]:
+        made = database.read(
+            "connect/keyword_neighbours", corpus=corpus, rows=[nodes[name] for name in of],
+            maxFrequency=most, neighbours=neighbours, mostOwners=20,
+        )  # fmt: skip
+        return sorted(
+            (names[r["first"]], names[r["second"]], r["count"], r["weight"], r["items"],
+             r["namesTitle"], r["chosen"])
+            for r in made
+        )  # fmt: skip
+
+    named = ("a1", "b1", 1, 0.25, ["isobel tarn"], True, True)
+    assert found("a1") == [(*named[:5], False, True), named]
+    # A title in both directions; b1 has a1 for its strongest, and c1 has b1.
+    assert found("b1") == [
+        ("a1", "b1", 1, 0.25, ["isobel tarn"], True, True),
+        ("b1", "a1", 1, 0.25, ["isobel tarn"], False, True),
+        ("b1", "c1", 1, 0.25, ["kettlehaven"], False, False),
+        ("b1", "c1", 1, 0.25, ["kettlehaven"], True, True),
+    ]
+    assert found("a1", most=1) == [named]
+    assert found("a2") == []
+
+
+def test_neighbours_of_new_passages_by_mentions(database: Database, corpus: str) -> None:
+    passages(database, corpus)
+    nodes = _nodes(database, corpus)
+    names = {node: name for name, node in nodes.items()}
+    query = (
+        "UNWIND $rows AS row MATCH (p:Passage {id: $c + '/' + row[0]}) "
+        "MERGE (e:NamedEntity {corpus: $c, name: row[1]}) SET e.title = row[1], e.type = 'Phrase' "
+        "CREATE (p)-[:MENTIONS {score: 0.5}]->(e)"
+    )
+    given = [[p, e] for e in ("coast", "old coast") for p in ("a1", "c1")]
+    rows(database, query, c=corpus, rows=[*given, ["d1", "coast"], ["e1", "alone"]])
+    query = (
+        "MATCH (p:Passage {id: $c + '/b1'}), (d:Document {id: $c + '/c'}) "
+        "CREATE (p)-[:MENTIONS {score: 0.5}]->(d)"
+    )
+    rows(database, query, c=corpus)
+
+    def found(name: str, neighbours: int) -> list[tuple[Any, ...]]:
+        made = database.read(
+            "connect/entity_neighbours", corpus=corpus, rows=[nodes[name]],
+            maxFrequency=3, neighbours=neighbours, passages=6,
+        )  # fmt: skip
+        return sorted(
+            (names[r["first"]], names[r["second"]], r["items"], r["namesTitle"], r["chosen"],
+             round(r["weight"], 6))
+            for r in made
+        )  # fmt: skip
+
+    coast, old = 0.5 * math.log(3) / math.log(7), math.log(4) / math.log(7)
+    strong = ("a1", "c1", ["old coast", "coast"], False, True, round(coast + old, 6))
+    assert found("a1", 1) == [strong, ("a1", "d1", ["coast"], False, False, round(coast, 6))]
+    assert found("a1", 2) == [strong, ("a1", "d1", ["coast"], False, True, round(coast, 6))]
+    assert found("d1", 1) == [("d1", "a1", ["coast"], False, True, round(coast, 6))]
+    titled = ("b1", "c1", ["Kettlehaven"], True, True, 0.5)
+    assert found("b1", 1) == [titled]
+    assert titled in found("c1", 1)
+
+
+def test_join_shared(database: Database, corpus: str, other_corpus: str) -> None:
+    for name in (corpus, other_corpus):
+        passages(database, name)
+    nodes, others = _nodes(database, corpus), _nodes(database, other_corpus)
+    row = [nodes["a1"], nodes["b1"], 2, 0.5, ["tarn"], False]
+    for kind, names in (("SHARES_KEYWORD", "keywords"), ("SHARES_ENTITY", "entities")):
+        given = {"corpus": corpus, "type": kind, "rows": [row, [others["a1"], *row[1:]]]}
+        assert database.write("connect/join_shared", **given) == [{"written": 1}]
+        edge = {"count": 2, "weight": 0.5, names: ["tarn"], "namesTitle": False}
+        assert edges(database, corpus, kind) == [("a1", "b1", edge)]
+        found = database.read("connect/edges", corpus=corpus, rows=[nodes["a1"]], type=kind)
+        assert found == [
+            {"node": nodes["a1"], "other": nodes["b1"], "weight": 0.5, "namesTitle": False}
+        ]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from graphs import rows, write_jsonl
 
-from kgp_neo4j.corpus.connect import embedding_graph
+from kgp_neo4j.corpus.connect import embedding_graph, joining
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load import shelf
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
@@ -223,3 +223,130 @@ def test_a_run_that_is_cut_short_anywhere_ends_in_the_same_graph(
             connect(watched, corpus, similarity=settings)
     connect(database, corpus, similarity=settings)
     _same_as_a_first_run(database, corpus, path, settings)
+
+
+# --- A few new documents in a large corpus ---
+
+_EDGES = ("tfidf", "entity")
+#: A passage that says what no other one does, one that names a document that is to come, two new
+#: documents that say what these say, and one about something else.
+_OLD = ("Ada Marsh", "The Zorblatt Quern was kept by Bo North at Adabay, near the frobnic mill.")
+_NAMING = ("Cy Pell", "Cy Pell once named Zeb Quorn before anybody else did.")
+_NEW = (
+    ("Zeb Quorn", "Zeb Quorn found the Zorblatt Quern beside the frobnic mill with Ada Oakes."),
+    ("Ulm Ost", "Ulm Ost never met Zeb Quorn. They saw Ada North, and no lanternada."),
+)
+
+
+@pytest.fixture
+def large(
+    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[str, str]]:
+    """The 100 documents of a corpus that counts as large, connected but for similarity."""
+    monkeypatch.setattr(joining, "LEAST", 20)
+    monkeypatch.setattr(joining, "MOST", 0.04)
+    records = [_OLD, _NAMING, *(_record(t, 0) for t in _TITLES[1:99])]
+    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
+    assert connect(database, corpus, edges=_EDGES).joined == 0
+    return records
+
+
+def _counts(database: Database, corpus: str) -> list[dict[str, Any]]:
+    query = (
+        "MATCH (c:Corpus {name: $c})-[:HAS_COUNTS]->(n:Counts) "
+        "RETURN n.graph AS graph, count(*) AS parts, count(DISTINCT n.run) AS runs ORDER BY graph"
+    )
+    return rows(database, query, c=corpus)
+
+
+def test_a_few_new_documents_are_joined_into_a_large_corpus(
+    database: Database, corpus: str, large: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "records.jsonl"
+    load(database, [write_jsonl(path, *large, *_NEW)], corpus)
+    with _Watched(database) as watched:
+        report = connect(watched, corpus, edges=_EDGES)
+    assert report.joined == 2
+    # The new ones, the one that says the same, and the one that names one of them.
+    assert watched.rows["connect/connected"] == watched.rows["connect/mentions"] == 4
+    made = _graph(database, corpus)
+    parts = [{"graph": g, "parts": 1, "runs": 1} for g in ("entities", "keywords")]
+    assert _counts(database, corpus) == parts
+    assert connect(database, corpus, edges=_EDGES).joined == 0
+    assert _graph(database, corpus) == made
+
+    assert connect(database, corpus, edges=_EDGES, whole=True).joined == 0
+    whole = _graph(database, corpus)
+    query = "MATCH (p:Passage {corpus: $c}) WHERE p.title IN $t RETURN p.id AS id"
+    titles = [title for title, _ in (*_NEW, _OLD, _NAMING)]
+    ids = {row["id"] for row in rows(database, query, c=corpus, t=titles)}
+    for what in ("links", "mentions"):
+        of_these, others = (
+            {key for key in graph[what] if any(id_ in key for id_ in ids)}
+            for graph in (made, whole)
+        )
+        assert of_these == others, what
+    for what, least in {
+        "keywords": 0.98, "entities": 1, "links": 0.98, "mentions": 1,
+        "SHARES_KEYWORD": 0.9, "SHARES_ENTITY": 0.9,
+    }.items():  # fmt: skip
+        both = made[what].keys() & whole[what].keys()
+        assert len(both) >= least * max(len(made[what]), len(whole[what])), what
+    assert {
+        "['zorblatt quern', 2, False, 'zorblatt quern']",
+        "['zeb quorn', 3, True, 'zeb quorn']",
+    } <= (made["keywords"].keys())
+    query = (
+        "MATCH (:Passage {corpus: $c, title: 'Zeb Quorn'})-[e {namesTitle: false}]-"
+        "(:Passage {title: 'Ada Marsh'}) "
+        "RETURN type(e) AS type, coalesce(e.keywords, e.entities) AS items ORDER BY type"
+    )
+    assert [row["type"] for row in rows(database, query, c=corpus)] == [
+        "SHARES_ENTITY", "SHARES_KEYWORD",
+    ]  # fmt: skip
+    assert ("Cy Pell", "Zeb Quorn") in {
+        (row["p"], row["q"])
+        for row in rows(
+            database,
+            "MATCH (p:Passage {corpus: $c})-[{namesTitle: true}]->(q) "
+            "RETURN p.title AS p, q.title AS q",
+            c=corpus,
+        )
+    }
+
+
+def test_all_is_counted_again_where_much_has_changed_or_a_run_was_cut_short(
+    database: Database, corpus: str, large: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "records.jsonl"
+
+    def connected(*records: tuple[str, str], **settings: Any) -> int:
+        load(database, [write_jsonl(path, *records)], corpus)
+        return connect(database, corpus, edges=_EDGES, **settings).joined
+
+    assert connected(*_NEW) == 2
+    # One that is gone and one in its place are two changes more, of which there may be four.
+    delete_document(database, corpus, _TITLES[50])
+    assert connected(("Odd One", "Odd One came to Ulm Ost.")) == 1
+    assert connected(("Even Two", "Even Two came to Ulm Ost.")) == 0
+    # Since then nothing has changed.
+    assert connected(("Late Three", "Late Three came to Even Two.")) == 1
+    sparse = KeywordSettings(keywords=3)
+    assert connected(("Late Four", "Late Four came to Even Two."), keywords=sparse) == 1
+    for failing, edge in (
+        ("connect/keywords", "tfidf"),
+        ("connect/keep_counts", "tfidf"),
+        ("connect/mentions", "entity"),
+    ):
+        load(database, [write_jsonl(path, (f"By {failing}", f"It was {failing}."))], corpus)
+        with _Watched(database, failing) as watched, pytest.raises(DatabaseError):
+            connect(watched, corpus, edges=[edge])
+        assert connect(database, corpus, edges=[edge]).joined == 0
+    connect(database, corpus, edges=_EDGES, whole=True)
+    made = _graph(database, corpus)
+    assert connect(database, corpus, edges=_EDGES, whole=True).joined == 0
+    assert _graph(database, corpus).keys() == made.keys()
+    for what, found in _graph(database, corpus).items():
+        assert found.keys() == made[what].keys(), what
+    delete_corpus(database, corpus)
+    assert rows(database, "MATCH (n:Counts) WHERE NOT (n)<-[:HAS_COUNTS]-() RETURN n") == []

@@ -11,7 +11,7 @@ import pytest
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings
 from kgp_neo4j.corpus.connect.entities.surface_forms import lead_names, names_of, read_aliases
-from kgp_neo4j.corpus.connect.entity_graph import TextOfDocument, link_texts, rarity
+from kgp_neo4j.corpus.connect.entity_graph import TextLinker, TextOfDocument, link_texts, rarity
 from kgp_neo4j.text.words import cut
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.settings import EntitySettings
@@ -293,7 +293,7 @@ def test_what_passages_mention_by_their_titles_and_of_documents_of_one_title() -
         TextOfDocument("3", "c", "Oldtown", "Two."),
     ]
     titles = [(p.document, p.title) for p in passages]
-    first, second, third = link_texts(passages, titles, {}, EntitySettings())
+    first, second, third = link_texts(TextLinker(titles, {}, EntitySettings()), passages)
     # A name can't tell two documents apart that share it: both are meant, each with half of it.
     assert [(row["document"], row["offsets"]) for row in first.documents] == [
         ("b", [11, 18]),
@@ -327,7 +327,7 @@ def test_a_phrase_has_one_name_however_its_characters_are_composed() -> None:
     texts = ["In 71 they won.", "Track 7⅓ was long.", "Track 7⅓ and 71 ⑦ once.", "Track 71 3."]
     passages = [TextOfDocument(str(n), str(n), "", text) for n, text in enumerate(texts)]
     titles = [(p.document, p.title) for p in passages]
-    made = list(link_texts(passages, titles, {}, EntitySettings()))
+    made = list(link_texts(TextLinker(titles, {}, EntitySettings()), passages))
     named = set().union(*(linked.entities for linked in made))
     for linked in made:
         linked.spell_phrases()
@@ -338,9 +338,9 @@ def test_a_title_that_many_documents_share_means_none_of_them() -> None:
     passages = [TextOfDocument(str(n), str(n), "Oldtown", "A town.") for n in range(21)]
     passages.append(TextOfDocument("x", "x", "Ann Lee", "She left Oldtown."))
     titles = [(p.document, p.title) for p in passages]
-    *_, last = link_texts(passages, titles, {}, EntitySettings())
+    *_, last = link_texts(TextLinker(titles, {}, EntitySettings()), passages)
     assert last.documents == []
-    *_, last = link_texts(passages[1:], titles[1:], {}, EntitySettings())
+    *_, last = link_texts(TextLinker(titles[1:], {}, EntitySettings()), passages[1:])
     assert len(last.documents) == 20
 
 

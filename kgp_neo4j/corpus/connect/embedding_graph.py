@@ -312,8 +312,8 @@ def _join_some(
         near.setdefault(row["node"], {})[row["other"]] = row["score"]
         near.setdefault(row["other"], {})[row["node"]] = row["score"]
     before: dict[str, dict[str, float]] = {}
-    for row in database.read_packed("connect/similar_ones", corpus=corpus, rows=list(near)):
-        before.setdefault(row["node"], {})[row["other"]] = row["score"]
+    for row in database.read_packed("connect/edges", corpus=corpus, rows=list(near)):
+        before.setdefault(row["node"], {})[row["other"]] = row["weight"]
     rows = []
     for node, others in near.items():
         known = before.get(node, {})

@@ -6,19 +6,30 @@ import itertools
 import json
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgp_neo4j.corpus.connect.counts import Counts, as_array, from_array
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings, Mention
 from kgp_neo4j.corpus.connect.entities.service import LinkingService
 from kgp_neo4j.corpus.connect.entities.spacy_entities import NamedSpan, load_spacy, spacy_entities
 from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
+from kgp_neo4j.corpus.connect.joining import (
+    MOST_HITS,
+    MOST_NAMING,
+    New,
+    join_passages,
+    keep,
+    new_passages,
+    passages_with,
+)
 from kgp_neo4j.corpus.connect.steps import (
     MIXED,
     Making,
@@ -112,6 +123,15 @@ class Reading:
     phrases: Phrases = field(default_factory=Phrases)
 
 
+@dataclass(frozen=True, slots=True)
+class FoundPhrase:
+    """A phrase as written first, how many passages have it, and whether it surely is a name."""
+
+    surface: str
+    passages: int
+    sure: bool
+
+
 class TextLinker:
     """Links passages to the `titles` (document id, title) of a corpus, and to phrases they share.
 
@@ -129,7 +149,7 @@ class TextLinker:
         documents: dict[str, list[str]] = {}
         for document, title in titles:
             documents.setdefault(title, []).append(document)
-        self._phrases = settings.phrases
+        self.settings = settings
         self._same = list(documents.values())
         self._number = {document: n for n, same in enumerate(self._same) for document in same}
         self._linker = EntityLinker(
@@ -137,6 +157,55 @@ class TextLinker:
             aliases,
             LinkerSettings(threshold=settings.threshold),
         )
+
+    def kept(self) -> Counts:
+        """Return what was learnt, of which `restored` makes the same linker."""
+        return {**self._linker.kept(), "documents": as_array(self._same)}
+
+    @classmethod
+    def restored(cls, kept: Counts, settings: EntitySettings) -> TextLinker:
+        """Return the linker that had learnt what is `kept`."""
+        linker = cls((), {}, settings)
+        linker._same = from_array(kept["documents"])
+        linker._number = {document: n for n, same in enumerate(linker._same) for document in same}
+        linker._linker = EntityLinker.restored(kept, LinkerSettings(threshold=settings.threshold))
+        return linker
+
+    def update(self, titles: Sequence[tuple[str, str]]) -> None:
+        """Take these documents for the corpus's, some of which are new and others gone."""
+        there = {document for document, _ in titles}
+        self._same = [[document for document in same if document in there] for same in self._same]
+        numbers = {title: number for number, title in enumerate(self._linker.titles)}
+        for document, title in titles:
+            if document not in self._number:
+                if title not in numbers:
+                    numbers[title] = self._linker.add(document, title)
+                    self._same.append([])
+                self._same[numbers[title]].append(document)
+                self._number[document] = numbers[title]
+
+    def phrases(self, passages: Iterable[TextOfDocument]) -> dict[str, FoundPhrase]:
+        """Return the phrases of some passages by their keys."""
+        every = list(passages)
+        phrases = self.read(every).phrases
+        counted = phrases.counted()
+        values = zip(counted.count.tolist(), counted.sure.tolist(), strict=True)
+        known = dict(zip(counted.hashes.tolist(), values, strict=True))
+        found: dict[str, FoundPhrase] = {}
+        for passage, places in zip(every, phrases.shared(counted.hashes), strict=True):
+            for start, end, is_new in places:
+                if is_new:
+                    phrase = Phrase.at(passage.title, passage.text, start, end)
+                    found[phrase.key] = FoundPhrase(phrase.surface, *known[hash(phrase.key)])
+        return found
+
+    def phrases_by_passage(self, passages: Iterable[TextOfDocument]) -> list[set[str]]:
+        """Return the keys of each passage's phrases."""
+        return [set(self.phrases((passage,))) for passage in passages]
+
+    def new_names(self) -> Iterator[tuple[str, str]]:
+        """Yield each name that came since texts were learnt, as compared and as written."""
+        return self._linker.new_names()
 
     def owners(self, passages: Iterable[TextOfDocument]) -> list[int]:
         """Return the number of each passage's title."""
@@ -152,14 +221,19 @@ class TextLinker:
         for passage in passages:
             words = cut(passage.text)
             reading.spots.add(self._linker.names.find(words))
-            if self._phrases:
+            if self.settings.phrases:
                 # A passage also has the phrases of its title, without a place in the text.
                 reading.phrases.add(cut(passage.title), words)
         return reading
 
-    def learn(self, spots: Spots, owners: Sequence[int]) -> None:
-        """Count how all passages, each with its owner, write and name the documents."""
-        self._linker.learn(spots, owners)
+    def learn(
+        self, spots: Spots, owners: Sequence[int], places: Sequence[int] | None = None
+    ) -> None:
+        """Count how all passages, each with its owner, write and name the documents.
+
+        `places` are those of passages that were learnt before (`EntityLinker.learn`).
+        """
+        self._linker.learn(spots, owners, places)
 
     def link(
         self, passages: Sequence[TextOfDocument], reading: Reading, shared: NDArray[np.int64]
@@ -168,7 +242,7 @@ class TextLinker:
 
         `shared` are the hashes of the phrases that passages share, which are left as places.
         """
-        places = reading.phrases.shared(shared) if self._phrases else ([] for _ in passages)
+        places = reading.phrases.shared(shared) if self.settings.phrases else ([] for _ in passages)
         found = zip(
             passages, self.owners(passages), self._linker.chosen(reading.spots), places, strict=True
         )
@@ -188,18 +262,14 @@ class TextLinker:
 
 
 def link_texts(
-    passages: Sequence[TextOfDocument],
-    titles: Sequence[tuple[str, str]],
-    aliases: dict[str, list[str]],
-    settings: EntitySettings,
-    pipeline: Any = None,
+    linker: TextLinker, passages: Sequence[TextOfDocument], pipeline: Any = None
 ) -> Iterator[Linked]:
-    """Yield the mentions of each passage, in order: of the `titles` (document id, title) first.
+    """Yield the mentions of all passages of a corpus, in order: of the linker's titles first.
 
     A spaCy pipeline adds the entities that it finds elsewhere, and `settings.phrases` the phrases
     that passages share; without a pipeline these are left as places.
     """
-    linker = TextLinker(titles, aliases, settings)
+    settings = linker.settings
     linker.add_names(passages)
     reading = linker.read(passages)
     linker.learn(reading.spots, linker.owners(passages))
@@ -315,6 +385,8 @@ def _documents(
 
 _GRAPH = "entities"
 _BATCH = 1000
+#: Names that are looked up at once.
+_LOOKED_UP = 5000
 #: Small, as a service takes a second for a passage and may fail.
 _SERVICE_BATCH = 10
 
@@ -326,25 +398,51 @@ def connect_entities(
     anew: bool,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
-) -> None:
+    whole: bool = False,
+) -> int:
     """Link a corpus's passages and make its shared-entity edges.
 
     Only what differs from what is stored is written, or everything where `anew` is true. Mentions
     found by a web service are kept, and only new passages are sent to it, so that an interrupted
-    run continues. `meanwhile` is called between the steps. Raises LinkerError where the service
-    refuses, ConfigurationError and InputError for invalid settings and files.
+    run continues. `meanwhile` is called between the steps. A few new passages are joined in with
+    what was counted in the others, unless the `whole` is to be counted; returns how many. Raises
+    LinkerError where the service refuses, ConfigurationError and InputError for invalid settings
+    and files.
     """
     tools = _Tools.of(database, corpus, settings)
     # What is read after this is what the graph is made of.
     making = Making(database, corpus, _GRAPH, settings)
+    new = None
+    if making.is_alone and tools.is_plain and not (anew or whole):
+        new = new_passages(database, corpus, _GRAPH, settings)
+    if new:
+        _join(database, corpus, settings, new, tools.key, seconds)
+    else:
+        making.count_anew()
+        _connect_all(database, corpus, settings, tools, anew, seconds, meanwhile)
+    making.finish()
+    return len(new.ids) if new else 0
+
+
+def _connect_all(
+    database: Database,
+    corpus: str,
+    settings: EntitySettings,
+    tools: _Tools,
+    anew: bool,
+    seconds: dict[str, float],
+    meanwhile: Callable[[], object],
+) -> None:
     with timed(seconds, "read passages"):
         rows = database.read("connect/entity_passages", corpus=corpus, anew=anew)
-    _write_mentions(database, corpus, rows, settings, tools, seconds, meanwhile)
+    counts = _write_mentions(database, corpus, rows, settings, tools, seconds, meanwhile)
     with timed(seconds, "shared-entity edges"):
         # By id, so that the same passages make the same edges wherever they are stored.
         rows.sort(key=lambda row: row["id"])
         _write_edges(database, corpus, rows, settings)
-    making.finish()
+    if counts:
+        with timed(seconds, "keep counts"):
+            keep(database, corpus, _GRAPH, settings, counts, len(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +453,11 @@ class _Tools:
     aliases: dict[str, list[str]] = field(default_factory=dict)
     pipeline: Any = None
     service: LinkingService | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing links but the titles, which say the same each time."""
+        return not (self.aliases or self.pipeline or self.service)
 
     @classmethod
     def of(cls, database: Database, corpus: str, settings: EntitySettings) -> _Tools:
@@ -379,8 +482,11 @@ def _write_mentions(
     tools: _Tools,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
-) -> None:
-    """Link the passages and write their mentions; their texts leave the rows, for the memory."""
+) -> Counts:
+    """Link the passages and write their mentions; their texts leave the rows, for the memory.
+
+    Returns what was counted in them, where nothing links but the titles.
+    """
     titles = list({row["document"]: row["title"] for row in rows}.items())
     key, service = tools.key, tools.service
     asked = [row for row in rows if not (service and row["linkedBy"] == key)]
@@ -389,13 +495,16 @@ def _write_mentions(
     ]
     for row in rows:
         del row["text"]
+    documents = {row["document"]: row["documentNode"] for row in rows}
+    linker = None if service else TextLinker(titles, tools.aliases, settings)
     with bar("entities", len(passages), "passages") as progress:
         if service:
             linked = link_service(service, passages, titles, settings.prior)
-        else:
-            linked = link_texts(passages, titles, tools.aliases, settings, tools.pipeline)
+        elif linker:
+            linked = link_texts(linker, passages, tools.pipeline)
         size = _SERVICE_BATCH if service else _BATCH
-        writing = _Mentions(database, corpus, key, rows)
+        stored = paged(database, "connect/stored_entities", "name", corpus=corpus)
+        writing = _Mentions(database, corpus, key, documents, stored)
         for start in range(0, len(asked), size):
             with timed(seconds, "link entities"):
                 batch = list(itertools.islice(linked, size))
@@ -405,20 +514,30 @@ def _write_mentions(
             meanwhile()
     with timed(seconds, "write mentions"):
         database.write_in_batches("connect/remove_entities", corpus=corpus)
+    if not linker or not tools.is_plain:
+        return {}
+    return {**linker.kept(), "ids": as_array([row["id"] for row in rows])}
 
 
 class _Mentions:
     """Writes those mentions that differ from the stored ones."""
 
-    def __init__(self, database: Database, corpus: str, key: str, rows: Sequence[Row]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        corpus: str,
+        key: str,
+        documents: Mapping[str, str],
+        stored: Iterable[Row],
+    ) -> None:
         self._database = database
         self._corpus = corpus
         self._key = key
-        self._documents = {row["document"]: row["documentNode"] for row in rows}
+        #: The nodes of documents, by id.
+        self._documents = documents
         #: By name: the node, and its title and type as they are stored.
         self._entities: dict[str, tuple[str, str, str]] = {
-            row["name"]: (row["node"], row["title"], row["type"])
-            for row in paged(database, "connect/stored_entities", "name", corpus=corpus)
+            row["name"]: (row["node"], row["title"], row["type"]) for row in stored
         }
         self._met: set[str] = set()
 
@@ -469,6 +588,97 @@ class _Mentions:
             ):
                 kept = new[row["name"]]
                 self._entities[row["name"]] = (row["node"], kept["title"], kept["type"])
+
+
+def _text_of(row: Row) -> TextOfDocument:
+    return TextOfDocument(row["id"], row["document"], row["title"], row["text"])
+
+
+def _join(
+    database: Database,
+    corpus: str,
+    settings: EntitySettings,
+    new: New,
+    key: str,
+    seconds: dict[str, float],
+) -> None:
+    """Link new passages, and the others that name new documents or share a name with new ones."""
+    with timed(seconds, "read passages"):
+        fresh = database.read("connect/entity_passages", corpus=corpus, rows=new.ids)
+        documents = database.read_packed("connect/titles", corpus=corpus)
+    with timed(seconds, "restore names"):
+        linker = TextLinker.restored(new.counts, settings)
+        linker.update([(row["document"], row["title"]) for row in documents])
+        linker.add_names(map(_text_of, fresh))
+    with timed(seconds, "search passages"):
+        phrases = linker.phrases(map(_text_of, fresh))
+        known = _known_entities(database, corpus, list(phrases))
+        # A phrase that is no entity yet is in one other passage at most, or in too many.
+        lacking = {key: one for key, one in phrases.items() if one.sure and key not in known}
+        written = {key: " ".join(cut(one.surface).raw) for key, one in lacking.items()}
+        hits = passages_with(database, corpus, written, MOST_HITS, cased=True)
+        others = _found(database, corpus, hits, new.ids)
+        having = linker.phrases_by_passage(map(_text_of, others))
+        count = Counter(key for keys in having for key in keys & lacking.keys())
+        single = {
+            key for key, one in lacking.items()
+            if count[key] == 1 or (not count[key] and one.passages > 1)
+        }  # fmt: skip
+        names = {key: written.lower() for key, written in linker.new_names()}
+        hits = passages_with(database, corpus, names, MOST_NAMING)
+        old = {
+            row["id"]: row for row, keys in zip(others, having, strict=True) if keys & single
+        } | {row["id"]: row for row in _found(database, corpus, hits, new.ids)}
+    with timed(seconds, "link entities"):
+        rows = sorted((*fresh, *old.values()), key=lambda row: (row["document"], row["position"]))
+        passages = list(map(_text_of, rows))
+        reading = linker.read(passages)
+        ids: list[str] = from_array(new.counts["ids"])
+        place = {id_: at for at, id_ in enumerate(ids)}
+        places = [place.get(passage.id, -1) for passage in passages]
+        linker.learn(reading.spots, linker.owners(passages), places)
+        more = linker.phrases(map(_text_of, old.values()))
+        known |= _known_entities(database, corpus, list(more))
+        shared = np.array([hash(key) for key in {*known, *single}], np.int64)
+        linked = [one for one, _ in linker.link(passages, reading, shared)]
+    with timed(seconds, "write mentions"):
+        for one in linked:  # those that are there stay as they are called
+            one.entities = {name: row for name, row in one.entities.items() if name not in known}
+        nodes = {row["document"]: row["node"] for row in documents}
+        writing = _Mentions(database, corpus, key, nodes, known.values())
+        for at in range(0, len(rows), _BATCH):
+            writing.write(linked[at : at + _BATCH], rows[at : at + _BATCH])
+    with timed(seconds, "shared-entity edges"):
+        join_passages(
+            database, corpus, "connect/entity_neighbours", "SHARES_ENTITY",
+            [row["node"] for row in fresh],
+            maxFrequency=settings.max_frequency, neighbours=settings.neighbours,
+            passages=new.passages,
+        )  # fmt: skip
+    with timed(seconds, "keep counts"):
+        ids += [p.id for p in passages if p.id not in place]
+        counts = {**linker.kept(), "ids": as_array(ids)}
+        keep(database, corpus, _GRAPH, settings, counts, new.counted, new.joined + len(new.ids))
+
+
+def _known_entities(database: Database, corpus: str, names: Sequence[str]) -> dict[str, Row]:
+    """Return the entities of some names."""
+    return {
+        row["name"]: row
+        for start in range(0, len(names), _LOOKED_UP)
+        for row in database.read_packed(
+            "connect/known_entities", corpus=corpus, rows=names[start : start + _LOOKED_UP]
+        )
+    }
+
+
+def _found(
+    database: Database, corpus: str, hits: Mapping[str, Sequence[str]], fresh: Sequence[str]
+) -> list[Row]:
+    """Return the passages that were found and are linked, none of the fresh ones."""
+    ids = set(itertools.chain.from_iterable(hits.values())).difference(fresh)
+    found = database.read("connect/entity_passages", corpus=corpus, rows=list(ids))
+    return [row for row in found if row["linkedBy"]]
 
 
 def mention_marks(

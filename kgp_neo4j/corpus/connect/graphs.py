@@ -49,12 +49,15 @@ def connect(
     similarity: SimilaritySettings | None = None,
     mdr: MdrSettings | None = None,
     anew: bool = False,
+    whole: bool = False,
 ) -> ConnectReport:
     """Make the edges between a corpus's passages (KGP, section 3).
 
     Again, it brings them to what the corpus and the settings are now: it writes what differs, or
     everything where `anew` is true. The keyword and the entity graph stay as they are where no
-    document has changed since they were made.
+    document has changed since they were made. A few new documents are joined into those of a large
+    corpus with what was counted in the others, unless the `whole` is to be counted again; the graph
+    is nearly the same then (docs/scale.md).
 
     `tfidf` makes keywords and shared-keyword edges, `entity` mentions and shared-entity edges,
     `knn-st` embeddings and similarity edges, `knn-mdr` the same by an MDR encoder; a graph that is
@@ -76,6 +79,7 @@ def connect(
     entities.check()
     (before,) = database.read("connect/made", corpus=corpus)
     report: dict[str, int] = {}
+    joined = [0]
     seconds: dict[str, float] = {}
     began = time.perf_counter()
     with contextlib.ExitStack() as running:
@@ -84,16 +88,21 @@ def connect(
             # Passages are encoded while the other graphs are made.
             embedding = running.enter_context(embed_passages(database, corpus, similarity, seconds))
             meanwhile = embedding.write
-        if "tfidf" in edges and (anew or before["keywords"] != made_of(keywords)):
-            connect_keywords(database, corpus, keywords, anew, seconds, meanwhile)
+        if "tfidf" in edges and (anew or whole or before["keywords"] != made_of(keywords)):
+            joined.append(
+                connect_keywords(database, corpus, keywords, anew, seconds, meanwhile, whole)
+            )
         # A file of aliases or a model may say something else each time.
         if "entity" in edges and (
             anew
+            or whole
             or entities.aliases
             or entities.spacy_model
             or before["entities"] != made_of(entities)
         ):
-            connect_entities(database, corpus, entities, anew, seconds, meanwhile)
+            joined.append(
+                connect_entities(database, corpus, entities, anew, seconds, meanwhile, whole)
+            )
         if "knn-st" in edges:
             report |= connect_similarity(embedding, similarity, anew)
     if "knn-mdr" in edges:
@@ -101,7 +110,7 @@ def connect(
         made["gds_memory"] = max(made["gds_memory"], report.get("gds_memory", 0))
         report |= made
     mark_complete(database, corpus)
-    report |= graph_counts(database, corpus)
+    report |= graph_counts(database, corpus) | {"joined": max(joined)}
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 

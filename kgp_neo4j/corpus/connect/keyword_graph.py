@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.keywords import Keywords, PassageWords, extract_keywords
+from kgp_neo4j.corpus.connect.joining import (
+    MOST_HITS,
+    MOST_NAMING,
+    New,
+    join_passages,
+    keep,
+    new_passages,
+    passages_with,
+    spelled,
+)
+from kgp_neo4j.corpus.connect.keywords import (
+    CorpusCounts,
+    Keywords,
+    PassageWords,
+    count_words,
+    extract_keywords,
+    find_phrases,
+    naming_titles,
+)
 from kgp_neo4j.corpus.connect.steps import (
     Making,
     Numbers,
@@ -24,7 +42,8 @@ from kgp_neo4j.corpus.connect.steps import (
     write_rows,
 )
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.text.words import words
 from kgp_neo4j.types.settings import KeywordSettings
 
 __all__ = ["MOST_OWNERS", "connect_keywords", "link_hashes", "naming_pairs"]
@@ -43,17 +62,39 @@ def connect_keywords(
     anew: bool,
     seconds: dict[str, float],
     meanwhile: Callable[[], object],
-) -> None:
+    whole: bool = False,
+) -> int:
     """Make a corpus's keywords and shared-keyword edges.
 
     Only what differs from what is stored is written, or everything where `anew` is true;
-    `meanwhile` is called between the steps.
+    `meanwhile` is called between the steps. A few new passages are joined in with what was counted
+    in the others, unless the `whole` is to be counted; returns how many.
     """
     making = Making(database, corpus, _GRAPH, settings)
+    new = None
+    if making.is_alone and not (anew or whole):
+        new = new_passages(database, corpus, _GRAPH, settings)
+    if new:
+        _join(database, corpus, settings, new, seconds)
+    else:
+        making.count_anew()
+        _connect_all(database, corpus, settings, anew, seconds, meanwhile)
+    making.finish()
+    return len(new.ids) if new else 0
+
+
+def _connect_all(
+    database: Database,
+    corpus: str,
+    settings: KeywordSettings,
+    anew: bool,
+    seconds: dict[str, float],
+    meanwhile: Callable[[], object],
+) -> None:
     with timed(seconds, "read passages"):
         rows = database.read("connect/passages", corpus=corpus, anew=anew)
     # Each text goes once it is read, for the memory.
-    passages = (PassageWords(row["title"], f"{row['title']}. {row.pop('text')}") for row in rows)
+    passages = (_words_of(row | {"text": row.pop("text")}) for row in rows)
     with (
         timed(seconds, "extract keywords"),
         bar("keywords", len(rows), "passages") as progress,
@@ -62,26 +103,8 @@ def connect_keywords(
         found = extract_keywords(passages, titles, settings, progress.update)
     meanwhile()
     with timed(seconds, "write keywords"):
-        changed = outdated(
-            found.passage,
-            link_hashes(found),
-            found.weight,
-            [row["keywordMarks"] for row in rows],
-            np.bincount(found.passage, minlength=len(rows)) == [row["keywords"] for row in rows],
-        )
-        nodes = [rows[at]["node"] for at in changed]
-        write_rows(database, "connect/remove_keyword_links", nodes, 1000, None, corpus=corpus)
-        stored = {
-            row["text"]: (row["frequency"], row["named"])
-            for row in paged(database, "connect/stored_keywords", "text", corpus=corpus)
-        }
-        with bar("write keywords", len(found.texts), "keywords") as progress:
-            made = _rows(found, [row["node"] for row in rows], changed, stored)
-            write_rows(database, "connect/keywords", made, 5000, progress, corpus=corpus)
-        marks = ({"node": rows[at]["node"], "marks": marks} for at, marks in changed.items())
-        write_rows(database, "connect/connected", marks, 5000, None, corpus=corpus)
-        # Those that no passage has any longer.
-        write_rows(database, "connect/remove_keywords", stored, 5000, None, corpus=corpus)
+        stored = paged(database, "connect/stored_keywords", "text", corpus=corpus)
+        _write_keywords(database, corpus, rows, found, stored)
     meanwhile()
     with timed(seconds, "shared-keyword edges"):
         rare = np.flatnonzero(found.frequency[found.keyword] <= settings.max_frequency)
@@ -93,7 +116,109 @@ def connect_keywords(
         owners = np.bincount(found.keyword[found.owned], minlength=len(found.texts))
         named = naming_pairs(found.passage, found.keyword, found.weight, found.owned, owners)
         write_pairs(database, "connect/shared_keywords", corpus, rows, named, shared, found.texts)
-    making.finish()
+    with timed(seconds, "keep counts"):
+        keep(database, corpus, _GRAPH, settings, found.counts.kept(), len(rows))
+
+
+def _words_of(row: Row) -> PassageWords:
+    return PassageWords(row["title"], f"{row['title']}. {row['text']}")
+
+
+def _write_keywords(
+    database: Database, corpus: str, rows: Sequence[Row], found: Keywords, stored: Iterable[Row]
+) -> None:
+    """Write the keywords of passages that differ from what is stored.
+
+    Of those `stored` before, those go that no passage has any longer.
+    """
+    changed = outdated(
+        found.passage,
+        link_hashes(found),
+        found.weight,
+        [row["keywordMarks"] for row in rows],
+        np.bincount(found.passage, minlength=len(rows)) == [row["keywords"] for row in rows],
+    )
+    nodes = [rows[at]["node"] for at in changed]
+    write_rows(database, "connect/remove_keyword_links", nodes, 1000, None, corpus=corpus)
+    left = {row["text"]: (row["frequency"], row["named"]) for row in stored}
+    with bar("write keywords", len(found.texts), "keywords") as progress:
+        made = _rows(found, [row["node"] for row in rows], changed, left)
+        write_rows(database, "connect/keywords", made, 5000, progress, corpus=corpus)
+    marks = ({"node": rows[at]["node"], "marks": marks} for at, marks in changed.items())
+    write_rows(database, "connect/connected", marks, 5000, None, corpus=corpus)
+    write_rows(database, "connect/remove_keywords", left, 5000, None, corpus=corpus)
+
+
+def _join(
+    database: Database, corpus: str, settings: KeywordSettings, new: New, seconds: dict[str, float]
+) -> None:
+    """Give new passages their keywords, and others those that they share with new ones alone."""
+    counts = CorpusCounts.restored(new.counts, new.passages)
+    with timed(seconds, "read passages"):
+        fresh = database.read("connect/passages", corpus=corpus, rows=new.ids)
+        documents = database.read_packed("connect/titles", corpus=corpus)
+    with timed(seconds, "search passages"):
+        known, lacking = find_phrases(map(_words_of, fresh), settings.longest, counts)
+        names = {name for row in fresh for name in naming_titles(row["title"])}
+        hits = passages_with(database, corpus, {text: text for text in lacking}, MOST_HITS)
+        hits |= passages_with(database, corpus, {name: name for name in names}, MOST_NAMING)
+        old = _with_phrases(database, corpus, hits, {row["id"] for row in fresh})
+    with timed(seconds, "extract keywords"):
+        rows = sorted((*fresh, *old), key=lambda row: row["id"])
+        passages = [_words_of(row) for row in rows]
+        present = {word.lower() for passage in passages for word in words(passage.text)}
+        titles = [
+            row["title"] for row in documents
+            if any(present.issuperset(name.split(" ")) for name in naming_titles(row["title"]))
+        ]  # fmt: skip
+        counts = counts.joined(
+            count_words(map(_words_of, fresh), titles, settings.longest),
+            count_words(map(_words_of, old), titles, settings.longest),
+        )
+        found = extract_keywords(passages, titles, settings, counts=counts)
+    with timed(seconds, "write keywords"):
+        stored = database.read_packed(
+            "connect/known_keywords", corpus=corpus, rows=[*found.texts, *known],
+            nodes=[row["node"] for row in old],
+        )  # fmt: skip
+        _write_keywords(database, corpus, rows, found, stored)
+        texts = set(found.texts)
+        more = [
+            {"text": row["text"], "frequency": frequency}
+            for row in stored
+            if row["text"] not in texts and not row["named"]
+            and (frequency := counts.frequency_of(row["text"])) != row["frequency"]
+        ]  # fmt: skip
+        write_rows(database, "connect/keyword_frequencies", more, 5000, None, corpus=corpus)
+    with timed(seconds, "shared-keyword edges"):
+        join_passages(
+            database, corpus, "connect/keyword_neighbours", "SHARES_KEYWORD",
+            [row["node"] for row in fresh],
+            maxFrequency=settings.max_frequency, neighbours=settings.neighbours,
+            mostOwners=MOST_OWNERS,
+        )  # fmt: skip
+    with timed(seconds, "keep counts"):
+        joined = new.joined + len(new.ids)
+        keep(database, corpus, _GRAPH, settings, counts.kept(), new.counted, joined)
+
+
+def _with_phrases(
+    database: Database, corpus: str, hits: Mapping[str, Sequence[str]], fresh: Collection[str]
+) -> list[Row]:
+    """Return those passages, none of the fresh ones, that have a phrase that they were found by."""
+    phrases: dict[str, list[str]] = {}
+    for phrase, ids in hits.items():
+        for id_ in ids:
+            if id_ not in fresh:
+                phrases.setdefault(id_, []).append(phrase)
+    old = []
+    for row in database.read("connect/passages", corpus=corpus, rows=list(phrases)):
+        if row["keywordMarks"] is None:
+            continue  # it came meanwhile
+        text = spelled(word.lower() for word in words(_words_of(row).text))
+        if any(spelled((phrase,)) in text for phrase in phrases[row["id"]]):
+            old.append(row)
+    return old
 
 
 def link_hashes(found: Keywords) -> NDArray[np.uint64]:

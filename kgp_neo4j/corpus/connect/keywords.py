@@ -8,15 +8,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgp_neo4j.corpus.connect.counts import Counts
 from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
-__all__ = ["CorpusCounts", "Keywords", "PassageWords", "count_words", "extract_keywords"]
+__all__ = [
+    "CorpusCounts", "Keywords", "PassageWords",
+    "count_words", "extract_keywords", "find_phrases", "naming_titles",
+]  # fmt: skip
 
 _LONGEST_TITLE = 12
 #: Key of a title's end in the tree; no word is empty.
@@ -55,33 +59,75 @@ class Keywords:
     keyword: NDArray[np.int32]
     weight: NDArray[np.float64]
     owned: NDArray[np.bool_]
+    counts: CorpusCounts
+
+
+#: Hashes of n-grams and titles, and how many passages have each as an n-gram and as a title.
+Counted: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusCounts:
     """What is counted in a whole corpus, for extracting from some of its passages.
 
-    `passages` is their number. The arrays, sorted by hash, have an element for each n-gram and
-    title: the hash of its words, and how many passages have it as an n-gram and as a title.
+    `passages` is their number. The arrays, sorted by hash, have an element for each title and each
+    n-gram of two passages or more: the hash of its words, and how many passages have it as an
+    n-gram and as a title.
     """
 
     passages: int
     hashes: NDArray[np.uint64]
-    frequency: NDArray[np.int64]
-    title_frequency: NDArray[np.int64]
+    frequency: NDArray[np.int32]
+    title_frequency: NDArray[np.int32]
 
-    def of(self, hashes: NDArray[np.uint64], counted: NDArray[np.int64]) -> NDArray[np.int64]:
+    @classmethod
+    def summed(cls, passages: int, *parts: Sequence[NDArray[Any]]) -> CorpusCounts:
+        """Return the sums of parts: hashes, frequencies and title frequencies of each."""
+        every, frequencies, titled = (np.concatenate(part) for part in zip(*parts, strict=True))
+        hashes, place = np.unique(every, return_inverse=True)
+        frequency = np.bincount(place, frequencies, hashes.size).astype(np.int32)
+        title_frequency = np.bincount(place, titled, hashes.size).astype(np.int32)
+        kept = (frequency > 1) | (title_frequency > 0)
+        return cls(passages, hashes[kept], frequency[kept], title_frequency[kept])
+
+    def kept(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays, of which `restored` makes the same counts."""
+        return {
+            "hashes": self.hashes,
+            "frequency": self.frequency,
+            "title_frequency": self.title_frequency,
+        }
+
+    @classmethod
+    def restored(cls, kept: Counts, passages: int) -> CorpusCounts:
+        """Return the counts of so many passages that are `kept`."""
+        return cls(passages, kept["hashes"], kept["frequency"], kept["title_frequency"])
+
+    def joined(self, new: Counted, old: Counted) -> CorpusCounts:
+        """Return the counts with those of `new` passages, and of what is new in `old` ones."""
+        hashes, frequency, titled = old
+        some = (
+            hashes,
+            np.where(self.of(hashes, self.frequency) > 0, 0, frequency),
+            np.where(self.of(hashes, self.title_frequency) > 0, 0, titled),
+        )
+        every = self.hashes, self.frequency, self.title_frequency
+        return CorpusCounts.summed(self.passages, every, new, some)
+
+    def frequency_of(self, text: str) -> int:
+        """Return how many passages have an n-gram, 0 where it is at most one."""
+        return int(self.of(np.array([_hashed(text.split(" "))], np.uint64), self.frequency)[0])
+
+    def of(self, hashes: NDArray[np.uint64], counted: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the `counted` numbers of some hashes, 0 for those that are not there."""
         if not self.hashes.size:
-            return np.zeros(hashes.size, np.int64)
+            return np.zeros(hashes.size, np.int32)
         at = np.minimum(np.searchsorted(self.hashes, hashes), self.hashes.size - 1)
-        found: NDArray[np.int64] = np.where(self.hashes[at] == hashes, counted[at], 0)
+        found: NDArray[np.int32] = np.where(self.hashes[at] == hashes, counted[at], 0)
         return found
 
 
-def count_words(
-    passages: Iterable[PassageWords], titles: Iterable[str], longest: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int64]]:
+def count_words(passages: Iterable[PassageWords], titles: Iterable[str], longest: int) -> Counted:
     """Count n-grams of up to `longest` words, and `titles`, in some passages of a corpus.
 
     Returns their hashes, and how many of the passages have each as an n-gram and as a title; a hash
@@ -94,9 +140,45 @@ def count_words(
         hashes.append(text.hashes(first, size))
         frequencies.append(frequency)
     titled = np.concatenate(
-        (text.title_frequency, np.zeros(sum(f.size for f in frequencies[1:]), np.int64))
+        (text.title_frequency, np.zeros(sum(f.size for f in frequencies[1:]), np.int32))
     )
     return np.concatenate(hashes), np.concatenate(frequencies), titled
+
+
+def find_phrases(
+    passages: Iterable[PassageWords], longest: int, counts: CorpusCounts
+) -> tuple[list[str], list[str]]:
+    """Return the n-grams of some passages that the counted ones have, and those that they lack.
+
+    Those that at most one passage has are lacking, of which those are left out that contain another
+    one. None begins or ends with a stop word.
+    """
+    text = _Text(passages, (), lambda _: None)
+    stopped = _stop_words(text)[text.numbers]
+    passage = np.repeat(np.arange(text.passages), np.diff(text.ends, prepend=0))
+    contains = np.zeros(text.numbers.size, bool)
+    found: tuple[list[str], list[str]] = ([], [])
+    for size in range(1, longest + 1):
+        at = np.arange(max(text.numbers.size - size + 1, 0))
+        last = at + size - 1
+        contains = contains[at] | contains[at + 1] if size > 1 else contains
+        whole = (passage[at] == passage[last]) & ~stopped[at] & ~stopped[last]
+        hashes = text.hashes(at, size)
+        known = counts.of(hashes, counts.frequency) > 0
+        lacking = whole & ~known & ~contains
+        contains |= lacking
+        for texts, some in zip(found, (whole & known, lacking), strict=True):
+            _, first = np.unique(hashes[some], return_index=True)
+            for start in at[some][first].tolist():
+                words_ = text.numbers[start : start + size].tolist()
+                texts.append(" ".join([text.vocabulary[n] for n in words_]))
+    return found
+
+
+def naming_titles(title: str) -> list[str]:
+    """Return the keywords that name a document of that title."""
+    forms = ([w.lower() for w in form] for form in title_words(title) if _worth_naming(form))
+    return list(dict.fromkeys(map(" ".join, forms)))
 
 
 def extract_keywords(
@@ -142,11 +224,12 @@ def extract_keywords(
         [*grams.texts(chosen), *(text.titles[at] for at in titled.tolist())],
         np.concatenate((grams.frequency[chosen], text.title_frequency[titled])),
         named,
-        np.concatenate((grams.hashes(chosen), text.title_hashes[titled])),
+        np.concatenate((grams.hashes[chosen], text.title_hashes[titled])),
         passage,
         number.reshape(-1).astype(np.int32),
         weight / norm[passage],
         owned,
+        counts or grams.counts(),
     )
 
 
@@ -203,7 +286,7 @@ class _Text:
         self.title = np.frombuffer(title, np.int32)
         self.title_count = np.frombuffer(count, np.int32)
         self.title_owned = np.frombuffer(owned, np.int8).astype(bool)
-        self.title_frequency = np.bincount(self.title, minlength=len(titles))
+        self.title_frequency = np.bincount(self.title, minlength=len(titles)).astype(np.int32)
         self.title_hashes = np.array([_hashed(t.split(" ")) for t in self.titles], np.uint64)
 
     def hashes(self, first: NDArray[np.integer[Any]], size: int) -> NDArray[np.uint64]:
@@ -281,7 +364,7 @@ def _worth_naming(form: tuple[str, ...]) -> bool:
 class _Grams:
     """The n-grams of a text that occur in two passages or more, numbered from the shortest on.
 
-    `number` is how many there are, `frequency` the passages of each.
+    `number` is how many there are, `frequency` the passages of each, `hashes` those of their words.
     """
 
     def __init__(
@@ -292,19 +375,20 @@ class _Grams:
         #: Of each length: the places of the text where one begins, and which one.
         self._levels: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
         frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-        untitled = [np.zeros(0, bool)]
+        hashes, untitled = [np.zeros(0, np.uint64)], [np.zeros(0, bool)]
         self.number = 0
         for size, level in enumerate(_levels(text, settings.longest, counts), 1):
             self._levels.append((level.at, level.grams + np.int32(self.number)))
             self.number += level.first.size
             frequencies.append(level.frequency)
             firsts.append(level.first)
-            hashes = text.hashes(level.first, size)
+            hashes.append(text.hashes(level.first, size))
             if counts:
-                untitled.append(counts.of(hashes, counts.title_frequency) == 0)
+                untitled.append(counts.of(hashes[-1], counts.title_frequency) == 0)
             else:
-                untitled.append(~np.isin(hashes, text.title_hashes))
+                untitled.append(~np.isin(hashes[-1], text.title_hashes))
         self.frequency = np.concatenate(frequencies)
+        self.hashes = np.concatenate(hashes)
         self._first = np.concatenate(firsts)
         self._untitled = np.concatenate(untitled)
         self._size = np.repeat(np.arange(len(firsts), dtype=np.int8), [f.size for f in firsts])
@@ -320,13 +404,12 @@ class _Grams:
         place = np.minimum(self._first[grams] + at, max(numbers.size - 1, 0))
         return np.where(at < self._size[grams], numbers[place], np.int32(-1))
 
-    def hashes(self, grams: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return a hash of the words of each n-gram, as `_Text.hashes` does."""
-        total = np.zeros(grams.size, np.uint64)
-        for at in range(len(self._levels)):
-            word = self._word(grams, at)
-            total = np.where(word < 0, total, total * _BASE + self._text.word_hashes[word])
-        return total
+    def counts(self) -> CorpusCounts:
+        """Return what was counted, where this is the text of a whole corpus."""
+        text = self._text
+        titled = text.title_hashes, np.zeros(len(text.titles), np.int32), text.title_frequency
+        grams = self.hashes, self.frequency, np.zeros(self.number, np.int32)
+        return CorpusCounts.summed(text.passages, titled, grams)
 
     def texts(self, grams: NDArray[np.int64]) -> Iterator[str]:
         """Yield the words of each n-gram."""
@@ -377,10 +460,7 @@ class _Level:
 
 def _levels(text: _Text, longest: int, counts: CorpusCounts | None) -> Iterator[_Level]:
     """Yield, for one word, two and so on, the n-grams that may be keywords."""
-    stop = np.array(
-        [w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in text.vocabulary], bool
-    )
-    stopped = stop[text.numbers]
+    stopped = _stop_words(text)[text.numbers]
     shorter = None
     for size, (grams, frequency, first) in enumerate(_counted(text, longest, counts), 1):
         kept = np.where(stopped | np.roll(stopped, 1 - size), np.int32(-1), grams)
@@ -390,6 +470,12 @@ def _levels(text: _Text, longest: int, counts: CorpusCounts | None) -> Iterator[
         shorter = _Level(at, kept[at], frequency, first)
     if shorter:
         yield shorter
+
+
+def _stop_words(text: _Text) -> NDArray[np.bool_]:
+    """Return which words of the vocabulary no n-gram that is a keyword begins or ends with."""
+    stopped = [w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in text.vocabulary]
+    return np.array(stopped, bool)
 
 
 def _counted(
@@ -412,7 +498,7 @@ def _in_corpus(
     counts: CorpusCounts, text: _Text, size: int, first: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return how many passages of the whole corpus have the n-grams at some places."""
-    return counts.of(text.hashes(first, size), counts.frequency)
+    return counts.of(text.hashes(first, size), counts.frequency).astype(np.int64)
 
 
 def _frequent(

@@ -56,7 +56,10 @@ def made_of(settings: KeywordSettings | EntitySettings) -> str:
 
 
 class Making:
-    """A run that makes the keyword or the entity graph of a corpus; it begins at once."""
+    """A run that makes the keyword or the entity graph of a corpus; it begins at once.
+
+    `is_alone` says that no other run is at it, and none was cut short.
+    """
 
     def __init__(
         self,
@@ -74,6 +77,11 @@ class Making:
         begun = database.write("connect/begin", **self._of, keep=keep)
         # Nothing where the corpus was deleted just now: nothing is found, and nothing written.
         self._run = begun[0]["run"] if begun else None
+        self.is_alone = self._run is not None
+
+    def count_anew(self) -> None:
+        """Forget what was counted in the corpus's texts, since all are counted now."""
+        self._database.write("connect/drop_counts", **self._of)
 
     def finish(self) -> None:
         """Mark the graph as finished, and keep what it is made of unless that changed meanwhile."""

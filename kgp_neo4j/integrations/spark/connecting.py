@@ -94,6 +94,8 @@ def connect(
             )
             if wanted
         }
+        for making in begun.values():
+            making.count_anew()
         work = Work(spark, used, corpus, seconds)
         try:
             if "keywords" in begun:

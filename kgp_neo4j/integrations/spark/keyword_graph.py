@@ -151,9 +151,9 @@ def _extracted(
     known = np.array(
         [(row["hash"], row["frequency"], row["titled"]) for row in table], np.int64
     ).reshape(-1, 3)
-    hashes = known[:, 0].copy().view(np.uint64)
-    order = np.argsort(hashes)
-    counts = CorpusCounts(passages, hashes[order], known[order, 1], known[order, 2])
+    counts = CorpusCounts.summed(
+        passages, (known[:, 0].copy().view(np.uint64), known[:, 1], known[:, 2])
+    )
     found = extract_keywords(read, titles.value, settings, counts=counts)
     marks = outdated(
         found.passage, link_hashes(found), found.weight, [None] * len(ids), np.ones(len(ids), bool)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgp_neo4j.corpus.connect.counts import Counts, as_array, from_array
 from kgp_neo4j.corpus.connect.entities.spots import (
     ARTICLED,
     FIRST,
@@ -45,13 +46,13 @@ _MOST_PAIRS = 1_000_000
 
 
 class Links:
-    """Which passages mention each entity; a document's own passages mention it too.
+    """Which of so many `passages` mention each entity; a document's own mention it too.
 
     `votes` counts the votes cast.
     """
 
-    def __init__(self, passages: int) -> None:
-        self._passages = max(passages, 2)
+    def __init__(self) -> None:
+        self.passages = 0
         self._of: dict[int, set[int]] = {}
         self._known: dict[int, dict[int, float]] = {}
         self._pairs = 0
@@ -60,6 +61,13 @@ class Links:
     def add(self, entity: int, passage: int) -> None:
         """Record that a passage mentions an entity."""
         self._of.setdefault(entity, set()).add(passage)
+
+    def pairs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the entity and the passage of everything that was recorded."""
+        sizes = np.fromiter(map(len, self._of.values()), np.int64, len(self._of))
+        entities = np.fromiter(self._of, np.int32, len(self._of))
+        passages = itertools.chain.from_iterable(self._of.values())
+        return np.repeat(entities, sizes), np.fromiter(passages, np.int32, int(sizes.sum()))
 
     def vote(self, entity: int, voters: Sequence[Voter]) -> float:
         """Return the mean vote of a passage's other mentions for an entity (TAGME)."""
@@ -96,7 +104,7 @@ class Links:
             return 0.0
         few, many = sorted((len(first), len(second)))
         apart = math.log(many) - math.log(common)
-        return max(0.0, 1 - apart / (math.log(self._passages) - math.log(few) + 1e-9))
+        return max(0.0, 1 - apart / (math.log(max(self.passages, 2)) - math.log(few) + 1e-9))
 
 
 @lru_cache(maxsize=1)
@@ -230,17 +238,67 @@ class EntityLinker:
         settings: LinkerSettings | None = None,
     ) -> None:
         self.settings = settings or LinkerSettings()
-        self._ids = [id_ for id_, _ in entities]
-        self._titles = [title for _, title in entities]
-        given = aliases or {}
+        self._ids: list[str] = []
+        self._titles: list[str] = []
+        self._qualifiers: list[frozenset[str]] = []
         self.names = Names()
-        for at, (id_, title) in enumerate(entities):
-            self.names.add_title(at, title, (*given.get(title, ()), *given.get(id_, ())))
-        self._qualifiers = [qualifier_words(title) for title in self._titles]
+        self._named = np.zeros(0, np.int64)
+        self._links = Links()
+        #: Names and entities that the texts learnt so far were searched for.
+        self._searched = (0, 0)
+        given = aliases or {}
+        for id_, title in entities:
+            self.add(id_, title, (*given.get(title, ()), *given.get(id_, ())))
         if self.settings.partial_names:
             self._add_partial_names()
-        self._named = np.zeros(len(entities), np.int64)
-        self._links = Links(0)
+
+    def add(self, id_: str, title: str, aliases: Sequence[str] = ()) -> int:
+        """Add an entity, and return its number."""
+        number = len(self._ids)
+        self._ids.append(id_)
+        self._titles.append(title)
+        self._qualifiers.append(qualifier_words(title))
+        self.names.add_title(number, title, aliases)
+        return number
+
+    @property
+    def titles(self) -> Sequence[str]:
+        """The titles of all entities, in their order."""
+        return self._titles
+
+    def new_names(self) -> Iterator[tuple[str, str]]:
+        """Yield each name that came since texts were learnt, as compared and as written."""
+        for form in self.names.forms[self._searched[0] :]:
+            for written in form.written:
+                yield " ".join(form.words), " ".join(written)
+
+    def kept(self) -> Counts:
+        """Return what was learnt, of which `restored` makes the same linker."""
+        entities, passages = self._links.pairs()
+        return {
+            "entities": as_array([self._ids, self._titles]),
+            "names": as_array([form.kept() for form in self.names.forms]),
+            "named": self._named,
+            "linked_entities": entities,
+            "linked_passages": passages,
+            "learnt": np.array([self._links.passages]),
+        }
+
+    @classmethod
+    def restored(cls, kept: Counts, settings: LinkerSettings) -> EntityLinker:
+        """Return the linker that had learnt what is `kept`."""
+        linker = cls((), settings=settings)
+        linker._ids, linker._titles = from_array(kept["entities"])
+        linker._qualifiers = list(map(qualifier_words, linker._titles))
+        for form in from_array(kept["names"]):
+            linker.names.add_form(Form.restored(form))
+        linker._named = kept["named"]
+        linker._links.passages = int(kept["learnt"][0])
+        pairs = zip(kept["linked_entities"].data, kept["linked_passages"].data, strict=True)
+        for entity, passage in pairs:
+            linker._links.add(entity, passage)
+        linker._searched = len(linker.names.forms), len(linker._ids)
+        return linker
 
     @property
     def votes(self) -> int:
@@ -267,15 +325,26 @@ class EntityLinker:
                 for name in lead_names(self._titles[owner], text):
                     self.names.add(owner, name)
 
-    def learn(self, found: Spots, owners: Sequence[int]) -> None:
-        """Count how all texts, of which these names were found, write and name the entities.
+    def learn(
+        self, found: Spots, owners: Sequence[int], places: Sequence[int] | None = None
+    ) -> None:
+        """Count how texts, of which these names were found, write and name the entities.
 
-        `owners` has the entity of each text, by its place, -1 for none.
+        `owners` has the entity of each text, by its place, -1 for none. Several calls are as good
+        as one with all texts; `places` are then those of texts that were learnt before, of which
+        only names and entities are counted that have come since, and -1 for the others.
         """
         owned = np.array(owners, np.int64)
+        known = np.full(owned.size, -1) if places is None else np.array(places, np.int64)
+        new = known < 0
         at, _, _, form, written = found.columns()
-        self._count(form, written, owned[at])
-        self._link(at, form, owned, self._choose(found)[0])
+        names, entities = self._searched
+        counted = new[at] | (form >= names)
+        self._count(form[counted], written[counted], owned[at[counted]])
+        number = np.where(new, self._links.passages + np.cumsum(new) - 1, known)
+        self._links.passages += int(new.sum())
+        self._link(at, form, owned, self._choose(found)[0], number, np.where(new, 0, entities))
+        self._searched = len(self.names.forms), len(self._ids)
 
     def chosen(self, found: Spots) -> Iterator[list[_Chosen]]:
         """Yield the names of each text that may be mentions, as `learn` has counted them."""
@@ -299,17 +368,25 @@ class EntityLinker:
         form: NDArray[Any],
         owned: NDArray[np.int64],
         spots: NDArray[np.int64],
+        number: NDArray[np.int64],
+        since: NDArray[np.int64],
     ) -> None:
-        """Record what the texts mention for certain: names that one entity has alone."""
+        """Record what the texts mention for certain: names that one entity has alone.
+
+        `number` is each text's among all that were learnt; entities before `since` are known.
+        """
         alone = [f.owners[0][0] if len(f.owners) == 1 else -1 for f in self.names.forms]
         entity = np.array(alone, np.int64)[form[spots]]
-        text, entity = text[spots][entity >= 0], entity[entity >= 0]
-        self._named = np.bincount(entity, minlength=len(self._ids))
-        self._links = Links(owned.size)
-        for at in np.flatnonzero(owned >= 0).tolist():
-            self._links.add(int(owned[at]), at)
-        for number, at in zip(entity.data, text.data, strict=True):
-            self._links.add(number, at)
+        text = text[spots]
+        new = (entity >= 0) & (entity >= since[text])
+        text, entity = text[new], entity[new]
+        named = np.bincount(entity, minlength=len(self._ids))
+        named[: self._named.size] += self._named
+        self._named = named
+        for at in np.flatnonzero((owned >= 0) & (owned >= since)).tolist():
+            self._links.add(int(owned[at]), int(number[at]))
+        for of, at in zip(entity.data, number[text].data, strict=True):
+            self._links.add(of, at)
 
     # --- Is it a mention? ---
 

@@ -72,9 +72,24 @@ class Form:
     def count(
         self, free: int, inside: int, lower: int, own_name: int, own_lower: int, small: bool
     ) -> None:
-        """Note how all texts write it."""
-        self.free, self.inside, self.lower = free, inside, lower
-        self.own_name, self.own_lower, self.small_article = own_name, own_lower, small
+        """Note how further texts write it."""
+        self.free += free
+        self.inside += inside
+        self.lower += lower
+        self.own_name += own_name
+        self.own_lower += own_lower
+        self.small_article |= small
+
+    def kept(self) -> list[Any]:
+        """Return everything as values of JSON, of which `restored` makes it again."""
+        values = (getattr(self, name) for name in self.__slots__)
+        return [sorted(value) if isinstance(value, set) else value for value in values]
+
+    @classmethod
+    def restored(cls, kept: Sequence[Any]) -> Form:
+        """Return what was kept of a form."""
+        words, owners, written, *counts = kept
+        return cls(tuple(words), list(map(tuple, owners)), set(map(tuple, written)), *counts)
 
     @property
     def weight(self) -> float:
@@ -163,16 +178,20 @@ class Names:
     def add(self, entity: int, name: Name) -> None:
         """Add a name of an entity."""
         words, written, weight = name
-        node = self._tree
-        for word in words:
-            node = node.setdefault(word, {})
-        if _END not in node:
-            node[_END] = len(self.forms)
-            self.forms.append(Form(words))
-        form = self.forms[node[_END]]
+        form = self.add_form(Form(words))
         if all(owner != entity for owner, _ in form.owners):
             form.owners.append((entity, weight))
         form.written.add(written)
+
+    def add_form(self, form: Form) -> Form:
+        """Add a form unless there is one of the same words, and return the one that is there."""
+        node = self._tree
+        for word in form.words:
+            node = node.setdefault(word, {})
+        number: int = node.setdefault(_END, len(self.forms))
+        if number == len(self.forms):
+            self.forms.append(form)
+        return self.forms[number]
 
     def find(self, words: Words) -> list[Spot]:
         """Return every name in a text, by start, the longest first."""
