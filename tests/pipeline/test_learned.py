@@ -15,7 +15,7 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.corpus.traverse.judged import search
-from kgp_neo4j.demo import QUESTION
+from kgp_neo4j.demo import QUESTION, prepare
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
@@ -117,6 +117,22 @@ def test_the_order_is_the_judgement_and_nothing_stands_twice(
     assert len({passage.id for passage in found.passages}) == len(found.passages) == 15
     for path in found.paths:
         assert len({step.passage for step in path.steps}) == len(path.steps)
+
+
+def test_what_came_since_the_others_were_connected_is_found_too(
+    database: Database, corpus: str, tmp_path: Path
+) -> None:
+    prepare(database, corpus)
+    text = "# The Brack Pump\n\nThe Brack Pump was built by Ilse Marrow on the island of Sund."
+    (tmp_path / "pump.md").write_text(text, encoding="utf-8")
+    load(database, [str(tmp_path / "pump.md")], corpus)
+    # It has no vector and no edges yet; the search by words has it.
+    found = _retrieve(database, corpus, "Who built the Brack Pump?")
+    assert found.passages[0].title == "The Brack Pump"
+    assert len(found.notes) == 1
+    # Others are found as before.
+    titles = {passage.title for passage in _retrieve(database, corpus).passages[:2]}
+    assert titles == {"Hesk Bridge", "Yusuf Arden"}
 
 
 @pytest.mark.parametrize("edge", ["SHARES_ENTITY", "SHARES_KEYWORD", "SIMILAR_ST"])

@@ -40,7 +40,8 @@ Matrix = NDArray[np.float32]
 class QuestionSignals:
     """The signals of a question from the search, before the first hop.
 
-    `order` ranks passages by reciprocal rank fusion of words, meaning and named titles.
+    `order` ranks passages by reciprocal rank fusion of words, meaning and named titles; `cosines`
+    are those of the passages that were found by meaning, best first.
     """
 
     text: str
@@ -49,7 +50,7 @@ class QuestionSignals:
     phrases: list[str]
     lexical: Mapping[str, float]
     best_lexical: float
-    best_cosine: float
+    cosines: Sequence[float]
     lexical_rank: Mapping[str, int]
     cosine_rank: Mapping[str, int]
     named: Mapping[str, float]
@@ -95,7 +96,7 @@ def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) ->
         phrases=_question_phrases(text)[:_MOST_PHRASES],
         lexical={passage: score / best for passage, score in lexical.items()},
         best_lexical=best,
-        best_cosine=max(cosine.values(), default=0.0),
+        cosines=sorted(cosine.values(), reverse=True),
         lexical_rank={passage: rank for rank, passage in enumerate(ranked[0])},
         cosine_rank={passage: rank for rank, passage in enumerate(ranked[1])},
         named=named,
@@ -174,7 +175,14 @@ class _Table:
         self.before = before
         size, width = len(rows), max(len(frontier), 1)
         place = {passage: at for at, passage in enumerate(self.ids)}
-        self.cosine = np.array([row["cosine"] or 0.0 for row in rows], np.float32)
+        #: Passages that came since the others were embedded, with their rank by words; without that
+        #: they are as far from the question as what search by meaning does not find.
+        self.unembedded = {
+            row["passage"]: question.lexical_rank.get(row["passage"], _MOST_RANKED)
+            for row in rows
+            if row["cosine"] is None
+        }
+        self.cosine = np.array([self._cosine(row) for row in rows], np.float32)
         links = np.array(
             [(at, *link) for at, row in enumerate(rows) for link in row["links"]], np.float32
         ).reshape(-1, 4)
@@ -218,6 +226,13 @@ class _Table:
         )
         self.likely = 1.0 / (1.0 + np.exp(-self.before_parent))
 
+    def _cosine(self, row: Row) -> float:
+        """Return a passage's cosine; without a vector, that of the rank which it has by words."""
+        if row["cosine"] is not None:
+            return float(row["cosine"])
+        found = self.question.cosines
+        return found[min(self.unembedded[row["passage"]], len(found) - 1)] if found else 0.0
+
     def features(self) -> dict[str, Sequence[float] | NDArray[Any]]:
         """Return the features by name, in no order."""
         return self._alone() | self._linked() | self._bridged() | self._before()
@@ -226,14 +241,16 @@ class _Table:
         """Return the features of the passages themselves, without links."""
         question, ids = self.question, self.ids
         lexical = np.array([question.lexical.get(p, 0.0) for p in ids])
+        cosine_rank = {**question.cosine_rank, **self.unembedded}
+        fused = {p: 1 / (_RRF + rank) for p, rank in self.unembedded.items() if rank < _MOST_RANKED}
         return {
             "cosine": self.cosine,
-            "cosine_gap": question.best_cosine - self.cosine,
+            "cosine_gap": max(question.cosines, default=0.0) - self.cosine,
             "lexical": lexical,
             "lexical_score": lexical * question.best_lexical,
             "lexical_rank": [question.lexical_rank.get(p, 100) for p in ids],
-            "cosine_rank": [question.cosine_rank.get(p, 100) for p in ids],
-            "fused": [question.fused.get(p, 0.0) * _RRF for p in ids],
+            "cosine_rank": [cosine_rank.get(p, 100) for p in ids],
+            "fused": [(question.fused.get(p, 0.0) + fused.get(p, 0.0)) * _RRF for p in ids],
             "fused_rank": [question.rank.get(p, 200) for p in ids],
             "title_named": [question.named.get(p, 0.0) for p in ids],
             "out_degree": [row["outDegree"] for row in self.rows],
