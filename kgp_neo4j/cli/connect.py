@@ -26,6 +26,8 @@ Examples:
   kgp-neo4j connect --corpus mine --encoder sentence-transformers/all-mpnet-base-v2
 
 Run it again after loading or deleting: it writes what has changed, and embeds only new passages.
+A few new documents are joined into a corpus of 20,000 passages or more with what was counted in
+the others.
 More --keywords, --neighbours and --max-frequency make a denser graph.
 """
 

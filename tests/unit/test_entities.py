@@ -10,6 +10,7 @@ import pytest
 
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings
+from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.entities.surface_forms import lead_names, names_of, read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import TextLinker, TextOfDocument, link_texts, rarity
 from kgp_neo4j.text.words import cut
@@ -407,3 +408,38 @@ def test_aliases_that_cannot_be_used(tmp_path: Path, content: bytes, reason: str
 def test_settings_that_do_not_fit(settings: EntitySettings, reason: str) -> None:
     with pytest.raises(ConfigurationError, match=reason):
         settings.check()
+
+
+def test_a_linker_that_learns_on_finds_what_one_finds_that_learnt_all_at_once() -> None:
+    titles = _titles("Ann Lee", "Oldtown", "The Wall", "Ann Lee (singer)", "Life", "Bo Pike")
+    texts = [
+        "Ann Lee came to Oldtown. Life there was hard.", "In Oldtown the wall fell on Bo Pike.",
+        "The Wall is a film with Ann Lee.", "Ann Lee sang of life in Oldtown.", "Life is a film.",
+        "Bo Pike wrote Life.", "Ann Lee met Bo Pike beside the Wall.", "The life of Bo Pike.",
+    ]  # fmt: skip
+    owners = [0, 1, 2, 3, 4, -1, -1, 5]
+    whole = EntityLinker(titles)
+    expected = whole.link(texts, [titles[n][0] if n >= 0 else None for n in owners])
+
+    linker = EntityLinker(titles[:5])
+
+    def spots(of: EntityLinker, some: list[str]) -> Spots:
+        found = Spots()
+        for text in some:
+            found.add(of.names.find(cut(text)))
+        return found
+
+    linker.add_lead_names(zip(owners[:5], texts[:5], strict=True))
+    linker.learn(spots(linker, texts[:5]), owners[:5])
+    kept = {name: array.copy() for name, array in linker.kept().items()}
+    linker = EntityLinker.restored(kept, LinkerSettings())
+    assert linker.add(*titles[5]) == 5
+    assert [written for _, written in linker.new_names()] == ["Bo Pike"]
+    linker.add_lead_names([(5, texts[7])])
+    # Of the second text, which says the new name, nothing else is counted again.
+    again = [texts[1], *texts[5:]]
+    linker.learn(spots(linker, again), [owners[1], *owners[5:]], [1, -1, -1, -1])
+    found = spots(linker, texts)
+    made = list(map(linker.mentions, texts, linker.chosen(found), owners))
+    assert made == expected
+    assert any(mention.entity == "Bo Pike" for mention in made[1])
