@@ -64,6 +64,7 @@ def timed(
 
 def graph(connection: Any) -> dict[str, set[tuple[str, Any]]]:
     """Return the relationships of each kind: passages with the hashes that `connect` noted."""
+    from kgp_neo4j.corpus.connect.steps import paged
     from kgp_neo4j.graphdb.database import Database
 
     def marked(rows: Sequence[dict[str, Any]], name: str) -> set[tuple[str, Any]]:
@@ -84,7 +85,7 @@ def graph(connection: Any) -> dict[str, set[tuple[str, Any]]]:
         del rows
         made["Keyword"] = {
             (row["text"], (row["frequency"], row["named"]))
-            for row in database.read_packed("connect/stored_keywords", corpus=_CORPUS)
+            for row in paged(database, "connect/stored_keywords", "text", corpus=_CORPUS)
         }
         for kind in ("SHARES_KEYWORD", "SHARES_ENTITY", "SIMILAR_ST"):
             made[kind] = edges(database, nodes, kind)

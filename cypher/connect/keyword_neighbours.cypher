@@ -3,15 +3,30 @@
 // the title of the second's document; and each passage's first with those that share most with it (`chosen`) or
 // that have it among theirs. The 200 that share most with a passage are looked at.
 // mode: READ
+// Who owns each title that they have, once for all of them: a title may be named in a tenth of the corpus.
+CALL () {
+  UNWIND $rows AS row
+  MATCH (p:Passage)-[:HAS_KEYWORD]->(k:Keyword {named: true}) WHERE elementId(p) = row AND p.corpus = $corpus
+  WITH DISTINCT k
+  WITH k, COLLECT { MATCH (k)<-[o:HAS_KEYWORD {owned: true}]-(q:Passage) RETURN [q, o.tfidf] } AS owners
+  WHERE size(owners) <= $mostOwners
+  RETURN apoc.map.fromPairs(collect([elementId(k), owners])) AS owners
+}
 UNWIND $rows AS row
 MATCH (p:Passage) WHERE elementId(p) = row AND p.corpus = $corpus
-CALL (p) {
-  MATCH (p)-[:HAS_KEYWORD]->(k:Keyword {named: true})
-  WHERE COUNT { (k)<-[:HAS_KEYWORD {owned: true}]-() } <= $mostOwners
-  MATCH (first:Passage)-[h:HAS_KEYWORD {owned: false}]->(k)<-[o:HAS_KEYWORD {owned: true}]-(second:Passage)
-  WHERE p IN [first, second]
-  WITH first, second, k, h, o ORDER BY h.tfidf DESC, k.text
-  RETURN first, second, sum(h.tfidf * o.tfidf) AS weight, count(*) AS count, collect(k.text)[..5] AS items,
+CALL (p, owners) {
+  CALL (p, owners) {
+    MATCH (p)-[h:HAS_KEYWORD {owned: false}]->(k:Keyword {named: true})
+    UNWIND owners[elementId(k)] AS owner
+    RETURN p AS first, owner[0] AS second, k, h.tfidf AS naming, owner[1] AS named
+    UNION ALL
+    MATCH (p)-[o:HAS_KEYWORD {owned: true}]->(k:Keyword)
+    WHERE owners[elementId(k)] IS NOT NULL
+    MATCH (first:Passage)-[h:HAS_KEYWORD {owned: false}]->(k)
+    RETURN first, p AS second, k, h.tfidf AS naming, o.tfidf AS named
+  }
+  WITH first, second, k, naming, named ORDER BY naming DESC, k.text
+  RETURN first, second, sum(naming * named) AS weight, count(*) AS count, collect(k.text)[..5] AS items,
          true AS namesTitle, true AS chosen
   UNION ALL
   MATCH (p)-[h:HAS_KEYWORD]->(k:Keyword) WHERE k.documentFrequency <= $maxFrequency

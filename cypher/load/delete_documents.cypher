@@ -10,23 +10,7 @@ CALL (d) {
   WITH d
   OPTIONAL MATCH (d)-[:HAS_PASSAGE]->(p:Passage)
   WITH d, collect(p) AS gone
-  CALL (gone) {
-    UNWIND gone AS p
-    MATCH (p)-[:HAS_KEYWORD]->(k:Keyword)
-    WITH k, count(*) AS lost
-    SET k.documentFrequency = k.documentFrequency - lost
-    WITH k, lost
-    WHERE COUNT { (k)<-[:HAS_KEYWORD]-() } = lost
-    DETACH DELETE k
-  }
-  CALL (gone) {
-    UNWIND gone AS p
-    MATCH (p)-[:MENTIONS]->(e:NamedEntity)
-    WITH e, count(*) AS lost
-    WHERE COUNT { (e)<-[:MENTIONS]-() } = lost
-    DETACH DELETE e
-  }
-  FOREACH (p IN gone | DETACH DELETE p)
+  // include: forget_passages
   WITH d, gone
   CALL (d) {
     MATCH (d)-[:HAS_PAGE|HAS_TABLE|HAS_SECTION]->(part)

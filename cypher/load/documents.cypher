@@ -26,23 +26,7 @@ CALL (d, row) {
      OR row.passages[old.position].title <> old.title
      OR coalesce(row.passages[old.position].section, '') <> coalesce(old.section, '')
   WITH collect(old) AS gone
-  CALL (gone) {
-    UNWIND gone AS p
-    MATCH (p)-[:HAS_KEYWORD]->(k:Keyword)
-    WITH k, count(*) AS lost
-    SET k.documentFrequency = k.documentFrequency - lost
-    WITH k, lost
-    WHERE COUNT { (k)<-[:HAS_KEYWORD]-() } = lost
-    DETACH DELETE k
-  }
-  CALL (gone) {
-    UNWIND gone AS p
-    MATCH (p)-[:MENTIONS]->(e:NamedEntity)
-    WITH e, count(*) AS lost
-    WHERE COUNT { (e)<-[:MENTIONS]-() } = lost
-    DETACH DELETE e
-  }
-  FOREACH (p IN gone | DETACH DELETE p)
+  // include: forget_passages
 }
 CALL (d, row) {
   MATCH (d)-[:HAS_PAGE|HAS_TABLE|HAS_SECTION]->(old)

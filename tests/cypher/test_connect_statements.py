@@ -600,10 +600,19 @@ def test_counts_are_kept_once_all_parts_are_there(
         database.write("connect/finish_counts", **of, run=run, of="settings")
     assert kept("settings") == [b"second 0", b"second 1"]
     assert kept("others") == []
+    # Where another run has begun since, nothing is kept of either.
+    (begun,) = database.write("connect/begin", **of)
+    database.write("connect/keep_counts", **of, run="third", part=0, data=b"third")
+    database.write("connect/finish_counts", **of, run="third", of="settings")
+    assert begun["run"] != "third"
+    assert kept("settings") == []
+    database.write("connect/keep_counts", **of, run=begun["run"], part=0, data=b"own")
+    database.write("connect/finish_counts", **of, run=begun["run"], of="settings")
+    assert kept("settings") == [b"own"]
     given = {"corpus": other_corpus, "graph": "keywords", "run": "r", "part": 0, "data": b""}
     database.write("connect/keep_counts", **given)
     assert database.write("connect/drop_counts", corpus=corpus, graph="entities") == [{"parts": 0}]
-    assert database.write("connect/drop_counts", **of) == [{"parts": 2}]
+    assert database.write("connect/drop_counts", **of) == [{"parts": 1}]
     assert kept("settings") == []
     database.write_in_batches("load/delete_rest", corpus=other_corpus)
     query = "MATCH (:Corpus {name: $c})-[:HAS_COUNTS]->(n) RETURN n"
@@ -645,38 +654,51 @@ def test_passages_that_have_a_phrase(
     for name in (corpus, other_corpus):
         lighthouse(database, name)
         shelf.take_shelf(database, name)
-    phrases = {"h": "harbour", "b": "born in", "t": "isobel tarn", "d": "designing", "n": "none"}
+    text = "MATCH (p:Passage {id: $c + '/e1'}) SET p.text = $t"
+    rows(database, text, c=corpus, t="It has O'Brien's statue of 1,000 stones.")
+    phrases = {
+        "h": ["harbour"] * 2, "b": ["born in"] * 2, "t": ["isobel tarn"] * 2,
+        "d": ["designing"] * 2, "n": ["none"] * 2, "o": ["brien s", "O'Brien's"],
+        "m": ["1 000", "1,000"],
+    }  # fmt: skip
 
     def having(**given: Any) -> dict[str, list[str]]:
         found = database.read(
-            "connect/having", corpus=corpus, rows=list(map(list, phrases.items())), **given
+            "connect/having",
+            corpus=corpus,
+            rows=[[key, *phrase] for key, phrase in phrases.items()],
+            **given,
         )
         return {row["key"]: sorted(map(short, row["passages"])) for row in found}
 
     # "Designed" is a form of "designing", and not the very word.
-    wanted = {"h": ["c1", "d1"], "b": ["b1"], "t": ["a1", "b1"], "d": [], "n": []}
+    wanted = {
+        "h": ["c1", "d1"], "b": ["b1"], "t": ["a1", "b1"], "d": [], "n": [],
+        "o": ["e1"], "m": ["e1"],
+    }  # fmt: skip
     assert having(most=5) == wanted
-    assert [len(found) for found in having(most=1).values()] == [1, 1, 1, 0, 0]
-    assert having(most=5, cased=True) == wanted | {"t": []}
+    assert [len(found) for found in having(most=1).values()] == [1, 1, 1, 0, 0, 1, 1]
+    assert having(most=5, cased=True) == wanted | {"t": [], "o": []}
 
 
 def test_known_keywords_and_entities(database: Database, corpus: str, other_corpus: str) -> None:
     for name in (corpus, other_corpus):
         lighthouse(database, name)
     nodes = _nodes(database, corpus)
-    given = {"corpus": corpus, "rows": ["york", "none"], "nodes": [nodes["b1"], nodes["a1"]]}
-    found = database.read("connect/known_keywords", **given)
+    found = database.read("connect/known_keywords", corpus=corpus, rows=["york", "none"])
+    assert found == [{"text": "york", "frequency": 1, "named": True}]
+    given = {"corpus": corpus, "rows": [nodes["b1"], nodes["a1"]]}
+    found = database.read("connect/keywords_of", **given)
     assert sorted((row["text"], row["frequency"], row["named"]) for row in found) == [
         ("ardfin lighthouse", 1, True),
         ("isobel tarn", 2, True),
         ("kettlehaven", 2, True),
-        ("york", 1, True),
     ]
     changed = [{"text": "york", "frequency": 7}, {"text": "none", "frequency": 1}]
     done = database.write("connect/keyword_frequencies", corpus=corpus, rows=changed)
     assert done == [{"written": 1}]
     for name, frequency in ((corpus, 7), (other_corpus, 1)):
-        (york,) = database.read("connect/known_keywords", corpus=name, rows=["york"], nodes=[])
+        (york,) = database.read("connect/known_keywords", corpus=name, rows=["york"])
         assert york == {"text": "york", "frequency": frequency, "named": True}
     given = {"corpus": corpus, "rows": [{"name": "coast", "title": "Coast", "type": "Phrase"}]}
     database.write("connect/entities", **given)

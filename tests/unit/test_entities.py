@@ -434,7 +434,9 @@ def test_a_linker_that_learns_on_finds_what_one_finds_that_learnt_all_at_once() 
     kept = {name: array.copy() for name, array in linker.kept().items()}
     linker = EntityLinker.restored(kept, LinkerSettings())
     assert linker.add(*titles[5]) == 5
-    assert [written for _, written in linker.new_names()] == ["Bo Pike"]
+    assert list(linker.new_names(())) == [("bo pike", "Bo Pike", "Bo Pike")]
+    named = {text for _, _, text in linker.new_names({2})}
+    assert named == {"The Wall", "Bo Pike"}
     linker.add_lead_names([(5, texts[7])])
     # Of the second text, which says the new name, nothing else is counted again.
     again = [texts[1], *texts[5:]]

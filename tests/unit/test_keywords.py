@@ -17,6 +17,7 @@ from kgp_neo4j.corpus.connect.keywords import (
     count_words,
     extract_keywords,
     find_phrases,
+    naming_titles,
 )
 from kgp_neo4j.types.settings import KeywordSettings
 
@@ -213,7 +214,17 @@ def test_phrases_that_others_have_and_that_they_lack() -> None:
     counts = extract_keywords(old, [], KeywordSettings()).counts
     new = [PassageWords("", "Storm lantern keeper. The ferry of the storm lantern.")]
     known, lacking = find_phrases(new, 3, counts)
-    assert sorted(known) == ["lantern", "storm", "storm lantern"]
+    assert known == {"lantern": "lantern", "storm": "Storm", "storm lantern": "Storm lantern"}
     # "Lantern keeper" has "keeper" in it, which is lacking by itself.
-    assert sorted(lacking) == ["ferry", "keeper"]
-    assert find_phrases([], 3, counts) == ([], [])
+    assert lacking == {"ferry": "ferry", "keeper": "keeper"}
+    assert find_phrases([], 3, counts) == ({}, {})
+    new = [PassageWords("", "It was Conan O'Brien, 1,000 feet up at example.com. Then the end.")]
+    lacking = find_phrases(new, 1, counts)[1]
+    assert lacking["brien"] == "O'Brien"
+    assert lacking["000"] == "1,000"
+    assert lacking["example"] == lacking["com"] == "example.com"
+    assert lacking["end"] == "end"
+    assert naming_titles("O'Brien (host)") == {
+        "o brien host": "O'Brien (host",
+        "o brien": "O'Brien",
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,15 +20,18 @@ Counts = Mapping[str, NDArray[Any]]
 _PART = 4 << 20
 
 
-def keep_counts(database: Database, corpus: str, graph: str, made: str, counts: Counts) -> None:
-    """Replace what is kept of a corpus's graph; `made` says what it was made with (`made_of`).
+def keep_counts(
+    database: Database, corpus: str, graph: str, run: str, made: str, counts: Counts
+) -> None:
+    """Replace what is kept of a corpus's graph by what a `run` of `connect` has counted.
 
-    What was there stays until all is written.
+    `made` says what the graph was made with (`made_of`). What was there stays until all is written,
+    and nothing is kept where another run has begun meanwhile.
     """
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **counts)
     data = file.getbuffer()
-    of = {"corpus": corpus, "graph": graph, "run": str(uuid.uuid4())}
+    of = {"corpus": corpus, "graph": graph, "run": run}
     for part, start in enumerate(range(0, len(data), _PART)):
         database.write(
             "connect/keep_counts", **of, part=part, data=bytes(data[start : start + _PART])

@@ -7,7 +7,7 @@ import json
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,13 +37,14 @@ from kgp_neo4j.corpus.connect.steps import (
     hashed,
     outdated,
     paged,
+    read_rows,
     strongest_pairs,
     timed,
     write_pairs,
 )
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.text.words import cut
+from kgp_neo4j.text.words import cut, whole_words, words
 from kgp_neo4j.types.settings import SERVICES, EntitySettings
 
 __all__ = [
@@ -125,9 +126,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class FoundPhrase:
-    """A phrase as written first, how many passages have it, and whether it surely is a name."""
+    """A phrase as written first, how many passages have it, and whether it surely is a name.
 
-    surface: str
+    `words` are its words alone, `text` has what else the first passage joins to them.
+    """
+
+    words: str
+    text: str
     passages: int
     sure: bool
 
@@ -171,23 +176,44 @@ class TextLinker:
         linker._linker = EntityLinker.restored(kept, LinkerSettings(threshold=settings.threshold))
         return linker
 
-    def update(self, titles: Sequence[tuple[str, str]]) -> None:
-        """Take these documents for the corpus's, some of which are new and others gone."""
-        there = {document for document, _ in titles}
-        self._same = [[document for document in same if document in there] for same in self._same]
-        numbers = {title: number for number, title in enumerate(self._linker.titles)}
-        for document, title in titles:
-            if document not in self._number:
-                if title not in numbers:
-                    numbers[title] = self._linker.add(document, title)
-                    self._same.append([])
-                self._same[numbers[title]].append(document)
-                self._number[document] = numbers[title]
+    def update(self, titles: Iterable[tuple[str, str]]) -> set[str]:
+        """Take these documents for the corpus's; return those that are new or have a new title."""
+        there = dict(titles)
+        known = self._linker.titles
+        numbers = {title: number for number, title in enumerate(known)}
+        new = {
+            document
+            for document, title in there.items()
+            if document not in self._number or known[self._number[document]] != title
+        }
+        gone = new.union(self._number.keys() - there.keys())
+        self._same = [
+            [document for document in same if document not in gone] for same in self._same
+        ]
+        for document in sorted(new):
+            title = there[document]
+            if title not in numbers:
+                numbers[title] = self._linker.add(document, title)
+                self._same.append([])
+            self._same[numbers[title]].append(document)
+            self._number[document] = numbers[title]
+        return new
+
+    def new_names(self, documents: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+        """Yield each name of some documents, and each that came since texts were learnt.
+
+        The names are as `EntityLinker.new_names` yields them.
+        """
+        return self._linker.new_names({self._number[document] for document in documents})
 
     def phrases(self, passages: Iterable[TextOfDocument]) -> dict[str, FoundPhrase]:
         """Return the phrases of some passages by their keys."""
+        if not self.settings.phrases:
+            return {}
         every = list(passages)
-        phrases = self.read(every).phrases
+        phrases = Phrases()
+        for passage in every:
+            phrases.add(cut(passage.title), cut(passage.text))
         counted = phrases.counted()
         values = zip(counted.count.tolist(), counted.sure.tolist(), strict=True)
         known = dict(zip(counted.hashes.tolist(), values, strict=True))
@@ -196,16 +222,18 @@ class TextLinker:
             for start, end, is_new in places:
                 if is_new:
                     phrase = Phrase.at(passage.title, passage.text, start, end)
-                    found[phrase.key] = FoundPhrase(phrase.surface, *known[hash(phrase.key)])
+                    text = passage.title if phrase.start is None else passage.text
+                    past = len(passage.title) + 1 if phrase.start is None else 0
+                    found[phrase.key] = FoundPhrase(
+                        " ".join(words(phrase.surface)),
+                        whole_words(text, start + past, end + past),
+                        *known[hash(phrase.key)],
+                    )
         return found
 
     def phrases_by_passage(self, passages: Iterable[TextOfDocument]) -> list[set[str]]:
         """Return the keys of each passage's phrases."""
         return [set(self.phrases((passage,))) for passage in passages]
-
-    def new_names(self) -> Iterator[tuple[str, str]]:
-        """Yield each name that came since texts were learnt, as compared and as written."""
-        return self._linker.new_names()
 
     def owners(self, passages: Iterable[TextOfDocument]) -> list[int]:
         """Return the number of each passage's title."""
@@ -385,8 +413,6 @@ def _documents(
 
 _GRAPH = "entities"
 _BATCH = 1000
-#: Names that are looked up at once.
-_LOOKED_UP = 5000
 #: Small, as a service takes a second for a passage and may fail.
 _SERVICE_BATCH = 10
 
@@ -413,13 +439,13 @@ def connect_entities(
     # What is read after this is what the graph is made of.
     making = Making(database, corpus, _GRAPH, settings)
     new = None
-    if making.is_alone and tools.is_plain and not (anew or whole):
-        new = new_passages(database, corpus, _GRAPH, settings)
-    if new:
-        _join(database, corpus, settings, new, tools.key, seconds)
-    else:
+    if tools.is_plain and not (anew or whole):
+        new = new_passages(database, corpus, _GRAPH, making)
+    if not new:
         making.count_anew()
-        _connect_all(database, corpus, settings, tools, anew, seconds, meanwhile)
+        _connect_all(database, corpus, making, settings, tools, anew, seconds, meanwhile)
+    elif new.ids:
+        _join(database, corpus, making, settings, new, tools.key, seconds)
     making.finish()
     return len(new.ids) if new else 0
 
@@ -427,6 +453,7 @@ def connect_entities(
 def _connect_all(
     database: Database,
     corpus: str,
+    making: Making,
     settings: EntitySettings,
     tools: _Tools,
     anew: bool,
@@ -442,7 +469,7 @@ def _connect_all(
         _write_edges(database, corpus, rows, settings)
     if counts:
         with timed(seconds, "keep counts"):
-            keep(database, corpus, _GRAPH, settings, counts, len(rows))
+            keep(making, counts, len(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -597,6 +624,7 @@ def _text_of(row: Row) -> TextOfDocument:
 def _join(
     database: Database,
     corpus: str,
+    making: Making,
     settings: EntitySettings,
     new: New,
     key: str,
@@ -608,27 +636,36 @@ def _join(
         documents = database.read_packed("connect/titles", corpus=corpus)
     with timed(seconds, "restore names"):
         linker = TextLinker.restored(new.counts, settings)
-        linker.update([(row["document"], row["title"]) for row in documents])
-        linker.add_names(map(_text_of, fresh))
+        nodes = {row["document"]: row["node"] for row in documents}
+        # A document may be deleted meanwhile.
+        fresh = [row for row in fresh if row["document"] in nodes]
+        named = linker.update((row["document"], row["title"]) for row in documents)
+        named.intersection_update(row["document"] for row in fresh)
+        linker.add_names(
+            _text_of(row) for row in fresh if row["position"] == 0 and row["document"] in named
+        )
     with timed(seconds, "search passages"):
         phrases = linker.phrases(map(_text_of, fresh))
-        known = _known_entities(database, corpus, list(phrases))
+        known = _known_entities(database, corpus, phrases)
         # A phrase that is no entity yet is in one other passage at most, or in too many.
         lacking = {key: one for key, one in phrases.items() if one.sure and key not in known}
-        written = {key: " ".join(cut(one.surface).raw) for key, one in lacking.items()}
-        hits = passages_with(database, corpus, written, MOST_HITS, cased=True)
-        others = _found(database, corpus, hits, new.ids)
+        hits = passages_with(
+            database, corpus, ((k, one.words, one.text) for k, one in lacking.items()), MOST_HITS,
+            cased=True,
+        )  # fmt: skip
+        others = _found(database, corpus, hits, nodes, new.ids)
         having = linker.phrases_by_passage(map(_text_of, others))
         count = Counter(key for keys in having for key in keys & lacking.keys())
         single = {
             key for key, one in lacking.items()
-            if count[key] == 1 or (not count[key] and one.passages > 1)
+            if (count[key] == 1 or (not count[key] and one.passages > 1))
+            and count[key] + one.passages <= settings.phrase_frequency
         }  # fmt: skip
-        names = {key: written.lower() for key, written in linker.new_names()}
+        names = {(key, name.lower(), text) for key, name, text in linker.new_names(named)}
         hits = passages_with(database, corpus, names, MOST_NAMING)
         old = {
             row["id"]: row for row, keys in zip(others, having, strict=True) if keys & single
-        } | {row["id"]: row for row in _found(database, corpus, hits, new.ids)}
+        } | {row["id"]: row for row in _found(database, corpus, hits, nodes, new.ids)}
     with timed(seconds, "link entities"):
         rows = sorted((*fresh, *old.values()), key=lambda row: (row["document"], row["position"]))
         passages = list(map(_text_of, rows))
@@ -637,14 +674,12 @@ def _join(
         place = {id_: at for at, id_ in enumerate(ids)}
         places = [place.get(passage.id, -1) for passage in passages]
         linker.learn(reading.spots, linker.owners(passages), places)
-        more = linker.phrases(map(_text_of, old.values()))
-        known |= _known_entities(database, corpus, list(more))
+        known |= _known_entities(database, corpus, linker.phrases(map(_text_of, old.values())))
         shared = np.array([hash(key) for key in {*known, *single}], np.int64)
         linked = [one for one, _ in linker.link(passages, reading, shared)]
     with timed(seconds, "write mentions"):
         for one in linked:  # those that are there stay as they are called
             one.entities = {name: row for name, row in one.entities.items() if name not in known}
-        nodes = {row["document"]: row["node"] for row in documents}
         writing = _Mentions(database, corpus, key, nodes, known.values())
         for at in range(0, len(rows), _BATCH):
             writing.write(linked[at : at + _BATCH], rows[at : at + _BATCH])
@@ -658,27 +693,26 @@ def _join(
     with timed(seconds, "keep counts"):
         ids += [p.id for p in passages if p.id not in place]
         counts = {**linker.kept(), "ids": as_array(ids)}
-        keep(database, corpus, _GRAPH, settings, counts, new.counted, new.joined + len(new.ids))
+        keep(making, counts, new.counted, new.joined + len(new.ids))
 
 
-def _known_entities(database: Database, corpus: str, names: Sequence[str]) -> dict[str, Row]:
+def _known_entities(database: Database, corpus: str, names: Iterable[str]) -> dict[str, Row]:
     """Return the entities of some names."""
-    return {
-        row["name"]: row
-        for start in range(0, len(names), _LOOKED_UP)
-        for row in database.read_packed(
-            "connect/known_entities", corpus=corpus, rows=names[start : start + _LOOKED_UP]
-        )
-    }
+    found = read_rows(database, "connect/known_entities", list(names), 5000, corpus=corpus)
+    return {row["name"]: row for row in found}
 
 
 def _found(
-    database: Database, corpus: str, hits: Mapping[str, Sequence[str]], fresh: Sequence[str]
+    database: Database,
+    corpus: str,
+    hits: Mapping[str, Sequence[str]],
+    documents: Collection[str],
+    fresh: Sequence[str],
 ) -> list[Row]:
-    """Return the passages that were found and are linked, none of the fresh ones."""
+    """Return the passages of known documents that were found, none of the fresh ones."""
     ids = set(itertools.chain.from_iterable(hits.values())).difference(fresh)
     found = database.read("connect/entity_passages", corpus=corpus, rows=list(ids))
-    return [row for row in found if row["linkedBy"]]
+    return [row for row in found if row["linkedBy"] and row["document"] in documents]
 
 
 def mention_marks(

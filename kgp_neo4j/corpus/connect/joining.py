@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import regex
 
-from kgp_neo4j.corpus.connect.counts import Counts, keep_counts, kept_counts
-from kgp_neo4j.corpus.connect.steps import made_of, write_rows
+from kgp_neo4j.corpus.connect.counts import Counts
+from kgp_neo4j.corpus.connect.steps import Making, read_rows, write_rows
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.settings import EntitySettings, KeywordSettings
 
 __all__ = [
     "MOST_HITS", "MOST_NAMING", "New",
@@ -28,6 +28,8 @@ MOST_HITS = 20
 MOST_NAMING = 1_000
 #: Phrases that are searched for at once, and passages that neighbours are found for at once.
 _SEARCHED, _JOINED = 200, 100
+#: What would end a phrase in a full-text query.
+_QUOTES = regex.compile(r"[\"\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +46,15 @@ class New:
     counts: Counts
 
 
-def new_passages(
-    database: Database, corpus: str, graph: str, settings: KeywordSettings | EntitySettings
-) -> New | None:
+def new_passages(database: Database, corpus: str, graph: str, making: Making) -> New | None:
     """Return the passages that can be joined into a graph, or None where all have to be counted."""
+    if not making.is_alone:
+        return None
     (state,) = database.read("connect/pending", corpus=corpus, graph=graph)
     passages, ids = state["passages"], state["pending"]
     if passages < LEAST or len(ids) > MOST * passages:
         return None
-    counts = kept_counts(database, corpus, graph, made_of(settings))
+    counts = making.kept()
     if counts is None:
         return None
     counted, joined = counts["passages"].tolist()
@@ -62,36 +64,29 @@ def new_passages(
     return New(ids, passages, counted, joined, counts)
 
 
-def keep(
-    database: Database,
-    corpus: str,
-    graph: str,
-    settings: KeywordSettings | EntitySettings,
-    counts: Counts,
-    passages: int,
-    joined: int = 0,
-) -> None:
+def keep(making: Making, counts: Counts, passages: int, joined: int = 0) -> None:
     """Keep what was counted in so many passages, and those joined since, where it may be of use."""
     if passages >= LEAST:
-        of = {"passages": np.array([passages, joined])}
-        keep_counts(database, corpus, graph, made_of(settings), {**counts, **of})
+        making.keep({**counts, "passages": np.array([passages, joined])})
 
 
 def passages_with(
-    database: Database, corpus: str, phrases: Mapping[str, str], most: int, cased: bool = False
+    database: Database,
+    corpus: str,
+    phrases: Iterable[tuple[str, str, str]],
+    most: int,
+    cased: bool = False,
 ) -> dict[str, list[str]]:
     """Return the passages (ids) that seem to have each phrase, the best `most` of each.
 
-    `phrases` are given by their keys, as they are written (`cased`) or in lower case.
+    A phrase has a key, its words joined by spaces, in lower case or as they are written (`cased`),
+    and how a text writes it (`whole_words`).
     """
+    rows = [[key, words, _QUOTES.sub(" ", text)] for key, words, text in phrases]
+    values = {"corpus": corpus, "most": most, "cased": cased}
     found: dict[str, list[str]] = {}
-    keys = list(phrases)
-    for start in range(0, len(keys), _SEARCHED):
-        rows = [[key, phrases[key]] for key in keys[start : start + _SEARCHED]]
-        for row in database.read_packed(
-            "connect/having", corpus=corpus, rows=rows, most=most, cased=cased
-        ):
-            found[row["key"]] = row["passages"]
+    for row in read_rows(database, "connect/having", rows, _SEARCHED, **values):
+        found.setdefault(row["key"], []).extend(row["passages"])
     return found
 
 
@@ -104,13 +99,7 @@ def join_passages(
     database: Database, corpus: str, find: str, type_: str, nodes: Sequence[str], **values: Any
 ) -> None:
     """Add the edges of a type from and to new passages (by node), which a statement finds."""
-    found = [
-        row
-        for start in range(0, len(nodes), _JOINED)
-        for row in database.read_packed(
-            find, corpus=corpus, rows=nodes[start : start + _JOINED], **values
-        )
-    ]
+    found = list(read_rows(database, find, nodes, _JOINED, corpus=corpus, **values))
     new = set(nodes)
     named = {(r["first"], r["second"]): list(r.values()) for r in found if r["namesTitle"]}
     joined = set(map(frozenset, named))

@@ -36,6 +36,7 @@ from kgp_neo4j.corpus.connect.steps import (
     joined,
     outdated,
     paged,
+    read_rows,
     strongest_pairs,
     timed,
     write_pairs,
@@ -71,14 +72,12 @@ def connect_keywords(
     in the others, unless the `whole` is to be counted; returns how many.
     """
     making = Making(database, corpus, _GRAPH, settings)
-    new = None
-    if making.is_alone and not (anew or whole):
-        new = new_passages(database, corpus, _GRAPH, settings)
-    if new:
-        _join(database, corpus, settings, new, seconds)
-    else:
+    new = None if anew or whole else new_passages(database, corpus, _GRAPH, making)
+    if not new:
         making.count_anew()
-        _connect_all(database, corpus, settings, anew, seconds, meanwhile)
+        _connect_all(database, corpus, making, settings, anew, seconds, meanwhile)
+    elif new.ids:
+        _join(database, corpus, making, settings, new, seconds)
     making.finish()
     return len(new.ids) if new else 0
 
@@ -86,6 +85,7 @@ def connect_keywords(
 def _connect_all(
     database: Database,
     corpus: str,
+    making: Making,
     settings: KeywordSettings,
     anew: bool,
     seconds: dict[str, float],
@@ -117,7 +117,7 @@ def _connect_all(
         named = naming_pairs(found.passage, found.keyword, found.weight, found.owned, owners)
         write_pairs(database, "connect/shared_keywords", corpus, rows, named, shared, found.texts)
     with timed(seconds, "keep counts"):
-        keep(database, corpus, _GRAPH, settings, found.counts.kept(), len(rows))
+        keep(making, found.counts.kept(), len(rows))
 
 
 def _words_of(row: Row) -> PassageWords:
@@ -150,7 +150,12 @@ def _write_keywords(
 
 
 def _join(
-    database: Database, corpus: str, settings: KeywordSettings, new: New, seconds: dict[str, float]
+    database: Database,
+    corpus: str,
+    making: Making,
+    settings: KeywordSettings,
+    new: New,
+    seconds: dict[str, float],
 ) -> None:
     """Give new passages their keywords, and others those that they share with new ones alone."""
     counts = CorpusCounts.restored(new.counts, new.passages)
@@ -158,18 +163,28 @@ def _join(
         fresh = database.read("connect/passages", corpus=corpus, rows=new.ids)
         documents = database.read_packed("connect/titles", corpus=corpus)
     with timed(seconds, "search passages"):
-        known, lacking = find_phrases(map(_words_of, fresh), settings.longest, counts)
-        names = {name for row in fresh for name in naming_titles(row["title"])}
-        hits = passages_with(database, corpus, {text: text for text in lacking}, MOST_HITS)
-        hits |= passages_with(database, corpus, {name: name for name in names}, MOST_NAMING)
+        known, lacking = find_phrases(list(map(_words_of, fresh)), settings.longest, counts)
+        names = {
+            name: written
+            for row in fresh
+            for name, written in naming_titles(row["title"]).items()
+            if not counts.frequency_of(name, title=True)
+        }
+        hits = passages_with(database, corpus, _sought(lacking), MOST_HITS)
+        hits |= passages_with(database, corpus, _sought(names), MOST_NAMING)
         old = _with_phrases(database, corpus, hits, {row["id"] for row in fresh})
     with timed(seconds, "extract keywords"):
         rows = sorted((*fresh, *old), key=lambda row: row["id"])
         passages = [_words_of(row) for row in rows]
         present = {word.lower() for passage in passages for word in words(passage.text)}
+        # Those that came meanwhile are new ones of the next run.
         titles = [
             row["title"] for row in documents
-            if any(present.issuperset(name.split(" ")) for name in naming_titles(row["title"]))
+            if any(
+                present.issuperset(name.split(" "))
+                and (name in names or counts.frequency_of(name, title=True))
+                for name in naming_titles(row["title"])
+            )
         ]  # fmt: skip
         counts = counts.joined(
             count_words(map(_words_of, fresh), titles, settings.longest),
@@ -177,16 +192,19 @@ def _join(
         )
         found = extract_keywords(passages, titles, settings, counts=counts)
     with timed(seconds, "write keywords"):
-        stored = database.read_packed(
-            "connect/known_keywords", corpus=corpus, rows=[*found.texts, *known],
-            nodes=[row["node"] for row in old],
-        )  # fmt: skip
+        texts = list(dict.fromkeys((*found.texts, *known)))
+        stored = [
+            *read_rows(database, "connect/known_keywords", texts, 5000, corpus=corpus),
+            *read_rows(
+                database, "connect/keywords_of", [row["node"] for row in old], 1000, corpus=corpus
+            ),
+        ]
         _write_keywords(database, corpus, rows, found, stored)
-        texts = set(found.texts)
+        here = set(found.texts)
         more = [
             {"text": row["text"], "frequency": frequency}
             for row in stored
-            if row["text"] not in texts and not row["named"]
+            if row["text"] not in here and not row["named"]
             and (frequency := counts.frequency_of(row["text"])) != row["frequency"]
         ]  # fmt: skip
         write_rows(database, "connect/keyword_frequencies", more, 5000, None, corpus=corpus)
@@ -198,8 +216,11 @@ def _join(
             mostOwners=MOST_OWNERS,
         )  # fmt: skip
     with timed(seconds, "keep counts"):
-        joined = new.joined + len(new.ids)
-        keep(database, corpus, _GRAPH, settings, counts.kept(), new.counted, joined)
+        keep(making, counts.kept(), new.counted, new.joined + len(new.ids))
+
+
+def _sought(phrases: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    return ((text, text, written) for text, written in phrases.items())
 
 
 def _with_phrases(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.counts import Counts
-from kgp_neo4j.text.words import STOP_WORDS, title_words, words
+from kgp_neo4j.text.words import STOP_WORDS, cut, title_words, whole_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
 __all__ = [
@@ -114,9 +114,10 @@ class CorpusCounts:
         every = self.hashes, self.frequency, self.title_frequency
         return CorpusCounts.summed(self.passages, every, new, some)
 
-    def frequency_of(self, text: str) -> int:
-        """Return how many passages have an n-gram, 0 where it is at most one."""
-        return int(self.of(np.array([_hashed(text.split(" "))], np.uint64), self.frequency)[0])
+    def frequency_of(self, text: str, *, title: bool = False) -> int:
+        """Return how many passages have an n-gram, 0 where it is at most one, or a `title`."""
+        hashed = np.array([_hashed(text.split(" "))], np.uint64)
+        return int(self.of(hashed, self.title_frequency if title else self.frequency)[0])
 
     def of(self, hashes: NDArray[np.uint64], counted: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the `counted` numbers of some hashes, 0 for those that are not there."""
@@ -146,18 +147,22 @@ def count_words(passages: Iterable[PassageWords], titles: Iterable[str], longest
 
 
 def find_phrases(
-    passages: Iterable[PassageWords], longest: int, counts: CorpusCounts
-) -> tuple[list[str], list[str]]:
+    passages: Sequence[PassageWords], longest: int, counts: CorpusCounts
+) -> tuple[dict[str, str], dict[str, str]]:
     """Return the n-grams of some passages that the counted ones have, and those that they lack.
 
-    Those that at most one passage has are lacking, of which those are left out that contain another
-    one. None begins or ends with a stop word.
+    Each has the words that a text writes for it first (`whole_words`). Those that at most one
+    passage has are lacking, of which those are left out that contain another one. None begins or
+    ends with a stop word.
     """
     text = _Text(passages, (), lambda _: None)
+    sizes = np.diff(text.ends, prepend=0)
+    begins = text.ends - sizes
+    places = [cut(passage.text) for passage in passages]
     stopped = _stop_words(text)[text.numbers]
-    passage = np.repeat(np.arange(text.passages), np.diff(text.ends, prepend=0))
+    passage = np.repeat(np.arange(text.passages), sizes)
     contains = np.zeros(text.numbers.size, bool)
-    found: tuple[list[str], list[str]] = ([], [])
+    found: tuple[dict[str, str], dict[str, str]] = ({}, {})
     for size in range(1, longest + 1):
         at = np.arange(max(text.numbers.size - size + 1, 0))
         last = at + size - 1
@@ -170,15 +175,23 @@ def find_phrases(
         for texts, some in zip(found, (whole & known, lacking), strict=True):
             _, first = np.unique(hashes[some], return_index=True)
             for start in at[some][first].tolist():
-                words_ = text.numbers[start : start + size].tolist()
-                texts.append(" ".join([text.vocabulary[n] for n in words_]))
+                numbers = text.numbers[start : start + size].tolist()
+                phrase = written = " ".join([text.vocabulary[n] for n in numbers])
+                of, place = places[passage[start]], start - int(begins[passage[start]])
+                # Characters that are composed across words are cut in another way.
+                if len(of.raw) == sizes[passage[start]]:
+                    written = whole_words(of.text, of.starts[place], of.ends[place + size - 1])
+                texts[phrase] = written
     return found
 
 
-def naming_titles(title: str) -> list[str]:
-    """Return the keywords that name a document of that title."""
-    forms = ([w.lower() for w in form] for form in title_words(title) if _worth_naming(form))
-    return list(dict.fromkeys(map(" ".join, forms)))
+def naming_titles(title: str) -> dict[str, str]:
+    """Return the keywords that name a document of that title, and how the title writes them."""
+    names: dict[str, str] = {}
+    for form in filter(_worth_naming, title_words(title)):
+        end = cut(title).ends[len(form) - 1]  # each begins the title
+        names[" ".join(word.lower() for word in form)] = whole_words(title, 0, end)
+    return names
 
 
 def extract_keywords(

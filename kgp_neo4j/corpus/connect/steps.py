@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kgp_neo4j.corpus.connect.counts import Counts, keep_counts, kept_counts
 from kgp_neo4j.environment.progress import Progress, bar, is_shown
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.errors import DatabaseError
@@ -36,6 +37,7 @@ __all__ = [
     "outdated",
     "paged",
     "pair_hashes",
+    "read_rows",
     "strongest_pairs",
     "timed",
     "watched",
@@ -73,11 +75,21 @@ class Making:
         self._database = database
         self._settings = settings
         self._of = {"corpus": corpus, "graph": graph}
+        self._made = made_of(settings)
         # No run where another one makes the graph too: what stands there at the end is of both.
         begun = database.write("connect/begin", **self._of, keep=keep)
         # Nothing where the corpus was deleted just now: nothing is found, and nothing written.
         self._run = begun[0]["run"] if begun else None
         self.is_alone = self._run is not None
+
+    def kept(self) -> dict[str, NDArray[Any]] | None:
+        """Return what was counted in the corpus's texts for the same graph, where it was kept."""
+        return kept_counts(self._database, **self._of, made=self._made)
+
+    def keep(self, counts: Counts) -> None:
+        """Keep what was counted in the corpus's texts, unless another run is beside this one."""
+        if self._run:
+            keep_counts(self._database, **self._of, run=self._run, made=self._made, counts=counts)
 
     def count_anew(self) -> None:
         """Forget what was counted in the corpus's texts, since all are counted now."""
@@ -86,8 +98,9 @@ class Making:
     def finish(self) -> None:
         """Mark the graph as finished, and keep what it is made of unless that changed meanwhile."""
         kept = json.dumps(asdict(self._settings), sort_keys=True)
-        made = made_of(self._settings)
-        self._database.write("connect/finish", **self._of, settings=kept, of=made, run=self._run)
+        self._database.write(
+            "connect/finish", **self._of, settings=kept, of=self._made, run=self._run
+        )
 
 
 @contextmanager
@@ -109,6 +122,14 @@ def paged(database: Database, path: str, key: str, **values: Any) -> Iterator[Ro
     while page := database.read_packed(path, after=after, **values):
         yield from page
         after = page[-1][key]
+
+
+def read_rows(
+    database: Database, path: str, rows: Sequence[Any], size: int, **values: Any
+) -> Iterator[Row]:
+    """Yield what a statement returns of rows, which it gets in batches of `size`."""
+    for start in range(0, len(rows), size):
+        yield from database.read_packed(path, rows=rows[start : start + size], **values)
 
 
 def write_rows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -33,7 +33,7 @@ from kgp_neo4j.corpus.connect.entities.surface_forms import (
     lead_names,
     qualifier_words,
 )
-from kgp_neo4j.text.words import Words, cut
+from kgp_neo4j.text.words import Words, cut, whole_words
 
 __all__ = ["EntityLinker", "FullName", "LinkerSettings", "Links", "Mention", "Voter", "last_names"]
 
@@ -266,11 +266,18 @@ class EntityLinker:
         """The titles of all entities, in their order."""
         return self._titles
 
-    def new_names(self) -> Iterator[tuple[str, str]]:
-        """Yield each name that came since texts were learnt, as compared and as written."""
-        for form in self.names.forms[self._searched[0] :]:
-            for written in form.written:
-                yield " ".join(form.words), " ".join(written)
+    def new_names(self, entities: Collection[int]) -> Iterator[tuple[str, str, str]]:
+        """Yield the names of some entities, and those that came since texts were learnt.
+
+        Each is yielded with its words as they are compared and as they are written, and as it
+        stands in the title, where it does.
+        """
+        names, known = self._searched
+        for number, form in enumerate(self.names.forms):
+            if number >= names or any(of >= known or of in entities for of, _ in form.owners):
+                title = cut(self._titles[form.owners[-1][0]])
+                for written in form.written:
+                    yield " ".join(form.words), " ".join(written), _as_in(title, written)
 
     def kept(self) -> Counts:
         """Return what was learnt, of which `restored` makes the same linker."""
@@ -408,6 +415,7 @@ class EntityLinker:
 
         # Only all of them tell how their own documents write the names.
         small = number(own & (articled | (counted & ~named))) > 0
+        small |= np.array([form.small_article for form in forms], bool)
         named |= articled & small[form]
         counts = (
             number(counted & named & ~inside),
@@ -504,6 +512,15 @@ class EntityLinker:
         for start, end, entity in last_names(text, known, [(m.start, m.end) for m in mentions]):
             # Certain, given that the full name was linked correctly.
             yield Mention(start, end, text[start:end], entity, 1.0, 1.0, 0.5)
+
+
+def _as_in(text: Words, name: tuple[str, ...]) -> str:
+    """Return a name as a text writes it, or its words where the text lacks it."""
+    size = len(name)
+    for at in range(len(text.raw) - size + 1):
+        if tuple(text.raw[at : at + size]) == name:
+            return whole_words(text.text, text.starts[at], text.ends[at + size - 1])
+    return " ".join(name)
 
 
 def _probability(form: Form, written: int) -> float:
