@@ -231,10 +231,6 @@ class TextLinker:
                     )
         return found
 
-    def phrases_by_passage(self, passages: Iterable[TextOfDocument]) -> list[set[str]]:
-        """Return the keys of each passage's phrases."""
-        return [set(self.phrases((passage,))) for passage in passages]
-
     def owners(self, passages: Iterable[TextOfDocument]) -> list[int]:
         """Return the number of each passage's title."""
         return [self._number[passage.document] for passage in passages]
@@ -648,23 +644,26 @@ def _join(
         phrases = linker.phrases(map(_text_of, fresh))
         known = _known_entities(database, corpus, phrases)
         # A phrase that is no entity yet is in one other passage at most, or in too many.
-        lacking = {key: one for key, one in phrases.items() if one.sure and key not in known}
+        lacking = {key: one for key, one in phrases.items() if key not in known}
         hits = passages_with(
             database, corpus, ((k, one.words, one.text) for k, one in lacking.items()), MOST_HITS,
             cased=True,
         )  # fmt: skip
         others = _found(database, corpus, hits, nodes, new.ids)
-        having = linker.phrases_by_passage(map(_text_of, others))
-        count = Counter(key for keys in having for key in keys & lacking.keys())
+        having = [linker.phrases((_text_of(row),)) for row in others]
+        count = Counter(itertools.chain.from_iterable(having))
+        sure = {key for found in (phrases, *having) for key, one in found.items() if one.sure}
         single = {
             key for key, one in lacking.items()
-            if (count[key] == 1 or (not count[key] and one.passages > 1))
+            if key in sure and (count[key] == 1 or (not count[key] and one.passages > 1))
             and count[key] + one.passages <= settings.phrase_frequency
         }  # fmt: skip
         names = {(key, name.lower(), text) for key, name, text in linker.new_names(named)}
         hits = passages_with(database, corpus, names, MOST_NAMING)
         old = {
-            row["id"]: row for row, keys in zip(others, having, strict=True) if keys & single
+            row["id"]: row
+            for row, found in zip(others, having, strict=True)
+            if found.keys() & single
         } | {row["id"]: row for row in _found(database, corpus, hits, nodes, new.ids)}
     with timed(seconds, "link entities"):
         rows = sorted((*fresh, *old.values()), key=lambda row: (row["document"], row["position"]))
