@@ -3,8 +3,7 @@
 // entities) yet.
 // mode: READ
 MATCH (p:Passage {corpus: $corpus})
-WITH p.id AS id, CASE $graph WHEN 'keywords' THEN p.inKeywordGraph IS NULL ELSE p.linkedBy IS NULL END AS new
-WITH count(*) AS passages, collect(CASE WHEN new THEN id END) AS pending
-UNWIND CASE pending WHEN [] THEN [null] ELSE pending END AS id
-WITH passages, id ORDER BY id
-RETURN passages, collect(id) AS pending
+WITH count(*) AS passages, collect(CASE WHEN
+    CASE $graph WHEN 'keywords' THEN p.inKeywordGraph IS NULL ELSE p.linkedBy IS NULL END
+  THEN p.id END) AS pending
+RETURN passages, apoc.coll.sort(pending) AS pending

@@ -87,10 +87,12 @@ class Corpus(Store):
         similarity: SimilaritySettings | None = None,
         mdr: MdrSettings | None = None,
         anew: bool = False,
+        whole: bool = False,
     ) -> ConnectReport:
         """Make the named graphs; of those that are there, write what has changed.
 
-        With `anew` everything is written again.
+        With `anew` everything is written again. A few new documents are joined into a large corpus
+        with what was counted in the others; `whole` counts in all texts.
         `knn-mdr` needs an encoder that you trained, named in `mdr`; the others are made by default.
         """
         self._kept = None
@@ -103,6 +105,7 @@ class Corpus(Store):
             similarity=similarity,
             mdr=mdr,
             anew=anew,
+            whole=whole,
         )
 
     def documents(self) -> list[Document]:
