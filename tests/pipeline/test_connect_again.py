@@ -18,7 +18,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import DatabaseError
-from kgp_neo4j.types.settings import KeywordSettings, SimilaritySettings
+from kgp_neo4j.types.settings import EntitySettings, KeywordSettings, SimilaritySettings
 
 _FIRST = ("Ada", "Bo", "Cleo", "Dag", "Eve", "Finn", "Gro", "Hal", "Ida", "Jon", "Kai", "Liv")
 _LAST = ("Marsh", "North", "Oakes", "Pike", "Quill", "Reed", "Stone", "Thorn", "Vale", "Wells")
@@ -334,6 +334,58 @@ def test_passages_that_name_a_title_mention_a_new_document_of_that_title_too(
     assert {"documents": 2, "n": known["n"]} in made
     connect(database, corpus, edges=_EDGES, whole=True)
     assert rows(database, query, c=corpus, t=known["title"]) == made
+
+
+@pytest.mark.parametrize("shelved", [20, 1000])
+def test_documents_of_any_text_are_joined(
+    database: Database,
+    corpus: str,
+    tmp_path: Path,
+    shelved: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shelf, "LARGE", shelved)
+    monkeypatch.setattr(joining, "LEAST", 20)
+    monkeypatch.setattr(joining, "MOST", 0.9)
+    old = [
+        *((f"Doc {n}", f"Plain text number {n} about lantern {n % 7}.") for n in range(30)),
+        ("カメラ店", "古いカメラ店は東京にある。"),
+        ("서울", "서울은 대한민국의 수도이다. Neo4j를 쓴다."),
+        ("A", 'He saw カメラ博物館 and Schindler\'s "List" \\ AND NOT (x).'),
+        ("B", "It was sold to U.S. Steel for 1,000 ﬁnes."),
+    ]
+    new = [
+        ("カメラ博物館", "カメラ博物館は古いカメラ店の隣にある。"),
+        ("대한민국", "대한민국의 수도는 서울이다."),
+        ('Schindler\'s "List"', 'A film \\ "quoted" + - && || ! ( ) { } [ ] ^ ~ * ? : / AND'),
+        ("-", "..."),
+        ("U.S. Steel", "U.S. Steel paid 1,000 ﬁnes, 7⅓."),
+        ("x" * 300, "y" * 5000),
+        ("Doc 3 (film)", "Doc 3 is a film about Doc 4. \U0001f600 e\u0301t\u00e9"),
+    ]
+    load(database, [write_jsonl(tmp_path / "old.jsonl", *old)], corpus)
+    connect(database, corpus, edges=_EDGES)
+    load(database, [write_jsonl(tmp_path / "new.jsonl", *new)], corpus)
+    assert connect(database, corpus, edges=_EDGES).joined == 7
+    queries = (
+        "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(d:Document) "
+        "RETURN p.id AS p, d.id AS d, m.surface AS surface ORDER BY p, d",
+        "MATCH (p:Passage {corpus: $c})-[:HAS_KEYWORD]->(k {named: true}) "
+        "RETURN p.id AS p, k.text AS k, k.documentFrequency AS n ORDER BY p, k",
+    )
+    made = [rows(database, query, c=corpus) for query in queries]
+    connect(database, corpus, edges=_EDGES, whole=True)
+    assert made == [rows(database, query, c=corpus) for query in queries]
+    assert {"schindler s list", "u s steel", "カ メ ラ 博 物 館"} <= {
+        row["k"] for row in made[1] if row["n"] == 2
+    }
+    # Without phrases too.
+    bare = EntitySettings(phrases=False)
+    for name, joined in (("Zed", 0), ("Zeda", 1)):
+        load(
+            database, [write_jsonl(tmp_path / f"{name}.jsonl", (name, f"{name} saw Zed."))], corpus
+        )
+        assert connect(database, corpus, edges=["entity"], entities=bare).joined == joined
 
 
 def test_all_is_counted_again_where_much_has_changed_or_a_run_was_cut_short(
