@@ -94,15 +94,14 @@ def graph(connection: Any) -> dict[str, set[tuple[str, Any]]]:
 
 def edges(database: Any, nodes: Sequence[str], kind: str) -> set[tuple[str, Any]]:
     """Return the edges of a type; where both passages say the same, in one direction."""
+    from kgp_neo4j.corpus.connect.steps import read_rows
+
     found: set[tuple[str, Any]] = set()
-    for start in range(0, len(nodes), 10_000):
-        for row in database.read_packed(
-            "connect/edges", corpus=_CORPUS, rows=nodes[start : start + 10_000], type=kind
-        ):
-            ends = row["node"], row["other"]
-            is_shared = kind != "SIMILAR_ST" and not row["namesTitle"]
-            first, second = sorted(ends) if is_shared else ends
-            found.add((first, (second, row["namesTitle"])))
+    for row in read_rows(database, "connect/edges", nodes, 10_000, corpus=_CORPUS, type=kind):
+        ends = row["node"], row["other"]
+        is_shared = kind != "SIMILAR_ST" and not row["namesTitle"]
+        first, second = sorted(ends) if is_shared else ends
+        found.add((first, (second, row["namesTitle"])))
     return found
 
 

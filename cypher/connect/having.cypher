@@ -5,25 +5,11 @@
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 UNWIND $rows AS row
-WITH c, row, row[1] AS phrase,
-  row[1] =~ '.*[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿가-힣].*' AS isCjk
-CALL (c, row, phrase, isCjk) {
-  CALL (c, row, phrase, isCjk) {
-    WITH c, row, phrase, isCjk WHERE NOT isCjk
-    CALL db.index.fulltext.queryNodes('kgp_passage_' + c.shelf,
-      CASE c.shelf WHEN c.scope THEN '' ELSE '+scope:' + c.scope + '^0 ' END
-        + '+(title:("' + phrase + '" "' + row[2] + '") text:("' + phrase + '" "' + row[2] + '"))', {limit: 1000})
-    YIELD node
-    RETURN node
-    UNION ALL
-    WITH c, row, isCjk WHERE isCjk
-    CALL db.index.fulltext.queryNodes('kgp_passage_cjk',
-      '+scope:' + c.scope + '^0 +(title:"' + row[2] + '" text:"' + row[2] + '")', {limit: 1000})
-    YIELD node
-    RETURN node
-  }
+CALL (c, row) {
+  WITH c, row, '"' + row[1] + '" "' + row[2] + '"' AS terms, 1000 AS most
+  // include: search
   // The indexes take forms of a word for the same one.
-  WITH node, normalize(node.title + ' ' + node.text, NFKC) AS text, split(phrase, ' ') AS words
+  WITH node, normalize(node.title + ' ' + node.text, NFKC) AS text, split(row[1], ' ') AS words
   WHERE all(word IN words WHERE CASE WHEN $cased THEN text ELSE toLower(text) END CONTAINS word)
   WITH node LIMIT $most
   RETURN collect(node.id) AS passages

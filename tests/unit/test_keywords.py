@@ -18,6 +18,7 @@ from kgp_neo4j.corpus.connect.keywords import (
     extract_keywords,
     find_phrases,
     naming_titles,
+    written_title,
 )
 from kgp_neo4j.types.settings import KeywordSettings
 
@@ -224,7 +225,8 @@ def test_phrases_that_others_have_and_that_they_lack() -> None:
     assert lacking["000"] == "1,000"
     assert lacking["example"] == lacking["com"] == "example.com"
     assert lacking["end"] == "end"
-    assert naming_titles("O'Brien (host)") == {
+    title = "O'Brien (host)"
+    assert {name: written_title(title, name) for name in naming_titles(title)} == {
         "o brien host": "O'Brien (host",
         "o brien": "O'Brien",
     }

@@ -27,7 +27,7 @@ from kgp_neo4j.corpus.connect.joining import (
     New,
     join_passages,
     keep,
-    new_passages,
+    make_graph,
     passages_with,
 )
 from kgp_neo4j.corpus.connect.steps import (
@@ -434,16 +434,12 @@ def connect_entities(
     tools = _Tools.of(database, corpus, settings)
     # What is read after this is what the graph is made of.
     making = Making(database, corpus, _GRAPH, settings)
-    new = None
-    if tools.is_plain and not (anew or whole):
-        new = new_passages(database, corpus, _GRAPH, making)
-    if not new:
-        making.count_anew()
-        _connect_all(database, corpus, making, settings, tools, anew, seconds, meanwhile)
-    elif new.ids:
-        _join(database, corpus, making, settings, new, tools.key, seconds)
-    making.finish()
-    return len(new.ids) if new else 0
+    return make_graph(
+        making,
+        tools.is_plain and not (anew or whole),
+        lambda new: _join(database, corpus, making, settings, new, tools.key, seconds),
+        lambda: _connect_all(database, corpus, making, settings, tools, anew, seconds, meanwhile),
+    )
 
 
 def _connect_all(

@@ -79,7 +79,7 @@ def connect(
     entities.check()
     (before,) = database.read("connect/made", corpus=corpus)
     report: dict[str, int] = {}
-    joined = [0]
+    joined = 0
     seconds: dict[str, float] = {}
     began = time.perf_counter()
     with contextlib.ExitStack() as running:
@@ -89,9 +89,7 @@ def connect(
             embedding = running.enter_context(embed_passages(database, corpus, similarity, seconds))
             meanwhile = embedding.write
         if "tfidf" in edges and (anew or whole or before["keywords"] != made_of(keywords)):
-            joined.append(
-                connect_keywords(database, corpus, keywords, anew, seconds, meanwhile, whole)
-            )
+            joined = connect_keywords(database, corpus, keywords, anew, seconds, meanwhile, whole)
         # A file of aliases or a model may say something else each time.
         if "entity" in edges and (
             anew
@@ -100,17 +98,16 @@ def connect(
             or entities.spacy_model
             or before["entities"] != made_of(entities)
         ):
-            joined.append(
-                connect_entities(database, corpus, entities, anew, seconds, meanwhile, whole)
-            )
+            made = connect_entities(database, corpus, entities, anew, seconds, meanwhile, whole)
+            joined = max(joined, made)
         if "knn-st" in edges:
             report |= connect_similarity(embedding, similarity, anew)
     if "knn-mdr" in edges:
-        made = connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
-        made["gds_memory"] = max(made["gds_memory"], report.get("gds_memory", 0))
-        report |= made
+        by_mdr = connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
+        by_mdr["gds_memory"] = max(by_mdr["gds_memory"], report.get("gds_memory", 0))
+        report |= by_mdr
     mark_complete(database, corpus)
-    report |= graph_counts(database, corpus) | {"joined": max(joined)}
+    report |= graph_counts(database, corpus) | {"joined": joined}
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from kgp_neo4j.graphdb.database import Database
 
 __all__ = [
     "MOST_HITS", "MOST_NAMING", "New",
-    "join_passages", "keep", "new_passages", "passages_with", "spelled",
+    "join_passages", "keep", "make_graph", "passages_with", "spelled",
 ]  # fmt: skip
 
 #: A corpus of fewer passages is counted anew, which takes less than a minute.
@@ -46,12 +46,32 @@ class New:
     counts: Counts
 
 
-def new_passages(database: Database, corpus: str, graph: str, making: Making) -> New | None:
+def make_graph(
+    making: Making,
+    may_join: bool,
+    join: Callable[[New], object],
+    connect_all: Callable[[], object],
+) -> int:
+    """Join a few new passages in where that `may` be and can be, else connect all.
+
+    Returns how many were joined in.
+    """
+    new = _new_passages(making) if may_join else None
+    if new is None:
+        making.count_anew()
+        connect_all()
+    elif new.ids:
+        join(new)
+    making.finish()
+    return len(new.ids) if new else 0
+
+
+def _new_passages(making: Making) -> New | None:
     """Return the passages that can be joined into a graph, or None where all have to be counted."""
-    if not making.is_alone:
+    state = making.pending()
+    if state is None:
         return None
-    (state,) = database.read("connect/pending", corpus=corpus, graph=graph)
-    passages, ids = state["passages"], state["pending"]
+    passages, ids = state
     if passages < LEAST or len(ids) > MOST * passages:
         return None
     counts = making.kept()

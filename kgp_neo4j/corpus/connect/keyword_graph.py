@@ -15,7 +15,7 @@ from kgp_neo4j.corpus.connect.joining import (
     New,
     join_passages,
     keep,
-    new_passages,
+    make_graph,
     passages_with,
     spelled,
 )
@@ -27,6 +27,7 @@ from kgp_neo4j.corpus.connect.keywords import (
     extract_keywords,
     find_phrases,
     naming_titles,
+    written_title,
 )
 from kgp_neo4j.corpus.connect.steps import (
     Making,
@@ -72,14 +73,12 @@ def connect_keywords(
     in the others, unless the `whole` is to be counted; returns how many.
     """
     making = Making(database, corpus, _GRAPH, settings)
-    new = None if anew or whole else new_passages(database, corpus, _GRAPH, making)
-    if not new:
-        making.count_anew()
-        _connect_all(database, corpus, making, settings, anew, seconds, meanwhile)
-    elif new.ids:
-        _join(database, corpus, making, settings, new, seconds)
-    making.finish()
-    return len(new.ids) if new else 0
+    return make_graph(
+        making,
+        not (anew or whole),
+        lambda new: _join(database, corpus, making, settings, new, seconds),
+        lambda: _connect_all(database, corpus, making, settings, anew, seconds, meanwhile),
+    )
 
 
 def _connect_all(
@@ -165,9 +164,9 @@ def _join(
     with timed(seconds, "search passages"):
         known, lacking = find_phrases(list(map(_words_of, fresh)), settings.longest, counts)
         names = {
-            name: written
+            name: written_title(row["title"], name)
             for row in fresh
-            for name, written in naming_titles(row["title"]).items()
+            for name in naming_titles(row["title"])
             if not counts.frequency_of(name, title=True)
         }
         hits = passages_with(database, corpus, _sought(lacking), MOST_HITS)

@@ -19,7 +19,7 @@ from kgp_neo4j.types.settings import KeywordSettings
 
 __all__ = [
     "CorpusCounts", "Keywords", "PassageWords",
-    "count_words", "extract_keywords", "find_phrases", "naming_titles",
+    "count_words", "extract_keywords", "find_phrases", "naming_titles", "written_title",
 ]  # fmt: skip
 
 _LONGEST_TITLE = 12
@@ -185,13 +185,14 @@ def find_phrases(
     return found
 
 
-def naming_titles(title: str) -> dict[str, str]:
-    """Return the keywords that name a document of that title, and how the title writes them."""
-    names: dict[str, str] = {}
-    for form in filter(_worth_naming, title_words(title)):
-        end = cut(title).ends[len(form) - 1]  # each begins the title
-        names[" ".join(word.lower() for word in form)] = whole_words(title, 0, end)
-    return names
+def naming_titles(title: str) -> list[str]:
+    """Return the keywords that name a document of that title."""
+    return list(dict.fromkeys(" ".join(low) for _, low in _forms(title)))
+
+
+def written_title(title: str, name: str) -> str:
+    """Return how a title writes one of its `naming_titles`, each of which begins it."""
+    return whole_words(title, 0, cut(title).ends[name.count(" ")])
 
 
 def extract_keywords(
@@ -330,10 +331,8 @@ class _Titles:
         #: All of these in one tree of words; at the end of one stands whether it needs its capital.
         self._tree: dict[str, Any] = {}
         for title in dict.fromkeys(title for title in titles if title):
-            forms = [f for f in title_words(title) if _worth_naming(f)]
-            lower = [tuple(w.lower() for w in form) for form in forms]
-            self._keywords[title] = list(dict.fromkeys(" ".join(low) for low in lower))
-            for form, low in zip(forms, lower, strict=True):
+            self._keywords[title] = naming_titles(title)
+            for form, low in _forms(title):
                 node = self._tree
                 for word in low:
                     node = node.setdefault(word, {})
@@ -365,6 +364,12 @@ class _Titles:
                 text = " ".join(low[at:until])
                 counts[text] = counts.get(text, 0) + 1
         return counts
+
+
+def _forms(title: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the words that name a title, as written and in lower case."""
+    forms = filter(_worth_naming, title_words(title))
+    return [(form, tuple(word.lower() for word in form)) for form in forms]
 
 
 def _worth_naming(form: tuple[str, ...]) -> bool:

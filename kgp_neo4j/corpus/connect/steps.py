@@ -58,10 +58,7 @@ def made_of(settings: KeywordSettings | EntitySettings) -> str:
 
 
 class Making:
-    """A run that makes the keyword or the entity graph of a corpus; it begins at once.
-
-    `is_alone` says that no other run is at it, and none was cut short.
-    """
+    """A run that makes the keyword or the entity graph of a corpus; it begins at once."""
 
     def __init__(
         self,
@@ -80,7 +77,16 @@ class Making:
         begun = database.write("connect/begin", **self._of, keep=keep)
         # Nothing where the corpus was deleted just now: nothing is found, and nothing written.
         self._run = begun[0]["run"] if begun else None
-        self.is_alone = self._run is not None
+
+    def pending(self) -> tuple[int, list[str]] | None:
+        """Return how many passages the corpus has, and which are not in the graph (ids, in order).
+
+        None where another run is at it, or one was cut short.
+        """
+        if self._run is None:
+            return None
+        (state,) = self._database.read("connect/pending", **self._of)
+        return state["passages"], state["pending"]
 
     def kept(self) -> dict[str, NDArray[Any]] | None:
         """Return what was counted in the corpus's texts for the same graph, where it was kept."""
