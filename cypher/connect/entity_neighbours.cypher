@@ -8,19 +8,20 @@ UNWIND $rows AS row
 MATCH (p:Passage) WHERE elementId(p) = row AND p.corpus = $corpus
 CALL (p) {
   CALL (p) {
-    MATCH (p)-[m:MENTIONS]->(d:Document)-[:HAS_PASSAGE]->(q:Passage {position: 0})
-    RETURN m, d, p AS first, q AS second
+    MATCH (p)-[m:MENTIONS]->(e:Document)-[:HAS_PASSAGE]->(q:Passage {position: 0})
+    RETURN m, e, p AS first, q AS second
     UNION
-    MATCH (p {position: 0})<-[:HAS_PASSAGE]-(d:Document)<-[m:MENTIONS]-(q:Passage)
-    RETURN m, d, q AS first, p AS second
+    MATCH (p {position: 0})<-[:HAS_PASSAGE]-(e:Document)<-[m:MENTIONS]-(q:Passage)
+    RETURN m, e, q AS first, p AS second
   }
-  WITH first, second, m, d WHERE first <> second
-  RETURN first, second, 1 AS count, [d.title] AS items, true AS namesTitle, true AS chosen,
-         m.score * log(1 + toFloat($passages) / COUNT { (d)<-[:MENTIONS]-() }) / log(1 + $passages) AS weight
+  WITH first, second, m, e WHERE first <> second
+  // include: rare
+  RETURN first, second, 1 AS count, [e.title] AS items, true AS namesTitle, true AS chosen,
+         m.score * rare AS weight
   UNION ALL
   MATCH (p)-[:MENTIONS]->(e)
   // include: rare
-  WITH p, e, rare
+  WITH p, e, rare, frequency WHERE 2 <= frequency <= $maxFrequency
   MATCH (e)<-[:MENTIONS]-(q:Passage) WHERE q <> p
   WITH p, q, e, rare ORDER BY rare DESC, e.title
   WITH p, q, round(sum(rare), 9) AS weight, count(*) AS count, collect(e.title)[..5] AS items
@@ -32,6 +33,7 @@ CALL (p) {
   WHERE chosen OR COUNT {
     MATCH (q)-[:MENTIONS]->(e)
     // include: rare
+    WITH p, q, pair, e, rare, frequency WHERE 2 <= frequency <= $maxFrequency
     MATCH (e)<-[:MENTIONS]-(r:Passage) WHERE NOT r IN [p, q]
     WITH r, round(sum(rare), 9) AS weight
     WHERE weight > pair.weight OR (weight = pair.weight AND r.id < p.id)

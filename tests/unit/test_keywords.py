@@ -215,10 +215,10 @@ def test_phrases_that_others_have_and_that_they_lack() -> None:
     counts = extract_keywords(old, [], KeywordSettings()).counts
     new = [PassageWords("", "Storm lantern keeper. The ferry of the storm lantern.")]
     known, lacking = find_phrases(new, 3, counts)
-    assert known == {"lantern": "lantern", "storm": "Storm", "storm lantern": "Storm lantern"}
+    assert sorted(known) == ["lantern", "storm", "storm lantern"]
     # "Lantern keeper" has "keeper" in it, which is lacking by itself.
     assert lacking == {"ferry": "ferry", "keeper": "keeper"}
-    assert find_phrases([], 3, counts) == ({}, {})
+    assert find_phrases([], 3, counts) == ([], {})
     new = [PassageWords("", "It was Conan O'Brien, 1,000 feet up at example.com. Then the end.")]
     lacking = find_phrases(new, 1, counts)[1]
     assert lacking["brien"] == "O'Brien"

@@ -148,12 +148,12 @@ def count_words(passages: Iterable[PassageWords], titles: Iterable[str], longest
 
 def find_phrases(
     passages: Sequence[PassageWords], longest: int, counts: CorpusCounts
-) -> tuple[dict[str, str], dict[str, str]]:
+) -> tuple[list[str], dict[str, str]]:
     """Return the n-grams of some passages that the counted ones have, and those that they lack.
 
-    Each has the words that a text writes for it first (`whole_words`). Those that at most one
-    passage has are lacking, of which those are left out that contain another one. None begins or
-    ends with a stop word.
+    Those that at most one passage has are lacking, of which those are left out that contain another
+    one; each comes with the words that a text writes for it (`whole_words`). None begins or ends
+    with a stop word.
     """
     text = _Text(passages, (), lambda _: None)
     sizes = np.diff(text.ends, prepend=0)
@@ -162,7 +162,8 @@ def find_phrases(
     stopped = _stop_words(text)[text.numbers]
     passage = np.repeat(np.arange(text.passages), sizes)
     contains = np.zeros(text.numbers.size, bool)
-    found: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    there: list[str] = []
+    missing: dict[str, str] = {}
     for size in range(1, longest + 1):
         at = np.arange(max(text.numbers.size - size + 1, 0))
         last = at + size - 1
@@ -172,17 +173,23 @@ def find_phrases(
         known = counts.of(hashes, counts.frequency) > 0
         lacking = whole & ~known & ~contains
         contains |= lacking
-        for texts, some in zip(found, (whole & known, lacking), strict=True):
-            _, first = np.unique(hashes[some], return_index=True)
-            for start in at[some][first].tolist():
-                numbers = text.numbers[start : start + size].tolist()
-                phrase = written = " ".join([text.vocabulary[n] for n in numbers])
-                of, place = places[passage[start]], start - int(begins[passage[start]])
-                # Characters that are composed across words are cut in another way.
-                if len(of.raw) == sizes[passage[start]]:
-                    written = whole_words(of.text, of.starts[place], of.ends[place + size - 1])
-                texts[phrase] = written
-    return found
+        there += (text.spelled(start, size) for start in _once(at, hashes, whole & known))
+        for start in _once(at, hashes, lacking):
+            phrase = written = text.spelled(start, size)
+            of, place = places[passage[start]], start - int(begins[passage[start]])
+            # Characters that are composed across words are cut in another way.
+            if len(of.raw) == sizes[passage[start]]:
+                written = whole_words(of.text, of.starts[place], of.ends[place + size - 1])
+            missing[phrase] = written
+    return there, missing
+
+
+def _once(
+    at: NDArray[np.integer[Any]], hashes: NDArray[np.uint64], which: NDArray[np.bool_]
+) -> list[int]:
+    """Return the first of those places that have the same hash."""
+    places: list[int] = at[which][np.unique(hashes[which], return_index=True)[1]].tolist()
+    return places
 
 
 def naming_titles(title: str) -> list[str]:
@@ -310,6 +317,10 @@ class _Text:
             total = total * _BASE + self.word_hashes[self.numbers[first + at]]
         return total
 
+    def spelled(self, start: int, size: int) -> str:
+        """Return the words at a place, in lower case."""
+        return " ".join([self.vocabulary[n] for n in self.numbers[start : start + size].tolist()])
+
 
 def _hash(word: str) -> int:
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest())
@@ -430,11 +441,8 @@ class _Grams:
         return CorpusCounts.summed(text.passages, titled, grams)
 
     def texts(self, grams: NDArray[np.int64]) -> Iterator[str]:
-        """Yield the words of each n-gram."""
-        vocabulary, numbers = self._text.vocabulary, self._text.numbers
-        starts, sizes = self._first[grams].tolist(), self._size[grams].tolist()
-        for start, size in zip(starts, sizes, strict=True):
-            yield " ".join([vocabulary[n] for n in numbers[start : start + size].tolist()])
+        """Return the words of each n-gram."""
+        return map(self._text.spelled, self._first[grams].tolist(), self._size[grams].tolist())
 
     def best(
         self, low: int, high: int
