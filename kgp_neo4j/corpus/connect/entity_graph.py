@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.counts import Counts, as_array, from_array
-from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases
+from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases, place_of
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, LinkerSettings, Mention
 from kgp_neo4j.corpus.connect.entities.service import LinkingService
 from kgp_neo4j.corpus.connect.entities.spacy_entities import NamedSpan, load_spacy, spacy_entities
@@ -222,11 +222,9 @@ class TextLinker:
             for start, end, is_new in places:
                 if is_new:
                     phrase = Phrase.at(passage.title, passage.text, start, end)
-                    text = passage.title if phrase.start is None else passage.text
-                    past = len(passage.title) + 1 if phrase.start is None else 0
                     found[phrase.key] = FoundPhrase(
                         " ".join(words(phrase.surface)),
-                        whole_words(text, start + past, end + past),
+                        whole_words(*place_of(passage.title, passage.text, start, end)),
                         *known[hash(phrase.key)],
                     )
         return found

@@ -14,7 +14,7 @@ from kgp_neo4j.corpus.connect.entities.spots import begins_sentence, continues_n
 from kgp_neo4j.corpus.connect.entities.surface_forms import is_stop_word
 from kgp_neo4j.text.words import Words, fold, words
 
-__all__ = ["Phrase", "PhraseCounts", "Phrases"]
+__all__ = ["Phrase", "PhraseCounts", "Phrases", "place_of"]
 
 #: Words of the longest phrase, and small words that may stand inside one ("Bank of England").
 _LONGEST = 5
@@ -36,12 +36,17 @@ class Phrase:
     @classmethod
     def at(cls, title: str, text: str, start: int, end: int) -> Phrase:
         """Return the phrase at a place of a text, or of its title where the place is negative."""
-        if start >= 0:
-            surface = text[start:end]
-            return cls(_key(surface), surface, start, end)
-        past = len(title) + 1
-        surface = title[start + past : end + past]
-        return cls(_key(surface), surface, None, None)
+        whole, first, last = place_of(title, text, start, end)
+        surface = whole[first:last]
+        if start < 0:
+            return cls(_key(surface), surface, None, None)
+        return cls(_key(surface), surface, start, end)
+
+
+def place_of(title: str, text: str, start: int, end: int) -> tuple[str, int, int]:
+    """Return the text that a place is in, as `Phrase.at` takes it, with start and end there."""
+    past = len(title) + 1
+    return (text, start, end) if start >= 0 else (title, start + past, end + past)
 
 
 @dataclass(frozen=True, slots=True)
