@@ -14,6 +14,7 @@ _EPILOG = """
 Examples:
   kgp-neo4j train reader train.json.gz squad.jsonl.gz --out trained/reader
   kgp-neo4j train reader questions.jsonl --out trained/reader --layers 2 --epochs 4
+  kgp-neo4j train reader questions.jsonl --out trained/reader --single 0 --epochs 1 --further
 
 \b
 FILES are the training files of HotpotQA, 2WikiMultihopQA or MuSiQue, lines with
@@ -46,7 +47,14 @@ sure the reader may be. The same command again goes on where it was stopped.
 @click.option(
     "--longest", type=int, default=512, show_default=True, help="Word pieces of a window."
 )
-@click.option("--rate", type=float, default=2.5e-4, show_default=True, help="Learning rate.")
+@click.option(
+    "--further",
+    is_flag=False,
+    flag_value="",
+    metavar="[FOLDER]",
+    help="Begin with a reader instead of the encoder (without FOLDER: the one that comes along).",
+)
+@click.option("--rate", type=float, help="Learning rate (default: 2.5e-4, with --further 1e-4).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Makes runs repeat.")
 @click.option(
     "--save-every",
@@ -66,13 +74,15 @@ def command(
     epochs: int,
     batch: int,
     longest: int,
-    rate: float,
+    further: str | None,
+    rate: float | None,
     seed: int,
     save_every: int,
     overwrite: bool,
     as_json: bool,
 ) -> None:
     """Train the reader that answers without a language model."""
+    from kgp_neo4j.corpus.read.reader import SHIPPED
     from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
     from kgp_neo4j.train.reader import ReaderSettings, train_reader
 
@@ -83,7 +93,8 @@ def command(
         epochs=epochs,
         batch=batch,
         longest=longest,
-        rate=rate,
+        rate=rate or (2.5e-4 if further is None else 1e-4),
+        further=None if further is None else Path(further).expanduser() if further else SHIPPED,
         seed=seed,
     )
     report = train_reader(files, out, settings, save_every=save_every, overwrite=overwrite)

@@ -18,7 +18,7 @@ from typing import Any
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
-from kgp_neo4j.models.reader.network import read_network
+from kgp_neo4j.models.reader.network import WEIGHTS_FILE, read_network
 from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_examples import ReadingExample, read_reading_examples
@@ -41,11 +41,7 @@ __all__ = [
 
 def card(settings: ReaderSettings, files: Sequence[Path], report: ReaderReport) -> str:
     """Return the card in Markdown: description, training data, and results."""
-    # The card must not show the path of a local folder.
-    base = Path(settings.encoder)
-    given = dataclasses.asdict(settings)
-    given["encoder"] = base.name if base.expanduser().is_dir() else settings.encoder
-    rows = "\n".join(f"| {name} | {value} |" for name, value in given.items())
+    rows = "\n".join(f"| {name} | {value} |" for name, value in settings.kept().items())
     figures = "not measured: too few questions were held out"
     if report.right is not None and report.calibration_error is not None:
         figures = (
@@ -142,7 +138,10 @@ class ReaderSettings:
     """How a reader is trained: the top `layers` of `encoder`, in batches of `batch` tokens.
 
     `single` examples of one passage are seen once, those of several `epochs` times after them;
-    where there are none of these, the others `epochs` times. A window has at most `longest` tokens.
+    where there are none of these, the others `epochs` times. A file with fewer questions over
+    several passages than another one is seen more often: by the root of how many times fewer. A
+    window has at most `longest` tokens. `further` is the folder of a reader to begin with, on the
+    default encoder and with as many layers.
     """
 
     encoder: str = DEFAULT_ENCODER
@@ -153,6 +152,7 @@ class ReaderSettings:
     longest: int = 512
     rate: float = 2.5e-4
     seed: int = 0
+    further: Path | None = None
 
     def __post_init__(self) -> None:
         check_ranges(
@@ -165,6 +165,26 @@ class ReaderSettings:
             rate=(1e-9, 1.0),
             seed=(0, 2**31 - 1),
         )
+
+    def kept(self) -> dict[str, Any]:
+        """Return the settings with a digest for the reader to begin with; no local path is kept.
+
+        Raises ModelError where it is not there.
+        """
+        made = dataclasses.asdict(self)
+        base = Path(self.encoder)
+        made["encoder"] = base.name if base.expanduser().is_dir() else self.encoder
+        if self.further is not None:
+            try:
+                weights = (self.further / WEIGHTS_FILE).read_bytes()
+            except OSError as error:
+                raise ModelError(
+                    "there is no reader to train further",
+                    where=str(self.further),
+                    hint="Give the folder of a reader on the default encoder.",
+                ) from error
+            made["further"] = hashlib.sha256(weights).hexdigest()[:12]
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,20 +228,21 @@ def train_reader(
     """
     began = time.perf_counter()
     settings = settings or ReaderSettings()
-    examples = read_reading_examples(files)
-    kept = [e for e in examples if e.group != "several" or not held_out(e.question)]
+    read = [read_reading_examples([file]) for file in files]
+    examples = [e for each in read for e in each]
+    kept = [[e for e in each if e.group != "several" or not held_out(e.question)] for each in read]
     left = [e for e in examples if e.group == "several" and held_out(e.question)]
-    if not kept:
+    if not any(kept):
         raise InputError("the files hold no question whose answer stands in its passages")
-    folder = Folder(
-        out, dataclasses.asdict(settings) | {"data": _digest(examples)}, overwrite=overwrite
-    )
+    folder = Folder(out, settings.kept() | {"data": _digest(examples)}, overwrite=overwrite)
     if folder.result is not None:
         return ReaderReport(**folder.result | {"out": str(out), "done_before": True})
     import torch
 
     torch.manual_seed(settings.seed)
     network = TrainedNetwork(settings.encoder, settings.layers)
+    if settings.further is not None:
+        network.load(settings.further)
     optimizer = optimizer_of(network, settings.rate)
     average = Average(network)
     planned = _plan(network, kept, settings)
@@ -256,7 +277,7 @@ def train_reader(
         network.save(out, {"calibration": calibration} if calibration else {})
         report = ReaderReport(
             out=str(out),
-            examples=len(kept),
+            examples=sum(map(len, kept)),
             held_out=len(left),
             steps=len(planned),
             loss=sum(losses[-100:]) / max(1, len(losses[-100:])),
@@ -283,12 +304,14 @@ def held_out(question: str) -> bool:
 
 
 def _plan(
-    network: TrainedNetwork, examples: Sequence[ReadingExample], settings: ReaderSettings
+    network: TrainedNetwork,
+    files: Sequence[Sequence[ReadingExample]],
+    settings: ReaderSettings,
 ) -> list[list[Laid]]:
     """Return all batches of a training in their order: first one passage each, then several."""
     generator = random.Random(settings.seed)
-    several = [e for e in examples if e.group == "several"]
-    single = [e for e in examples if e.group != "several"]
+    several = [part for file in files if (part := [e for e in file if e.group == "several"])]
+    single = [e for file in files for e in file if e.group != "several"]
     generator.shuffle(single)
     tokenizer, size = network.tokenizer, settings.batch
     longest = min(settings.longest, network.longest)
@@ -296,15 +319,27 @@ def _plan(
     for _ in range(1 if several else settings.epochs):
         laid = lay_out(tokenizer, single[: settings.single], longest, generator)
         plan += batches(laid, size, generator)
-    again = int(_REPEATED_SHARE * len(several))
     for epoch in range(settings.epochs if several else 0):
+        drawn = _drawn(several, generator)
+        again = int(_REPEATED_SHARE * len(drawn))
         rest = single[settings.single + epoch * again :][:again] or single[:again]
-        laid = lay_out(tokenizer, several, longest, generator)
+        laid = lay_out(tokenizer, drawn, longest, generator)
         laid += lay_out(tokenizer, rest, longest, generator)
         plan += batches(laid, size, generator)
     if not plan:
         raise InputError("no example fits into a window", hint="Give a larger --longest.")
     return plan
+
+
+def _drawn(
+    files: Sequence[Sequence[ReadingExample]], generator: random.Random
+) -> list[ReadingExample]:
+    """Return the examples of an epoch: a small file's are drawn several times."""
+    most, drawn = max(map(len, files)), []
+    for file in files:
+        times, more = divmod(math.sqrt(most * len(file)), len(file))
+        drawn += [*file] * int(times) + generator.sample(file, int(more))
+    return drawn
 
 
 def _held_out_questions(examples: Sequence[ReadingExample]) -> list[Asked]:

@@ -21,7 +21,15 @@ from kgp_neo4j.text.values import compare, date_places
 from kgp_neo4j.train.examples import TrainingQuestion, read_training_questions
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["Program", "ReadingExample", "occurrences", "read_reading_examples"]
+__all__ = [
+    "Program",
+    "ReadingExample",
+    "bare",
+    "named",
+    "occurrences",
+    "read_reading_examples",
+    "stands",
+]
 
 #: A span of a passage: its number, whether it is in the title, start and end.
 Place = tuple[int, bool, int, int]
@@ -227,24 +235,24 @@ def _program(
     if type_ in ("compositional", "inference"):
         return Program("none")
     facts = [tuple(map(str, triple)) for triple in triples if len(triple) == 3]
-    followed = {_bare(said) for _, _, said in facts} if type_ == "bridge_comparison" else set()
+    followed = {bare(said) for _, _, said in facts} if type_ == "bridge_comparison" else set()
     ends: dict[str, list[tuple[str, ...]]] = {}
-    for subject, _, said in (fact for fact in facts if _bare(fact[0]) not in followed):
+    for subject, _, said in (fact for fact in facts if bare(fact[0]) not in followed):
         # "Which film has the director who died first": the value is that of the film's director.
-        end = [f for f in facts if _bare(f[0]) == _bare(said)] if followed else []
+        end = [f for f in facts if bare(f[0]) == bare(said)] if followed else []
         ends.setdefault(subject, []).extend(end or [(subject, "", said)])
     if len(ends) != 2:
         return None
-    named = [(_named(question.question, subject), subject) for subject in ends]
-    if all(place for place, _ in named):
-        named.sort(key=lambda one: one[0] or (0, 0))
-    subjects = [subject for _, subject in named]
+    asked = [(named(question.question, subject), subject) for subject in ends]
+    if all(place for place, _ in asked):
+        asked.sort(key=lambda one: one[0] or (0, 0))
+    subjects = [subject for _, subject in asked]
     values = [_value(ends[subject], passages) for subject in subjects]
     places = tuple(values) if all(values) else ()
-    options = tuple(place for place, _ in named if place)
+    options = tuple(place for place, _ in asked if place)
     if question.answer.strip().lower() in ("yes", "no"):
         return Program("same", places, options if len(options) == 2 else ())
-    names, winner = [_bare(subject) for subject in subjects], _bare(question.answer)
+    names, winner = [bare(subject) for subject in subjects], bare(question.answer)
     if names.count(winner) != 1 or len({len(end) for end in ends.values()}) != 1:
         return None
     read = [" – ".join(said for *_, said in ends[subject]) for subject in subjects]
@@ -260,23 +268,24 @@ def _value(
 ) -> tuple[Place, ...]:
     """Return the places of the values of one thing in its passage; of two, the span of both."""
     for at, (title, text) in enumerate(passages):
-        if _bare(title) != _bare(end[0][0]):
+        if bare(title) != bare(end[0][0]):
             continue
-        found = [_stands(text, said) for *_, said in end]
+        found = [stands(text, said) for *_, said in end]
         if all(found):
             starts, ends = zip(*(place for place in found if place), strict=True)
             return ((at, False, min(starts), max(ends)),)
     return ()
 
 
-def _stands(text: str, said: str) -> tuple[int, int] | None:
+def stands(text: str, said: str) -> tuple[int, int] | None:
     """Return the first span of a value in a text, as written or as the same date."""
     dates = {date for date, _, _ in date_places(said)}
     alike = [(start, end) for date, start, end in date_places(text) if date in dates]
     return next(iter([*occurrences(text, said), *alike]), None)
 
 
-def _named(question: str, title: str) -> tuple[int, int] | None:
+def named(question: str, title: str) -> tuple[int, int] | None:
+    """Return where a question names a title, whole or without its "(disambiguator)"."""
     for name in (title, _without_brackets(title)):
         if found := occurrences(question, name):
             return found[0]
@@ -287,7 +296,8 @@ def _without_brackets(title: str) -> str:
     return re.sub(r"\s*\([^()]*\)$", "", title).strip()
 
 
-def _bare(title: str) -> str:
+def bare(title: str) -> str:
+    """Return a title without its "(disambiguator)", in small letters, to be compared."""
     return _without_brackets(title).casefold()
 
 

@@ -81,6 +81,31 @@ class TrainedNetwork:
             for name, part in layers[at].named_parameters()
         }
 
+    def load(self, folder: Path, share: float = 1.0) -> None:
+        """Take the weights of a reader that `save` wrote, on the same encoder and layers.
+
+        With a `share` below 1 the weights go so far from what they are to those of the folder.
+        Raises ModelError where it has none that fit.
+        """
+        import torch
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            kept, before = load_file(str(folder / WEIGHTS_FILE)), self.originals()
+            with torch.no_grad():
+                for name, part in self.own().items():
+                    values = kept[name].float()
+                    if f"{name}.scale" in kept:
+                        values = before[name] + values * kept[f"{name}.scale"]
+                    part.lerp_(values.to(part), share)
+        except (OSError, SafetensorError, KeyError, RuntimeError) as error:
+            raise ModelError(
+                f"the reader cannot be trained further ({error!r})",
+                where=str(folder),
+                hint="It has to be on the default encoder, with as many layers.",
+            ) from error
+
     def __call__(self, ids: Any, types: Any, mask: Any) -> tuple[Any, Any, Any]:
         """Return the logits of tokens, kinds and operations: `network.Logits`, by window."""
         hidden = self.body(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
+import re
 import runpy
 import subprocess
 import sys
@@ -172,3 +174,40 @@ def _check_resumed(
     assert set(rows[3]) == set(before[3])
     assert {p["title"] for p in rows[3]["retrieved"]} >= {t for t, _ in asked["supporting_facts"]}
     assert common.read_lines(run) == rows
+
+
+def test_questions_are_made_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(_FOLDER)
+    import make_questions as making
+
+    film = making.Asked("Which company distributed UHF?", "Orion Pictures", (("UHF", "..."),))
+    year = making.Asked("When was Orion Pictures founded?", "1978", (("Orion", "....."),))
+    town = making.Asked("Where was Orion born?", "Hesk", (("Orion the dog", ".."),))
+    (made,) = making.composed([film], [year, town], random.Random(0))
+    assert made.question == "When was the company that distributed UHF founded?"
+    assert (made.answer, made.passages) == ("1978", film.passages + year.passages)
+    phrases = {
+        "Who wrote Ulysses?": "the person who wrote Ulysses",
+        "What is the capital of Peru?": "the capital of Peru",
+        "In which town did Ada live?": "the town in which Ada live",
+        "Where did Ada live?": "the place where Ada live",
+        "Why did Ada live there?": "",
+    }
+    assert {question: making.phrase(question) for question in phrases} == phrases
+
+    facts = {"Ada": "1 May 1901", "Bo": "2 June 1950", "Cy": "3 July 1920", "Di": "4 June 1960"}
+    texts = {name: f"{name} was born on {day}." for name, day in facts.items()}
+    rows = [
+        {"question": f"Who was born first, {a} or {b}?", "type": "comparison", "answer": a,
+         "evidences": [[a, "date of birth", facts[a]], [b, "date of birth", facts[b]]]}
+        for a, b in (("Ada", "Bo"), ("Cy", "Di"))
+    ]  # fmt: skip
+    others = making.swapped(rows, texts, 8, random.Random(0))
+    assert len(others) == 8
+    order = sorted(facts, key=lambda name: facts[name][-4:])
+    for row in others:
+        first, second = re.fullmatch(
+            r"Who was born first, (\w+) or (\w+)\?", row["question"]
+        ).groups()
+        assert row["answer"] == min(first, second, key=order.index)
+        assert [title for title, _ in row["context"][:2]] == [first, second]

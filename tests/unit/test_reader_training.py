@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from commands import kgp
 
-from kgp_neo4j.corpus.read.reader import load_reader
+from kgp_neo4j.corpus.read.reader import SHIPPED, load_reader
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import KINDS, read_network
@@ -275,6 +275,32 @@ def test_both_engines_read_alike(encoder: str, tiny_encoder: str, tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.train
+def test_the_reader_that_comes_along_can_be_trained_further(
+    several: Path, tiny_encoder: str, tmp_path: Path
+) -> None:
+    network = TrainedNetwork(DEFAULT_ENCODER, 6)
+    network.load(SHIPPED)
+    network.save(tmp_path / "same", {})
+    boat = Passage("1", "1", "Boat 1", 0, 0, 26, "Boat 1 was built by A. Vane.")
+    same = load_reader(str(tmp_path / "same")).choose("Who built Boat 1?", [boat])
+    assert same == load_reader().choose("Who built Boat 1?", [boat])
+    assert same.text == "A. Vane"
+    settings = ReaderSettings(further=SHIPPED, single=0, epochs=1, rate=1e-9)
+    train_reader([several], tmp_path / "further", settings)
+    further = load_reader(str(tmp_path / "further")).choose("Who built Boat 1?", [boat])
+    assert further.text == "A. Vane"
+    with pytest.raises(ModelError, match="trained further"):
+        TrainedNetwork(tiny_encoder, 1).load(SHIPPED)
+
+
+def test_a_small_file_is_seen_more_often(several: Path, tmp_path: Path) -> None:
+    many = read_reading_examples([several])
+    drawn = training._drawn([many[:4], many[4:40]], random.Random(0))
+    assert [drawn.count(one) for one in many[:40]] == [3] * 4 + [1] * 36
+
+
+@pytest.mark.slow
+@pytest.mark.train
 def test_calibration_is_fitted_to_how_often_answers_are_right() -> None:
     reader = load_reader()
     asked = []
@@ -334,3 +360,9 @@ def test_the_command_trains_and_says_what_came_of_it(
     missing = kgp("train", "reader", str(tmp_path / "no.jsonl"), "--out", str(tmp_path / "x"))
     assert missing.returncode == 1
     assert "Traceback" not in missing.stderr
+    nowhere = kgp(
+        *("train", "reader", str(single), "--out", str(tmp_path / "x")),
+        *("--further", str(tmp_path / "nowhere"), "--epochs", "1"),
+    )
+    assert nowhere.returncode == 1
+    assert "there is no reader to train further" in nowhere.stderr

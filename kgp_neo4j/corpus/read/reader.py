@@ -22,7 +22,7 @@ from kgp_neo4j.models.reader.windows import Window, Windows, pieces_of
 from kgp_neo4j.types.corpus import Passage, Reading, ReasoningPath, Span, SupportingSentence
 from kgp_neo4j.types.errors import ModelError
 
-__all__ = ["OfflineReader", "load_reader", "passages_to_read"]
+__all__ = ["SHIPPED", "OfflineReader", "load_reader", "passages_to_read"]
 
 #: First passages that are read; with those on the paths to them up to twice as many.
 PASSAGES = 5
@@ -30,6 +30,8 @@ PASSAGES = 5
 #: more.
 WINDOW = 512
 WINDOWS = 4
+#: The reader that comes with the package.
+SHIPPED = Path(str(resources.files("kgp_neo4j.models.reader")))
 #: Sentences that are shown at most.
 SENTENCES = 3
 
@@ -104,8 +106,7 @@ def load_reader(folder: str | None = None) -> OfflineReader:
 
     Raises ModelError where the folder has none.
     """
-    shipped = Path(str(resources.files("kgp_neo4j.models.reader")))
-    place = Path(folder).expanduser() if folder else shipped
+    place = Path(folder).expanduser() if folder else SHIPPED
     network, card = read_network(place)
     try:
         return OfflineReader(network, card)
