@@ -90,8 +90,9 @@ def test_an_answer_comes_whole_with_its_evidence(reader: httpx.Client, demo_grap
     assert "grandmother" in made["text"]
     passages = {each["id"]: each for each in made["passages"]}
     assert set(made["cited"]) <= set(passages)
-    (start, end), *_ = made["marks"][made["cited"][0]]["sentences"]
-    assert "grandmother" in passages[made["cited"][0]]["text"][start:end]
+    cited = made["cited"][0]
+    marked = [passages[cited]["text"][a:b] for a, b in made["marks"][cited]["sentences"]]
+    assert any("grandmother" in sentence for sentence in marked)
     assert any(len(each["path"]) > 1 for each in made["passages"])
     assert not any("/" in each["source"] for each in made["passages"])  # no folder of the server's
 
