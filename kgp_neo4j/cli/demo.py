@@ -37,6 +37,7 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
         QUESTION,
         QUESTIONS,
         SETTINGS,
+        SUGGESTED,
         SYMPTOMS,
         TABLE_QUESTION,
         prepare,
@@ -51,7 +52,9 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
         prepare_graph(database, corpus)
         answer = make_pipeline(database, corpus, settings=SETTINGS).ask(asked)
         embedded = database.connection.embedded
-    options = f"--corpus {shlex.quote(corpus)} --seeds {SETTINGS.seeds} --budget {SETTINGS.budget}"
+    options = (
+        f"--corpus {shlex.quote(corpus)} --seeds {SUGGESTED.seeds} --budget {SUGGESTED.budget}"
+    )
     further = [
         f'kgp-neo4j ask "{each}" {options}'
         for each in (*QUESTIONS, TABLE_QUESTION)

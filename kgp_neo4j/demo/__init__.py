@@ -27,6 +27,7 @@ __all__ = [
     "QUESTION",
     "QUESTIONS",
     "SETTINGS",
+    "SUGGESTED",
     "SYMPTOMS",
     "TABLE_QUESTION",
     "Prepared",
@@ -53,6 +54,9 @@ SYMPTOMS = "Doctor, I feel tired all the time and dizzy, and my hands are cold. 
 #: One seed and a small budget: the default ones would retrieve most of so few documents, and hide
 #: the path from one to the next.
 SETTINGS = TraversalSettings(seeds=1, budget=8)
+#: For the further questions, one of which leads over three documents: from one seed alone its last
+#: one would not be among the first five passages.
+SUGGESTED = TraversalSettings(seeds=2, budget=8)
 #: The end of a demo document's source, wherever the package is installed.
 _PLACE = "/kgp_neo4j/demo/documents/"
 

@@ -15,12 +15,14 @@ from graphs import rows, snapshot
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import (
     DOCUMENTS,
     QUESTION,
     QUESTIONS,
     SETTINGS,
+    SUGGESTED,
     SYMPTOMS,
     TABLE_QUESTION,
     prepare,
@@ -72,6 +74,15 @@ def test_the_answer_is_reached_over_the_other_documents(
     # Among the paths that `ask` prints; over one edge only, it is the first of them.
     walked = [path for path in paths if len(path) > 1]
     assert way in walked[: 1 if len(way) == 2 else 5]
+
+
+@pytest.mark.parametrize("question", _WAYS)
+def test_what_it_suggests_is_answered_or_shown(
+    database: Database, demo: str, question: str
+) -> None:
+    answer = make_pipeline(database, demo, settings=SUGGESTED).ask(question)
+    said = [answer.text, *(sentence.text for sentence in answer.shown_sentences)]
+    assert any(_WAYS[question][1] in each for each in said), said
 
 
 def test_the_document_with_the_answer_shares_few_words_with_the_question() -> None:
