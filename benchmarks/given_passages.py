@@ -12,8 +12,7 @@ answer counts, however sure. Needs no database. Prints Markdown.
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +21,9 @@ from reading import NAMES, answers_of, golden
 
 from kgp_neo4j.corpus.read.choosing import Calibration
 from kgp_neo4j.corpus.read.reader import load_reader
-from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
+from kgp_neo4j.train.examples import read_training_questions
+from kgp_neo4j.train.reader_calibration import calibration_error, is_right
+from kgp_neo4j.train.reader_examples import decomposed
 from kgp_neo4j.types.corpus import Passage
 
 #: Distractors that are put beside the supporting passages.
@@ -45,50 +46,22 @@ class Given:
         ]
 
 
-def distractors(record: common.Record) -> list[tuple[str, str]]:
-    """Return the passages of a question that do not support it."""
-    if "paragraphs" in record:
-        return [
-            (p["title"], p["paragraph_text"])
-            for p in record["paragraphs"]
-            if not p["is_supporting"]
-        ]
-    right = {title for title, _ in record["supporting_facts"]}
-    return [
-        (title, " ".join(" ".join(said).split()))
-        for title, said in record["context"]
-        if title not in right
-    ]
-
-
 def several(
-    records: Sequence[common.Record], draw: random.Random
+    records: Sequence[common.Record],
+    others: Mapping[str, Sequence[tuple[str, str]]],
+    draw: random.Random,
 ) -> tuple[list[Given], list[Given]]:
-    """Return the questions over their supporting passages, and with distractors beside these."""
+    """Return the questions over their supporting passages, and with some of `others` beside."""
     alone, among = [], []
     for record in records:
         right = [(p.title, p.text) for p in golden(record)]
-        others = distractors(record)
-        both = [*right, *draw.sample(others, min(_BESIDE, len(others)))]
+        beside = list(others[record["question"]])
+        both = [*right, *draw.sample(beside, min(_BESIDE, len(beside)))]
         draw.shuffle(right)
         draw.shuffle(both)
         alone.append(Given(record["question"], right, answers_of(record)))
         among.append(Given(record["question"], both, answers_of(record)))
     return alone, among
-
-
-def steps(records: Sequence[common.Record]) -> Iterator[Given]:
-    """Yield the single steps of MuSiQue's questions, each over its paragraph."""
-    for record in records:
-        paragraphs = {p["idx"]: p for p in record["paragraphs"]}
-        known: list[str] = []
-        for step in record["question_decomposition"]:
-            asked = re.sub(r"#(\d)", lambda m, known=known: known[int(m[1]) - 1], step["question"])
-            subject, found, relation = asked.partition(" >> ")
-            asked = f"What is the {relation} of {subject}?" if found else asked
-            known.append(str(step["answer"]))
-            said = paragraphs[step["paragraph_support_idx"]]
-            yield Given(asked, [(said["title"], said["paragraph_text"])], [step["answer"]])
 
 
 def linked(records: Sequence[common.Record]) -> Iterator[Given]:
@@ -116,12 +89,17 @@ def main() -> None:
     with common.explained():
         reader = load_reader(given.reader)
         for name, shown in NAMES.items():
-            records = common.questions_of(
-                given.folder / name / "dev.jsonl.gz", given.questions, given.seed
-            )
-            cases[shown, "golden"], cases[shown, "with three others"] = several(records, draw)
+            file = given.folder / name / "dev.jsonl.gz"
+            records = common.questions_of(file, given.questions, given.seed)
+            others = {q.question: q.distractors for q in read_training_questions([file])}
+            alone, among = several(records, others, draw)
+            cases[shown, "golden"], cases[shown, "with three others"] = alone, among
             if name == "musique":
-                cases[f"{shown}, single steps", "golden"] = list(steps(records))
+                cases[f"{shown}, single steps", "golden"] = [
+                    Given(question, [(title, text)], [answer])
+                    for record in records
+                    for question, answer, title, text in decomposed(record)
+                ]
         found = common.questions_of(given.folder / "iirc/dev.jsonl.gz", given.questions, given.seed)
         cases["IIRC, never trained on", "golden"] = list(linked(found))
     print(f"{common.described()}\n")
@@ -146,13 +124,7 @@ def main() -> None:
         print(f"| {name} | {len(asked)} | {passages} | {cells} |", flush=True)
     error = 100 * calibration_error(sure, right)
     print(f"\nHow sure, and how often right, on IIRC's questions; error {error:.1f} points\n")
-    print("| confidence | answers | mean | right |\n|---|---|---|---|")
-    for row in reliability(sure, right):
-        low = row["from"]
-        print(
-            f"| {low:.1f} to {low + 0.1:.1f} | {row['number']} | {100 * row['sure']:.0f} % "
-            f"| {100 * row['right']:.0f} % |"
-        )
+    print(common.reliability_table(sure, right))
 
 
 if __name__ == "__main__":

@@ -32,8 +32,10 @@ from kgp_neo4j.train.reader_examples import (
     bare,
     named,
     occurrences,
+    operation_on,
     read_reading_examples,
     stands,
+    without_brackets,
 )
 
 _BE = ("is", "was", "are", "were")
@@ -210,7 +212,7 @@ class Thing:
     @property
     def name(self) -> str:
         """Its title without what tells it from others of that name."""
-        return re.sub(r"\s*\([^()]*\)$", "", self.facts[0][0])
+        return without_brackets(self.facts[0][0])
 
     @property
     def value(self) -> str:
@@ -299,18 +301,14 @@ def _swapped(
         if same != (row["answer"] == "yes"):
             return None
         return question, "yes" if bare(now[0]) == bare(now[1]) else "no", others
-    winner = [bare(one.facts[0][0]) for one in things]
-    pair = (
-        ("longer", "shorter")
-        if things[0].relations[-1] == "True" and len(things[0].facts) == 2
-        else ("min", "max")
-    )
-    for operation in pair:
-        at = compare(operation, *before)
-        if at is not None and winner[at] == bare(row["answer"]):
-            chosen = compare(operation, *now)
-            return None if chosen is None else (question, others[chosen].name, others)
-    return None
+    names = [bare(one.facts[0][0]) for one in things]
+    winner = bare(row["answer"])
+    if names.count(winner) != 1:
+        return None
+    spans = things[0].relations[-1] == "True" and len(things[0].facts) == 2
+    operation = operation_on(before, names.index(winner), spans=spans)
+    chosen = compare(operation, *now) if operation else None
+    return None if chosen is None else (question, others[chosen].name, others)
 
 
 def _of_2wiki(

@@ -20,7 +20,7 @@ import _common as common
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.install import open_database
-from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
+from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
 
 NAMES = {"hotpotqa": "HotpotQA", "2wiki": "2WikiMultihopQA", "musique": "MuSiQue"}
@@ -168,13 +168,7 @@ def main() -> None:
                     right += got["right"]
     error = 100 * calibration_error(sure, right)
     print(f"\nHow sure, and how often right (retrieved, these sets); error {error:.1f} points\n")
-    print("| confidence | answers | mean | right |\n|---|---|---|---|")
-    for row in reliability(sure, right):
-        low = row["from"]
-        print(
-            f"| {low:.1f} to {low + 0.1:.1f} | {row['number']} | {100 * row['sure']:.0f} % "
-            f"| {100 * row['right']:.0f} % |"
-        )
+    print(common.reliability_table(sure, right))
 
 
 if __name__ == "__main__":

@@ -25,10 +25,13 @@ __all__ = [
     "Program",
     "ReadingExample",
     "bare",
+    "decomposed",
     "named",
     "occurrences",
+    "operation_on",
     "read_reading_examples",
     "stands",
+    "without_brackets",
 ]
 
 #: A span of a passage: its number, whether it is in the title, start and end.
@@ -256,10 +259,17 @@ def _program(
     if names.count(winner) != 1 or len({len(end) for end in ends.values()}) != 1:
         return None
     read = [" – ".join(said for *_, said in ends[subject]) for subject in subjects]
-    pair = ("longer", "shorter") if len(ends[subjects[0]]) == 2 else ("min", "max")
-    for operation in pair:
-        if compare(operation, read[0], read[1]) == names.index(winner):
-            return Program(operation, places, options if len(options) == 2 else ())
+    operation = operation_on(read, names.index(winner), spans=len(ends[subjects[0]]) == 2)
+    if operation is None:
+        return None
+    return Program(operation, places, options if len(options) == 2 else ())
+
+
+def operation_on(values: Sequence[str], chosen: int, *, spans: bool) -> str | None:
+    """Return the operation on two values, or spans of time, that chooses one; None for none."""
+    for operation in ("longer", "shorter") if spans else ("min", "max"):
+        if compare(operation, values[0], values[1]) == chosen:
+            return operation
     return None
 
 
@@ -286,19 +296,20 @@ def stands(text: str, said: str) -> tuple[int, int] | None:
 
 def named(question: str, title: str) -> tuple[int, int] | None:
     """Return where a question names a title, whole or without its "(disambiguator)"."""
-    for name in (title, _without_brackets(title)):
+    for name in (title, without_brackets(title)):
         if found := occurrences(question, name):
             return found[0]
     return None
 
 
-def _without_brackets(title: str) -> str:
+def without_brackets(title: str) -> str:
+    """Return a title without its "(disambiguator)"."""
     return re.sub(r"\s*\([^()]*\)$", "", title).strip()
 
 
 def bare(title: str) -> str:
     """Return a title without its "(disambiguator)", in small letters, to be compared."""
-    return _without_brackets(title).casefold()
+    return without_brackets(title).casefold()
 
 
 def _places(passages: Sequence[tuple[str, str]], answer: str) -> tuple[Place, ...]:
@@ -312,7 +323,7 @@ def _places(passages: Sequence[tuple[str, str]], answer: str) -> tuple[Place, ..
 
 def _steps(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
     """Yield the single steps that 2WikiMultihopQA and MuSiQue give, each over its one passage."""
-    for asked, answer, title, text in (*_triples(value), *_decomposed(value)):
+    for asked, answer, title, text in (*_triples(value), *decomposed(value)):
         places = _places(((title, text),), answer)
         if places:
             passages = ((title, text),)
@@ -330,7 +341,8 @@ def _triples(value: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
             yield f"What is the {relation} of {subject}?", thing, subject, texts[subject]
 
 
-def _decomposed(value: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def decomposed(value: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield MuSiQue's single steps, each as question, answer, title and text of its paragraph."""
     steps = value.get("question_decomposition")
     if not isinstance(steps, list):
         return
