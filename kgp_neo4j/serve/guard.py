@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sys
@@ -12,12 +13,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.environment.spans import span
+from kgp_neo4j.serve.bodies import LARGEST_BODY
 from kgp_neo4j.serve.metrics import Metrics
-from kgp_neo4j.serve.problems import ProblemError, response_to
+from kgp_neo4j.serve.problems import ProblemError, respond
 from kgp_neo4j.serve.tokens import EVERYTHING, NOTHING, Access, Tokens
 
 with needs("serve", "the service"):
+    from fastapi import Request
     from starlette.datastructures import Headers, MutableHeaders
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -36,14 +38,19 @@ _SECURE = {
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+#: Where a body may be larger: what it may be there is the setting of uploads.
+_UPLOADS = "/documents"
+#: Seconds until the next piece of a body has to be there.
+_PIECE_SECONDS = 30.0
 _LOG = logging.getLogger("kgp_neo4j.serve")
 
 
 class Guard:
     """Let requests through that may pass, and note how each was answered.
 
-    The access of a request stands in its state, beside its `id`; handlers may add what the log is
-    to say (`noted`).
+    The access of a request stands in its state, beside its `id`; what the functions that answer add
+    to `logged` stands in the log, too. A body must not be too large, and each piece of it has to
+    come within half a minute.
     """
 
     def __init__(self, app: ASGIApp, tokens: Tokens | None, metrics: Metrics) -> None:
@@ -55,11 +62,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        status = 500
+        status, size, whole = 500, 0, False
         key = uuid.uuid4().hex
-        noted: dict[str, Any] = {}
+        logged: dict[str, Any] = {}
         state = scope.setdefault("state", {})
-        state.update(id=key, noted=noted)
+        state.update(id=key, logged=logged)
+        static = scope["path"].startswith("/static/")
 
         async def send_secured(message: Message) -> None:
             nonlocal status
@@ -68,33 +76,40 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 headers.update(_SECURE)
                 headers["x-request-id"] = key
-                headers.setdefault("cache-control", "no-store")
+                headers.setdefault("cache-control", "no-cache" if static else "no-store")
             await send(message)
 
-        with span("request", **{"http.request.method": scope["method"], "kgp.request": key}):
+        async def receive_in_time() -> Message:
+            nonlocal size, whole
+            if whole:  # what comes now is that the client goes
+                return await receive()
             try:
-                state["access"] = access = self._admitted(scope)
-                noted["token"] = access.name
-                await self._app(scope, receive, send_secured)
-            except ProblemError as problem:
-                await response_to(problem)(scope, receive, send_secured)
-        seconds = time.perf_counter() - began
-        route = state.get("route", "(none)")
-        method = scope["method"] if scope["method"].isalpha() and len(scope["method"]) < 9 else "?"
-        self._metrics.count_request(method, route, status, seconds)
-        _LOG.info(
-            "request",
-            extra={
-                "told": {
-                    "id": key,
-                    "method": method,
-                    "route": route,
-                    "status": status,
-                    "seconds": round(seconds, 4),
-                    **noted,
-                }
-            },
-        )
+                async with asyncio.timeout(_PIECE_SECONDS):
+                    message = await receive()
+            except TimeoutError:
+                raise ProblemError(408, "the body does not come on") from None
+            size += len(message.get("body", b""))
+            if size > LARGEST_BODY and scope["path"] != _UPLOADS:
+                raise ProblemError(413, f"the body has more than {LARGEST_BODY // 1024} KiB")
+            whole = not message.get("more_body", False)
+            return message
+
+        try:
+            state["access"] = access = self._admitted(scope)
+            logged["token"] = access.name
+            await self._app(scope, receive_in_time, send_secured)
+        except ProblemError as problem:
+            response = await respond(Request(scope), problem)
+            await response(scope, receive, send_secured)
+        finally:
+            seconds = time.perf_counter() - began
+            route = "/static" if static else getattr(scope.get("route"), "path", "(none)")
+            known = scope["method"].isalpha() and len(scope["method"]) < 9
+            method = scope["method"] if known else "?"
+            self._metrics.count_request(method, route, status, seconds)
+            request = {"id": key, "method": method, "route": route, "status": status}
+            request |= {"seconds": round(seconds, 4), **logged}
+            _LOG.info("request", extra={"request": request})
 
     def _admitted(self, scope: Scope) -> Access:
         """Return what the sender of a request may see and do; raises ProblemError where nothing."""
@@ -110,9 +125,9 @@ class Guard:
             raise ProblemError(403, "a page of another origin may not send this")
         if self._tokens is None:
             return EVERYTHING
-        found = self._tokens.find(headers.get("authorization", ""))
-        if found is not None:
-            return found
+        access = self._tokens.find(headers.get("authorization", ""))
+        if access is not None:
+            return access
         if scope["path"] in _OPEN or scope["path"].startswith("/static/"):
             return NOTHING
         raise ProblemError(
@@ -142,19 +157,19 @@ def set_up_log(as_json: bool) -> None:
 
 class _Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        told = getattr(record, "told", {})
-        said = " ".join(f"{name}={value!r}" for name, value in told.items())
-        return f"{super().format(record)} {said}".rstrip()
+        request = getattr(record, "request", {})
+        fields = " ".join(f"{name}={value!r}" for name, value in request.items())
+        return f"{super().format(record)} {fields}".rstrip()
 
 
 class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        made: dict[str, Any] = {
+        line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
-            **getattr(record, "told", {}),
+            **getattr(record, "request", {}),
         }
         if record.exc_info:
-            made["error"] = self.formatException(record.exc_info)
-        return json.dumps(made)
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line)

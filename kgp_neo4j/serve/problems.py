@@ -7,7 +7,6 @@ from pathlib import PurePath
 from typing import Any
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.serve.stream import ClientGoneError
 from kgp_neo4j.serve.work import BusyError
 from kgp_neo4j.types.errors import (
     ConfigurationError,
@@ -23,31 +22,42 @@ from kgp_neo4j.types.errors import (
 )
 
 with needs("serve", "the service"):
-    from starlette.exceptions import HTTPException
-    from starlette.responses import JSONResponse
+    from fastapi import HTTPException, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import JSONResponse
+    from starlette.exceptions import HTTPException as AnyHTTPException
+    from starlette.requests import ClientDisconnect
 
-__all__ = ["ProblemError", "missing", "problem_of", "response_to"]
+__all__ = ["FAILURES", "ProblemError", "missing", "problem_of", "respond"]
 
 _LOG = logging.getLogger("kgp_neo4j.serve")
+#: The errors that become a response; of any other the service says only that it failed.
+FAILURES: tuple[type[Exception], ...] = (
+    KgpError,
+    BusyError,
+    ClientDisconnect,
+    AnyHTTPException,
+    RequestValidationError,
+    Exception,
+)
 
 
-class ProblemError(Exception):
+class ProblemError(HTTPException):
     """A request that is answered with an error status; `hint` is a sentence with the remedy."""
 
     def __init__(
         self, status: int, what: str, hint: str = "", headers: dict[str, str] | None = None
     ) -> None:
-        super().__init__(what)
-        self.status, self.what, self.hint = status, what, hint
-        self.headers = headers or {}
+        super().__init__(status, what, headers)
+        self.hint = hint
 
     def record(self) -> dict[str, Any]:
         """Return what the response says."""
-        return {"error": {"status": self.status, "what": self.what, "hint": self.hint}}
+        return {"error": {"status": self.status_code, "what": self.detail, "hint": self.hint}}
 
 
 def missing(what: str, name: str) -> ProblemError:
-    """Return the problem of a thing that is not there, or that the token does not see."""
+    """Return the problem of a thing that does not exist, or that the token does not see."""
     return ProblemError(404, f"there is no {what} named {name!r}")
 
 
@@ -66,28 +76,27 @@ def problem_of(error: Exception) -> ProblemError:
                 f"Come again in {error.seconds} s.",
                 {"retry-after": str(error.seconds)},
             )
-        case ClientGoneError():
+        case ClientDisconnect():
             return ProblemError(499, "the client has gone")
-        case HTTPException():
+        case AnyHTTPException():
             return ProblemError(error.status_code, error.detail, headers=dict(error.headers or {}))
+        case RequestValidationError():
+            return _invalid(error)
         case StoppedError():
             return ProblemError(504, error.what)
         case InputError():
-            where = PurePath(error.where).name if error.where else ""
-            return ProblemError(
-                400, f"{where}: {error.what}" if where else error.what, error.hint or ""
-            )
+            where = f"{PurePath(error.where).name}: " if error.where else ""
+            return ProblemError(400, where + error.what, error.hint or "")
         case ConfigurationError():
             return ProblemError(400, error.what)
         case CorpusError() | GraphError() | TraceError():
-            # Their hints name what else there is.
+            # Their hints name what other corpora and graphs exist.
             return ProblemError(409, error.what)
     _LOG.error("failed", exc_info=error)
     match error:
         case DatabaseError() | ServerError():
-            return ProblemError(
-                503, "the database does not answer this", headers={"retry-after": "5"}
-            )
+            headers = {"retry-after": "5"}
+            return ProblemError(503, "the database does not answer this", headers=headers)
         case ModelError():
             return ProblemError(502, "the language model does not answer")
         case KgpError():
@@ -95,7 +104,17 @@ def problem_of(error: Exception) -> ProblemError:
     return ProblemError(500, "the service failed; its log says why")
 
 
-def response_to(error: Exception) -> JSONResponse:
+def _invalid(error: RequestValidationError) -> ProblemError:
+    """Return the problem of a request that is not as described; values are not repeated."""
+    if isinstance(error.body, bytes):
+        hint = "Send it with Content-Type: application/json."
+        return ProblemError(415, "the body is not JSON", hint)
+    wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+    in_address = all(e["loc"][0] != "body" for e in error.errors())
+    return ProblemError(400 if in_address else 422, wrong[:500])
+
+
+async def respond(request: Request, error: Exception) -> JSONResponse:
     """Return the response to a request that failed."""
     problem = problem_of(error)
-    return JSONResponse(problem.record(), problem.status, headers=problem.headers)
+    return JSONResponse(problem.record(), problem.status_code, headers=problem.headers)

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any
 
 from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
@@ -15,82 +15,92 @@ from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.graphdb.async_store import events_of, listen
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
+from kgp_neo4j.serve.access import Reads, TheService
 from kgp_neo4j.serve.answers import (
     answer_record,
     map_record,
     passage_records,
     reasoning_record,
 )
-from kgp_neo4j.serve.bodies import Ask, Map, Retrieve, body_of
+from kgp_neo4j.serve.bodies import Ask, Map, Retrieve
 from kgp_neo4j.serve.problems import ProblemError, problem_of
 from kgp_neo4j.serve.service import Service
-from kgp_neo4j.serve.stream import EventResponse, while_connected
-from kgp_neo4j.serve.tokens import Access
+from kgp_neo4j.serve.stream import event_response, json_response, wants_events, while_connected
 from kgp_neo4j.text.safe import Stream
-from kgp_neo4j.types.json_records import to_json
+from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.settings import TraversalSettings
 
 with needs("serve", "the service"):
-    from starlette.requests import Request
-    from starlette.responses import Response
+    from fastapi import APIRouter, Request, Response
 
-__all__ = ["ask", "json_response", "mind_map", "retrieve"]
+__all__ = ["router"]
 
-_R = TypeVar("_R")
+router = APIRouter(tags=["questions"])
 
 #: How what is told of a job reads in an event.
 _SHOWN: dict[str, Callable[[Any], Any]] = {
     "passages": passage_records,
-    "entities": lambda found: [asdict(each) for each in found],
+    "entities": lambda entities: [asdict(each) for each in entities],
     "evidence": reasoning_record,
 }
 
 
-async def ask(service: Service, access: Access, request: Request) -> Response:
-    """Answer a question over a corpus, with passages, paths and marks."""
-    body = await body_of(request, Ask)
+@router.post("/ask")
+async def ask(body: Ask, access: Reads, service: TheService, request: Request) -> Response:
+    """Answer a question over a corpus, with passages, paths and marks.
+
+    As events: `hop`, `passages`, `text` (pieces of a model's reply), `answer`, `done` or `error`.
+    """
     if body.trace and "load" not in access.rights:
         raise ProblemError(403, "the token may not keep a trace")
 
-    def work() -> dict[str, Any]:
-        pipeline = _pipeline(service, body, model=body.model)
-        told = Stream(lambda text: tell("text", lambda: text))
-        answer = pipeline.ask(body.question, type_=body.type, on_text=told.write)
-        told.close()
+    def answer() -> dict[str, Any]:
+        pipeline = _pipeline(service, body, model=body.model, form=body.form)
+        reply = Stream(lambda text: tell("text", lambda: text))
+        answer = pipeline.ask(body.question, type_=body.type, on_text=reply.write)
+        reply.close()
         service.metrics.count_usage(access.name, body.corpus, answer.usage)
         if body.trace:
             answer = with_trace(service.database, answer)
         return answer_record(answer)
 
-    return await _answered(service, request, body, service.for_corpus(access, body.corpus, work))
+    return await _answered(service, request, body, service.for_corpus(access, body.corpus, answer))
 
 
-async def retrieve(service: Service, access: Access, request: Request) -> Response:
-    """Return the passages of a corpus that answer a question together, best first."""
-    body = await body_of(request, Retrieve)
+@router.post("/retrieve")
+async def retrieve(
+    body: Retrieve, access: Reads, service: TheService, request: Request
+) -> Response:
+    """Return the passages of a corpus that answer a question together, best first.
 
-    def work() -> dict[str, Any]:
+    As events: `hop`, `passages`, `answer`, `done` or `error`.
+    """
+
+    def search() -> dict[str, Any]:
         pipeline = _pipeline(service, body, model=body.rerank == "llm")
-        found = pipeline.retrieve(body.question)
+        retrieval = pipeline.retrieve(body.question)
         if pipeline.meter is not None:
             service.metrics.count_usage(access.name, body.corpus, pipeline.meter.take_usage())
         return {
-            "passages": passage_records(found),
-            "notes": list(found.notes),
-            "seconds": found.seconds,
+            "passages": passage_records(retrieval),
+            "notes": list(retrieval.notes),
+            "seconds": retrieval.seconds,
         }
 
-    return await _answered(service, request, body, service.for_corpus(access, body.corpus, work))
+    return await _answered(service, request, body, service.for_corpus(access, body.corpus, search))
 
 
-async def mind_map(service: Service, access: Access, request: Request) -> Response:
-    """Answer a question over a knowledge graph with a mind map whose every edge was checked."""
-    body = await body_of(request, Map)
+@router.post("/mindmap")
+async def mind_map(body: Map, access: Reads, service: TheService, request: Request) -> Response:
+    """Answer a question over a knowledge graph with a mind map whose every edge was checked.
 
-    def work() -> dict[str, Any]:
+    As events: `entities`, `evidence`, `answer`, `done` or `error`.
+    """
+
+    def answer() -> dict[str, Any]:
         service.require(access, "graph", body.graph)
         meter = MeteredModel(service.model) if service.model and body.model else None
-        made = ask_graph(
+        mind_map = ask_graph(
             service.database,
             body.graph,
             body.question,
@@ -98,12 +108,12 @@ async def mind_map(service: Service, access: Access, request: Request) -> Respon
         )
         if meter is not None:
             service.metrics.count_usage(access.name, body.graph, meter.take_usage())
-        return map_record(made)
+        return map_record(mind_map)
 
-    return await _answered(service, request, body, work)
+    return await _answered(service, request, body, answer)
 
 
-def _pipeline(service: Service, body: Retrieve | Ask, *, model: bool) -> Pipeline:
+def _pipeline(service: Service, body: Retrieve, *, model: bool, form: Form = "short") -> Pipeline:
     """Return a pipeline of this question's own: another may have loaded or connected meanwhile."""
     return make_pipeline(
         service.database,
@@ -111,44 +121,35 @@ def _pipeline(service: Service, body: Retrieve | Ask, *, model: bool) -> Pipelin
         method=body.method,
         settings=TraversalSettings(budget=body.budget),
         model=service.model if model else None,
-        form=body.form if isinstance(body, Ask) else "short",
+        form=form,
         rerank=body.rerank,
     )
 
 
 async def _answered(
-    service: Service,
-    request: Request,
-    body: Ask | Retrieve | Map,
-    work: Callable[[], dict[str, Any]],
+    service: Service, request: Request, body: Retrieve | Map, work: Callable[[], dict[str, Any]]
 ) -> Response:
     """Do the work for a question; answer with the whole, or with events while it is done."""
     if service.settings.log_questions:
-        request.state.noted["question"] = body.question
+        request.state.logged["question"] = body.question
     job = service.question_job(request.state.id)
-    told = listen(job)
+    events = listen(job)
     waiting = service.questions.begin(job, work)
-    if body.stream or "text/event-stream" in request.headers.get("accept", ""):
-        return EventResponse(_events(job, events_of(told, waiting)))
+    if body.stream or wants_events(request):
+        return event_response(_shown_events(job, events_of(events, waiting)))
     return json_response(await while_connected(request, waiting))
 
 
-async def _events(
-    job: Job, told: AsyncGenerator[tuple[str, Any]]
+async def _shown_events(
+    job: Job, events: AsyncGenerator[tuple[str, Any]]
 ) -> AsyncGenerator[tuple[str, Any]]:
-    """Yield what is told as a response shows it, and `done` or `error` at the end."""
+    """Yield events as a response shows them, and `done` or `error` at the end."""
     began = time.perf_counter()
     try:
-        async with aclosing(told):
-            async for name, value in told:
+        async with aclosing(events):
+            async for name, value in events:
                 yield name, _SHOWN.get(name, lambda shown: shown)(value)
     except Exception as error:
         yield "error", problem_of(error).record()["error"]
     else:
         yield "done", {"seconds": round(time.perf_counter() - began, 4), "id": job.id}
-
-
-def json_response(value: Any, status: int = 200) -> Response:
-    """Return a record as a JSON response."""
-    data = to_json(value).encode(errors="replace")
-    return Response(data, status, media_type="application/json")

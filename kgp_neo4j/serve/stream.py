@@ -3,102 +3,79 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, TypeVar
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.types.json_records import to_json
 
 with needs("serve", "the service"):
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.types import Receive, Scope, Send
+    from fastapi import Request, Response
+    from fastapi.responses import StreamingResponse
+    from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+    from starlette.requests import ClientDisconnect
 
-__all__ = ["ClientGoneError", "EventResponse", "while_connected"]
+__all__ = ["event_response", "json_response", "wants_events", "while_connected"]
 
 _R = TypeVar("_R")
 #: Seconds of silence after which a comment shows proxies that the connection lives.
 _SILENCE = 15.0
 
 
-class ClientGoneError(Exception):
-    """Nobody waits for the response any longer."""
+def json_response(value: Any, status: int = 200) -> Response:
+    """Return a record as a JSON response."""
+    data = to_json(value).encode(errors="replace")
+    return Response(data, status, media_type="application/json")
+
+
+def wants_events(request: Request) -> bool:
+    """Return whether a request asks for server-sent events by its header."""
+    return "text/event-stream" in request.headers.get("accept", "")
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, _R]) -> _R:
     """Return what `work` returns; it is cancelled when the client goes."""
     task = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_left(request.receive))
+    leaving = asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise ClientGoneError
+        raise ClientDisconnect
     finally:
         task.cancel()
         leaving.cancel()
 
 
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-class EventResponse(Response):
-    """Server-sent events from pairs of a name and a value, which becomes JSON."""
+def event_response(events: AsyncGenerator[tuple[str, Any]]) -> Response:
+    """Return a response of server-sent events from pairs of a name and a value.
 
-    media_type = "text/event-stream"
-
-    def __init__(
-        self,
-        events: AsyncGenerator[tuple[str, Any]],
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        self.status_code = 200
-        self.background = None
-        self._events = events
-        self.init_headers(
-            {"cache-control": "no-store", "x-accel-buffering": "no", **(headers or {})}
-        )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events until the last of them, or until the client goes."""
-        sending = asyncio.ensure_future(self._send(send))
-        leaving = asyncio.ensure_future(_left(receive))
-        try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if sending.done():
-                sending.result()
-        finally:
-            leaving.cancel()
-            sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError, OSError):
-                await sending
-            await self._events.aclose()
-
-    async def _send(self, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        following = asyncio.ensure_future(anext(self._events))
-        try:
-            while True:
-                done, _ = await asyncio.wait({following}, timeout=_SILENCE)
-                if not done:
-                    await send(_body(b":\n\n", more=True))
-                    continue
-                try:
-                    name, value = following.result()
-                except StopAsyncIteration:
-                    break
-                data = to_json(value).replace("\u2028", "\\u2028").encode(errors="replace")
-                await send(_body(b"event: %s\ndata: %s\n\n" % (name.encode(), data), more=True))
-                following = asyncio.ensure_future(anext(self._events))
-        finally:
-            following.cancel()
-            with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration):
-                await following
-        await send(_body(b"", more=False))
+    The generator is closed when the client goes.
+    """
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(_lines(events), headers=headers, media_type="text/event-stream")
 
 
-def _body(data: bytes, *, more: bool) -> dict[str, Any]:
-    return {"type": "http.response.body", "body": data, "more_body": more}
+async def _lines(events: AsyncGenerator[tuple[str, Any]]) -> AsyncGenerator[bytes]:
+    # The next event is awaited in a task of its own: a comment sent meanwhile must not cancel it.
+    following = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait({following}, timeout=_SILENCE)
+            if not done:
+                yield KEEPALIVE_COMMENT
+                continue
+            event = following.result()
+            if event is None:
+                return
+            following = asyncio.ensure_future(anext(events, None))
+            name, value = event
+            data = to_json(value).encode(errors="replace").decode()
+            yield format_sse_event(event=name, data_str=data)
+    finally:
+        following.cancel()

@@ -12,9 +12,13 @@ import stat
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal, TypeVar
 
+from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.types.errors import ConfigurationError
+
+with needs("serve", "the service"):
+    from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 __all__ = ["EVERYTHING", "NOTHING", "RIGHTS", "Access", "Tokens", "add_token"]
 
@@ -23,7 +27,29 @@ RIGHTS = ("read", "load", "admin")
 #: In a list of corpora or graphs: all of them, also those that come later.
 _ALL = "*"
 _LOG = logging.getLogger("kgp_neo4j.serve")
-_FIELDS = {"name", "sha256", "corpora", "graphs", "rights"}
+
+
+class _Entry(BaseModel):
+    """One token, as the file has it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, Field(pattern=r"\S")]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    corpora: list[str] = []
+    graphs: list[str] = []
+    rights: Annotated[list[Literal["read", "load", "admin"]], Field(min_length=1)]
+
+    def access(self) -> Access:
+        """Return what this token may see and do."""
+        corpora, graphs = (
+            None if _ALL in names else frozenset(names) for names in (self.corpora, self.graphs)
+        )
+        return Access(self.name, corpora, graphs, frozenset(self.rights))
+
+
+class _File(BaseModel):
+    tokens: list[_Entry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +103,22 @@ class Tokens:
         if scheme.lower() != "bearer":
             return None
         self._look()
-        given = hashlib.sha256(token.strip().encode(errors="replace")).digest()
-        found = None
-        for digest, access in self._accesses:
-            if hmac.compare_digest(digest, given):
-                found = access
-        return found
+        sent = hashlib.sha256(token.strip().encode(errors="replace")).digest()
+        matches = [a for digest, a in self._accesses if hmac.compare_digest(digest, sent)]
+        return matches[-1] if matches else None
 
 
 def _accesses(path: Path) -> list[tuple[bytes, Access]]:
-    return [(bytes.fromhex(each["sha256"]), _access(each)) for each in _entries(path)]
+    return [(bytes.fromhex(entry.sha256), entry.access()) for entry in _read(path).tokens]
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
     """Return what changes with a file and its mode; zeros where it cannot be looked at."""
     try:
-        found = path.stat()
+        state = path.stat()
     except OSError:
         return 0, 0, 0
-    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+    return state.st_ino, state.st_mtime_ns, state.st_ctime_ns
 
 
 def add_token(
@@ -110,42 +133,47 @@ def add_token(
 
     It is not stored and cannot be shown again. Raises ConfigurationError where the name is taken.
     """
-    entries = _entries(path) if path.exists() else []
-    if name in {each["name"] for each in entries}:
+    file = _read(path) if path.exists() else _File(tokens=[])
+    if name in {entry.name for entry in file.tokens}:
         raise ConfigurationError(
             f"there is a token named {name!r} already",
             where=str(path),
             hint="Choose another name, or remove its entry from the file.",
         )
     token = f"kgp_{secrets.token_urlsafe(32)}"
-    entries.append(
-        {
-            "name": name,
-            "sha256": hashlib.sha256(token.encode()).hexdigest(),
-            "corpora": sorted(corpora),
-            "graphs": sorted(graphs),
-            "rights": [right for right in RIGHTS if right in rights],
-        }
-    )
-    _check(entries[-1], path)
-    _write(path, entries)
+    entry = {
+        "name": name,
+        "sha256": hashlib.sha256(token.encode()).hexdigest(),
+        "corpora": sorted(corpora),
+        "graphs": sorted(graphs),
+        "rights": [right for right in RIGHTS if right in rights],
+    }
+    file.tokens.append(_checked(_Entry, json.dumps(entry), path))
+    _write(path, file)
     return token
 
 
-def _access(entry: dict[str, Any]) -> Access:
-    def named(names: list[str]) -> frozenset[str] | None:
-        return None if _ALL in names else frozenset(names)
-
-    return Access(
-        entry["name"],
-        named(entry.get("corpora", [])),
-        named(entry.get("graphs", [])),
-        frozenset(entry["rights"]),
-    )
+_M = TypeVar("_M", bound=BaseModel)
 
 
-def _entries(path: Path) -> list[dict[str, Any]]:
-    """Return the entries of a file, each checked."""
+def _checked(model: type[_M], text: str, path: Path) -> _M:
+    """Return JSON as a model; raises ConfigurationError where it says something else."""
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": ")
+            for each in error.errors(include_input=False)
+        )
+        raise ConfigurationError(
+            f"the file of tokens is wrong ({wrong})",
+            where=str(path),
+            hint="docs/serve.md shows one; `kgp-neo4j serve token NAME --tokens FILE` makes it.",
+        ) from None
+
+
+def _read(path: Path) -> _File:
+    """Return the entries of a file; raises ConfigurationError where others may read it."""
     try:
         with path.open(encoding="utf-8") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -155,69 +183,26 @@ def _entries(path: Path) -> list[dict[str, Any]]:
                     where=str(path),
                     hint="Run chmod 600 on it.",
                 )
-            held = json.load(file)
-    except OSError as error:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"the file of tokens cannot be read ({error.strerror})",
+            f"the file of tokens cannot be read ({getattr(error, 'strerror', '') or error})",
             where=str(path),
             hint="`kgp-neo4j serve token NAME --tokens FILE` makes one.",
         ) from error
-    except ValueError as error:
-        raise ConfigurationError(
-            f"the file of tokens is not JSON ({error})", where=str(path)
-        ) from error
-    entries = held.get("tokens") if isinstance(held, dict) else None
-    if not isinstance(entries, list):
-        raise ConfigurationError(
-            'the file of tokens has no list "tokens"',
-            where=str(path),
-            hint="`kgp-neo4j serve token NAME --tokens FILE` makes one.",
-        )
-    for entry in entries:
-        _check(entry, path)
-    return entries
+    return _checked(_File, text, path)
 
 
-def _check(entry: Any, path: Path) -> None:
-    """Raise ConfigurationError for an entry that says something else than it may."""
-
-    def texts(name: str) -> bool:
-        held = entry.get(name, [])
-        return isinstance(held, list) and all(isinstance(each, str) for each in held)
-
-    wrong = "an entry is no object"
-    if isinstance(entry, dict):
-        digest = entry.get("sha256")
-        if not isinstance(entry.get("name"), str) or not entry["name"].strip():
-            wrong = "a token has no name"
-        elif unknown := sorted(entry.keys() - _FIELDS):
-            wrong = f"the token {entry['name']!r} has unknown fields ({', '.join(unknown)})"
-        elif not isinstance(digest, str) or not _is_digest(digest):
-            wrong = f"the token {entry['name']!r} has no SHA-256 of 64 hex digits"
-        elif not texts("corpora") or not texts("graphs"):
-            wrong = f"the corpora and graphs of the token {entry['name']!r} are no lists of names"
-        elif not texts("rights") or not entry.get("rights") or set(entry["rights"]) - set(RIGHTS):
-            wrong = f"the rights of the token {entry['name']!r} are not among {', '.join(RIGHTS)}"
-        else:
-            return
-    raise ConfigurationError(wrong, where=str(path), hint="docs/serve.md shows such a file.")
-
-
-def _is_digest(text: str) -> bool:
-    return len(text) == 64 and all(letter in "0123456789abcdef" for letter in text)
-
-
-def _write(path: Path, entries: list[dict[str, Any]]) -> None:
+def _write(path: Path, content: _File) -> None:
     """Replace the file at once, readable by its owner alone."""
-    made = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    written = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump({"tokens": entries}, file, indent=2, ensure_ascii=True)
-            file.write("\n")
-        made.replace(path)
+        with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(f"{content.model_dump_json(indent=2)}\n")
+        written.replace(path)
     except OSError as error:
-        made.unlink(missing_ok=True)
+        written.unlink(missing_ok=True)
         raise ConfigurationError(
             f"the file of tokens cannot be written ({error.strerror})", where=str(path)
         ) from error

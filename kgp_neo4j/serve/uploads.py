@@ -13,49 +13,60 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.corpus.connect.graphs import connect
+from kgp_neo4j.corpus.connect.graphs import connect as make_graphs
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.files import EXTENSIONS, extension
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.graphdb.async_store import Told, events_of, listen
-from kgp_neo4j.serve.bodies import pieces
+from kgp_neo4j.serve.access import CorpusName, Loads, TheService
 from kgp_neo4j.serve.problems import ProblemError, problem_of
-from kgp_neo4j.serve.questions import json_response
 from kgp_neo4j.serve.service import Service
-from kgp_neo4j.serve.stream import EventResponse
-from kgp_neo4j.serve.tokens import Access
+from kgp_neo4j.serve.stream import event_response, json_response, wants_events
 from kgp_neo4j.text.safe import plain
+from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json
 
 with needs("serve", "the service"):
-    from starlette.requests import Request
-    from starlette.responses import Response
+    from fastapi import APIRouter, Request, Response
 
-__all__ = ["file_name", "upload"]
+__all__ = ["file_name", "router"]
 
 #: Most bytes of a file's name: what file systems take, with room for an ending.
 _LONGEST = 120
 _MEGABYTE = 1024 * 1024
+_BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+
+router = APIRouter(tags=["documents"])
 
 
-async def upload(service: Service, access: Access, request: Request) -> Response:
+@router.post(
+    "/documents",
+    status_code=201,
+    openapi_extra={"requestBody": {"required": True, "content": _BYTES}},
+)
+async def upload(
+    corpus: CorpusName,
+    access: Loads,
+    service: TheService,
+    request: Request,
+    name: str = "",
+    connect: bool = True,
+) -> Response:
     """Load the file that is the body into a corpus, and connect it; `name` is the file's name.
 
-    It is answered once everything is stored; as events, with the progress before that. With
-    `connect=false` the passages stay unconnected.
+    It is answered once everything is stored; as events, with the progress before that: `progress`,
+    `loaded`, `done` or `error`. With `connect=false` the passages stay unconnected.
     """
-    corpus = request.query_params.get("corpus", "")
-    name = file_name(request.query_params.get("name", ""))
-    joined = request.query_params.get("connect", "true") != "false"
+    name = file_name(name)
     checked_corpus(corpus)
     if not access.sees("corpus", corpus):
         # To make a corpus one must be allowed its name, so there is nothing to hide.
         raise ProblemError(403, "the token may not load into this corpus")
     file = await _received(service, request, name)
 
-    def work() -> dict[str, Any]:
+    def store() -> dict[str, Any]:
         # The folder belongs to the corpus: the same file again replaces its documents.
         folder = service.settings.folder / corpus_scope(corpus)
         place = folder / name
@@ -63,73 +74,73 @@ async def upload(service: Service, access: Access, request: Request) -> Response
             folder.mkdir(mode=0o700, exist_ok=True)
             file.replace(place)
             report = load(service.database, [place], corpus)
-            tell("loaded", lambda: _told(report, folder))
-            seconds = connect(service.database, corpus).seconds["all"] if joined else None
+            tell("loaded", lambda: _report_record(report, folder))
+            seconds = make_graphs(service.database, corpus).seconds["all"] if connect else None
         finally:
             file.unlink(missing_ok=True)
             place.unlink(missing_ok=True)
-        return {"loaded": _told(report, folder), "connected": joined, "seconds": seconds}
+        return {
+            "loaded": _report_record(report, folder),
+            "connected": connect,
+            "seconds": seconds,
+        }
 
     job = Job()
-    told = listen(job)
+    events = listen(job)
     try:
-        waiting = service.loads.begin(job, work)
+        waiting = service.loads.begin(job, store)
     except BaseException:
         file.unlink(missing_ok=True)
         raise
-    if "text/event-stream" in request.headers.get("accept", ""):
-        return EventResponse(_events(told, waiting))
+    if wants_events(request):
+        return event_response(_shown_events(events, waiting))
     return json_response(await waiting, 201)
 
 
-async def _events(told: Told, waiting: Any) -> AsyncGenerator[tuple[str, Any]]:
+async def _shown_events(events: Told, waiting: Any) -> AsyncGenerator[tuple[str, Any]]:
     """Yield the progress of a load, and `done` once all of it is stored."""
     try:
         # Whoever leaves now still has the file loaded.
-        async for event in events_of(told, waiting, last="done", keep=True):
+        async for event in events_of(events, waiting, last="done", keep=True):
             yield event
     except Exception as error:
         yield "error", problem_of(error).record()["error"]
 
 
-def _told(report: Any, folder: Path) -> dict[str, Any]:
+def _report_record(report: LoadReport, folder: Path) -> dict[str, Any]:
     """Return a report without the folder in which the file lay."""
-    made: dict[str, Any] = json.loads(to_json(asdict(report)).replace(f"{folder}{os.sep}", ""))
-    return made
+    record: dict[str, Any] = json.loads(to_json(asdict(report)).replace(f"{folder}{os.sep}", ""))
+    return record
 
 
 async def _received(service: Service, request: Request, name: str) -> Path:
     """Write the body to a file and return its path; raises ProblemError where it is too large."""
-    most = service.settings.upload * _MEGABYTE
+    limit = service.settings.upload * _MEGABYTE
+    too_large = ProblemError(413, f"the file is larger than {service.settings.upload} MB")
     length = request.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > most:
-        raise _too_large(service)
+    if length.isdecimal() and int(length) > limit:
+        raise too_large
     folder = service.settings.folder
-    made = folder / f"incoming-{secrets.token_hex(8)}"
+    path = folder / f"incoming-{secrets.token_hex(8)}"
     size = 0
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            async for piece in pieces(request):
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            async for piece in request.stream():
                 size += len(piece)
-                if size > most:
-                    raise _too_large(service)
+                if size > limit:
+                    raise too_large
                 await asyncio.to_thread(file.write, piece)
+        if not size:
+            raise ProblemError(400, f"{name}: the file is empty")
     except OSError as error:
-        made.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise ProblemError(507 if full else 500, "the file cannot be kept") from error
     except BaseException:
-        made.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         raise
-    if not size:
-        made.unlink(missing_ok=True)
-        raise ProblemError(400, f"{name}: the file is empty")
-    return made
-
-
-def _too_large(service: Service) -> ProblemError:
-    return ProblemError(413, f"the file is larger than {service.settings.upload} MB")
+    return path
 
 
 def file_name(given: str) -> str:

@@ -89,7 +89,7 @@ def test_spans_reach_a_collector(database: Database, demo_graph: str) -> None:
             span = spans[span.parent_span_id]
             way.insert(0, span.name)
         ways.add(tuple(way))
-    assert ("request", "retrieve", "hop", "statement") in ways
-    assert all(way[0] == "request" for way in ways)
+    assert ("POST /ask", "fastapi.endpoint", "retrieve", "hop", "statement") in ways
+    assert all(way[0] == "POST /ask" for way in ways)
     # What was asked stays in the service.
     assert "Hesk" not in repr([request for _, request in collector.sent])

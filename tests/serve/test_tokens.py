@@ -69,15 +69,15 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("[", "not JSON"),
-        ("[]", "no list"),
-        ('{"tokens": ["x"]}', "no object"),
-        ('{"tokens": [{"name": "a", "sha256": "x", "rights": ["read"]}]}', "64 hex digits"),
-        ({"rights": ["write"]}, "among read, load, admin"),
-        ({"rights": []}, "among read, load, admin"),
-        ({"corpora": "mine"}, "no lists"),
-        ({"corpus": ["mine"]}, "unknown fields (corpus)"),
-        ({"name": " "}, "has no name"),
+        ("[", "Invalid JSON"),
+        ("[]", "is wrong"),
+        ('{"tokens": ["x"]}', "tokens.0"),
+        ('{"tokens": [{"name": "a", "sha256": "x", "rights": ["read"]}]}', "tokens.0.sha256"),
+        ({"rights": ["write"]}, "'read', 'load' or 'admin'"),
+        ({"rights": []}, "tokens.0.rights"),
+        ({"corpora": "mine"}, "tokens.0.corpora"),
+        ({"corpus": ["mine"]}, "tokens.0.corpus: Extra inputs"),
+        ({"name": " "}, "tokens.0.name"),
     ],
 )
 def test_a_wrong_file_is_refused(
