@@ -7,119 +7,98 @@ import json
 import logging
 import os
 import sqlite3
-import sys
-import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
-
-from diskcache import Cache, JSONDisk, Timeout
-from diskcache.core import MODE_RAW
+from typing import TypeVar
 
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.types.language import LanguageModel, ModelWrapper, Reply
 
 __all__ = ["CachedModel", "ReplyCache"]
 
-_FILES = ("cache.db", "cache.db-journal")
-#: The cache file of version 0.1.0.
-_OLD_FILE = "replies.sqlite"
 #: Most bytes on disk, some hundred thousand replies; the oldest are dropped first.
 _LARGEST = 256 << 20
 _BUSY_SECONDS = 10.0
+_TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL)"
+_USED = """
+SELECT (page_count - freelist_count) * page_size
+FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+"""
+_DROP_OLDEST = """
+DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies ORDER BY rowid LIMIT 10)
+"""
 _log = logging.getLogger("kgp_neo4j")
 T = TypeVar("T")
-
-
-class _JsonDisk(JSONDisk):  # type: ignore[misc]
-    """Stores values as JSON in the database only.
-
-    A cache from a stranger cannot make it load a pickle or delete a file.
-    """
-
-    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        return super().fetch(MODE_RAW, None, value, False)
-
-    def remove(self, file_path: str) -> None:
-        return None
 
 
 class ReplyCache:
     """Texts by the hash of their request, in a folder that processes may share.
 
-    The folder is created for its owner alone; `largest` is in bytes. Requests are not stored. A
-    damaged cache is deleted with a warning; where the folder is not writable, nothing is cached.
+    The folder is created for its owner alone; `largest` is in bytes. Requests are not stored.
+    A damaged cache is deleted with a warning; where the folder is not writable, nothing is cached.
     """
 
     def __init__(self, folder: Path, *, largest: int = _LARGEST) -> None:
-        self.path = folder / _FILES[0]
+        self.path = folder / "replies.db"
         self._largest = largest
-        self._lock = threading.Lock()
-        self._cache: Any = None
         self._warned = False
 
     def get(self, key: str) -> str | None:
         """Return the text of a key, None where there is none."""
-        text = self._run(lambda cache: cache.get(key), None)
-        return text if isinstance(text, str) else None
+        select = "SELECT text FROM replies WHERE key = ?"
+        row = self._run(lambda cache: cache.execute(select, (key,)).fetchone(), None)
+        return row[0] if row and isinstance(row[0], str) else None
 
     def put(self, key: str, text: str) -> None:
         """Store a text; the oldest ones are dropped where there is no room."""
-        self._run(lambda cache: cache.set(key, text), False)
+
+        def store(cache: sqlite3.Connection) -> None:
+            cache.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (key, text))
+            while cache.execute(_USED).fetchone()[0] > self._largest:
+                cache.execute(_DROP_OLDEST)
+
+        self._run(store, None)
 
     def count(self) -> int:
         """Return the number of cached replies."""
-        return self._run(len, 0) if self.path.exists() else 0
+        if not self.path.exists():
+            return 0
+        return self._run(lambda c: int(c.execute("SELECT count(*) FROM replies").fetchone()[0]), 0)
 
     def clear(self) -> int:
         """Delete all cached replies and return their number."""
-        self._delete(_OLD_FILE)
-        return self._run(lambda cache: int(cache.clear()), 0) if self.path.exists() else 0
+        if not self.path.exists():
+            return 0
+        return self._run(lambda cache: cache.execute("DELETE FROM replies").rowcount, 0)
 
-    def _run(self, use: Callable[[Any], T], missing: T) -> T:
-        """Call `use` with the cache; return `missing` where it is damaged or not accessible."""
+    def _run(self, use: Callable[[sqlite3.Connection], T], missing: T) -> T:
+        """Call `use` in a transaction; return `missing` where the cache cannot be used."""
         try:
-            with self._lock:
-                if self._cache is None:
-                    self._cache = self._open()
-            return use(self._cache)
-        except (sqlite3.OperationalError, OSError, Timeout) as error:  # locked, full, not writable
+            with closing(self._open()) as cache, cache:
+                return use(cache)
+        except (sqlite3.OperationalError, OSError) as error:  # locked, full, not writable
             if not self._warned:
                 _log.warning("Warning: replies are not kept in %s (%s).", self.path, error)
             self._warned = True
-        except Exception as error:  # a damaged cache can raise anything
+        except sqlite3.DatabaseError as error:
             _log.warning(
                 "Warning: the kept replies are damaged (%s) and begun afresh: %s.", error, self.path
             )
-            self._cache = None
-            self._delete(*_FILES)
+            self.path.unlink(missing_ok=True)
         return missing
 
-    def _open(self) -> Any:
+    def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # SQLite gives the files beside it the same mode.
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        return Cache(
-            str(self.path.parent),
-            timeout=_BUSY_SECONDS,
-            disk=_JsonDisk,
-            disk_min_file_size=sys.maxsize,
-            size_limit=self._largest,
-            eviction_policy="least-recently-stored",
-            # No memory map: if another program truncates the file, as may happen on a network
-            # disk, access to the map would crash this process.
-            sqlite_mmap_size=0,
-            sqlite_journal_mode="delete",
-            # No fsync: a cache damaged by a power cut is deleted and filled again.
-            sqlite_synchronous=0,
-        )
-
-    def _delete(self, *names: str) -> None:
-        for path in (self.path.with_name(name) for name in names):
-            try:
-                path.unlink(missing_ok=True)
-            except OSError as error:
-                _log.warning("Warning: %s cannot be deleted (%s).", path, error)
+        cache = sqlite3.connect(self.path, timeout=_BUSY_SECONDS)
+        try:
+            cache.execute(_TABLE)
+        except BaseException:
+            cache.close()
+            raise
+        return cache
 
 
 class CachedModel(ModelWrapper):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -27,9 +27,6 @@ _DEFAULT_CONTEXT = 8192
 _CHAT_TOKENS = 16
 #: Least tokens for a reply, where the context leaves fewer than were wanted.
 _LEAST_ROOM = 128
-#: Seconds to wait after the connection was lost within a reply; doubled for each further retry.
-_WAIT = 0.5
-_LONGEST_WAIT = 8.0
 #: How long a reply may take as a whole, in multiples of `llm.timeout`.
 _WHOLE_REPLY = 10
 #: Limits of one reply: bytes received, and characters of its text.
@@ -43,9 +40,9 @@ _HEADERS = "OPENAI_CUSTOM_HEADERS"
 class ChatModel:
     """A model of a chat server: that of `settings.url`, else OpenAI's own.
 
-    The key comes from OPENAI_API_KEY, or from a file of mode 0600, and is never shown. Requests to
-    a busy or failing server are retried with growing waits (or as Retry-After says), as are those
-    whose connection was lost within a reply. Options that the model refuses are left out.
+    The key comes from OPENAI_API_KEY, or from a file of mode 0600, and is never shown. The package
+    openai retries requests to a busy or failing server. Options that the model refuses are left
+    out.
     """
 
     def __init__(self, name: str, settings: LanguageSettings | None = None) -> None:
@@ -95,19 +92,24 @@ class ChatModel:
         messages.append({"role": "user", "content": prompt})
         length = self.count(task) + self.count(prompt) + _CHAT_TOKENS
         wanted = self._settings.max_tokens or tokens
-        stream = ReplyStream(on_text) if on_text is not None else None
         while True:
             options = self._request_options(self._room(length, wanted))
+            received = _Received(ReplyStream(on_text) if on_text is not None else None)
+            self._limiter.wait(length + wanted)
             try:
-                received = self._receive(messages, options, stream, length + wanted)
+                self._receive(received, messages, options)
             except openai.OpenAIError as error:
                 # `_learn` raises without the chain: the original error has the key in its request.
                 self._learn(error, options, length, wanted)
-            else:
+                continue
+            if received.finish is not None:
                 reply = received.reply()
                 read = reply.prompt_tokens or length
                 cost = cost_of(self._settings, read, reply.reply_tokens)
                 return replace(reply, prompt_tokens=read, cost=cost)
+            if received.begun or "stream" not in options:
+                raise self._explain(None, begun=received.begun)
+            self._refused.add("stream")  # some servers do not stream
 
     def _room(self, length: int, wanted: int) -> int:
         """Return the tokens left for a reply; raises ContextError where there are too few."""
@@ -152,94 +154,57 @@ class ChatModel:
         self._refused.add(name)
 
     def _receive(
-        self,
-        messages: list[dict[str, str]],
-        options: dict[str, Any],
-        stream: ReplyStream | None,
-        tokens: int,
-    ) -> _Received:
-        """Request a reply, again where the connection is lost within it."""
-        received = _Received()
-        for attempt in range(self._settings.retries + 1):
-            if attempt:
-                time.sleep(min(_WAIT * 2 ** (attempt - 1), _LONGEST_WAIT))
-            self._limiter.wait(tokens)
-            received = _Received()
-            with self._send(messages, options) as pieces:
-                for text in received.read(pieces):
-                    if stream is not None:
-                        stream.show(text)
-            # An error after the end of the reply does not matter.
-            if received.finish is not None:
-                if stream is not None:
-                    stream.show(received.text, done=True)
-                return received
-            error = received.error
-            if error is not None and context_from(error) is not None:
-                raise error
-            if not received.begun and (error is None or isinstance(error, ValueError)):
-                if "stream" not in options:
-                    raise self._explain(None)
-                # Some servers do not stream.
-                self._refused.add("stream")
-                whole = {name: options[name] for name in options if "stream" not in name}
-                return self._receive(messages, whole, stream, tokens)
-        raise self._explain(received.error, begun=True)
+        self, received: _Received, messages: list[dict[str, str]], options: dict[str, Any]
+    ) -> None:
+        """Send a request and add the pieces of its reply to `received`.
 
-    def _send(
-        self, messages: list[dict[str, str]], options: dict[str, Any]
-    ) -> AbstractContextManager[Iterable[Any]]:
-        """Send a request; the returned context manager yields the pieces of its reply."""
+        An error after the end of a reply does not matter, nor does a whole reply to a request for a
+        stream, which cannot be read as one.
+        """
         import openai
 
         try:
-            answer = self._client.chat.completions.create(
+            answer: Any = self._client.chat.completions.create(
                 model=self.name, messages=messages, **options
             )
-        except (openai.OpenAIError, ModelError):
+            with answer if "stream" in options else nullcontext([answer]) as pieces:
+                for piece in pieces:
+                    received.add(piece)
+                    if len(received.text) > _MOST_CHARACTERS:
+                        received.finish = "length"
+                        break
+        except ModelError:
             raise
         except Exception as error:
-            # The package lets other errors through while it writes a request or reads a refusal.
-            raise self._explain(error) from None
-        return answer if "stream" in options else nullcontext([answer])
+            # Errors that are not the package's own come while it writes a request or reads pieces.
+            if received.finish is None and isinstance(error, openai.OpenAIError):
+                raise
+            unreadable = "stream" in options and isinstance(error, ValueError)
+            if received.finish is None and (received.begun or not unreadable):
+                raise self._explain(error, begun=received.begun) from None
+        received.end()
 
     def _explain(self, error: Exception | None, *, begun: bool = False) -> ModelError:
         return explain(error, self._url, self.name, self._key, self._settings, begun=begun)
 
 
 class _Received:
-    """A reply as it is received.
+    """A reply as it is received, passed on to `stream`.
 
-    `finish` is the server's reason for the end, None until then, `error` the exception that
-    interrupted the reply, and `begun` is False until the first valid piece.
+    `finish` is the server's reason for the end, None until then; `begun` is False until the first
+    valid piece.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stream: ReplyStream | None) -> None:
         self.text = ""
         self.finish: str | None = None
-        self.error: Exception | None = None
         self.begun = False
+        self._stream = stream
         self._declined = False
         self._usage: Any = None
 
-    def read(self, pieces: Iterable[Any]) -> Iterator[str]:
-        """Yield the text so far, after each piece that adds to it."""
-        try:
-            for piece in pieces:
-                if self._add_piece(piece):
-                    yield self.text
-                if len(self.text) > _MOST_CHARACTERS:
-                    self.finish = "length"
-                    return
-        except ModelError:
-            raise
-        except Exception as error:
-            # A lost connection, a piece that is not JSON: the exception depends on the version of
-            # the package.
-            self.error = error
-
-    def _add_piece(self, piece: Any) -> bool:
-        """Add a piece of a stream, or a whole reply; return whether it added text."""
+    def add(self, piece: Any) -> None:
+        """Add a piece of a stream, or a whole reply."""
         import openai
 
         # Some servers send an error with the status 200; the package checks this in streams only.
@@ -251,7 +216,7 @@ class _Received:
         whole = getattr(choice, "message", None)
         message = getattr(choice, "delta", None) or whole
         if message is None:
-            return False
+            return
         self.begun = True
         # Some servers give no reason for the end of a whole reply.
         self.finish = getattr(choice, "finish_reason", None) or self.finish or (whole and "stop")
@@ -260,7 +225,13 @@ class _Received:
         if not isinstance(content, str):  # in parts, some of them reasoning
             content = "".join(part.get("text") or "" for part in content)
         self.text += content
-        return bool(content)
+        if content and self._stream is not None:
+            self._stream.show(self.text)
+
+    def end(self) -> None:
+        """Pass on what is left of a complete reply."""
+        if self._stream is not None and self.finish is not None:
+            self._stream.show(self.text, done=True)
 
     def reply(self) -> Reply:
         """Return the complete reply; its text is empty where it was refused or filtered."""

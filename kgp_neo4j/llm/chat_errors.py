@@ -82,62 +82,80 @@ def explain(
 
     `begun` is True for a reply that broke off; `error` is None where it did so without one.
     """
-    import openai
+    status = getattr(error, "status_code", 0)
+    if status:
+        problem, hint = _explain_status(error, status, name, key, with_key=settings.with_key)
+    else:
+        problem, hint = _explain_connection(error, key, settings.timeout, begun=begun)
+    return ModelError(f"the chat server {problem}", where=url, hint=hint)
 
-    status, cause = getattr(error, "status_code", 0), getattr(error, "__cause__", None)
-    problem = "did not reply in the OpenAI protocol"
-    hint = "Check --chat-url, which most servers want to end in /v1."
+
+_ADDRESS = "Check --chat-url, which most servers want to end in /v1."
+_LOG = "See its log, or try again later."
+
+
+def _explain_status(
+    error: Any, status: int, name: str, key: str, *, with_key: bool
+) -> tuple[str, str]:
+    """Return what a status says, and what to do."""
+    if status in (401, 403) and not with_key:
+        return f"refused the key ({status})", (
+            "No key is sent to an address that a project's kgp-neo4j.toml names: name it in "
+            "OPENAI_BASE_URL, or in your own file of settings (`kgp-neo4j config`)."
+        )
     if status in (401, 403):
-        problem, hint = f"refused the key ({status})", "Set OPENAI_API_KEY to a key of this server."
-        if not settings.with_key:
-            hint = (
-                "No key is sent to an address that a project's kgp-neo4j.toml names: name it in "
-                "OPENAI_BASE_URL, or in your own file of settings (`kgp-neo4j config`)."
-            )
-    elif status == 404:
-        problem = f"has no model {name!r}, or this is not its address (404)"
-        hint = f"Check the model's name. {hint}"
-    elif status == 429:
-        problem = "has no room for more requests (429)"
+        return f"refused the key ({status})", "Set OPENAI_API_KEY to a key of this server."
+    if status == 404:
+        return (
+            f"has no model {name!r}, or this is not its address (404)",
+            f"Check the model's name. {_ADDRESS}",
+        )
+    if status == 429:
         when = _header(error, "retry-after")[:40]
         when = f" {when} s" if when.isdecimal() else f" until {when}" * bool(when)
         hint = f"Wait{when}, see your quota, or set llm.requests_per_minute."
-    elif status >= 500:
-        problem, hint = f"failed ({status})", "See its log, or try again later."
-    elif 300 <= status < 400:
+        return "has no room for more requests (429)", hint
+    if status >= 500:
+        return f"failed ({status})", _LOG
+    if 300 <= status < 400:
         to = shown_url(_header(error, "location"))[:200]
-        problem = f"wants the request at another address ({f'{status} {to}'.strip()})"
-        hint = "Nothing was sent there. Give that address with --chat-url if you trust it."
-    elif status:
-        problem = f"refused the request ({status}: {_safe_text(error, key)})"
-        hint = "See what its model takes."
-    elif "ConnectTimeout" in type(cause).__name__:
-        problem = f"cannot be reached within {min(settings.timeout, CONNECT_SECONDS):g} s"
-        hint = "Start it, or check --chat-url."
-    # By its name, as some versions of the package let httpx's own error through.
-    elif "Timeout" in type(error).__name__:
-        problem = f"was silent for {settings.timeout:g} s"
-        hint = "Use a quicker model, or llm.timeout."
-    elif isinstance(error, openai.APIConnectionError) and not begun:
-        problem, hint = (
-            f"cannot be reached ({_safe_text(cause or error, key)})",
-            "Start it, or check --chat-url.",
+        return (
+            f"wants the request at another address ({f'{status} {to}'.strip()})",
+            "Nothing was sent there. Give that address with --chat-url if you trust it.",
         )
+    problem = f"refused the request ({status}: {_safe_text(error, key)})"
+    return problem, "See what its model takes."
+
+
+def _explain_connection(
+    error: Exception | None, key: str, timeout: float, *, begun: bool
+) -> tuple[str, str]:
+    """Return what happened to a request without a status, and what to do."""
+    import openai
+
+    cause = getattr(error, "__cause__", None)
+    if "ConnectTimeout" in type(cause).__name__:
+        seconds = min(timeout, CONNECT_SECONDS)
+        return f"cannot be reached within {seconds:g} s", "Start it, or check --chat-url."
+    # By its name, as some versions of the package let httpx's own error through.
+    if "Timeout" in type(error).__name__:
+        return f"was silent for {timeout:g} s", "Use a quicker model, or llm.timeout."
+    if isinstance(error, openai.APIConnectionError) and not begun:
+        hint = "Start it, or check --chat-url."
         if "SSL" in str(cause):
             hint = "Check --chat-url; for a certificate of your own, set SSL_CERT_FILE."
-    elif isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
-        problem = f"sent an error in place of its reply ({_safe_text(error, key)})"
-        hint = "See its log, or try again later."
-    elif begun or not (error is None or isinstance(error, ValueError | RecursionError)):
-        problem, hint = "lost the connection within its reply", "See its log, or try again later."
-    elif isinstance(error, ValueError) and not isinstance(
-        error, json.JSONDecodeError | UnicodeDecodeError
-    ):
-        # An invalid address or header; it may contain a secret and is not shown.
-        problem = f"cannot be asked ({type(error).__name__})"
-        hint = "Check --chat-url, and what OPENAI_ORG_ID, OPENAI_PROJECT_ID and "
-        hint += "OPENAI_CUSTOM_HEADERS hold."
-    return ModelError(f"the chat server {problem}", where=url, hint=hint)
+        return f"cannot be reached ({_safe_text(cause or error, key)})", hint
+    if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
+        return f"sent an error in place of its reply ({_safe_text(error, key)})", _LOG
+    if begun or not (error is None or isinstance(error, ValueError | RecursionError)):
+        return "lost the connection within its reply", _LOG
+    if error is None or isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        return "did not reply in the OpenAI protocol", _ADDRESS
+    # An invalid address or header; it may contain a secret and is not shown.
+    return f"cannot be asked ({type(error).__name__})", (
+        "Check --chat-url, and what OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS "
+        "hold."
+    )
 
 
 def _header(error: Any, name: str) -> str:

@@ -55,11 +55,7 @@ def cost_of(settings: LanguageSettings, read: int, written: int) -> float | None
 
 
 class ReplyStream:
-    """Passes a reply on while it is written, without reasoning, each part once.
-
-    When a reply is requested again after a lost connection, only new text is passed on; a reply
-    with a different text begins on a new line.
-    """
+    """Passes a reply on while it is written, without reasoning, each part once."""
 
     def __init__(self, on_text: Callable[[str], None]) -> None:
         self._on_text = on_text
@@ -70,11 +66,6 @@ class ReplyStream:
         text = without_reasoning(raw)
         if not done:
             text = _PARTIAL_MARK.sub("", text).rstrip()
-        if self._sent.startswith(text):
-            if done and text != self._sent:  # it ends earlier than what was shown before
-                self._on_text(f"\n{text}")
-                self._sent = text
-            return
-        new = text[len(self._sent) :] if text.startswith(self._sent) else f"\n{text}"
-        self._sent = text
-        self._on_text(new)
+        if text.startswith(self._sent) and text != self._sent:
+            new, self._sent = text[len(self._sent) :], text
+            self._on_text(new)

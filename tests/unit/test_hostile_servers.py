@@ -37,9 +37,8 @@ Serve = Callable[[Sequence[bytes | float | None]], RawServer]
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """What starts a server of one answer; the key is set, and nothing is waited for."""
+    """What starts a server of one answer; the key is set."""
     monkeypatch.setenv("OPENAI_API_KEY", _KEY)
-    monkeypatch.setattr(chat, "_WAIT", 0.001)
     made: list[RawServer] = []
 
     def start(pieces: Sequence[bytes | float | None]) -> RawServer:
