@@ -23,6 +23,7 @@ from graphs import rows
 from small_graphs import keep_one
 from small_kg import ENGLISH
 
+import kgp_neo4j
 from kgp_neo4j.cli import cli
 from kgp_neo4j.cli.reference import PAGES, page
 from kgp_neo4j.corpus.connect import joining
@@ -343,6 +344,17 @@ def test_links_lead_to_files() -> None:
                 if heading:
                     titles = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.M)
                     assert heading in {t.lower().replace(" ", "-") for t in titles}
+
+
+@pytest.mark.slow
+def test_the_site_builds_strictly_with_the_reference(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    result = subprocess.run(build, cwd=_ROOT, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    reference = (tmp_path / "reference" / "index.html").read_text(encoding="utf-8")
+    for name in kgp_neo4j.__all__:
+        assert f'id="kgp_neo4j.{name}"' in reference
+    assert "opens the database itself" in reference
 
 
 def test_the_readme_begins_with_the_demo_and_ci_runs_its_test_command() -> None:
