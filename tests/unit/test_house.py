@@ -172,5 +172,5 @@ def test_every_package_that_is_imported_is_declared() -> None:
 def test_doctor_knows_every_extra() -> None:
     from kgp_neo4j.environment import extras
 
-    declared = set(_project()["optional-dependencies"]) - {"test", "dev"}
+    declared = set(_project()["optional-dependencies"]) - {"test", "docs", "dev"}
     assert set(extras._EXTRAS) == declared
