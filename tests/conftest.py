@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from chat_server import ChatServer
+from chromium import find_chromium
 from small_kg import load_chinese, load_english
 
 from kgp_neo4j.corpus.load.delete import delete_corpus
@@ -50,7 +51,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give workers the files with slow tests early, so that none is left with one at the end.
 
     Before them come those with tests that run alone: these would wait for a slow one beside them.
+    Without a Chromium the tests that drive one are left out, but never in CI.
     """
+    if find_chromium() is None and os.environ.get("CI") != "true":
+        items[:] = [item for item in items if not item.get_closest_marker("browser")]
     if _WORKER is not None:
         alone, slow = (
             {item.path for item in items if item.get_closest_marker(mark)}
@@ -74,6 +78,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
             fcntl.flock(door, fcntl.LOCK_EX)
             fcntl.flock(running, how)
         return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was left out on this machine, and how to have it."""
+    if find_chromium() is None and os.environ.get("CI") != "true":
+        terminalreporter.write_line(
+            "The tests that drive a Chromium were left out: apt-get install chromium (or Chrome)."
+        )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -6,24 +6,22 @@ import os
 import shutil
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
 from PIL import Image
-from playwright.sync_api import Locator, Page
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
 
 __all__ = ["find_chromium", "keep_picture"]
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
-def find_chromium() -> str:
-    """Return where Chromium is; without one the test is left out, but never in CI."""
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
-    if found is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("there is no Chromium, and CI needs one: apt-get install chromium")
-        pytest.skip("there is no Chromium on this machine")
-    return found
+def find_chromium() -> str | None:
+    """Return where Chromium is, None where there is none."""
+    return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 def keep_picture(shown: Page | Locator, name: str) -> None:
