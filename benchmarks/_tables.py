@@ -60,6 +60,5 @@ def unpack(folder: Path, to: Path, wanted: set[str]) -> list[Path]:
 
 def grid_from(path: Path) -> Grid:
     """Return the table of a CSV file as `kgp-neo4j load` reads it."""
-    _, tables, _ = read_values(path.read_text(encoding="utf-8"), str(path))
-    table = tables[0]
+    table = read_values(path.read_text(encoding="utf-8"), str(path)).tables[0]
     return grid_of(column_names(table), table.rows[table.header_rows :])

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -24,16 +25,15 @@ from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 __all__ = [
     "EXTENSIONS",
-    "Found",
+    "InputFiles",
     "Value",
     "absolute",
     "bounded_lines",
     "extension",
     "find",
+    "not_text",
     "opened",
-    "read_array",
     "read_lines",
-    "read_object",
     "read_records",
     "read_toml",
     "read_whole",
@@ -48,14 +48,13 @@ EXTENSIONS = (
     *(".pdf", ".csv", ".tsv", ".docx", ".xlsx", ".xls", ".pptx"),
     *(".jsonl", ".json"),
 )
-
-#: Bytes of a line or a JSON value, and of a file in UTF-16 or of one JSON object, which is read
+#: Bytes of a line or of a JSON value, and of a file in UTF-16 or of one JSON object, which is read
 #: whole. A file of 3 MB can unpack to 3 GB.
 _MOST_VALUE, _MOST_FILE = 16 << 20, 64 << 20
 
 
 @dataclass(slots=True)
-class Found:
+class InputFiles:
     """The files to load, in order, the files of other kinds, and the paths that do not exist."""
 
     files: list[Path] = field(default_factory=list)
@@ -63,61 +62,75 @@ class Found:
     errors: list[InputError] = field(default_factory=list)
 
 
-def find(paths: Iterable[str | Path]) -> Found:
+def find(paths: Iterable[str | Path]) -> InputFiles:
     """Return the files that `paths` name, each once, in a reproducible order.
 
     Folders are searched recursively, without hidden files and folders. Globs (`*`, `?`, `[...]`,
     `**`) are expanded unless a file of exactly that name exists. Files of an unknown kind are
     ignored in folders and globs, and an error where they are named.
     """
-    found = Found()
+    inputs = InputFiles()
     seen: set[str] = set()
-    for given in paths:
+    for path in paths:
         try:
-            _add(found, seen, given)
+            for member in _named(Path(path).expanduser()):
+                if not extension(member) or not member.is_file():
+                    inputs.ignored[member] = None
+                elif (real := os.path.realpath(member)) not in seen:
+                    seen.add(real)
+                    if not is_storable(str(member)):
+                        raise InputError(
+                            "the file's name is not valid Unicode", where=shown(member)
+                        )
+                    inputs.files.append(absolute(member))
         except InputError as error:
-            found.errors.append(error)
+            inputs.errors.append(error)
         except (
             OSError,
             RuntimeError,
             ValueError,
         ) as error:  # too long, unknown user, no permission
             reason = f"cannot be looked up ({error})"
-            found.errors.append(InputError(reason, where=shown(Path(given))))
-    return found
+            inputs.errors.append(InputError(reason, where=shown(Path(path))))
+    return inputs
 
 
-def _add(found: Found, seen: set[str], given: str | Path) -> None:
-    """Add the files of one path; `seen` has the real paths of those added already."""
-    path = Path(given).expanduser()
+def _named(path: Path) -> list[Path]:
+    """Return the files that one path names; raises InputError where none can be loaded."""
+    known = f"Known are {', '.join(EXTENSIONS)}, each also with .gz."
     if path.is_dir():
         members = _members(path)
-        if not any(extension(member) for member in members):
+        if not any(map(extension, members)):
             reason = "the folder has no file that can be loaded"
-            raise InputError(reason, where=shown(path), hint=_known_endings())
-    elif path.exists():
-        members = [path]
+            raise InputError(reason, where=shown(path), hint=known)
+        return members
+    if path.exists():
         if not extension(path):
-            raise InputError("an unknown kind of file", where=shown(path), hint=_known_endings())
-    elif glob.has_magic(str(given)):
-        members = _matches(path)
-        if not members:
-            raise InputError("no file matches", where=shown(path))
-    else:
+            raise InputError("an unknown kind of file", where=shown(path), hint=known)
+        return [path]
+    if not glob.has_magic(str(path)):
         raise InputError("there is no such file or folder", where=shown(path))
-    for member in members:
-        if not extension(member) or not member.is_file():
-            found.ignored[member] = None
-            continue
-        real = os.path.realpath(member)
-        if real in seen:
-            continue
-        seen.add(real)
-        if not is_storable(str(member)):
-            reason = "the file's name is not valid Unicode"
-            found.errors.append(InputError(reason, where=shown(member)))
-        else:
-            found.files.append(absolute(member))
+    matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 - absolute
+    members = [member for match in matches for member in _members(match)]
+    if not members:
+        raise InputError("no file matches", where=shown(path))
+    return members
+
+
+def _members(path: Path) -> list[Path]:
+    """Return a file, or all files under a folder that are not hidden, sorted by their path."""
+    if not path.is_dir():
+        return [path]
+    paths: list[Path] = []
+    for place, folders, names in os.walk(path, onerror=_refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted(paths, key=Path.as_posix)
+
+
+def _refuse(error: OSError) -> None:
+    # os.walk ignores errors by default: an unreadable folder would look empty.
+    raise error
 
 
 def absolute(path: Path) -> Path:
@@ -199,57 +212,28 @@ def _too_long(where: str) -> InputError:
     return InputError(what, where=where, hint="Split it.")
 
 
-class _Counted(io.RawIOBase):
+def not_text(encoding: str, where: str) -> InputError:
+    """Return the error for bytes that are not text in an encoding."""
+    return InputError(f"not {encoding} text", where=where, hint="Save the file as UTF-8.")
+
+
+class _Counted(io.FileIO):
     """A file that updates the progress bar as it is read."""
 
     def __init__(self, path: Path, progress: Progress) -> None:
-        self._file = path.open("rb", buffering=0)
+        super().__init__(path)
         self._progress = progress
 
-    def readable(self) -> bool:
-        return True
-
     def readinto(self, buffer: Any) -> int:
-        count: int = self._file.readinto(buffer) or 0
+        count = super().readinto(buffer) or 0
         self._progress.update(count)
         return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _members(folder: Path) -> list[Path]:
-    """Return all files under a folder that are not hidden, sorted by their path."""
-    paths: list[Path] = []
-    for place, folders, names in os.walk(folder, onerror=_refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        paths += [Path(place, name) for name in names if not name.startswith(".")]
-    return sorted(paths, key=lambda path: path.as_posix())
-
-
-def _refuse(error: OSError) -> None:
-    # os.walk ignores errors by default: an unreadable folder would look empty.
-    raise error
-
-
-def _matches(path: Path) -> list[Path]:
-    """Return the files that match a glob; of a folder that matches, all its files."""
-    paths: list[Path] = []
-    for name in sorted(glob.glob(str(path), recursive=True)):  # noqa: PTH207 - absolute globs
-        match = Path(name)
-        paths += _members(match) if match.is_dir() else [match]
-    return paths
-
-
-def _known_endings() -> str:
-    return f"Known are {', '.join(EXTENSIONS)}, each also with .gz."
 
 
 # --- JSON ---
 
 _CHUNK = 1 << 20
-_SPACE = re.compile(r"[ \t\r\n]*+")
+_SEPARATOR = re.compile(r"[ \t\r\n]*+,?+[ \t\r\n]*+")
 #: A value cut off by the end of a chunk fails within this many characters of that end.
 _MARGIN = 32
 
@@ -262,139 +246,92 @@ class Value(NamedTuple):
 
 
 def read_lines(file: IO[bytes], name: str) -> Iterator[Value]:
-    """Yield the value of each line that is not blank; an InputError for a malformed line."""
-    for number, line in enumerate(_lines(file, name), 1):
+    """Yield the value of each line that is not blank; an InputError for a malformed line.
+
+    A file with the byte order mark of UTF-16 is read whole.
+    """
+    lines = bounded_lines(file, name)
+    if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):  # type: ignore[attr-defined]
+        try:
+            lines = iter(io.BytesIO(read_whole(file, name).decode("utf-16").encode()))
+        except UnicodeDecodeError as error:
+            raise not_text("utf-16", name) from error
+    for number, line in enumerate(lines, 1):
         where = f"{name}:{number}"
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            reason = f"byte {error.start} of the line is not utf-8 text"
-            yield Value(InputError(reason, where=where, hint="Save the file as UTF-8."), where)
-            continue
-        if text.strip():
-            yield Value(_parsed(text, where), where)
+            if text.strip():
+                yield Value(json.loads(text), where)
+        except UnicodeDecodeError:
+            yield Value(not_text("utf-8", where), where)
+        except json.JSONDecodeError as error:
+            yield _malformed(where, f"{error.msg}, column {error.colno}")
+        except (ValueError, RecursionError) as error:  # a number or a nesting beyond the limits
+            yield _malformed(where, str(error))
 
 
-def read_object(file: IO[bytes], name: str) -> Iterator[Value]:
-    """Yield the one object of a file, over several lines; an InputError where it is malformed."""
-    text = "".join(_text(io.BytesIO(read_whole(file, name)), name))
-    try:
-        yield Value(json.loads(text), f"{name}:1")
-    except json.JSONDecodeError as error:
-        yield _broken(name, error.lineno, error.msg)
-    except (ValueError, RecursionError) as error:  # a number or a nesting beyond Python's limits
-        yield _broken(name, 1, str(error))
+def read_records(file: IO[bytes], name: str) -> Iterator[Value]:
+    """Yield the members of a file's one array, or the values that follow one another in it.
 
-
-def read_array(file: IO[bytes], name: str) -> Iterator[Value]:
-    """Yield the members of the one array of a file, with one chunk in memory at a time.
-
-    A malformed member ends it with an InputError: the members after it cannot be separated.
+    One chunk is in memory at a time. A malformed value ends it with an InputError: the values after
+    it cannot be separated. (ijson takes gigabytes for 100 kB of brackets, and names no lines.)
     """
-    decoder = json.JSONDecoder()
-    chunks = _text(file, name)
-    buffer, place, line, ended = next(chunks, ""), 0, 1, False
-    expects_value = True
-    place = _SPACE.match(buffer).end() + 1  # type: ignore[union-attr]
-    line += buffer.count("\n", 0, place)
+    decode = json.JSONDecoder().raw_decode
+    chunks = chain(_decoded(file, name), " ")  # what follows a value shows that it is complete
+    buffer, place, line = next(chunks), 0, 1
+    if is_array := buffer.lstrip().startswith("["):
+        place = buffer.index("[") + 1
+        line += buffer.count("\n", 0, place)
     while True:
-        space = _SPACE.match(buffer, place)
-        end = space.end() if space else place
-        problem = None
+        begin = _SEPARATOR.match(buffer, place).end()  # type: ignore[union-attr]
+        line += buffer.count("\n", place, begin)
+        place, end, problem = begin, len(buffer), None
+        if is_array and buffer.startswith("]", place):
+            return
+        try:
+            if place < len(buffer):
+                value, end = decode(buffer, place)
+        except json.JSONDecodeError as error:
+            problem = error
+        except (ValueError, RecursionError) as error:
+            yield _malformed(f"{name}:{line}", str(error))
+            return
         if end < len(buffer):
+            yield Value(value, f"{name}:{line}")
             line += buffer.count("\n", place, end)
             place = end
-            mark = buffer[place]
-            if mark == "]":
-                return
-            if not expects_value:
-                if mark != ",":
-                    yield _broken(name, line, f"expected , or ] but found {mark!r}")
-                    return
-                place, expects_value = place + 1, True
-                continue
-            try:
-                value, end = decoder.raw_decode(buffer, place)
-            except json.JSONDecodeError as error:
-                problem = error
-            except (ValueError, RecursionError) as error:
-                yield _broken(name, line, str(error))
-                return
-            else:
-                # A number may go on in the next chunk; no other value can.
-                if ended or end < len(buffer):
-                    yield Value(value, f"{name}:{line}")
-                    line += buffer.count("\n", place, end)
-                    place, expects_value = end, False
-                    continue
-        if ended:
-            at = line + (problem.lineno - buffer.count("\n", 0, place) - 1 if problem else 0)
-            yield _broken(name, at, problem.msg if problem else "the array is not closed")
-            return
-        if problem and not _is_cut_off(problem, len(buffer)):
-            at = line + problem.lineno - buffer.count("\n", 0, place) - 1
-            yield _broken(name, at, problem.msg)
+            continue
+        more = next(chunks, "") if problem is None or _is_cut_off(problem, len(buffer)) else ""
+        if not more:
+            if problem:
+                line += buffer.count("\n", place, problem.pos)
+                yield _malformed(f"{name}:{line}", problem.msg)
+            elif is_array:
+                yield _malformed(f"{name}:{line}", "the array is not closed")
             return
         if len(buffer) - place > _MOST_VALUE:
             raise _too_long(f"{name}:{line}")
-        more = next(chunks, None)
-        ended = more is None
-        buffer, place = buffer[place:] + (more or ""), 0
+        buffer, place = buffer[place:] + more, 0
 
 
 def _is_cut_off(error: json.JSONDecodeError, length: int) -> bool:
     return error.msg.startswith("Unterminated string") or error.pos >= length - _MARGIN
 
 
-def _broken(name: str, line: int, reason: str) -> Value:
-    where = f"{name}:{line}"
+def _malformed(where: str, reason: str) -> Value:
     return Value(InputError(f"not JSON ({reason})", where=where), where)
 
 
-def _parsed(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        return InputError(f"not JSON ({error.msg}, column {error.colno})", where=where)
-    except (ValueError, RecursionError) as error:  # a number or a nesting beyond Python's limits
-        return InputError(f"not JSON that can be read ({error})", where=where)
-
-
-def read_records(file: IO[bytes], name: str) -> Iterator[Value]:
-    """Yield the members of a file's one array, else the value of each of its lines."""
-    start = file.peek(64).lstrip()  # type: ignore[attr-defined]
-    return (read_array if start.startswith(b"[") else read_lines)(file, name)
-
-
-def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
-    """Return the lines of a file as UTF-8; a file with UTF-16's byte order mark is re-encoded."""
-    start = file.peek(2)[:2]  # type: ignore[attr-defined]
-    if start not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return bounded_lines(file, name)
-    try:
-        return iter(io.BytesIO(read_whole(file, name).decode("utf-16").encode()))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"byte {error.start} is not utf-16 text", where=name, hint="Save the file as UTF-8."
-        ) from error
-
-
-def _text(file: IO[bytes], name: str) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    line, read = 1, 0
+def _decoded(file: IO[bytes], name: str) -> Iterator[str]:
+    """Yield the text of a UTF-8 file in chunks."""
+    decoder, line = codecs.getincrementaldecoder("utf-8-sig")(), 1
     while data := file.read(_CHUNK):
-        pending = len(decoder.getstate()[0])
         try:
-            yield (text := decoder.decode(data))
+            text = decoder.decode(data)
         except UnicodeDecodeError as error:
-            at = error.start - pending
-            line += data.count(b"\n", 0, max(at, 0))
-            raise InputError(
-                f"byte {read + at} is not utf-8 text",
-                where=f"{name}:{line}",
-                hint="Save the file as UTF-8.",
-            ) from error
-        read += len(data)
+            line += error.object.count(b"\n", 0, error.start)
+            raise not_text("utf-8", f"{name}:{line}") from error
+        yield text
         line += text.count("\n")
 
 
@@ -411,14 +348,15 @@ def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]
     """
     with path.open("rb") as file:
         data: bytes = file.read(_LARGEST_TOML + 1)
-    line = ""
+    line = 0
     try:
         text = data.decode("utf-8-sig")
-        long = [at for at, each in enumerate(text.split("\n"), 1) if len(each) > _LONGEST_LINE]
+        lengths = list(map(len, text.split("\n")))
+        line = next((at for at, size in enumerate(lengths, 1) if size > _LONGEST_LINE), 0)
         if len(data) > _LARGEST_TOML:
             reason = "it is too large"
-        elif long:
-            reason, line = f"a line of over {_LONGEST_LINE:,} characters", f":{long[0]}"
+        elif line:
+            reason = f"a line of over {_LONGEST_LINE:,} characters"
         else:
             return text, tomllib.loads(text)
     except UnicodeDecodeError:
@@ -426,7 +364,7 @@ def read_toml(path: Path | Traversable, hint: str) -> tuple[str, dict[str, Any]]
     except RecursionError:
         reason = "it is nested too deeply"
     except ValueError as error:
-        found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
-        reason = str(error)[: found.start()] if found else str(error)
-        line = f":{found[1]}" if found and found[1] else ""
-    raise ConfigurationError(f"this is no TOML ({reason})", where=f"{path}{line}", hint=hint)
+        reason, _, place = str(error).rstrip(")").partition(" (at ")
+        line = int(number[1]) if (number := re.match(r"line (\d+)", place)) else 0
+    where = f"{path}:{line}" if line else str(path)
+    raise ConfigurationError(f"this is no TOML ({reason})", where=where, hint=hint)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from kgp_neo4j.corpus.load.datasets import RecordReader
+from kgp_neo4j.corpus.load.datasets import documents_of_records
 from kgp_neo4j.environment.files import Value, extension, opened, read_records, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import Question
@@ -229,7 +229,7 @@ def _with_facts(record: dict[str, Any], where: str) -> Asked:
     if not (record.get("context") or record.get("paragraphs")):
         return Asked(gold)
     contexts = []
-    for document in RecordReader(Path(where)).documents(iter([Value(record, where)])):
+    for document in documents_of_records(Path(where), [Value(record, where)]):
         if isinstance(document, InputError):
             raise document
         contexts.append((document.title, document.text))

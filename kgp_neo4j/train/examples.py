@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.ids import text_hash
-from kgp_neo4j.environment.files import extension, opened, read_array, read_lines, shown
+from kgp_neo4j.environment.files import extension, opened, read_records, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.train.chains import SupportingFact, chained, is_named
@@ -106,8 +106,7 @@ def read_training_questions(paths: Sequence[str | Path]) -> list[TrainingQuestio
 
 def _values(path: Path, name: str) -> Iterator[tuple[dict[str, Any], str]]:
     with bar("questions", None) as progress, opened(path, progress) as file:
-        start = file.peek(64).lstrip()  # type: ignore[attr-defined]
-        for value, where in (read_array if start.startswith(b"[") else read_lines)(file, name):
+        for value, where in read_records(file, name):
             if isinstance(value, InputError):
                 raise value
             if not isinstance(value, dict) or not isinstance(value.get("question"), str):

@@ -7,7 +7,6 @@ import json
 import os
 import random
 import re
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourcePage, SourceSection
 
-_SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 _EXPLAINED = 'Expected are {"title", "text"} records'
 
 
@@ -215,27 +213,16 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
     assert sum(isinstance(r, SourceDocument) for r in read(path, bar("", None))) > 4_000
 
 
-@pytest.mark.parametrize("name", ["hotpotqa", "2wiki", "musique"])
-def test_contexts_read_as_in_the_corpora(name: str) -> None:
-    corpus = _read(_SHARED / name / "corpus.jsonl.gz")
-    known = {(d.title, d.text) for d in corpus}
-    contexts = _read(_SHARED / name / "dev.jsonl.gz")
-    assert {d.source for d in contexts} == {name}
-    counted = Counter((d.title, d.text) in known for d in contexts)
-    # Four of HotpotQA's 5,330 paragraphs are written otherwise in the corpus that was made of it.
-    assert counted[False] <= (4 if name == "hotpotqa" else 0)
-
-
 @pytest.mark.parametrize(
     ("name", "data", "expected"),
     [
-        ("a.txt", b"good\nb\xe9d", "a.txt:2: byte 6 is not utf-8 text"),
-        ("a.html", b"<p>\xff", "a.html:1: byte 3 is not utf-8 text"),
+        ("a.txt", b"good\nb\xe9d", "a.txt:2: not utf-8 text"),
+        ("a.html", b"<p>\xff", "a.html:1: not utf-8 text"),
         ("a.txt", b" \n", "a.txt: the file holds no text"),
         ("a.html", b"<script>x</script>", "a.html: the file holds no text"),
         ("a.jsonl", b"", "a.jsonl: the file holds no record"),
         ("a.jsonl", b'\n{"title": "A", "text": }', "a.jsonl:2: not JSON (Expecting value, col"),
-        ("a.jsonl", b'{"title": "A", "text": "\xff"}', "a.jsonl:1: byte 24 of the line is not"),
+        ("a.jsonl", b'{"title": "A", "text": "\xff"}', "a.jsonl:1: not utf-8 text"),
         ("a.jsonl", b'{"title": "A"}', 'a.jsonl:1: the record has no "text"'),
         ("a.jsonl", b'{"text": "A"}', 'a.jsonl:1: the record has no "title"'),
         ("a.jsonl", b'{"title": "A", "text": ""}', 'a.jsonl:1: the record\'s "text" is empty'),
@@ -255,8 +242,8 @@ def test_contexts_read_as_in_the_corpora(name: str) -> None:
         ("a.json", b'{\n"title": "A",\n "text" "x"\n}', "a.json:3: not JSON"),
         ("a.json", b'{\n"texts": [1,\n2]\n}', 'a.json:1: the record has no "text"'),
         ("a.json", b'[\n\n{"title": "A"}]', 'a.json:3: the record has no "text"'),
-        ("a.json", b'[{"title": "A", "text": "\xff"}]', "a.json:1: byte 25 is not utf-8 text"),
-        ("a.json", b'[\n{"title": "A", "text": "b"}\n', "a.json:2: not JSON (the array"),
+        ("a.json", b'[{"title": "A", "text": "\xff"}]', "a.json:1: not utf-8 text"),
+        ("a.json", b'[\n{"title": "A", "text": "b"}\n', "a.json:3: not JSON (the array"),
         ("a.json", b'[1 2]', "a.json:1: not a record"),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from kgp_neo4j.corpus.load.import_files import Account, ImportFiles
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.source import Source, find_files
 from kgp_neo4j.corpus.load.write import batches
-from kgp_neo4j.environment.files import Found, shown, size_on_disk
+from kgp_neo4j.environment.files import InputFiles, shown, size_on_disk
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb import server
@@ -116,7 +116,7 @@ def write_import_files(
         return _report(files.account, corpus, found, began), command
 
 
-def _settings(found: Found, language: str | None, keep_going: bool) -> dict[str, object]:
+def _settings(found: InputFiles, language: str | None, keep_going: bool) -> dict[str, object]:
     """Return what decides what is written: options, and the files with their sizes and times."""
     marks = []
     for path in found.files:
@@ -129,7 +129,7 @@ def _settings(found: Found, language: str | None, keep_going: bool) -> dict[str,
 
 
 def _write(
-    files: ImportFiles, found: Found, corpus: str, language: str | None, keep_going: bool
+    files: ImportFiles, found: InputFiles, corpus: str, language: str | None, keep_going: bool
 ) -> None:
     account = files.account
     source = Source(found.files, keep_going, account.source)
@@ -179,7 +179,7 @@ def _compare(connection: Connection, corpus: str, account: Account) -> None:
             )
 
 
-def _report(account: Account, corpus: str, found: Found, began: float) -> LoadReport:
+def _report(account: Account, corpus: str, found: InputFiles, began: float) -> LoadReport:
     source = account.source
     return LoadReport(
         corpus=corpus,

@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice, takewhile
-from typing import Protocol
+from typing import Any
 
-from kgp_neo4j.corpus.load.blocks import Blocks
+from kgp_neo4j.corpus.load.contents import Blocks, Contents
 from kgp_neo4j.corpus.load.grid import header_rows, number
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable
@@ -20,16 +20,18 @@ __all__ = ["read_values"]
 #: The surest first: few texts have the same number of tabs or bars in each line.
 _DELIMITERS = ("\t", "|", ";", ",")
 _SAMPLE = 1 << 16
-_SAID = 10  # ragged lines that are reported one by one
+_MOST_REPORTED = 10  # ragged lines that are reported one by one
 _PREAMBLE = 10  # lines above the header that may be a title
 _SEP = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 _LONE = re.compile(r'\\(["\\])|\\')
 #: Ends the text: it is read as a separate record unless a quote is open. No text has NUL.
 _END = "\0"
 
+Record = tuple[int, list[str]]
 
-def read_values(text: str, where: str) -> tuple[str, tuple[SourceTable, ...], tuple[str, ...]]:
-    """Return a file of separated values as Markdown, its one table, and a list of corrections.
+
+def read_values(text: str, where: str) -> Contents:
+    """Return a file of separated values: Markdown of its one table, and a list of corrections.
 
     The separator (comma, semicolon, tab, bar) and the escape of quotes (doubled, or a backslash)
     are detected from the text. Lines of one cell above the header become the caption, empty lines
@@ -37,21 +39,19 @@ def read_values(text: str, where: str) -> tuple[str, tuple[SourceTable, ...], tu
     goes into the last one. Raises InputError for NUL characters, a quote that is never closed, and
     a file without values.
     """
-    text = text.removeprefix("\ufeff")
     if (at := text.find("\0")) >= 0:
         raise InputError(
             "a NUL character, which is no text",
             where=f"{where}:{text.count(chr(10), 0, at) + 1}",
             hint="Save the file as UTF-8.",
         )
-    separator = ""
-    if told := _SEP.match(text):
-        separator, text = told[1], text[told.end() :]
+    named = _SEP.match(text)
+    text = text[named.end() :] if named else text
     limit = csv.field_size_limit(max(len(text), 1 << 17))
     try:
-        separator = separator or _separator(text)
+        separator = named[1] if named else _separator(text)
         escaped = '\\"' in text and _fit(text, separator, True) <= _fit(text, separator, False)
-        records = list(_records(text, separator, escaped, where, line=2 if told else 1))
+        records = list(_records(text, separator, escaped, where, line=2 if named else 1))
     except csv.Error as error:
         raise InputError(f"not separated values ({error})", where=where) from error
     finally:
@@ -61,25 +61,14 @@ def read_values(text: str, where: str) -> tuple[str, tuple[SourceTable, ...], tu
     table, ragged = _table(records, separator)
     blocks = Blocks()
     blocks.add_table(table)
-    return blocks.text, tuple(blocks.tables), ragged
-
-
-Record = tuple[int, list[str]]
-
-
-class _Reader(Protocol):
-    """The type that `csv.reader` returns, which has no public name."""
-
-    line_num: int
-
-    def __iter__(self) -> Iterator[list[str]]: ...
+    return Contents(blocks.text, tables=tuple(blocks.tables), left_out=ragged)
 
 
 def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[str, ...]]:
     usual = Counter(len(fields) for _, fields in records).most_common(1)[0][0]
     above = records[: min(_PREAMBLE, len(records) - 2) if usual > 2 else 0]
-    caption = [fields[0] for _, fields in takewhile(lambda record: _is_title(record[1]), above)]
-    records = records[len(caption) :]
+    titles = [fields[0] for _, fields in takewhile(lambda r: r[1][0] and not any(r[1][1:]), above)]
+    records = records[len(titles) :]
     named = len(records[0][1])
     longest = max(_filled(fields) for _, fields in records)
     width = min(longest, max(named, usual))
@@ -94,18 +83,16 @@ def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[st
         if _filled(fields) > width:
             fields = [*fields[: width - 1], separator.join(fields[width - 1 :])]
         rows.append((*fields[:width], *("",) * (width - len(fields))))
-    if len(ragged) > _SAID:
-        more = len(ragged) - _SAID
-        ragged[_SAID:] = [f"{more:,} more lines with another number of fields than the header"]
-    title = ". ".join(line.rstrip(".") for line in caption)
+    if len(ragged) > _MOST_REPORTED:
+        more = len(ragged) - _MOST_REPORTED
+        ragged[_MOST_REPORTED:] = [
+            f"{more:,} more lines with another number of fields than the header"
+        ]
+    title = ". ".join(line.rstrip(".") for line in titles)
     table = SourceTable(
         rows=tuple(rows), header_rows=header_rows(rows), caption=title, number=number(title)
     )
     return table, tuple(ragged)
-
-
-def _is_title(fields: list[str]) -> bool:
-    return bool(fields[0]) and not any(fields[1:])
 
 
 def _filled(fields: list[str]) -> int:
@@ -114,7 +101,7 @@ def _filled(fields: list[str]) -> int:
 
 
 def _records(
-    text: str, separator: str, escaped: bool, where: str = "", *, line: int = 1
+    text: str, separator: str, escaped: bool, where: str, *, line: int
 ) -> Iterator[Record]:
     """Yield the line and the fields of each record that is not empty.
 
@@ -127,9 +114,9 @@ def _records(
             return
         if fields and fields[-1].endswith(_END):
             break
-        made = [field.strip().replace("\r\n", "\n") for field in fields]
-        if any(made):
-            yield began, made
+        values = [field.strip().replace("\r\n", "\n") for field in fields]
+        if any(values):
+            yield began, values
         began = line + reader.line_num
     raise InputError(
         "a quote opens in this record and is never closed",
@@ -138,9 +125,9 @@ def _records(
     )
 
 
-def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -> _Reader:
+def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -> Any:
     if escaped:  # csv removes the backslash before any character
-        text = _LONE.sub(lambda found: found[0] if found[1] else r"\\", text)
+        text = _LONE.sub(lambda escape: escape[0] if escape[1] else r"\\", text)
     return csv.reader(
         chain(io.StringIO(text, newline=""), [_END]),
         delimiter=separator,
@@ -161,8 +148,7 @@ def _separator(text: str) -> str:
         rows = [fields for fields in reader if any(fields) and fields != [_END]]
         if not (rows := rows[:-1] if cut else rows):
             continue
-        widths = Counter(map(len, rows))
-        width, count = widths.most_common(1)[0]
+        width, count = Counter(map(len, rows)).most_common(1)[0]
         if width < 2:
             continue
         if count == len(rows) > 2 and candidate != ",":
@@ -176,9 +162,9 @@ def _separator(text: str) -> str:
 def _fit(text: str, separator: str, escaped: bool) -> tuple[bool, int]:
     """Return how badly a reading fits: whether quotes are misread, and the number of odd lines."""
     try:
+        wrong = False
         for _ in _reader(text, separator, escaped, strict=True):
             pass
-        wrong = False
     except csv.Error:
         wrong = True
     reader = _reader(text, separator, escaped)

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import TypeAlias
 
+from kgp_neo4j.corpus.load.contents import Contents
 from kgp_neo4j.corpus.load.csv_files import read_values
-from kgp_neo4j.corpus.load.datasets import RecordReader
+from kgp_neo4j.corpus.load.datasets import documents_of_records
 from kgp_neo4j.corpus.load.markdown import read_markdown
 from kgp_neo4j.corpus.load.office import OFFICE_KINDS, read_office
 from kgp_neo4j.environment.files import (
-    Value,
     extension,
+    not_text,
     opened,
-    read_array,
     read_lines,
-    read_object,
+    read_records,
     read_whole,
     shown,
     stem,
@@ -30,20 +30,11 @@ from kgp_neo4j.environment.files import (
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.tables import SourceSection, SourceTable
 
 __all__ = ["Reading", "read"]
 
 Reading: TypeAlias = SourceDocument | InputError
 
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 #: Bytes of a text, and of a file whose reader has bounds of its own for what is packed in it.
 _MOST_TEXT, _MOST_PACKED = 64 << 20, 512 << 20
 #: A first line before an empty line, with text below it.
@@ -58,89 +49,69 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
     `.jsonl` and `.json` files have records or questions with their contexts; files of all other
     kinds are one document. An error of the whole file (damaged, in a wrong encoding) ends it.
     """
-    kind = extension(path)
+    kind, name = extension(path), shown(path)
     try:
         with opened(path, progress) as file:
             if kind in (".jsonl", ".json"):
-                start = file.peek(4096)  # type: ignore[attr-defined]
-                values = _reader(kind, start)(file, shown(path))
-                yield from RecordReader(path).documents(values)
+                values = (read_records if kind == ".json" else read_lines)(file, name)
+                yield from documents_of_records(path, values)
                 return
             packed = kind == ".pdf" or kind in OFFICE_KINDS
-            data = read_whole(file, shown(path), _MOST_PACKED if packed else _MOST_TEXT)
-        yield _whole_file(path, kind, data)
+            data = read_whole(file, name, _MOST_PACKED if packed else _MOST_TEXT)
+        if kind == ".pdf":
+            from kgp_neo4j.corpus.load.pdf.document import read_pdf
+
+            yield read_pdf(path, data)
+            return
+        contents = read_office(kind, data, name) if packed else _read_text(kind, data, name)
+        if not contents.text.strip():
+            hint = f"It has {contents.left_out[0]}." if contents.left_out else None
+            raise InputError("the file holds no text", where=name, hint=hint)
+        yield SourceDocument(
+            title=contents.title or stem(path),
+            text=contents.text,
+            source=path.as_posix(),
+            pages=contents.pages,
+            tables=contents.tables,
+            left_out=contents.left_out,
+            sections=contents.sections,
+        )
     except InputError as error:
         yield error
 
 
-def _reader(kind: str, start: bytes) -> Callable[[IO[bytes], str], Iterator[Value]]:
-    """Return the reader for the values of a JSON file; `start` is its first few thousand bytes."""
-    if kind == ".json" and _first_character(start) == b"[":
-        return read_array
-    # An object over several lines: read as lines, each of them would be an error.
-    first = start.removeprefix(codecs.BOM_UTF8).lstrip().split(b"\n", 1)[0].strip()
-    return read_object if kind == ".json" and first == b"{" else read_lines
-
-
-def _whole_file(path: Path, kind: str, data: bytes) -> SourceDocument:
-    if kind in OFFICE_KINDS:
-        return read_office(path, kind, data)
-    if kind == ".pdf":
-        from kgp_neo4j.corpus.load.pdf.document import read_pdf
-
-        return read_pdf(path, data)
-    text = decoded(data, path, html=kind in (".html", ".htm"))
-    title = ""
-    tables: tuple[SourceTable, ...] = ()
-    sections: tuple[SourceSection, ...] = ()
-    left_out: tuple[str, ...] = ()
+def _read_text(kind: str, data: bytes, name: str) -> Contents:
+    text = _decoded(data, name, is_html=kind in (".html", ".htm"))
     if kind == ".md":
-        title, sections, tables = read_markdown(text)
-    elif kind in (".csv", ".tsv"):
-        text, tables, left_out = read_values(text, shown(path))
-    elif kind in (".html", ".htm"):
+        return read_markdown(text)
+    if kind in (".csv", ".tsv"):
+        return read_values(text, name)
+    if kind in (".html", ".htm"):
         from kgp_neo4j.corpus.load.html import read_page
 
-        page = read_page(text, shown(path))
-        title, text, tables, left_out = page.title, page.text, page.tables, page.left_out
-        sections = page.sections
-    else:
-        title = _first_line(text)
-    if not text.strip():
-        raise InputError("the file holds no text", where=shown(path))
-    return SourceDocument(
-        title=title or stem(path),
-        text=text,
-        source=path.as_posix(),
-        tables=tables,
-        left_out=left_out,
-        sections=sections,
-    )
+        return read_page(text, name)
+    return Contents(text, _first_line(text))
 
 
-def decoded(data: bytes, path: Path, *, html: bool = False) -> str:
+def _decoded(data: bytes, name: str, *, is_html: bool) -> str:
     """Return the bytes of a file as text: UTF-8, or as its byte order mark or HTML head declares.
 
-    Raises InputError with line and byte for bytes that are not text in that encoding.
+    Raises InputError with the line of bytes that are not text in that encoding.
     """
-    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
-    if not encoding and html and (found := _CHARSET.search(data, 0, 4096)):
-        encoding = found[1].decode("ascii", "replace")
+    from bs4.dammit import EncodingDetector
+
+    data, encoding = EncodingDetector.strip_byte_order_mark(data)
+    if is_html and not encoding:
+        encoding = EncodingDetector.find_declared_encoding(data[:4096], is_html=True)
         try:
-            codecs.lookup(encoding)
-        except LookupError:
-            encoding = ""
-    encoding = encoding or "utf-8"
+            codecs.lookup(encoding or "")
+        except (LookupError, ValueError):
+            encoding = None
     try:
-        return data.decode(encoding)
+        return data.decode(encoding or "utf-8")
     except UnicodeError as error:
-        at = getattr(error, "start", 0)
-        line = data.count(b"\n", 0, at) + 1
-        raise InputError(
-            f"byte {at} is not {encoding} text",
-            where=f"{shown(path)}:{line}",
-            hint="Save the file as UTF-8.",
-        ) from error
+        line = data.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        raise not_text(encoding or "utf-8", f"{name}:{line}") from error
 
 
 def _first_line(text: str) -> str:
@@ -148,14 +119,10 @@ def _first_line(text: str) -> str:
 
     A title is followed by an empty line, ends no sentence, and has words rather than numbers.
     """
-    found = _FIRST_LINE.match(text.removeprefix("\ufeff"))
-    line = " ".join(found["line"].split()) if found else ""
-    words = sum(letter.isalpha() for letter in line)
+    first = _FIRST_LINE.match(text)
+    line = " ".join(first["line"].split()) if first else ""
+    letters = sum(letter.isalpha() for letter in line)
     is_title = (
-        2 * words > len(line) and line[-1:] not in ".,;:!。，；：！" and not line[0].islower()
+        2 * letters > len(line) and line[-1:] not in ".,;:!。，；：！" and not line[0].islower()
     )
     return line if is_title and line.isprintable() else ""
-
-
-def _first_character(data: bytes) -> bytes:
-    return data.removeprefix(codecs.BOM_UTF8).lstrip()[:1]

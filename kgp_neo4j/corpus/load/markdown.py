@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
 
+from kgp_neo4j.corpus.load.contents import Contents
 from kgp_neo4j.corpus.load.grid import captioned
 from kgp_neo4j.types.tables import SourceSection, SourceTable
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-__all__ = ["Markdown", "read_markdown"]
+__all__ = ["read_markdown"]
 
 _LINE_END = re.compile(r"\r\n?|\n")
-_FRONT_MATTER = re.compile(
-    r"\ufeff?---[ \t]*\r?\n(?P<said>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)"
-)
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?P<values>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 _TITLE = re.compile(r"^title:[ \t]*([\"']?)(?P<title>\S.*?)\1[ \t]*\r?$", re.MULTILINE)
 #: Characters of a heading at most; a longer one is a paragraph with a line drawn below it.
 _LONGEST = 300
 
 
-class Markdown(NamedTuple):
-    """The contents of a Markdown text: its title (or an empty text), sections and tables."""
-
-    title: str
-    sections: tuple[SourceSection, ...]
-    tables: tuple[SourceTable, ...]
-
-
-def read_markdown(text: str) -> Markdown:
+def read_markdown(text: str) -> Contents:
     """Return title, sections and tables of a Markdown text, with their places in it.
 
     The title is that of the front matter, else the first heading of level one, else a heading with
@@ -42,15 +33,16 @@ def read_markdown(text: str) -> Markdown:
     from markdown_it import MarkdownIt
 
     front = _FRONT_MATTER.match(text)
-    begin = front.end() if front else len(text) - len(text.lstrip("\ufeff"))
+    begin = front.end() if front else 0
     # Only the blocks of headings and cells are parsed further; most of a text is neither.
     blocks = MarkdownIt("commonmark").enable("table").disable("inline")
     inline = MarkdownIt("commonmark")
     env: dict[str, object] = {}
     tokens = blocks.parse(text[begin:], env)
-    for token in _shown(tokens):
-        token.children = inline.parseInline(token.content, env)[0].children
-    starts = [begin, *(found.end() for found in _LINE_END.finditer(text, begin)), len(text)]
+    for before, token in pairwise(tokens):
+        if token.type == "inline" and before.type in ("heading_open", "th_open", "td_open"):
+            token.children = inline.parseInline(token.content, env)[0].children
+    starts = [begin, *(end.end() for end in _LINE_END.finditer(text, begin)), len(text)]
     sections, tables = [], []
     for at, token in enumerate(tokens):
         if token.type == "heading_open" and not token.level and token.map:
@@ -58,30 +50,19 @@ def read_markdown(text: str) -> Markdown:
             if title and len(title) <= _LONGEST:
                 sections.append(SourceSection(title, int(token.tag[1:]), starts[token.map[0]]))
         elif token.type == "table_open" and token.map:
-            first, last = (min(line, len(starts) - 1) for line in token.map)
-            start, end = starts[first], starts[last]
-            while end > start and text[end - 1] in "\r\n":
-                end -= 1
-            tables.append(_table(tokens, at, start, end))
-    said = _TITLE.search(front["said"]) if front else None
-    title = said["title"] if said else next((s.title for s in sections if s.level == 1), "")
+            start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
+            end = start + len(text[start:end].rstrip("\r\n"))
+            tables.append(_table(tokens[at:], start, end))
+    titled = _TITLE.search(front["values"]) if front else None
+    title = titled["title"] if titled else next((s.title for s in sections if s.level == 1), "")
     if not title and sections and not text[begin : sections[0].start].strip():
         title = sections[0].title
-    return Markdown(title, tuple(sections), captioned(text, tables))
+    return Contents(text, title, captioned(text, tables), sections=tuple(sections))
 
 
-def _shown(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Yield the tokens of headings and cells that have their text."""
-    for before, token in pairwise(tokens):
-        if token.type == "inline" and before.type in ("heading_open", "th_open", "td_open"):
-            yield token
-
-
-def _table(tokens: Sequence[Token], at: int, start: int, end: int) -> SourceTable:
+def _table(tokens: Sequence[Token], start: int, end: int) -> SourceTable:
     rows: list[list[str]] = []
-    for token in tokens[at:]:
-        if token.type == "table_close":
-            break
+    for token in takewhile(lambda token: token.type != "table_close", tokens):
         if token.type == "tr_open":
             rows.append([])
         elif token.type == "inline":
@@ -96,12 +77,11 @@ def _table(tokens: Sequence[Token], at: int, start: int, end: int) -> SourceTabl
     )
 
 
-def _plain(shown: Token) -> str:
+def _plain(token: Token) -> str:
     parts = []
-    for part in shown.children or ():
-        if part.type in ("softbreak", "hardbreak") or (
-            part.type == "html_inline" and part.content.lower().startswith("<br")
-        ):
+    for part in token.children or ():
+        is_break = part.type == "html_inline" and part.content.lower().startswith("<br")
+        if is_break or part.type in ("softbreak", "hardbreak"):
             parts.append(" ")
         elif part.type != "html_inline":
             parts.append(part.content)

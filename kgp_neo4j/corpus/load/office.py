@@ -6,23 +6,17 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree
 
-from kgp_neo4j.corpus.load.blocks import Blocks
+from kgp_neo4j.corpus.load.contents import Blocks, Contents
 from kgp_neo4j.corpus.load.grid import captioned, header_rows, trimmed
-from kgp_neo4j.corpus.load.sheets import shown_value
+from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets, shown_value
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.environment.files import shown, stem
-from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable, Span
-
-if TYPE_CHECKING:
-    from kgp_neo4j.corpus.load.html import Page
 
 __all__ = ["OFFICE_KINDS", "read_office"]
 
@@ -52,52 +46,43 @@ _NO_TITLE = re.compile(
 )
 
 
-def read_office(path: Path, kind: str, data: bytes) -> SourceDocument:
-    """Return an office file as a document: tables of Word, sheets of Excel, slides as pages.
+def read_office(kind: str, data: bytes, where: str) -> Contents:
+    """Return the contents of an office file: tables of Word, sheets of Excel, slides as pages.
 
     Raises InputError where the package's `office` extra is missing, and for files that are
-    encrypted, damaged, of another kind, too large when unpacked, or without text.
+    encrypted, damaged, of another kind, or too large when unpacked.
     """
-    from kgp_neo4j.corpus.load.html import Page
-
-    where = shown(path)
-    pages: tuple[SourcePage, ...] = ()
-    with _errors(kind, where):
-        title = _checked(data, kind)
-        if kind == ".docx":
-            page = _word(data, where)
-        elif kind == ".pptx":
-            page, pages = _slides(data)
-        else:
-            from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets
-
-            page = Page("", *(read_sheets if kind == ".xlsx" else read_old_sheets)(data))
-    if not page.text.strip():
-        hint = f"It has {page.left_out[0]}." if page.left_out else None
-        raise InputError("the file holds no text", where=where, hint=hint)
-    return SourceDocument(
-        title=title or page.title or stem(path),
-        text=page.text,
-        source=path.as_posix(),
-        pages=pages,
-        tables=page.tables,
-        left_out=page.left_out,
-        sections=page.sections,
-    )
+    try:
+        with needs("office", f"a {_NAMES[kind]}", InputError):
+            title = _checked(data, kind)
+            if kind == ".docx":
+                contents = _word(data, where)
+            elif kind == ".pptx":
+                contents = _slides(data)
+            else:
+                contents = (read_sheets if kind == ".xlsx" else read_old_sheets)(data)
+            return replace(contents, title=title or contents.title)
+    except InputError as error:
+        raise InputError(error.what, where=where, hint=error.hint) from error
+    except Exception as error:
+        # The readers raise KeyError, AttributeError, struct.error and more on damaged files.
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        what = f"this is no {_NAMES[kind]}, or a damaged one ({reason})"
+        raise InputError(what, where=where) from error
 
 
-def _word(data: bytes, where: str) -> Page:
+def _word(data: bytes, where: str) -> Contents:
     """Return title, text and tables of a Word file, converted to HTML first."""
     import mammoth
 
     from kgp_neo4j.corpus.load.html import read_page
 
-    made = mammoth.convert_to_html(
+    page = mammoth.convert_to_html(
         io.BytesIO(data),
         style_map="p[style-name='Title'] => h1:fresh",
         convert_image=lambda image: [],  # pictures are not read, especially not linked ones
     )
-    return read_page(made.value, where)
+    return read_page(page.value, where)
 
 
 def _checked(data: bytes, kind: str) -> str:
@@ -137,25 +122,10 @@ def _checked(data: bytes, kind: str) -> str:
     return "" if _NO_TITLE.fullmatch(title) else title
 
 
-@contextmanager
-def _errors(kind: str, where: str) -> Iterator[None]:
-    """Turn any error of a reader on a bad file into an InputError."""
-    try:
-        with needs("office", f"a {_NAMES[kind]}", InputError):
-            yield
-    except InputError as error:
-        raise InputError(error.what, where=where, hint=error.hint) from error
-    except Exception as error:
-        # The readers raise KeyError, AttributeError, struct.error and more on damaged files.
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        what = f"this is no {_NAMES[kind]}, or a damaged one ({reason})"
-        raise InputError(what, where=where) from error
-
-
 # --- PowerPoint ---
 
 
-def _slides(data: bytes) -> tuple[Page, tuple[SourcePage, ...]]:
+def _slides(data: bytes) -> Contents:
     """Return the contents of a .pptx file, and its slides as pages; the first one's title is its
     own.
 
@@ -164,9 +134,7 @@ def _slides(data: bytes) -> tuple[Page, tuple[SourcePage, ...]]:
     """
     from pptx import Presentation
 
-    from kgp_neo4j.corpus.load.html import Page
-
-    blocks, left_out, sections, first = Blocks(), [], [], ""
+    blocks, left_out, sections, ends, first = Blocks(), [], [], [0], ""
     for at, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
         before = blocks.length
         shapes = list(_ordered(slide.shapes))
@@ -185,9 +153,14 @@ def _slides(data: bytes) -> tuple[Page, tuple[SourcePage, ...]]:
         elif shapes:
             left_out.append(f"page {at}: only pictures, no text")
         first = named if at == 1 else first
-        blocks.end_page()
-    text, pages, tables = blocks.laid_out()
-    return Page(first, text, captioned(text, tables), tuple(left_out), tuple(sections)), pages
+        ends.append(blocks.length)
+    text = blocks.text
+    pages = tuple(
+        SourcePage(at, min(start, len(text)), min(end, len(text)))
+        for at, (start, end) in enumerate(pairwise(ends), 1)
+    )
+    tables = captioned(text, blocks.tables)
+    return Contents(text, first, tables, tuple(left_out), tuple(sections), pages)
 
 
 def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:

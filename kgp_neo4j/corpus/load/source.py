@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
-from kgp_neo4j.environment.files import Found, find, shown, size_on_disk
+from kgp_neo4j.environment.files import InputFiles, find, shown, size_on_disk
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.text.language import languages
 from kgp_neo4j.types.checks import check_choice
@@ -50,7 +50,7 @@ def find_files(
     passage_size: int | None,
     language: str | None,
     keep_going: bool,
-) -> Found:
+) -> InputFiles:
     """Return the files to load; raises ConfigurationError or InputError before any is read."""
     check_options(corpus, passage_size, language)
     found = find(paths)

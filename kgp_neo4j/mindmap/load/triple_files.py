@@ -16,8 +16,8 @@ from kgp_neo4j.environment.files import (
     bounded_lines,
     extension,
     opened,
-    read_array,
     read_lines,
+    read_records,
     read_whole,
     shown,
 )
@@ -209,11 +209,8 @@ def read_triples(path: Path, progress: Progress, *, encoding: str = "") -> Itera
 
 def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
     """Yield the records of a JSON file: the members of its one array, or the value of each line."""
-    start = file.peek(4096)[:4096]  # type: ignore[attr-defined]
     # A file of JSON lines may begin with a bracket too: that of a list of three.
-    begins = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
-    is_array = extension(path) == ".json" and begins == b"["
-    return (read_array if is_array else read_lines)(file, shown(path))
+    return (read_records if extension(path) == ".json" else read_lines)(file, shown(path))
 
 
 def _of_rows(path: Path, rows: Iterator[Any]) -> Iterator[Reading]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 __all__ = [
     "Box",
     "Letter",
     "Line",
     "PageObjects",
-    "Placed",
     "Shape",
     "Word",
     "line_text",
@@ -26,26 +24,6 @@ __all__ = [
     "turned",
     "words_of",
 ]
-
-
-class Placed(Protocol):
-    """Anything with a place on a page: a word, a line, a box."""
-
-    @property
-    def x0(self) -> float:
-        """The left edge."""
-
-    @property
-    def top(self) -> float:
-        """The upper edge."""
-
-    @property
-    def x1(self) -> float:
-        """The right edge."""
-
-    @property
-    def bottom(self) -> float:
-        """The lower edge."""
 
 
 class Box(NamedTuple):
@@ -76,13 +54,12 @@ class Box(NamedTuple):
     @staticmethod
     def around(parts: Iterable[Placed]) -> Box:
         """Return the smallest box around some words, lines or boxes."""
-        found = list(parts)
-        return Box(
-            min(p.x0 for p in found),
-            min(p.top for p in found),
-            max(p.x1 for p in found),
-            max(p.bottom for p in found),
-        )
+        x0s, tops, x1s, bottoms = zip(*((p.x0, p.top, p.x1, p.bottom) for p in parts), strict=True)
+        return Box(min(x0s), min(tops), max(x1s), max(bottoms))
+
+
+#: Anything with a place on a page.
+Placed: TypeAlias = "Box | Word | Line"
 
 
 def turned(box: Box, turn: int, width: float, height: float) -> Box:
@@ -136,47 +113,42 @@ def objects_of(page: Any) -> PageObjects:
 
     from kgp_neo4j.corpus.load.pdf.bounds import BoundedDevice
 
-    made = PageObjects(float(page.width), float(page.height))
+    objects = PageObjects(float(page.width), float(page.height))
     # pdfplumber's own lists copy some forty attributes of each letter, which takes as long as
     # everything else together.
     device = BoundedDevice(page.pdf.rsrcmgr, pageno=page.page_number)
     PDFPageInterpreter(page.pdf.rsrcmgr, device).process_page(page.page_obj)
     waiting: list[Any] = list(reversed(device.get_result()._objs))
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, LTChar):
-            box = _box(found, made)
-            if box is not None:
-                font = found.fontname
+        part = waiting.pop()
+        if isinstance(part, LTContainer) and not isinstance(part, LTChar):
+            waiting += reversed(list(part))
+        elif isinstance(part, LTImage):
+            objects.pictures += 1
+        elif isinstance(part, LTChar | LTCurve) and (box := _box(part, objects)) is not None:
+            if isinstance(part, LTChar):
+                font = part.fontname
                 name = font.decode("latin-1") if isinstance(font, bytes) else str(font)
-                turn = _turn(found.matrix)
-                made.letters.append(Letter(found.get_text(), box, float(found.size), name, turn))
-        elif isinstance(found, LTContainer):
-            waiting += reversed(list(found))
-        elif isinstance(found, LTCurve):
-            box = _box(found, made)
-            if box is not None:
-                kind = "line" if isinstance(found, LTLine) else "curve"
-                kind = "rect" if isinstance(found, LTRect) else kind
-                made.shapes.append(Shape(kind, box, found.pts))
-        elif isinstance(found, LTImage):
-            made.pictures += 1
-    return made
+                letter = Letter(part.get_text(), box, float(part.size), name, _turn(part.matrix))
+                objects.letters.append(letter)
+            else:
+                kind = "rect" if isinstance(part, LTRect) else "curve"
+                kind = "line" if isinstance(part, LTLine) else kind
+                objects.shapes.append(Shape(kind, box, part.pts))
+    return objects
 
 
-def _box(found: Any, page: PageObjects) -> Box | None:
+def _box(part: Any, page: PageObjects) -> Box | None:
     """Return an object's box, None where its middle is outside the page."""
-    x0, top, x1, bottom = found.x0, page.height - found.y1, found.x1, page.height - found.y0
+    x0, top, x1, bottom = part.x0, page.height - part.y1, part.x1, page.height - part.y0
     x, y = (x0 + x1) / 2, (top + bottom) / 2
     # Also excludes values that are not numbers.
     if not (-2 <= x <= page.width + 2 and -2 <= y <= page.height + 2):
         return None
-    if not math.isfinite(x1 - x0 + bottom - top):
-        return None
     return Box(
-        max(x0, -page.width), max(top, -page.height),
-        min(x1, 2 * page.width), min(bottom, 2 * page.height),
-    )  # fmt: skip
+        *(max(x0, -page.width), max(top, -page.height)),
+        *(min(x1, 2 * page.width), min(bottom, 2 * page.height)),
+    )
 
 
 def _turn(matrix: tuple[float, ...]) -> int:
@@ -275,89 +247,73 @@ def words_of(letters: Sequence[Letter], turn: int, width: float, height: float) 
     Letters printed twice in one place (a shadow, imitated bold) count once; those without a known
     meaning do not count.
     """
-    parts: dict[int, list[Word]] = {}
+    by_turn: dict[int, list[Word]] = {}
     fonts: dict[str, tuple[bool, bool]] = {}
-    even = _even_fonts(letters)
+    monospaced = _monospaced_fonts(letters)
     seen: set[tuple[str, int, int]] = set()
-    pen = _Pen()
+    last: Word | None = None
     for letter in letters:
         text = _clean(letter.text)
         if not text:
             continue
         if text == " ":
-            pen.lift()
+            if last is not None:
+                last.spaced = True
+            last = None
             continue
         own = (letter.turn - turn) % 360
         box = letter.box
         if turn or own:
             box = turned(turned(box, turn, width, height), own, 0, 0)
-        keys = (
-            (text, round(box.x0 - 0.3), round(box.top)),
-            (text, round(box.x0 + 0.3), round(box.top)),
-        )
-        if keys[0] in seen or keys[1] in seen:
+        keys = {(text, round(box.x0 + shift), round(box.top)) for shift in (-0.3, 0.3)}
+        if keys & seen:
             continue
-        seen.update(keys)
+        seen |= keys
         if letter.font not in fonts:
-            fonts[letter.font] = (bool(_BOLD.search(letter.font)), letter.font in even)
+            fonts[letter.font] = (bool(_BOLD.search(letter.font)), letter.font in monospaced)
         bold, mono = fonts[letter.font]
-        pen.write(parts.setdefault(own, []), text, box, letter.size, bold, mono, own)
-    made: list[Word] = []
-    for own, words in sorted(parts.items()):
-        made += (_back(word, own) for word in _joined(words) if _is_known(word))
-    return made
+        if last is not None and last.turn == own and _follows(last, box, max(letter.size, 1.0)):
+            last.text += text
+            last.x1 = max(last.x1, box.x1)
+            last.top, last.bottom = min(last.top, box.top), max(last.bottom, box.bottom)
+            last.bold, last.mono = last.bold and bold, last.mono and mono
+        else:
+            last = Word(text, *box, letter.size, bold, mono, own)
+            by_turn.setdefault(own, []).append(last)
+    return [
+        _finished(word, own)
+        for own, words in sorted(by_turn.items())
+        for word in _joined(words)
+        if _is_known(word)
+    ]
 
 
-class _Pen:
-    """Write letters into words in the order of the file."""
-
-    def __init__(self) -> None:
-        self._last: Word | None = None
-
-    def lift(self) -> None:
-        if self._last is not None:
-            self._last.spaced = True
-        self._last = None
-
-    def write(
-        self, words: list[Word], text: str, box: Box, size: float, bold: bool, mono: bool, turn: int
-    ) -> None:
-        last = self._last
-        if last is not None and last.turn == turn:
-            scale = max(size, 1.0)
-            gap = box.x0 - last.x1
-            level = abs(box.bottom - last.bottom) < 0.25 * scale
-            if level and -0.5 * scale < gap < _GAP * scale and box.x1 > last.x0:
-                last.text += text
-                last.x1 = max(last.x1, box.x1)
-                last.top, last.bottom = min(last.top, box.top), max(last.bottom, box.bottom)
-                last.bold, last.mono = last.bold and bold, last.mono and mono
-                return
-        self._last = Word(text, *box, size, bold, mono, turn)
-        words.append(self._last)
+def _follows(word: Word, box: Box, size: float) -> bool:
+    """Return whether a letter in `box` goes on a word."""
+    is_level = abs(box.bottom - word.bottom) < 0.25 * size
+    return is_level and -0.5 * size < box.x0 - word.x1 < _GAP * size and box.x1 > word.x0
 
 
 def _joined(words: list[Word]) -> list[Word]:
     """Return words with those joined that touch on the page but are apart in the file."""
-    made: list[Word] = []
+    joined: list[Word] = []
     for line in lines_of(words):
         last: Word | None = None
         for word in line.words:
             # In Hebrew or Arabic in reading order the space is on the other side.
-            open_ = last is not None and (not last.spaced or _is_right_to_left(last.text[-1]))
-            close = last is not None and open_ and abs(word.size - last.size) < 0.1
             if (
                 last is not None
-                and close
+                and (not last.spaced or _is_right_to_left(last.text[-1]))
+                and abs(word.size - last.size) < 0.1
                 and abs(word.bottom - last.bottom) < 0.15 * word.size
                 and -0.2 * word.size < word.x0 - last.x1 < 0.1 * word.size
             ):
                 last.text += word.text
                 last.x1, last.spaced = max(last.x1, word.x1), word.spaced
             else:
-                made.append(word)
+                joined.append(word)
                 last = word
-    return made
+    return joined
 
 
 def _is_known(word: Word) -> bool:
@@ -367,8 +323,8 @@ def _is_known(word: Word) -> bool:
     return bool(word.text)
 
 
-def _back(word: Word, own: int) -> Word:
-    """Put a turned word's box back to its place on the page."""
+def _finished(word: Word, own: int) -> Word:
+    """Put a turned word's box back to its place on the page, and its letters in reading order."""
     box = turned(Box(word.x0, word.top, word.x1, word.bottom), -own % 360, 0, 0)
     word.x0, word.top, word.x1, word.bottom = box
     word.text = unicodedata.normalize("NFC", word.text)
@@ -441,7 +397,7 @@ def _clean(text: str) -> str:
     return text
 
 
-def _even_fonts(letters: Sequence[Letter]) -> set[str]:
+def _monospaced_fonts(letters: Sequence[Letter]) -> set[str]:
     """Return the fonts whose letters are all of one width."""
     widths: dict[str, dict[str, float]] = {}
     for letter in letters:

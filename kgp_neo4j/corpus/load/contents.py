@@ -1,15 +1,27 @@
-"""Build a document's text from blocks, with the places of its tables and pages."""
+"""The contents of a file as its reader gives them: text with the places of tables and pages."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kgp_neo4j.corpus.load.grid import markdown
-from kgp_neo4j.types.tables import SourcePage, SourceTable
+from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable
 
-__all__ = ["Blocks"]
+__all__ = ["Blocks", "Contents"]
 
 _GAP = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Text and title of a file, its parts with their places in the text, and what was left out."""
+
+    text: str
+    title: str = ""
+    tables: tuple[SourceTable, ...] = ()
+    left_out: tuple[str, ...] = ()
+    sections: tuple[SourceSection, ...] = ()
+    pages: tuple[SourcePage, ...] = ()
 
 
 class Blocks:
@@ -18,9 +30,7 @@ class Blocks:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self.length = 0
-        self._page_start = 0
         self.tables: list[SourceTable] = []
-        self.pages: list[SourcePage] = []
 
     @property
     def text(self) -> str:
@@ -42,17 +52,3 @@ class Blocks:
         shown = markdown(table)
         start = self.add(shown)
         self.tables.append(replace(table, start=start, end=start + len(shown)))
-
-    def end_page(self) -> None:
-        """End a page, which has everything added since the page before."""
-        self.pages.append(SourcePage(len(self.pages) + 1, self._page_start, self.length))
-        self._page_start = self.length
-
-    def laid_out(self) -> tuple[str, tuple[SourcePage, ...], tuple[SourceTable, ...]]:
-        """Return text, pages that tile it, and tables."""
-        text = self.text
-        pages = tuple(
-            replace(page, start=min(page.start, len(text)), end=min(page.end, len(text)))
-            for page in self.pages
-        )
-        return text, pages, tuple(self.tables)
