@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.grid import markdown
-from kgp_neo4j.corpus.load.pdf.grids import Grid
+from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.headings import sections_of
 from kgp_neo4j.corpus.load.pdf.letters import Line, line_text, lines_of
 from kgp_neo4j.corpus.load.pdf.page import (
@@ -115,7 +115,7 @@ class Assembly:
         self.pages.append(SourcePage(number, self._length, at, label, header, footer, recognised))
         self._length = at
 
-    def _continued(self, grid: Grid, before: Sequence[Block]) -> _Table | None:
+    def _continued(self, grid: PageTable, before: Sequence[Block]) -> _Table | None:
         """Return the table of the page before that a table at the top of a page continues."""
         table = self._open
         texts = [block for block in before if isinstance(block, str)]
@@ -142,7 +142,9 @@ class Assembly:
         )
         return table if same else None
 
-    def _table(self, grid: Grid, begun: _Table | None, page: int, at: int) -> tuple[str, _Table]:
+    def _table(
+        self, grid: PageTable, begun: _Table | None, page: int, at: int
+    ) -> tuple[str, _Table]:
         """Add a table's rows; return its Markdown on this page."""
         if begun is None:
             table = _Table(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from kgp_neo4j.corpus.load.pdf.grids import Grid
+from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.letters import (
     Box,
     Line,
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 #: Lines and tables of one column (or of the page's full width), from top to bottom.
-Flow: TypeAlias = list[Line | Grid]
+Flow: TypeAlias = list[Line | PageTable]
 
 _DEPTH = 5
 _EVER = 1e6
@@ -59,7 +59,7 @@ _LONGEST = 300
 
 
 def reading_order(
-    words: Sequence[Word], grids: Sequence[Grid], width: float, known: list[float]
+    words: Sequence[Word], grids: Sequence[PageTable], width: float, known: list[float]
 ) -> list[Flow]:
     """Return the lines and tables of a page as flows in reading order.
 
@@ -72,7 +72,7 @@ def reading_order(
 
 
 def _cut(
-    words: Sequence[Word], grids: list[Grid], width: float, known: list[float], depth: int
+    words: Sequence[Word], grids: list[PageTable], width: float, known: list[float], depth: int
 ) -> list[Flow]:
     parts: Flow = sorted([*lines_of(words), *grids], key=_top)
     made: list[Flow] = []
@@ -88,7 +88,7 @@ def _cut(
             made.append(plain)
             plain = []
         held = [w for part in parts[at:end] if isinstance(part, Line) for w in part.words]
-        tables = [part for part in parts[at:end] if isinstance(part, Grid)]
+        tables = [part for part in parts[at:end] if isinstance(part, PageTable)]
         bounds = [-_EVER, *gaps, _EVER]
         for x0, x1 in itertools.pairwise(bounds):
             column = [w for w in held if x0 <= (w.x0 + w.x1) / 2 < x1]
@@ -146,7 +146,7 @@ def _bad_column(parts: Flow, gaps: Sequence[float], width: float, least: int) ->
         lines = []
         has_table = False
         for part in parts:
-            if isinstance(part, Grid):
+            if isinstance(part, PageTable):
                 has_table = has_table or x0 <= (part.box.x0 + part.box.x1) / 2 < x1
                 continue
             held = [w for w in part.words if x0 <= (w.x0 + w.x1) / 2 < x1]
@@ -168,8 +168,8 @@ def _bad_column(parts: Flow, gaps: Sequence[float], width: float, least: int) ->
     return None if full * 2 >= len(bounds) - 1 else 0
 
 
-def _pieces(part: Line | Grid) -> list[Box]:
-    if isinstance(part, Grid):
+def _pieces(part: Line | PageTable) -> list[Box]:
+    if isinstance(part, PageTable):
         return [part.box]
     return [Box(w.x0, w.top, w.x1, w.bottom) for w in part.words]
 
@@ -190,12 +190,12 @@ def _without(gaps: list[tuple[float, float]], pieces: Sequence[Box]) -> list[tup
     return made
 
 
-def _least(part: Line | Grid) -> float:
-    return 6.0 if isinstance(part, Grid) else max(0.7 * part.size, 5.0)
+def _least(part: Line | PageTable) -> float:
+    return 6.0 if isinstance(part, PageTable) else max(0.7 * part.size, 5.0)
 
 
-def _top(part: Line | Grid) -> float:
-    return part.box.top + 4 if isinstance(part, Grid) else part.middle
+def _top(part: Line | PageTable) -> float:
+    return part.box.top + 4 if isinstance(part, PageTable) else part.middle
 
 
 # --- Paragraphs ---
@@ -455,7 +455,7 @@ def _is_evident(line: Line, lines: Sequence[Line], at: int) -> bool:
 # --- The page ---
 
 #: A paragraph, or a table in its place.
-Block: TypeAlias = str | Grid
+Block: TypeAlias = str | PageTable
 
 
 @dataclass(slots=True)
@@ -467,7 +467,7 @@ class PageParts:
     width: float = 0.0
     height: float = 0.0
     words: list[Word] = field(default_factory=list)
-    grids: list[Grid] = field(default_factory=list)
+    grids: list[PageTable] = field(default_factory=list)
     edges: Edges = field(default_factory=lambda: Edges([], []))
     #: The page has a picture or a drawing.
     has_picture: bool = False
@@ -583,12 +583,12 @@ def _searched(lines: Sequence[Line], lexicon: Lexicon) -> list[Block]:
             taken = {id(word) for line in caption.lines for word in line.words}
             free = [line for line in free if not taken & {id(word) for word in line.words}]
     flow: Flow = sorted(
-        [*free, *grids], key=lambda p: p.box.top if isinstance(p, Grid) else p.middle
+        [*free, *grids], key=lambda p: p.box.top if isinstance(p, PageTable) else p.middle
     )
     return _blocks(flow, captions, lexicon, search=False)
 
 
-def _outside(lines: Sequence[Line], grids: Sequence[Grid]) -> list[Line]:
+def _outside(lines: Sequence[Line], grids: Sequence[PageTable]) -> list[Line]:
     held = {id(word) for grid in grids for word in grid.words}
     return [line for line in lines if not held & {id(word) for word in line.words}]
 
@@ -605,7 +605,7 @@ def _stretches(lines: Sequence[Line], free: Sequence[Line]) -> list[list[Line]]:
     return [part for part in made if part]
 
 
-def _with_caption(grid: Grid, caption: Caption | None, lexicon: Lexicon) -> list[Block]:
+def _with_caption(grid: PageTable, caption: Caption | None, lexicon: Lexicon) -> list[Block]:
     """Return a table with its caption before or after it; the caption's parts are set on
     the table.
     """

@@ -30,6 +30,16 @@ class Rule:
         """From start to end."""
         return self.end - self.start
 
+    @property
+    def across(self) -> Box:
+        """Return the line as a box, if it is horizontal."""
+        return Box(self.start, self.at, self.end, self.at)
+
+    @property
+    def down(self) -> Box:
+        """Return the line as a box, if it is vertical."""
+        return Box(self.at, self.start, self.at, self.end)
+
 
 @dataclass(slots=True)
 class Rules:

@@ -1,14 +1,14 @@
-"""Find the tables of a page by ruled lines, all around or only above and below."""
+"""Find the tables of a page by ruled lines, all around or only above and below, or by gaps."""
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from kgp_neo4j.corpus.load.grid import caption_pattern
-from kgp_neo4j.corpus.load.pdf.grids import Grid, grid_of, header_rows
+from kgp_neo4j.corpus.load.pdf.cells import PageTable, has_value, header_rows, table_in
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, line_text, lines_of, segments
 from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, Rules, components, gutters
 from kgp_neo4j.text.values import typed
@@ -20,128 +20,119 @@ __all__ = [
     "caption_of",
     "contents",
     "is_continued",
-    "is_running_text",
     "printed_number",
     "ruled_tables",
 ]
+
+# --- Tables without ruled lines ---
 
 _DOTS = re.compile(r"(?:\s?[.…·]){4,}")
 _PAGE = re.compile(r"(?:[.…·]\s*)*(\d{1,4}|[ivxlc]{1,7}|[A-Z]-\d{1,3})")
 
 
-def aligned_tables(lines: Sequence[Line], captions: Sequence[Box]) -> list[Grid]:
+def aligned_tables(lines: Sequence[Line], captions: Sequence[Box]) -> list[PageTable]:
     """Return the tables among the lines of one column of text that have no ruled lines.
 
-    At least three lines in sequence must fall into the same columns, two of them at least (with a
-    caption beside them) or with numbers in one of them. Lists, code, leader dots and prose are
-    excluded.
+    At least three lines in sequence must fall into the same columns, and have a caption beside
+    them or numbers in one of the columns. Lists, code and prose are excluded.
     """
-    made: list[Grid] = []
+    tables: list[PageTable] = []
     start = 0
     while start < len(lines):
-        end = _run(lines, start)
-        if end - start >= 3:
-            part = lines[start:end]
-            box = Box.around(part)
-            near = any(
-                min(abs(c.bottom - box.top), abs(box.bottom - c.top)) < 30
-                and c.x0 < box.x1
-                and c.x1 > box.x0
-                for c in captions
-            )
-            words = [word for line in part for word in line.words]
-            grid = grid_of(Box(box.x0 - 1, box.top - 1, box.x1 + 1, box.bottom + 1), words, [], [])
-            if grid is not None and _is_aligned(grid, part, has_caption=near):
-                made.append(grid)
-                start = end
-                continue
-        start += 1 if end - start < 3 else end - start
-    return made
+        end = _end_of_columns(lines, start)
+        if end - start < 3:
+            start += 1
+            continue
+        box = Box.around(lines[start:end])
+        has_caption = any(
+            min(abs(c.bottom - box.top), abs(box.bottom - c.top)) < 30
+            and c.x0 < box.x1
+            and c.x1 > box.x0
+            for c in captions
+        )
+        words = [word for line in lines[start:end] for word in line.words]
+        table = table_in(Box(box.x0 - 1, box.top - 1, box.x1 + 1, box.bottom + 1), words, [], [])
+        if table is not None and _is_aligned(table, has_caption=has_caption):
+            tables.append(table)
+        start = end
+    return tables
 
 
-def contents(lines: Sequence[Line]) -> Grid | None:
+def _end_of_columns(lines: Sequence[Line], start: int) -> int:
+    """Return the end of the lines from `start` on that may be one table's rows."""
+    if len(segments(lines[start], 0.9)) < 2:
+        return start + 1
+    end, single = start + 1, 0
+    for above, line in pairwise(lines[start:]):
+        if line.top - above.bottom > 2.2 * max(line.size, above.size):
+            break
+        single = single + 1 if len(segments(line, 0.9)) < 2 else 0
+        if single > 1:
+            return end - 1
+        end += 1
+    return end - single
+
+
+def _is_aligned(table: PageTable, *, has_caption: bool) -> bool:
+    rows, columns = len(table.rows), len(table.rows[0])
+    texts = table.texts
+    if len(texts) < 0.6 * rows * columns or _is_code(table.words) or _is_running_text(table):
+        return False
+    if sum(len(text.split()) for text in texts) > 5 * len(texts):
+        return False
+    if columns == 2 and sum(row[0].strip(".()").isdecimal() for row in table.rows) > 0.6 * rows:
+        return False  # numbered lines
+    values = max(sum(map(has_value, column)) for column in list(zip(*table.rows, strict=True))[1:])
+    return has_caption or (values >= 0.5 * rows and rows >= 3)
+
+
+def contents(lines: Sequence[Line]) -> PageTable | None:
     """Return the table of contents whose entries have leader dots to page numbers, if any.
 
     At least five such lines must follow one another; other lines between them are parts of entries.
     """
     rows: list[tuple[str, ...]] = []
-    held: list[Line] = []
+    entries: list[Line] = []
     before: list[Line] = []
     for line in lines:
-        text = " ".join(word.text for word in line.words)
-        parts = _DOTS.split(text, maxsplit=1)
-        page = _PAGE.fullmatch(parts[-1].strip()) if len(parts) == 2 else None
+        entry, dots, rest = _partition(_DOTS, " ".join(word.text for word in line.words))
+        page = _PAGE.fullmatch(rest.strip()) if dots else None
         if page is None:
             before.append(line)
             if len(before) > 2 and rows:
                 break
             continue
-        entry = parts[0].strip(" .")
-        if rows and before:
-            lead = " ".join(word.text for part in before for word in part.words)
-            entry = f"{lead} {entry}".strip()
-            held += before
+        texts = [word.text for part in before if rows for word in part.words]
+        entry = " ".join([*texts, entry.strip(" .")]).strip()
+        entries += before if rows else []
         before = []
         if entry:
             rows.append((entry, page[1]))
-            held.append(line)
+            entries.append(line)
     if len(rows) < 5:
         return None
-    box = Box.around(held)
-    return Grid(
-        box, rows, [(box.x0, box.x1 - 20), (box.x1 - 20, box.x1)],
-        header_rows=0, words=[word for line in held for word in line.words],
-    )  # fmt: skip
+    box = Box.around(entries)
+    edges = [(box.x0, box.x1 - 20), (box.x1 - 20, box.x1)]
+    words = [word for line in entries for word in line.words]
+    return PageTable(box, rows, edges, header_rows=0, words=words)
 
 
-def is_running_text(grid: Grid) -> bool:
+def _partition(pattern: re.Pattern[str], text: str) -> tuple[str, str, str]:
+    match = pattern.search(text)
+    return (text[: match.start()], match[0], text[match.end() :]) if match else (text, "", "")
+
+
+def _is_running_text(table: PageTable) -> bool:
     """Return whether rows are only lines of prose set in columns."""
-    texts = [text for row in grid.rows for text in row if text]
+    texts = table.texts
     long = sum(len(text.split()) > 5 for text in texts)
     broken = sum(text[0].islower() for text in texts)
     return long > 0.5 * len(texts) and broken > 0.4 * len(texts)
 
 
-def _run(lines: Sequence[Line], start: int) -> int:
-    """Return the end of the lines from `start` on that may be one table's rows."""
-    if len(segments(lines[start], 0.9)) < 2:
-        return start + 1
-    end = start + 1
-    single = 0
-    while end < len(lines):
-        line, above = lines[end], lines[end - 1]
-        if line.top - above.bottom > 2.2 * max(line.size, above.size):
-            break
-        if len(segments(line, 0.9)) < 2:
-            single += 1
-            if single > 1:
-                break
-        else:
-            single = 0
-        end += 1
-    return end - single
-
-
-def _is_aligned(grid: Grid, lines: Sequence[Line], *, has_caption: bool) -> bool:
-    if sum(line.mono for line in lines) > 0.5 * len(lines):
-        return False
-    if sum(bool(_DOTS.search(line_text(line.words))) for line in lines) > 0.3 * len(lines):
-        return False
-    rows, columns = len(grid.rows), len(grid.rows[0])
-    full = sum(sum(map(bool, row)) >= max(2, 0.7 * columns) for row in grid.rows)
-    if full < 0.6 * rows or grid.filled < 0.6 * rows * columns or is_running_text(grid):
-        return False
-    texts = [text for row in grid.rows for text in row if text]
-    if sum(len(text.split()) for text in texts) > 5 * len(texts):
-        return False
-    first = [row[0] for row in grid.rows]
-    if columns == 2 and sum(text.strip(".()").isdecimal() for text in first) > 0.6 * rows:
-        return False  # numbered lines
-    values = max(
-        sum(typed(row[at]).type != "text" for row in grid.rows if row[at]) / rows
-        for at in range(1, columns)
-    )
-    return has_caption or (values >= 0.5 and rows >= 3)
+def _is_code(words: Sequence[Word]) -> bool:
+    lines = lines_of(word for word in words if not word.turn)
+    return sum(line.mono for line in lines) > 0.6 * len(lines)
 
 
 # --- Ruled tables ---
@@ -150,37 +141,40 @@ def _is_aligned(grid: Grid, lines: Sequence[Line], *, has_caption: bool) -> bool
 _MARK = re.compile(r"(?:table|figure|fig\.)\s+\w", re.IGNORECASE)
 
 
-def ruled_tables(words: Sequence[Word], rules: Rules) -> list[Grid]:
+def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
     """Return the tables of a page that have ruled lines, in no order.
 
     Lines of both directions that meet make the cells. Where there are only level lines of one
     width, one above the other (as printed in books), the gaps in the text between make the columns.
     """
     words = [w for w in words if not any(drawing.holds(w) for drawing in rules.drawings)]
-    made: list[Grid] = []
+    tables: list[PageTable] = []
     used: set[Rule] = set()
     for across, down in components(rules):
-        if not across or not down:
+        if not across or not down or len(across) + len(down) < 4:
             continue
-        box = Box(
-            min([*(r.start for r in across), *(r.at for r in down)]),
-            min([*(r.at for r in across), *(r.start for r in down)]),
-            max([*(r.end for r in across), *(r.at for r in down)]),
-            max([*(r.at for r in across), *(r.end for r in down)]),
-        )
-        if len(across) + len(down) < 4 or box.height < 10:
-            continue
-        grid = _trimmed(grid_of(box, words, across, down))
-        if grid is not None and _is_table(grid, len(across), len(down)):
-            made.append(grid)
+        box = Box.around([*(r.across for r in across), *(r.down for r in down)])
+        table = _trimmed(table_in(box, words, across, down))
+        if table is not None and _is_ruled_table(table, len(across), len(down)):
+            tables.append(table)
             used.update(across)
-    rest = [r for r in rules.across if r not in used and not _is_inside(r, made)]
-    made += _between_lines(words, rest, made)
-    return _outermost(made)
+    rest = [
+        rule for rule in rules.across
+        if rule not in used and not any(_is_inside(rule, table.box) for table in tables)
+    ]  # fmt: skip
+    for stack in _stacks(rest):
+        for table in _tables_of_stack(words, stack, rest):
+            if all(_overlap(table.box, other.box) <= 0.3 for other in tables):
+                tables.append(table)
+    outermost: list[PageTable] = []
+    for table in sorted(tables, key=lambda table: -table.box.width * table.box.height):
+        if all(_overlap(table.box, other.box) < 0.3 for other in outermost):
+            outermost.append(table)
+    return outermost
 
 
-def _between_lines(words: Sequence[Word], across: Sequence[Rule], made: list[Grid]) -> list[Grid]:
-    """Return the tables between level lines of one width, one above the other."""
+def _stacks(across: Sequence[Rule]) -> list[list[Rule]]:
+    """Return the level lines of one width, one above the other."""
     stacks: list[list[Rule]] = []
     for rule in sorted(across, key=lambda rule: rule.at):
         if rule.length < 60:
@@ -192,18 +186,13 @@ def _between_lines(words: Sequence[Word], across: Sequence[Rule], made: list[Gri
                 break
         else:
             stacks.append([rule])
-    found: list[Grid] = []
-    for stack in stacks:
-        found += _of_stack(words, stack, across, [*made, *found])
-    return found
+    return stacks
 
 
-def _of_stack(
-    words: Sequence[Word], stack: list[Rule], across: Sequence[Rule], made: list[Grid]
-) -> list[Grid]:
-    """Return the tables of one stack: the longest runs of its lines with columns between them."""
-    x0, x1 = stack[0].start, stack[0].end
-    found: list[Grid] = []
+def _tables_of_stack(
+    words: Sequence[Word], stack: list[Rule], across: Sequence[Rule]
+) -> Iterator[PageTable]:
+    """Yield the tables of one stack: the longest runs of its lines with columns between them."""
     start = 0
     while start < len(stack) - 1:
         end = start
@@ -212,69 +201,21 @@ def _of_stack(
         ):
             end += 1
         if end > start:
-            box = Box(x0, stack[start].at, x1, stack[end].at)
-            box = _outer_words(box, words)
+            box = Box(stack[0].start, stack[start].at, stack[0].end, stack[end].at)
+            box = _with_overhang(box, words)
             inner = [r for r in across if box.top - 1 <= r.at <= box.bottom + 1]
-            grid = _trimmed(grid_of(box, words, inner, []))
-            overlaps = any(_overlap(box, other.box) > 0.3 for other in made)
-            if grid is not None and not overlaps and _is_open_table(grid):
-                found.append(grid)
-        start = end + 1 if end > start else start + 1
-    return found
+            table = _trimmed(table_in(box, words, inner, []))
+            if table is not None and _is_open_table(table):
+                yield table
+        start = end + 1
 
 
-def _trimmed(grid: Grid | None) -> Grid | None:
-    """Return a table without a heading in its first rows and without notes in its last ones."""
-    if grid is None:
-        return None
-    columns = len(grid.rows[0])
-    wide = {
-        s.row for s in grid.spans if s.rows == 1 and s.columns >= max(3, 0.9 * columns)
-        and sum(map(bool, grid.rows[s.row])) == s.columns
-    }  # fmt: skip
-    first, last = 0, len(grid.rows)
-    heading: list[str] = []
-    while first in wide and last - first > 3:
-        heading.append(next(text for text in grid.rows[first] if text))
-        first += 1
-    while last - first > 3 and _is_note(grid, last - 1):
-        last -= 1
-    if first == 0 and last == len(grid.rows):
-        return grid
-    spans = [replace(s, row=s.row - first) for s in grid.spans
-             if first <= s.row and s.row + s.rows <= last]  # fmt: skip
-    header = max(grid.header_rows - first, 0)
-    box = grid.box._replace(top=grid.bounds[first][0], bottom=grid.bounds[last - 1][1])
-    rows = grid.rows[first:last]
-    if first:
-        header, grid.header_is_evident = header_rows(rows, spans, [False] * len(rows), set(), False)
-    return replace(
-        grid, box=box, rows=rows, bounds=grid.bounds[first:last], spans=spans,
-        header_rows=header, heading=" ".join(heading),
-        heading_box=grid.box._replace(bottom=box.top) if heading else None,
-        words=[word for word in grid.words if box.holds(word)],
-    )  # fmt: skip
-
-
-def _is_note(grid: Grid, row: int) -> bool:
-    """Return whether a row at the bottom is a note to the table or an address, without cells."""
-    texts = {text for text in grid.rows[row] if text}
-    if any(typed(text).type != "text" for text in texts):
-        return False
-    wide = any(s.row == row and s.columns > 1 for s in grid.spans)
-    words = sum(len(text.split()) for text in texts)
-    if wide and words > 12 * len(grid.rows[0]) ** 0.5 and len(texts) <= 2:
-        return True
-    numbers = sum(any(typed(t).number is not None for t in r[1:]) for r in grid.rows)
-    return (wide or len(texts) == 1) and len(texts) <= 2 and numbers > 0.5 * len(grid.rows)
-
-
-def _outer_words(box: Box, words: Sequence[Word]) -> Box:
+def _with_overhang(box: Box, words: Sequence[Word]) -> Box:
     """Return the box extended by words that project a little at the sides."""
-    held = [w for w in words if box.top < (w.top + w.bottom) / 2 < box.bottom
-            and box.x0 - 6 < w.x1 and w.x0 < box.x1 + 6]  # fmt: skip
-    x0 = min([box.x0, *(w.x0 - 1 for w in held if w.x0 > box.x0 - 12)])
-    x1 = max([box.x1, *(w.x1 + 1 for w in held if w.x1 < box.x1 + 12)])
+    beside = [w for w in words if box.top < (w.top + w.bottom) / 2 < box.bottom
+              and box.x0 - 6 < w.x1 and w.x0 < box.x1 + 6]  # fmt: skip
+    x0 = min([box.x0, *(w.x0 - 1 for w in beside if w.x0 > box.x0 - 12)])
+    x1 = max([box.x1, *(w.x1 + 1 for w in beside if w.x1 < box.x1 + 12)])
     return Box(x0, box.top, x1, box.bottom)
 
 
@@ -288,73 +229,100 @@ def _is_tabular(words: Sequence[Word], above: Rule, below: Rule, *, is_first: bo
         return box.height < 4 * NEAR
     if any(_MARK.match(line_text(line.words)) and len(segments(line, 0.9)) < 3 for line in lines):
         return False
-    if lines[0].mono and sum(line.mono for line in lines) > 0.6 * len(lines):
-        return False
     if len(lines) <= 2:
         # Text between a page's upper line and a table is no header.
         short = sum(len(line.words) for line in lines) <= 6
         return short or not is_first or any(len(segments(line, 0.9)) > 1 for line in lines)
-    gaps = gutters(lines)
-    return bool(gaps) and not _is_prose(lines, gaps)
+    return bool(gutters(lines))
 
 
-def _is_prose(lines: Sequence[Line], gaps: Sequence[float]) -> bool:
-    """Return whether columns have running text: full lines of many words in each of them."""
-    bounds = [-1e9, *gaps, 1e9]
-    prose = 0
-    for x0, x1 in itertools.pairwise(bounds):
-        column = [[w for w in line.words if x0 <= (w.x0 + w.x1) / 2 < x1] for line in lines]
-        column = [held for held in column if held]
-        if len(column) < 8:
-            continue
-        left, right = min(c[0].x0 for c in column), max(c[-1].x1 for c in column)
-        full = sum(c[-1].x1 - c[0].x0 > 0.85 * (right - left) for c in column)
-        words = sum(len(c) for c in column) / len(column)
-        prose += full > 0.55 * len(column) and words >= 4
-    return prose == len(bounds) - 1
-
-
-def _is_table(grid: Grid, across: int, down: int) -> bool:
-    """Return whether ruled lines enclose a table, not a form, a diagram or a page's frame."""
-    cells = len(grid.rows) * len(grid.rows[0])
-    if grid.filled < 0.25 * cells or grid.filled < 4:
-        return False
-    least = 1 if grid.is_ruled and len(grid.rows) > 2 else 2
-    counts = [sum(map(bool, column)) for column in zip(*grid.rows, strict=True)]
-    if sum(count >= least for count in counts) < 2:
-        return False
-    longest = max(len(text) for row in grid.rows for text in row)
-    texts = sum(len(word.text) for word in grid.words)
-    if longest > 0.7 * texts and longest > 400:
-        return False
-    words = sum(len(text.split()) for text in {t for row in grid.rows for t in row if t})
-    if words > 30 * len({t for row in grid.rows for t in row if t}):
-        return False
-    if not grid.is_ruled:
-        return _is_open_table(grid)
-    return not is_running_text(grid) or (across > 2 and down > 2)
-
-
-def _is_open_table(grid: Grid) -> bool:
-    """Return whether rows and columns made by gaps are a table's, not code's or running text's."""
-    lines = lines_of(w for w in grid.words if not w.turn)
-    if sum(line.mono for line in lines) > 0.6 * len(lines):
-        return False
-    cells = len(grid.rows) * len(grid.rows[0])
-    several = sum(sum(map(bool, row)) > 1 for row in grid.rows)
-    if sum(len(text.split()) for row in grid.rows for text in row) > 9 * grid.filled:
-        return False
-    return (
-        grid.filled >= 0.4 * cells and several >= 0.5 * len(grid.rows) and not is_running_text(grid)
+def _trimmed(table: PageTable | None) -> PageTable | None:
+    """Return a table without a heading in its first rows and without notes in its last ones."""
+    if table is None:
+        return None
+    columns = len(table.rows[0])
+    wide = {
+        s.row for s in table.spans if s.rows == 1 and s.columns >= max(3, 0.9 * columns)
+        and sum(map(bool, table.rows[s.row])) == s.columns
+    }  # fmt: skip
+    first, last = 0, len(table.rows)
+    heading: list[str] = []
+    while first in wide and last - first > 3:
+        heading.append(next(filter(None, table.rows[first])))
+        first += 1
+    while last - first > 3 and _is_note(table, last - 1):
+        last -= 1
+    if last - first == len(table.rows):
+        return table
+    rows = table.rows[first:last]
+    spans = [replace(s, row=s.row - first) for s in table.spans
+             if first <= s.row and s.row + s.rows <= last]  # fmt: skip
+    header, is_evident = table.header_rows, table.header_is_evident
+    if first:
+        header, is_evident = header_rows(rows, spans, [False] * len(rows), set(), is_turned=False)
+    box = table.box._replace(top=table.bounds[first][0], bottom=table.bounds[last - 1][1])
+    return replace(
+        table,
+        box=box,
+        rows=rows,
+        bounds=table.bounds[first:last],
+        spans=spans,
+        header_rows=header,
+        header_is_evident=is_evident,
+        heading=" ".join(heading),
+        heading_box=table.box._replace(bottom=box.top) if heading else None,
+        words=[word for word in table.words if box.holds(word)],
     )
 
 
-def _is_inside(rule: Rule, grids: Sequence[Grid]) -> bool:
-    return any(
-        g.box.x0 - NEAR <= rule.start
-        and rule.end <= g.box.x1 + NEAR
-        and g.box.top - NEAR <= rule.at <= g.box.bottom + NEAR
-        for g in grids
+def _is_note(table: PageTable, row: int) -> bool:
+    """Return whether a row at the bottom is a note to the table or an address, without cells."""
+    texts = {text for text in table.rows[row] if text}
+    if len(texts) > 2 or any(map(has_value, texts)):
+        return False
+    is_wide = any(s.row == row and s.columns > 1 for s in table.spans)
+    words = sum(len(text.split()) for text in texts)
+    if is_wide and words > 12 * len(table.rows[0]) ** 0.5:
+        return True
+    numbers = sum(any(typed(text).number is not None for text in r[1:]) for r in table.rows)
+    return (is_wide or len(texts) == 1) and numbers > 0.5 * len(table.rows)
+
+
+def _is_ruled_table(table: PageTable, across: int, down: int) -> bool:
+    """Return whether ruled lines enclose a table, not a form, a diagram or a page's frame."""
+    texts = table.texts
+    if len(texts) < max(4, 0.25 * len(table.rows) * len(table.rows[0])):
+        return False
+    least = 1 if table.is_ruled and len(table.rows) > 2 else 2
+    columns = zip(*table.rows, strict=True)
+    if sum(sum(map(bool, column)) >= least for column in columns) < 2:
+        return False
+    distinct = set(texts)
+    if sum(len(text.split()) for text in distinct) > 30 * len(distinct):
+        return False
+    if not table.is_ruled:
+        return _is_open_table(table)
+    return not _is_running_text(table) or (across > 2 and down > 2)
+
+
+def _is_open_table(table: PageTable) -> bool:
+    """Return whether rows and columns made by gaps are a table's, not code's or running text's."""
+    texts = table.texts
+    several = sum(sum(map(bool, row)) > 1 for row in table.rows)
+    return (
+        len(texts) >= 0.4 * len(table.rows) * len(table.rows[0])
+        and several >= 0.5 * len(table.rows)
+        and sum(len(text.split()) for text in texts) <= 9 * len(texts)
+        and not _is_code(table.words)
+        and not _is_running_text(table)
+    )
+
+
+def _is_inside(rule: Rule, box: Box) -> bool:
+    return (
+        box.x0 - NEAR <= rule.start
+        and rule.end <= box.x1 + NEAR
+        and box.top - NEAR <= rule.at <= box.bottom + NEAR
     )
 
 
@@ -363,15 +331,6 @@ def _overlap(one: Box, two: Box) -> float:
     height = min(one.bottom, two.bottom) - max(one.top, two.top)
     least = min(one.width * one.height, two.width * two.height)
     return max(width, 0) * max(height, 0) / max(least, 1.0)
-
-
-def _outermost(grids: Sequence[Grid]) -> list[Grid]:
-    """Return tables without those inside another one."""
-    made: list[Grid] = []
-    for grid in sorted(grids, key=lambda g: -g.box.width * g.box.height):
-        if all(_overlap(grid.box, other.box) < 0.3 for other in made):
-            made.append(grid)
-    return made
 
 
 # --- Captions ---
@@ -383,19 +342,18 @@ _CONTINUED = re.compile(
 )
 
 
+@dataclass(slots=True)
 class Caption:
     """The lines of a caption, and whether they are above the table."""
 
-    def __init__(self, lines: Sequence[Line], *, above: bool) -> None:
-        self.lines = list(lines)
-        self.above = above
-        self.text = " ".join(line_text(line.words) for line in self.lines)
+    lines: list[Line]
+    above: bool
 
 
 def printed_number(text: str) -> str:
     """Return the number in a caption: "2" of "Table 2. Results"; empty where there is none."""
-    found = CAPTION.match(text.strip())
-    return found["number"].strip("-–.") if found else ""
+    start = CAPTION.match(text.strip())
+    return start["number"].strip("-–.") if start else ""
 
 
 def is_continued(text: str) -> bool:
@@ -403,87 +361,83 @@ def is_continued(text: str) -> bool:
     return bool(_CONTINUED.search(text[:40]) or _CONTINUED.search(text[-30:]))
 
 
-def caption_of(grid: Grid, lines: Sequence[Line], others: Sequence[Grid]) -> Caption | None:
+def caption_of(
+    table: PageTable, lines: Sequence[Line], others: Sequence[PageTable]
+) -> Caption | None:
     """Return the caption of a table among the lines around it.
 
     A line with a number ("Table 3") counts up to ten lines away from the table as long as the lines
     between belong to it. Without one a short heading right above counts: a bold one, one in
     capitals, or a centred one.
     """
-    box = grid.box
-    found: list[tuple[float, Caption]] = []
+    box = table.box
+    captions: list[tuple[float, Caption]] = []
     above = _near(box, [line for line in lines if line.middle < box.top + 2], others, up=True)
     for at, line in enumerate(above):
         if CAPTION.match(line_text(line.words)):
-            held = list(reversed(above[: at + 1]))
-            found.append((box.top - held[-1].bottom, Caption(held, above=True)))
+            captions.append((box.top - above[0].bottom, Caption(above[at::-1], above=True)))
             break
     below = _near(box, [line for line in lines if line.middle > box.bottom - 2], others, up=False)
     if below and CAPTION.match(line_text(below[0].words)):
         end = 1
-        while end < len(below) and abs(below[end].size - below[0].size) < 0.3:
-            if below[end].top - below[end - 1].bottom > 0.4 * below[0].size:
+        for line, next_ in pairwise(below):
+            is_same = abs(next_.size - below[0].size) < 0.3
+            if not is_same or next_.top - line.bottom > 0.4 * below[0].size:
                 break
             end += 1
-        found.append((below[0].top - box.bottom, Caption(below[:end], above=False)))
-    if found:
-        return min(found, key=lambda pair: pair[0])[1]
-    return None if grid.heading else _heading(box, above)
-
-
-def _heading(box: Box, above: Sequence[Line]) -> Caption | None:
-    if not above:
-        return None
-    line = above[0]
-    text = line_text(line.words)
-    letters = [letter for letter in text if letter.isalpha()]
-    if (
-        len(letters) < 3
-        or len(text.split()) > 12
-        or text.endswith((".", ":", ",", ";"))
-        or box.top - line.bottom > 1.3 * line.size
-    ):
-        return None
-    upper = sum(letter.isupper() for letter in letters) > 0.8 * len(letters)
-    middle = abs((line.x0 + line.x1) / 2 - (box.x0 + box.x1) / 2) < 0.03 * box.width
-    if line.bold or upper or is_continued(text) or (middle and line.x1 - line.x0 < 0.7 * box.width):
-        return Caption([line], above=True)
+        captions.append((below[0].top - box.bottom, Caption(below[:end], above=False)))
+    if captions:
+        return min(captions, key=lambda pair: pair[0])[1]
+    if above and not table.heading and _is_heading(above[0], box):
+        return Caption(above[:1], above=True)
     return None
 
 
-def _near(box: Box, lines: Sequence[Line], others: Sequence[Grid], *, up: bool) -> list[Line]:
+def _is_heading(line: Line, box: Box) -> bool:
+    text = line_text(line.words)
+    letters = [letter for letter in text if letter.isalpha()]
+    if len(letters) < 3 or len(text.split()) > 12 or text.endswith((".", ":", ",", ";")):
+        return False
+    if box.top - line.bottom > 1.3 * line.size:
+        return False
+    is_upper = sum(letter.isupper() for letter in letters) > 0.8 * len(letters)
+    off = abs((line.x0 + line.x1) / 2 - (box.x0 + box.x1) / 2)
+    is_centred = off < 0.03 * box.width and line.x1 - line.x0 < 0.7 * box.width
+    return line.bold or is_upper or is_centred or is_continued(text)
+
+
+def _near(box: Box, lines: Sequence[Line], others: Sequence[PageTable], *, up: bool) -> list[Line]:
     """Return up to ten lines next to a table, nearest first, each close to the one before."""
-    made: list[Line] = []
-    ordered = sorted(lines, key=lambda line: -line.bottom if up else line.top)
+    near: list[Line] = []
     edge = box.top if up else box.bottom
-    for line in ordered:
-        part = _beside(line, box)
+    for line in sorted(lines, key=lambda line: -line.bottom if up else line.top):
+        part = _over(line, box)
         if part is None:
             continue
         gap = edge - part.bottom if up else part.top - edge
-        if gap > (2.2 if not made else 0.8) * part.size or len(made) == 10:
+        if gap > (0.8 if near else 2.2) * part.size or len(near) == 10:
             break
-        between = Box(box.x0, min(edge, part.top), box.x1, max(edge, part.bottom))
+        top, bottom = min(edge, part.top), max(edge, part.bottom)
         if any(
-            o.box.top < between.bottom - 3
-            and o.box.bottom > between.top + 3
+            o.box.top < bottom - 3
+            and o.box.bottom > top + 3
             and o.box.x0 < box.x1
             and o.box.x1 > box.x0
             and o.box != box
             for o in others
         ):
-            break  # fmt: skip
-        made.append(part)
+            break
+        near.append(part)
         edge = part.top if up else part.bottom
-    return made
+    return near
 
 
-def _beside(line: Line, box: Box) -> Line | None:
+def _over(line: Line, box: Box) -> Line | None:
     """Return the part of a line that is over a table, cut at wide gaps between columns."""
     parts: list[list[Word]] = [[]]
     for word in line.words:
         if parts[-1] and word.x0 - parts[-1][-1].x1 > 1.4 * line.size:
             parts.append([])
         parts[-1].append(word)
-    held = [w for part in parts for w in part if part[0].x0 < box.x1 and part[-1].x1 > box.x0]
-    return Line(held) if held else None
+    words = [w for part in parts for w in part if part[0].x0 < box.x1 and part[-1].x1 > box.x0]
+    return Line(words) if words else None
