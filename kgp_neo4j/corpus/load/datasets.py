@@ -105,9 +105,9 @@ def _of_context(context: Any, where: str) -> Iterator[tuple[str, str]]:
     copies, titles and sentences are two lists.
     """
     if isinstance(context, dict):
-        columns = [context.get("title"), context.get("sentences")]
-        is_published = all(isinstance(column, list) for column in columns)
-        context = list(zip_longest(*columns)) if is_published else None
+        titles, texts = context.get("title"), context.get("sentences")
+        if isinstance(titles, list) and isinstance(texts, list):
+            context = list(zip_longest(titles, texts))
     if not isinstance(context, list):
         raise _unpublished("context", where)
     for paragraph in context:

@@ -13,7 +13,6 @@ from kgp_neo4j.types.tables import SourceTable, Span
 
 __all__ = [
     "CAPTION",
-    "caption_pattern",
     "captioned",
     "cells",
     "column_names",
@@ -39,11 +38,9 @@ def column_names(table: SourceTable) -> list[str]:
 
     A text that is repeated below itself (a merged header) counts once; "" where there is none.
     """
-    names: list[str] = []
-    for texts in zip(*table.rows[: table.header_rows], strict=True):
-        parts = [" ".join(text.split()) for text in texts]
-        names.append(" / ".join(dict.fromkeys(part for part in parts if part)))
-    return names or [""] * (len(table.rows[0]) if table.rows else 0)
+    columns = zip(*table.rows[: table.header_rows], strict=True)
+    names = [" / ".join(dict.fromkeys(filter(None, map(_spaced, texts)))) for texts in columns]
+    return names or [""] * len(table.rows[0] if table.rows else ())
 
 
 def markdown(table: SourceTable, limit: int | None = None) -> str:
@@ -51,10 +48,9 @@ def markdown(table: SourceTable, limit: int | None = None) -> str:
 
     Several header rows become one; a table without a header gets empty names, as Markdown requires.
     """
-    lines = [_line(column_names(table)), "|" + " --- |" * len(column_names(table))]
-    rows = table.rows[table.header_rows :]
-    lines += [_line(row) for row in (rows if limit is None else rows[:limit])]
-    return "\n".join(lines)
+    names = column_names(table)
+    rows = table.rows[table.header_rows :][:limit]
+    return "\n".join([_line(names), "|" + " --- |" * len(names), *map(_line, rows)])
 
 
 def name(table: SourceTable, order: int, numbered: bool = False) -> str:
@@ -160,11 +156,12 @@ def normal(text: str) -> str:
 
 
 def _line(texts: Iterable[str]) -> str:
-    return "| " + " | ".join(_escaped(text) for text in texts) + " |"
+    escaped = (_spaced(text).replace("\\", "\\\\").replace("|", "\\|") for text in texts)
+    return "| " + " | ".join(escaped) + " |"
 
 
-def _escaped(text: str) -> str:
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
 
 
 def cells(tables: Sequence[SourceTable]) -> int:
@@ -183,31 +180,24 @@ _DEEPEST = 5
 Rows = Sequence[Sequence[str]]
 
 
-def caption_pattern(marks: str = "") -> re.Pattern[str]:
-    """Return a pattern for the start of a caption that does not match a sentence about a table.
-
-    `marks` may follow the number besides the usual ones.
-    """
-    return re.compile(
-        r"(?:supplementary |supplemental |appendix |annex )?"
-        r"(?:table|tab\.|tableau|tabelle|tabla|tabela|tabella|tabel|таблица|表)\s*(?:no\.?\s*)?"
-        r"(?-i:(?P<number>[A-Z]{0,2}[.\-–]?\d{1,4}(?:[.\-–]\d{1,4})*[a-z]?"
-        r"|[IVXL]{1,6}(?![A-Za-z])|[A-Z](?![A-Za-z])))"
-        rf"(?=[\s.:;()\[\]—–{marks}-]|$)"
-        r"(?!\s+(?:shows?|lists?|gives?|presents?|summari[sz]es|describes?|compares?|contains?|"
-        r"provides?|reports?|details?|illustrates?|demonstrates?|and|or|is|are|was|were|in|on|we|"
-        r"the|below|above|also|can|has|have|to|with)\b)",
-        re.IGNORECASE,
-    )
-
-
-CAPTION = caption_pattern()
+#: The start of a caption that is no sentence about a table.
+CAPTION = re.compile(
+    r"(?:supplementary |supplemental |appendix |annex )?"
+    r"(?:table|tab\.|tableau|tabelle|tabla|tabela|tabella|tabel|таблица|表)\s*(?:no\.?\s*)?"
+    r"(?-i:(?P<number>[A-Z]{0,2}[.\-–]?\d{1,4}(?:[.\-–]\d{1,4})*[a-z]?"
+    r"|[IVXL]{1,6}(?![A-Za-z])|[A-Z](?![A-Za-z])))"
+    r"(?=[\s.:;()\[\]—–-]|$)"
+    r"(?!\s+(?:shows?|lists?|gives?|presents?|summari[sz]es|describes?|compares?|contains?|"
+    r"provides?|reports?|details?|illustrates?|demonstrates?|and|or|is|are|was|were|in|on|we|"
+    r"the|below|above|also|can|has|have|to|with)\b)",
+    re.IGNORECASE,
+)
 
 
 def number(caption: str) -> str:
     """Return the number that a caption gives its table ("2", "A.1", "IV"), else an empty text."""
-    found = CAPTION.match(_bare(caption))
-    return found["number"].strip("-–.") if found else ""
+    start = CAPTION.match(_bare(caption))
+    return start["number"].strip("-–.") if start else ""
 
 
 def header_rows(rows: Rows, spans: Sequence[Span] = ()) -> int:
@@ -270,14 +260,12 @@ def trimmed(
     across = sorted(full)
     row_at = {old: new for new, old in enumerate(down)}
     column_at = {old: new for new, old in enumerate(across)}
-    kept = tuple(
+    merged = tuple(
         replace(span, row=row_at[span.row], column=column_at[span.column])
         for span in spans
         if span.row in row_at and span.column in column_at and rows[span.row][span.column].strip()
     )
-    if len(down) == len(rows) and rows and len(across) == len(rows[0]):
-        return list(rows), kept
-    return [[rows[r][c] for c in across] for r in down], kept
+    return [[rows[r][c] for c in across] for r in down], merged
 
 
 def captioned(text: str, tables: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
@@ -295,20 +283,19 @@ def captioned(text: str, tables: Sequence[SourceTable]) -> tuple[SourceTable, ..
         above.append(_title_line(before.removesuffix(caption), -1))
         below.append(_title_line(text[start : min(end, start + 2 * _LONGEST)], 0))
     is_below = bool(tables) and not above[0] and bool(below[-1])
-    made = []
+    named = []
     for at, table in enumerate(tables):
-        if not table.number:
-            # A lone line between two tables belongs to the one on whose side captions are.
-            over = above[at] if not (is_below and at and above[at] == below[at]) else ""
-            under = below[at + 1]
-            if not is_below and at + 1 < len(tables) and under == above[at + 1]:
-                under = ""
-            line = (under or over) if is_below else (over or under)
-            if line:
-                parts = [line.rstrip("."), table.caption] if table.caption else [line]
-                table = replace(table, caption=". ".join(parts), number=number(line))
-        made.append(table)
-    return tuple(made)
+        # A lone line between two tables belongs to the one on whose side captions are.
+        over = above[at] if not (is_below and at and above[at] == below[at]) else ""
+        under = below[at + 1]
+        if not is_below and at + 1 < len(tables) and under == above[at + 1]:
+            under = ""
+        line = (under or over) if is_below else (over or under)
+        if line and not table.number:
+            parts = [line.rstrip("."), table.caption] if table.caption else [line]
+            table = replace(table, caption=". ".join(parts), number=number(line))
+        named.append(table)
+    return tuple(named)
 
 
 def _title_line(text: str, at: int) -> str:

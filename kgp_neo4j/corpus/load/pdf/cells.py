@@ -100,13 +100,15 @@ def _row_bounds(
     text is a row, except those that continue the row above.
     """
     bounds: list[float] = []
-    for top, bottom in pairwise(ys):
+    for at, (top, bottom) in enumerate(pairwise(ys)):
         between = [line for line in lines if top <= line.middle < bottom]
         numbers = range(1, len(between))
         cells = [_texts_by_column(line, xs) for line in between]
         if is_ruled:
             is_each = len(between) > 1 and _is_row_each(cells)
             starts = [n for n in numbers if is_each or _is_over(between[n - 1], between[n], xs)]
+        elif at == 0 and len(ys) > 2 and len(between) <= 4 and not _are_mostly_values(cells):
+            starts = [] if _is_one_header(between, xs) else list(numbers)
         else:
             starts = _rows_by_space(between, cells)
             if not starts:
@@ -141,11 +143,29 @@ def _is_over(above: Line, below: Line, xs: Sequence[float]) -> bool:
     return crosses(above) and not crosses(below)
 
 
-def _rows_by_space(lines: Sequence[Line], cells: Sequence[dict[int, str]]) -> list[int]:
-    """Return the lines that begin a row where rows are clearly further apart than their lines.
+def _are_mostly_values(cells: Sequence[dict[int, str]]) -> bool:
+    values = [has_value(text) for line in cells for text in line.values()]
+    return sum(values) >= 0.5 * len(values)
 
-    None where they are not, or where lines close together are no row: several lines with text in
-    most columns.
+
+def _is_one_header(lines: Sequence[Line], xs: Sequence[float]) -> bool:
+    """Return whether the lines above the first ruled line are one row of names over several
+    lines.
+    """
+    for line in lines:
+        for left, right in pairwise(line.words):
+            is_between = any(left.x1 <= x <= right.x0 for x in xs[1:-1])
+            if is_between and right.x0 - left.x1 < 0.5 * line.size:
+                return False
+        if any(word.x0 < x - 1 and word.x1 > x + 1 for word in line.words for x in xs[1:-1]):
+            return False
+    return True
+
+
+def _rows_by_space(lines: Sequence[Line], cells: Sequence[dict[int, str]]) -> list[int]:
+    """Return the lines that begin a row where rows are clearly further apart than their lines;
+    none where they are not, or where lines close together are no row (several have text in most
+    columns).
     """
     gaps = [b.top - a.bottom for a, b in pairwise(lines)]
     most = max(2, 0.6 * len(set().union(*cells)))

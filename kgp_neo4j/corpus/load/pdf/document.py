@@ -9,7 +9,8 @@ import os
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,149 +32,9 @@ from kgp_neo4j.environment.files import shown, stem
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.tables import SourcePage, SourceTable, Span
+from kgp_neo4j.types.tables import SourcePage, SourceTable
 
-__all__ = ["PASSWORD_VARIABLE", "Assembly", "read_pdf"]
-
-
-@dataclass(slots=True)
-class _Table:
-    """A table that grows over pages."""
-
-    rows: list[tuple[str, ...]]
-    row_pages: list[int]
-    header_rows: int
-    edges: list[tuple[float, float]]
-    spans: list[Span] = field(default_factory=list)
-    caption: str = ""
-    number: str = ""
-    start: int = 0
-    end: int = 0
-
-    def made(self) -> SourceTable:
-        return SourceTable(
-            rows=tuple(self.rows),
-            header_rows=self.header_rows,
-            caption=self.caption,
-            number=self.number,
-            start=self.start,
-            end=self.end,
-            spans=tuple(self.spans),
-            row_pages=tuple(self.row_pages),
-        )
-
-
-class Assembly:
-    """Collect pages in order into the document's text, pages and tables."""
-
-    def __init__(self) -> None:
-        self.pages: list[SourcePage] = []
-        #: Offset of each block, with its length where it cannot be a heading.
-        self.marks: list[tuple[int, Heading | int]] = []
-        self._texts: list[str] = []
-        self._length = 0
-        self._tables: list[_Table] = []
-        #: The table at the end of the page before, which may continue.
-        self._open: _Table | None = None
-
-    @property
-    def text(self) -> str:
-        """Return the text so far, of all pages one after another."""
-        return "".join(self._texts)
-
-    @property
-    def tables(self) -> tuple[SourceTable, ...]:
-        """Return the tables so far, in the order in which they begin."""
-        return tuple(table.made() for table in self._tables)
-
-    def add(
-        self,
-        number: int,
-        label: str,
-        header: str,
-        footer: str,
-        blocks: Sequence[Block],
-        recognised: bool = False,
-    ) -> None:
-        """Add a page; a table at its top may continue the one at the end of the page before."""
-        parts: list[str] = []
-        at = self._length
-        last: _Table | None = None
-        for index, block in enumerate(blocks):
-            if isinstance(block, str):
-                text = block
-                last = None if len(block) > 200 or index < len(blocks) - 1 else last
-            else:
-                begun = self._continued(block, blocks[:index])
-                text, last = self._table(block, begun, number, at)
-            if text:
-                self.marks.append((at, block if isinstance(block, Heading) else len(text)))
-                parts.append(text + "\n\n")
-                at += len(text) + 2
-        self._open = last if blocks else self._open
-        self._texts += parts
-        self.pages.append(SourcePage(number, self._length, at, label, header, footer, recognised))
-        self._length = at
-
-    def _continued(self, grid: PageTable, before: Sequence[Block]) -> _Table | None:
-        """Return the table of the page before that a table at the top of a page continues."""
-        table = self._open
-        texts = [block for block in before if isinstance(block, str)]
-        if table is None or len(texts) < len(before):
-            return None
-        named = grid.caption in texts
-        if len(texts) > named or len(grid.rows[0]) != len(table.rows[0]):
-            return None
-        if grid.number and table.number and grid.number != table.number:
-            return None
-        if grid.continued:
-            return table
-        if grid.caption and grid.caption != table.caption:
-            return None
-        header = _names(table.rows[: table.header_rows])
-        if _names(grid.rows[: table.header_rows]) == header:
-            return table
-        if grid.header_is_evident:
-            return None
-        wide = table.edges[-1][1] - table.edges[0][0]
-        same = all(
-            abs(a[0] - b[0]) < 0.03 * wide and abs(a[1] - b[1]) < 0.03 * wide
-            for a, b in zip(grid.edges, table.edges, strict=True)
-        )
-        return table if same else None
-
-    def _table(
-        self, grid: PageTable, begun: _Table | None, page: int, at: int
-    ) -> tuple[str, _Table]:
-        """Add a table's rows; return its Markdown on this page."""
-        if begun is None:
-            table = _Table(
-                list(grid.rows), [page] * len(grid.rows), grid.header_rows, grid.edges,
-                list(grid.spans), grid.caption, grid.number,
-            )  # fmt: skip
-            self._tables.append(table)
-            text = markdown(table.made())
-            table.start, table.end = at, at + len(text)
-            return text, table
-        header = begun.rows[: begun.header_rows]
-        repeated = _names(grid.rows[: begun.header_rows]) == _names(header)
-        skip = begun.header_rows if repeated else 0
-        rows = grid.rows[skip:]
-        offset = len(begun.rows) - skip
-        begun.spans += [
-            Span(s.row + offset, s.column, s.rows, s.columns) for s in grid.spans if s.row >= skip
-        ]
-        begun.rows += rows
-        begun.row_pages += [page] * len(rows)
-        shown = SourceTable(rows=(*header, *rows), header_rows=begun.header_rows)
-        return (markdown(shown) if rows else ""), begun
-
-
-def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
-    return [["".join(text.casefold().split()) for text in row] for row in rows]
-
-
-# --- The file ---
+__all__ = ["PASSWORD_VARIABLE", "read_pdf"]
 
 #: The environment variable with the password of encrypted PDF files.
 PASSWORD_VARIABLE = "KGP_NEO4J_PDF_PASSWORD"
@@ -181,6 +42,7 @@ PASSWORD_VARIABLE = "KGP_NEO4J_PDF_PASSWORD"
 _NEIGHBOURS = 4
 #: Pages read with one opening of the file, so that the memory its library uses for them is freed.
 _AT_ONCE = 32
+#: Titles in a file's metadata that a program set by default.
 _NO_TITLE = re.compile(
     r"microsoft (?:word|powerpoint|excel)\b|untitled|document\d*$|.*\.(?:\w{2,4})$|"
     r"[\w-]*\d{4,}[\w-]*$|slide \d|print|layout",
@@ -200,54 +62,167 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         raise InputError("the file is empty", where=where)
     if b"%PDF-" not in data[:1024]:
         raise InputError("not a PDF file", where=where, hint="Rename it to what it is.")
-    assembly, lexicon = Assembly(), Lexicon()
+    assembly, lexicon = _Assembly(), Lexicon()
     left_out: list[str] = []
     gutters: list[float] = []
     sizes = Counter[float]()
     title = largest = ""
-    with _Opened(where, data) as file:
-        for window, at in _windows(file.pages(left_out)):
-            parts = window[at]
+    with contextlib.closing(_PdfFile(where, data)) as file:
+        for parts, neighbours in _with_neighbours(file.pages(left_out)):
             if parts.number == 1:
                 largest = _largest(parts)
                 title = file.title or largest or _table_heading(parts)
             for word in parts.words:
                 sizes[round(word.size, 1)] += len(word.text)
-            edges = [neighbour.edges for neighbour in window]
-            header, footer, number = furniture(edges, at)
+            header, footer, number = furniture(parts.edges, [page.edges for page in neighbours])
             blocks = blocks_of(parts, [*header, *footer], lexicon, gutters)
             if not blocks and parts.has_picture:
                 hint = "no text" if can_recognise() else "kgp-neo4j[ocr] recognises its text"
                 left_out.append(f"page {parts.number}: only an image, {hint}")
             below = f"{_text(footer)} {parts.margin}".strip()
-            label = parts.label or number
-            assembly.add(parts.number, label, _text(header), below, blocks, parts.recognised)
+            assembly.add(parts, parts.label or number, _text(header), below, blocks)
         damaged = file.damaged
-    if not assembly.text.strip():
+    text = assembly.text
+    if not text.strip():
         if damaged == len(assembly.pages):
             raise _damaged(where)
+        hint = 'Have them recognised: pip install "kgp-neo4j[ocr]", and load again.'
         raise InputError(
             "the PDF holds no text, only pictures",
             where=where,
-            hint=None
-            if can_recognise()
-            else 'Have them recognised: pip install "kgp-neo4j[ocr]", and load again.',
+            hint=None if can_recognise() else hint,
         )
-    sections = sections_of(assembly.marks, sizes, file.outline, {title, largest})
+    sections = sections_of(assembly.blocks, sizes, file.outline, {title, largest})
     if not title and sections and sections[0].start == 0:
         title = sections[0].title
     return SourceDocument(
         title=title or stem(path),
-        text=assembly.text,
+        text=text,
         source=path.as_posix(),
         pages=tuple(assembly.pages),
-        tables=assembly.tables,
+        tables=tuple(assembly.tables),
         left_out=tuple(left_out),
         sections=sections,
     )
 
 
-class _Opened:
+def _with_neighbours(
+    pages: Iterable[PageParts],
+) -> Iterator[tuple[PageParts, list[PageParts]]]:
+    """Yield each page with the pages before and after it."""
+    none = [None] * _NEIGHBOURS
+    window: deque[PageParts | None] = deque(none, maxlen=2 * _NEIGHBOURS + 1)
+    for following in chain(pages, none):
+        window.append(following)
+        page = window[_NEIGHBOURS] if len(window) == window.maxlen else None
+        if page:
+            yield page, [other for other in window if other and other is not page]
+
+
+class _Assembly:
+    """Collect pages in order into the document's text, pages and tables."""
+
+    def __init__(self) -> None:
+        self.pages: list[SourcePage] = []
+        self.tables: list[SourceTable] = []
+        #: Offset of each block, with its length where it cannot be a heading.
+        self.blocks: list[tuple[int, Heading | int]] = []
+        self._texts: list[str] = []
+        self._length = 0
+        #: The last part of the table at the end of the page before, which may continue.
+        self._open: PageTable | None = None
+
+    @property
+    def text(self) -> str:
+        """Return the text so far, of all pages one after another."""
+        return "".join(self._texts)
+
+    def add(
+        self, page: PageParts, label: str, header: str, footer: str, blocks: Sequence[Block]
+    ) -> None:
+        """Add a page; a table at its top may continue the one at the end of the page before."""
+        start = self._length
+        last: PageTable | None = None
+        for index, block in enumerate(blocks):
+            if isinstance(block, str):
+                text = block
+                last = None if len(block) > 200 or index < len(blocks) - 1 else last
+            else:
+                text, last = self._add_table(block, blocks[:index], page.number), block
+            if text:
+                self.blocks.append(
+                    (self._length, block if isinstance(block, Heading) else len(text))
+                )
+                self._texts.append(text + "\n\n")
+                self._length += len(text) + 2
+        if blocks:
+            self._open = last
+        self.pages.append(
+            SourcePage(page.number, start, self._length, label, header, footer, page.recognised)
+        )
+
+    def _add_table(self, part: PageTable, before: Sequence[Block], page: int) -> str:
+        """Add a table's rows; return its Markdown on this page."""
+        rows = tuple(part.rows)
+        if not self._is_continued(part, before):
+            table = SourceTable(
+                rows=rows,
+                header_rows=part.header_rows,
+                caption=part.caption,
+                number=part.number,
+                spans=tuple(part.spans),
+                row_pages=(page,) * len(rows),
+            )
+            text = markdown(table)
+            start = self._length
+            self.tables.append(replace(table, start=start, end=start + len(text)))
+            return text
+        table = self.tables[-1]
+        header = table.rows[: table.header_rows]
+        repeated = table.header_rows if _names(rows[: len(header)]) == _names(header) else 0
+        rows = rows[repeated:]
+        shift = len(table.rows) - repeated
+        spans = [replace(s, row=s.row + shift) for s in part.spans if s.row >= repeated]
+        self.tables[-1] = replace(
+            table,
+            rows=(*table.rows, *rows),
+            row_pages=(*table.row_pages, *(page,) * len(rows)),
+            spans=(*table.spans, *spans),
+        )
+        shown_part = SourceTable(rows=(*header, *rows), header_rows=table.header_rows)
+        part.edges = self._open.edges if self._open else part.edges
+        return markdown(shown_part) if rows else ""
+
+    def _is_continued(self, part: PageTable, before: Sequence[Block]) -> bool:
+        """Return whether a table at the top of a page continues the one of the page before."""
+        if self._open is None or any(block != part.caption for block in before):
+            return False
+        table = self.tables[-1]
+        if len(part.rows[0]) != len(table.rows[0]):
+            return False
+        if part.number and table.number and part.number != table.number:
+            return False
+        if part.continued:
+            return True
+        if part.caption and part.caption != table.caption:
+            return False
+        if _names(part.rows[: table.header_rows]) == _names(table.rows[: table.header_rows]):
+            return True
+        slack = 0.03 * (self._open.edges[-1][1] - self._open.edges[0][0])
+        return not part.header_is_evident and all(
+            abs(a[0] - b[0]) < slack and abs(a[1] - b[1]) < slack
+            for a, b in zip(part.edges, self._open.edges, strict=True)
+        )
+
+
+def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
+    return [["".join(text.casefold().split()) for text in row] for row in rows]
+
+
+# --- The file ---
+
+
+class _PdfFile:
     """A PDF file whose pages are read one after another, with its library's memory freed."""
 
     def __init__(self, where: str, data: bytes) -> None:
@@ -260,26 +235,20 @@ class _Opened:
         with contextlib.suppress(Exception):  # there is none, or it is damaged
             self.outline = [(each[0], str(each[1])) for each in self._pdf.doc.get_outlines()]
 
-    def __enter__(self) -> _Opened:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
-
     def pages(self, left_out: list[str]) -> Iterator[PageParts]:
         """Yield the pages; one that is damaged is empty and named in `left_out`."""
+        from kgp_neo4j.corpus.load.pdf.bounds import TooMuchError
+
         try:
             count = len(self._pdf.pages)
         except Exception as error:  # a damaged file makes its library raise any error
             raise _damaged(self._where) from error
         if not count:
             raise _damaged(self._where)
-        from kgp_neo4j.corpus.load.pdf.bounds import TooMuchError
-
         with bar(f"read {self._where[-40:]}", count, "pages") as progress:
             for start in range(0, count, _AT_ONCE):
                 if start:
-                    self._close()
+                    self.close()
                     numbers = list(range(start + 1, min(start + _AT_ONCE, count) + 1))
                     self._pdf = self._open(numbers)
                 for page in self._pdf.pages[: min(_AT_ONCE, count - start)]:
@@ -307,35 +276,25 @@ class _Opened:
             return pdfplumber.open(io.BytesIO(self._data), pages=numbers, password=password)
         except Exception as error:  # a damaged file makes its library raise any error
             causes = (error, error.__cause__, *error.args)
-            if any(isinstance(cause, PDFPasswordIncorrect) for cause in causes):
-                what = "the password does not open it" if password else "the PDF is encrypted"
-                raise InputError(
-                    what,
-                    where=self._where,
-                    hint=f"Give an unlocked copy, or its password in {PASSWORD_VARIABLE}.",
-                ) from error
-            raise _damaged(self._where) from error
+            if not any(isinstance(cause, PDFPasswordIncorrect) for cause in causes):
+                raise _damaged(self._where) from error
+            raise InputError(
+                "the password does not open it" if password else "the PDF is encrypted",
+                where=self._where,
+                hint=f"Give an unlocked copy, or its password in {PASSWORD_VARIABLE}.",
+            ) from error
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Free the memory of the pages read so far."""
         with contextlib.suppress(Exception):
             self._pdf.close()
 
 
-def _windows(pages: Iterable[PageParts]) -> Iterator[tuple[Sequence[PageParts], int]]:
-    """Yield each page as its place among the pages around it."""
-    window: deque[PageParts] = deque()
-    at = 0
-    for page in pages:
-        window.append(page)
-        if len(window) > at + _NEIGHBOURS:
-            yield window, at
-            if at == _NEIGHBOURS:
-                window.popleft()
-            else:
-                at += 1
-    while at < len(window):
-        yield window, at
-        at += 1
+def _damaged(where: str) -> InputError:
+    return InputError("the PDF is damaged", where=where, hint="Fetch it again.")
+
+
+# --- The title ---
 
 
 def _metadata_title(metadata: object) -> str:
@@ -355,40 +314,28 @@ def _largest(parts: PageParts) -> str:
     usual = sizes[len(sizes) // 2] if sizes else 0.0
     large = [w for w in parts.words if not w.turn and w.size >= 1.2 * usual]
     lines = [line for line in lines_of(large) if len(line) > 3]
-    if not lines:
-        return ""
-    headings: list[list[Line]] = []
-    for line in lines:
-        above = headings[-1][-1] if headings else None
-        if (
-            above is not None
-            and abs(line.size - above.size) <= 0.05 * line.size
-            and line.top - above.bottom < 0.8 * line.size
-        ):
+    headings = [lines[:1]] if lines else []
+    for above, line in pairwise(lines):
+        is_like = abs(line.size - above.size) <= 0.05 * line.size
+        if is_like and line.top - above.bottom < 0.8 * line.size:
             headings[-1].append(line)
         else:
             headings.append([line])
     # A single word may be a publisher's mark, printed larger than the title.
-    several = [held for held in headings if len(_text(held).split()) > 1]
-    largest = max(held[0].size for held in headings)
-    if several and max(held[0].size for held in several) >= 0.4 * largest:
-        headings = several
-    largest = max(held[0].size for held in headings)
-    title = next(_text(held) for held in headings if held[0].size >= 0.85 * largest)
+    largest = max((heading[0].size for heading in headings), default=0.0)
+    several = [heading for heading in headings if len(_text(heading).split()) > 1]
+    most = max((heading[0].size for heading in several), default=0.0)
+    if several and most >= 0.4 * largest:
+        headings, largest = several, most
+    title = next((_text(each) for each in headings if each[0].size >= 0.85 * largest), "")
     return title if len(title) <= 200 and any(map(str.isalpha, title)) else ""
 
 
 def _table_heading(parts: PageParts) -> str:
     """Return the heading within the frame of a table that begins at the top of a page."""
-    if not parts.grids:
-        return ""
-    first = min(parts.grids, key=lambda grid: grid.box.top)
-    return first.heading if first.box.top < 0.2 * parts.height else ""
+    first = min(parts.tables, key=lambda table: table.box.top, default=None)
+    return first.heading if first and first.box.top < 0.2 * parts.height else ""
 
 
 def _text(lines: Sequence[Line]) -> str:
     return " ".join(line_text(line.words) for line in lines)
-
-
-def _damaged(where: str) -> InputError:
-    return InputError("the PDF is damaged", where=where, hint="Fetch it again.")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, PageObjects, segments, turned
 
-__all__ = ["Rule", "Rules", "clusters", "column_gaps", "components", "gutters", "rules_of"]
+__all__ = ["NEAR", "Rule", "Rules", "clusters", "column_gaps", "components", "gutters", "rules_of"]
 
 #: Points within which two ruled lines are one, and within which they meet.
 NEAR = 3.0
@@ -78,20 +79,17 @@ def rules_of(page: PageObjects, lines: Sequence[Line], turn: int) -> Rules:
             across += [Rule(y, box.x0, box.x1) for y in (box.top, box.bottom)]
             down += [Rule(x, box.top, box.bottom) for x in (box.x0, box.x1)]
     drawings = _drawings(frames, slanted, width * height)
-    across = [r for r in across if not _is_in(Box(r.start, r.at, r.end, r.at), drawings)]
-    down = [r for r in down if not _is_in(Box(r.at, r.start, r.at, r.end), drawings)]
-    across = [rule for rule in _merged(across) if not _is_underline(rule, lines)]
-    return Rules(
-        [rule for rule in across if rule.length > 5], [r for r in _merged(down) if r.length > 5],
-        drawings,
-    )  # fmt: skip
+    across = _merged(rule for rule in across if not _is_in(rule.across, drawings))
+    down = _merged(rule for rule in down if not _is_in(rule.down, drawings))
+    across = [rule for rule in across if rule.length > 5 and not _is_underline(rule, lines)]
+    return Rules(across, [rule for rule in down if rule.length > 5], drawings)
 
 
-def clusters(values: Iterable[float], near: float = NEAR) -> list[float]:
-    """Return the middles of groups of values that are within `near` of the next one."""
+def clusters(values: Iterable[float]) -> list[float]:
+    """Return the middles of groups of values each of which is near the next one."""
     groups: list[list[float]] = []
     for value in sorted(values):
-        if groups and value - groups[-1][-1] <= near and value - groups[-1][0] <= 2 * near:
+        if groups and value - groups[-1][-1] <= NEAR and value - groups[-1][0] <= 2 * NEAR:
             groups[-1].append(value)
         else:
             groups.append([value])
@@ -100,42 +98,37 @@ def clusters(values: Iterable[float], near: float = NEAR) -> list[float]:
 
 def components(rules: Rules) -> list[tuple[list[Rule], list[Rule]]]:
     """Return the groups of ruled lines that meet, horizontal and vertical ones of each."""
-    parent = list(range(len(rules.across) + len(rules.down)))
+    both = [*rules.across, *rules.down]
+    first = len(rules.across)
+    parent = list(range(len(both)))
 
     def root(at: int) -> int:
         while parent[at] != at:
-            parent[at] = parent[parent[at]]
-            at = parent[at]
+            parent[at] = at = parent[parent[at]]
         return at
 
     for i, a in enumerate(rules.across):
-        for j, d in enumerate(rules.down, len(rules.across)):
-            meets = (
-                a.start - NEAR <= d.at <= a.end + NEAR and d.start - NEAR <= a.at <= d.end + NEAR
-            )
-            if meets:
+        for j, d in enumerate(rules.down, first):
+            if a.start - NEAR <= d.at <= a.end + NEAR and d.start - NEAR <= a.at <= d.end + NEAR:
                 parent[root(j)] = root(i)
     # Vertical lines are often drawn row by row, one below the other.
-    ordered = sorted(range(len(rules.down)), key=lambda j: (rules.down[j].at, rules.down[j].start))
-    for one, two in itertools.pairwise(ordered):
-        a, b = rules.down[one], rules.down[two]
+    for i, j in pairwise(
+        sorted(range(first, len(both)), key=lambda j: (both[j].at, both[j].start))
+    ):
+        a, b = both[i], both[j]
         if abs(a.at - b.at) < NEAR and b.start <= a.end + NEAR and a.start <= b.end + NEAR:
-            parent[root(two + len(rules.across))] = root(one + len(rules.across))
-    groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
-    for at in range(len(parent)):
-        group = groups.setdefault(root(at), ([], []))
-        if at < len(rules.across):
-            group[0].append(rules.across[at])
-        else:
-            group[1].append(rules.down[at - len(rules.across)])
+            parent[root(j)] = root(i)
+    groups: dict[int, tuple[list[Rule], list[Rule]]] = defaultdict(lambda: ([], []))
+    for at, rule in enumerate(both):
+        groups[root(at)][at >= first].append(rule)
     return list(groups.values())
 
 
 def _is_square(points: Sequence[tuple[float, float]]) -> bool:
     """Return whether all sides of a polygon are level or upright."""
-    if not 2 <= len(points) <= 12:
-        return False
-    return all(abs(a[0] - b[0]) < 1 or abs(a[1] - b[1]) < 1 for a, b in itertools.pairwise(points))
+    return 2 <= len(points) <= 12 and all(
+        abs(a[0] - b[0]) < 1 or abs(a[1] - b[1]) < 1 for a, b in pairwise(points)
+    )
 
 
 def _drawings(frames: Sequence[Box], slanted: Sequence[Box], page: float) -> list[Box]:
@@ -145,14 +138,14 @@ def _drawings(frames: Sequence[Box], slanted: Sequence[Box], page: float) -> lis
     none.
     """
     large = [box for box in slanted if max(box.width, box.height) > 20][:500]
-    made: list[Box] = []
+    drawings: list[Box] = []
     for frame in sorted(set(frames), key=lambda box: -box.width * box.height):
         area = frame.width * frame.height
-        if area > 0.5 * page or area < 900 or _is_in(frame, made):
+        if area > 0.5 * page or area < 900 or _is_in(frame, drawings):
             continue
         if any(frame.holds(box) and box.width * box.height < area for box in large):
-            made.append(frame)
-    return made
+            drawings.append(frame)
+    return drawings
 
 
 def _is_in(box: Box, outer: Sequence[Box]) -> bool:
@@ -165,31 +158,25 @@ def _is_in(box: Box, outer: Sequence[Box]) -> bool:
     )
 
 
-def _merged(rules: Sequence[Rule]) -> list[Rule]:
+def _merged(rules: Iterable[Rule]) -> list[Rule]:
     """Return rules with those joined that are on one line and touch."""
-    made: list[Rule] = []
-    for level in _levels(rules):
-        at = sum(rule.at for rule in level) / len(level)
-        start, end = level[0].start, level[0].end
-        for rule in level[1:]:
-            if rule.start <= end + NEAR:
-                end = max(end, rule.end)
-            else:
-                made.append(Rule(at, start, end))
-                start, end = rule.start, rule.end
-        made.append(Rule(at, start, end))
-    return made
-
-
-def _levels(rules: Sequence[Rule]) -> list[list[Rule]]:
-    """Return rules in groups of one height each, in the order in which they start."""
-    groups: list[list[Rule]] = []
+    levels: list[list[Rule]] = []
     for rule in sorted(rules, key=lambda rule: rule.at):
-        if groups and rule.at - groups[-1][0].at <= 0.7 * NEAR:
-            groups[-1].append(rule)
+        if levels and rule.at - levels[-1][0].at <= 0.7 * NEAR:
+            levels[-1].append(rule)
         else:
-            groups.append([rule])
-    return [sorted(group, key=lambda rule: rule.start) for group in groups]
+            levels.append([rule])
+    merged: list[Rule] = []
+    for level in levels:
+        at = sum(rule.at for rule in level) / len(level)
+        parts: list[Rule] = []
+        for rule in sorted(level, key=lambda rule: rule.start):
+            if parts and rule.start <= parts[-1].end + NEAR:
+                parts[-1] = Rule(at, parts[-1].start, max(parts[-1].end, rule.end))
+            else:
+                parts.append(Rule(at, rule.start, rule.end))
+        merged += parts
+    return merged
 
 
 def _is_underline(rule: Rule, lines: Sequence[Line]) -> bool:
@@ -197,11 +184,11 @@ def _is_underline(rule: Rule, lines: Sequence[Line]) -> bool:
     for line in lines:
         if not line.top < rule.at < line.bottom + line.size:
             continue
-        held = [w for w in line.words if w.x1 > rule.start + 1 and w.x0 < rule.end - 1]
-        bottom = max((word.bottom for word in held), default=0.0)
-        if not -0.5 * line.size <= rule.at - bottom <= 0.25 * line.size:
-            continue
-        if abs(held[0].x0 - rule.start) < 2.5 and abs(held[-1].x1 - rule.end) < 2.5:
+        above = [w for w in line.words if w.x1 > rule.start + 1 and w.x0 < rule.end - 1]
+        bottom = max((word.bottom for word in above), default=0.0)
+        if -0.5 * line.size <= rule.at - bottom <= 0.25 * line.size and (
+            abs(above[0].x0 - rule.start) < 2.5 and abs(above[-1].x1 - rule.end) < 2.5
+        ):
             return True
     return False
 
@@ -219,54 +206,50 @@ def gutters(lines: Sequence[Line], least: float = 0.6) -> list[float]:
         return []
     size = sorted(line.size for line in lines)[len(lines) // 2]
     allowed = 0 if len(lines) < 4 else max(1, len(lines) // 7)
+    width = (least if len(lines) >= 4 else max(least, 1.0)) * size
     pieces = [segments(line, least * 0.9) for line in lines]
-    ends = sorted({x for line in pieces for p in line for x in (p.x0, p.x1)})
-    cover = [0] * len(ends)
-    place = {x: at for at, x in enumerate(ends)}
-    for line in pieces:
-        for piece in line:
-            cover[place[piece.x0]] += 1
-            cover[place[piece.x1]] -= 1
-    made: list[float] = []
-    depth, open_at, low = 0, None, 0.0
-    width = least * size if len(lines) >= 4 else max(least, 1.0) * size
-    for at, x in enumerate(ends):
-        depth += cover[at]
-        if depth <= allowed and open_at is None and at:
-            open_at = x
-        elif depth > allowed and open_at is not None:
-            low = open_at
-            if x - low >= width:
-                made.append((low + x) / 2)
-            open_at = None
-    return [x for x in made if _parts(x, pieces)]
+    # How many pieces begin less how many end at each place; their sum is how many cover it.
+    changes: dict[float, int] = defaultdict(int)
+    for piece in (piece for line in pieces for piece in line):
+        changes[piece.x0] += 1
+        changes[piece.x1] -= 1
+    places = sorted(changes)
+    covered = list(accumulate(changes[x] for x in places))
+    gaps: list[float] = []
+    start: float | None = None
+    for at, x in enumerate(places):
+        if covered[at] > allowed and start is not None:
+            if x - start >= width:
+                gaps.append((start + x) / 2)
+            start = None
+        elif covered[at] <= allowed and start is None and at:
+            start = x
+    return [x for x in gaps if _has_both_sides(x, pieces)]
 
 
-def column_gaps(lines: Sequence[Line], hard: Sequence[float]) -> list[float]:
-    """Return the gaps that divide ruled columns further; hardly any where all columns are ruled."""
-    made: list[float] = []
-    is_ruled = len(hard) > 4
-    for x0, x1 in itertools.pairwise(hard):
-        held = []
-        for line in lines:
-            words = [w for w in line.words if x0 <= (w.x0 + w.x1) / 2 < x1]
-            if words:
-                held.append(Line(words))
-        if is_ruled and (len(held) < 5 or x1 - x0 < 40):
-            continue
-        made += [x for x in gutters(held, 1.5 if is_ruled else 0.6) if _is_table_gap(x, held)]
-    return made
-
-
-def _is_table_gap(x: float, lines: Sequence[Line]) -> bool:
-    """Return whether a gap separates columns, not a list's bullets or numbers from its items."""
-    left = [[w for w in line.words if w.x1 <= x] for line in lines]
-    marks = [words[-1].text for words in left if words]
-    lists = sum(bool(re.fullmatch(r"[^\w\s]|\(?\w{1,2}[.)]|o", mark)) for mark in marks)
-    return lists < 0.6 * max(len(marks), 1)
-
-
-def _parts(x: float, pieces: Sequence[Sequence[Box]]) -> bool:
+def _has_both_sides(x: float, pieces: Sequence[Sequence[Box]]) -> bool:
     left = sum(any(piece.x1 <= x for piece in line) for line in pieces)
     right = sum(any(piece.x0 >= x for piece in line) for line in pieces)
     return min(left, right) >= min(2, len(pieces))
+
+
+def column_gaps(lines: Sequence[Line], ruled: Sequence[float]) -> list[float]:
+    """Return the gaps that divide ruled columns further; hardly any where all columns are ruled."""
+    gaps: list[float] = []
+    is_ruled = len(ruled) > 4
+    for x0, x1 in pairwise(ruled):
+        parts = ([w for w in line.words if x0 <= (w.x0 + w.x1) / 2 < x1] for line in lines)
+        column = [Line(words) for words in parts if words]
+        if is_ruled and (len(column) < 5 or x1 - x0 < 40):
+            continue
+        between = gutters(column, 1.5 if is_ruled else 0.6)
+        gaps += [x for x in between if not _is_beside_marks(x, column)]
+    return gaps
+
+
+def _is_beside_marks(x: float, lines: Sequence[Line]) -> bool:
+    """Return whether a gap separates a list's bullets or numbers from its items."""
+    left = [[w for w in line.words if w.x1 <= x] for line in lines]
+    marks = [words[-1].text for words in left if words]
+    lists = sum(bool(re.fullmatch(r"[^\w\s]|\(?\w{1,2}[.)]|o", mark)) for mark in marks)
+    return lists >= 0.6 * max(len(marks), 1)

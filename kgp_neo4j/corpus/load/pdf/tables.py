@@ -7,20 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kgp_neo4j.corpus.load.grid import caption_pattern
+from kgp_neo4j.corpus.load.grid import CAPTION
 from kgp_neo4j.corpus.load.pdf.cells import PageTable, has_value, header_rows, table_in
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, line_text, lines_of, segments
 from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, Rules, components, gutters
 from kgp_neo4j.text.values import typed
 
 __all__ = [
-    "CAPTION",
     "Caption",
     "aligned_tables",
     "caption_of",
     "contents",
     "is_continued",
-    "printed_number",
     "ruled_tables",
 ]
 
@@ -335,8 +333,6 @@ def _overlap(one: Box, two: Box) -> float:
 
 # --- Captions ---
 
-#: A printed caption may have a comma after its number; in other files such a line is prose.
-CAPTION = caption_pattern(",")
 _CONTINUED = re.compile(
     r"\bcont(?:inued|inuation|['’]d|d)?\b\.?|\bsuite\b|\bfortsetzung\b", re.IGNORECASE
 )
@@ -348,12 +344,6 @@ class Caption:
 
     lines: list[Line]
     above: bool
-
-
-def printed_number(text: str) -> str:
-    """Return the number in a caption: "2" of "Table 2. Results"; empty where there is none."""
-    start = CAPTION.match(text.strip())
-    return start["number"].strip("-–.") if start else ""
 
 
 def is_continued(text: str) -> bool:
