@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, Retriever
     from kgp_neo4j.corpus.traverse.agents.base import Agent
     from kgp_neo4j.graphdb.database import Database
-    from kgp_neo4j.graphdb.install import install, open_database
+    from kgp_neo4j.graphdb.install import install
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.async_graph import AsyncKnowledgeGraph
     from kgp_neo4j.mindmap.knowledge_graph import KnowledgeGraph
     from kgp_neo4j.types.corpus import (
@@ -68,7 +69,7 @@ _HOMES = {
     "SimilaritySettings": "types.settings",
     "TraversalSettings": "types.settings",
     "install": "graphdb.install",
-    "open_database": "graphdb.install",
+    "open_database": "graphdb.open",
 }
 
 __all__ = [

@@ -44,7 +44,6 @@ _COMMANDS = (
     "install",
     "config",
     "doctor",
-    "licences",
 )
 
 #: The options that take their default from the section `ask` of a file of settings.

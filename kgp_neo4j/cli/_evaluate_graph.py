@@ -62,7 +62,7 @@ def evaluate_graph(
     from kgp_neo4j.evaluate.questions import draw
     from kgp_neo4j.evaluate.report import graph_lines, graph_tables, machine_line
     from kgp_neo4j.evaluate.scores import Run, read_rows
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
 
     lines: dict[str, Mapping[str, Row]] = {}

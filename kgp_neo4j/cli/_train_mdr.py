@@ -95,7 +95,7 @@ def command(
 
     It makes the KNN-MDR graph (`connect --edges knn-mdr`) and is what the agent mdr follows.
     """
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
     from kgp_neo4j.train.mdr import MdrTraining, train_mdr
     from kgp_neo4j.train.mdr_pairs import gather_pairs

@@ -49,7 +49,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Train the trees by which the learned agent judges passages."""
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.train.boosting import BoostingSettings
     from kgp_neo4j.train.scorer import TrainingSet, train_scorer
 

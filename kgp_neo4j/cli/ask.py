@@ -107,7 +107,7 @@ def command(
         raise click.MissingParameter(param_hint="'--corpus' or '--graph'", param_type="option")
     from kgp_neo4j.corpus.answer.traces import with_trace
     from kgp_neo4j.corpus.pipeline import make_pipeline
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.show.answer_page import page
     from kgp_neo4j.show.mermaid import mermaid
 

@@ -72,7 +72,7 @@ def command(
     """
     from kgp_neo4j.corpus.answer.conversation import Conversation
     from kgp_neo4j.corpus.pipeline import make_pipeline
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.types.errors import KgpError
 
     with open_database(echo=say) as database:
@@ -117,7 +117,7 @@ def _check(database: Any, corpus: str) -> None:
     """Report at once that a corpus does not exist, not after the first question."""
     from kgp_neo4j.types.errors import no_corpus
 
-    if {"name": corpus} not in database.read("inspect/corpus_names"):
+    if {"name": corpus} not in database.read("inspect/names"):
         raise no_corpus(corpus)
 
 

@@ -129,7 +129,7 @@ def command(
 ) -> None:
     """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
     from kgp_neo4j.corpus.connect.graphs import EDGES, connect
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
 
     with open_database(echo=say) as database:
         report = connect(

@@ -58,7 +58,7 @@ def command(
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("there is no terminal to ask on; give --yes to delete")
     from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.graphs import delete_graph, require_graph
 
     with open_database(echo=say) as database:

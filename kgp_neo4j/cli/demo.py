@@ -43,7 +43,7 @@ def command(corpus: str, question: str | None, as_json: bool) -> None:
         prepare,
         prepare_graph,
     )
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.show.terminal import print_answer
 
     asked = QUESTION if question is None else question

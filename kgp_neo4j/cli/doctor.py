@@ -19,7 +19,8 @@ Examples:
 def command(as_json: bool) -> None:
     """Show the server's version, plugins and memory, what runs the models, and what is missing."""
     from kgp_neo4j.environment.extras import installed_extras
-    from kgp_neo4j.graphdb.install import missing, open_database
+    from kgp_neo4j.graphdb.install import missing
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.graphdb.room import measure_room
     from kgp_neo4j.models.engine import describe_engine
 

@@ -251,7 +251,7 @@ def command(
     from kgp_neo4j.evaluate.judge import judge_run
     from kgp_neo4j.evaluate.report import machine_line, settings_lines, tables_of
     from kgp_neo4j.evaluate.scores import read_run
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
 
     model = opened_model(llm, chat_url)
@@ -338,7 +338,7 @@ def _make_figure(
     from kgp_neo4j.evaluate.experiment import Result
     from kgp_neo4j.evaluate.figures import FIGURES, draw_figure, make_figure
     from kgp_neo4j.evaluate.report import figure_table, machine_line, settings_lines
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
 
     folder = out / f"figure-{figure}"
     with open_database(echo=say) as database:

@@ -102,7 +102,7 @@ def command(
     if remove_all and not yes and not sys.stdin.isatty():
         raise click.UsageError("there is no terminal to ask on; give --yes to remove")
     from kgp_neo4j.corpus.answer.traces import explain, remove, traces
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
 
     with open_database(echo=say) as database:
         if removed:

@@ -31,9 +31,9 @@ def command(
 
     The file is there whole or not at all. The corpus stays.
     """
-    from kgp_neo4j.corpus.load.portable import export_corpus
-    from kgp_neo4j.graphdb.install import open_database
-    from kgp_neo4j.mindmap.load.portable import export_graph
+    from kgp_neo4j.corpus.load.export_corpus import export_corpus
+    from kgp_neo4j.graphdb.open import open_database
+    from kgp_neo4j.mindmap.load.export_graph import export_graph
 
     write = export_graph if graph else export_corpus
     with open_database(echo=say) as database:

@@ -28,13 +28,13 @@ def command(file: Path, name: str | None, replace: bool, as_json: bool) -> None:
     The file is checked before anything is written, and what is imported is visible once it is
     whole. If it is interrupted, import again.
     """
-    from kgp_neo4j.corpus.load.portable import import_corpus
-    from kgp_neo4j.graphdb.install import open_database
-    from kgp_neo4j.graphdb.portable import Archive
-    from kgp_neo4j.mindmap.load.portable import import_graph
+    from kgp_neo4j.corpus.load.export_corpus import import_corpus
+    from kgp_neo4j.graphdb.export_files import ExportFile
+    from kgp_neo4j.graphdb.open import open_database
+    from kgp_neo4j.mindmap.load.export_graph import import_graph
 
-    with Archive(file) as archive:
-        read = import_corpus if archive.kind == "corpus" else import_graph
+    with ExportFile(file) as export:
+        read = import_corpus if export.kind == "corpus" else import_graph
     with open_database(echo=say) as database:
         done = read(database, file, name=name, replace=replace)
     if as_json:

@@ -11,7 +11,6 @@ _EPILOG = """
 Examples:
   kgp-neo4j install
   kgp-neo4j install --remove
-  NEO4J_DATABASE=law kgp-neo4j install --create-database --roles
   NEO4J_URI=neo4j://db:7687 NEO4J_PASSWORD=... kgp-neo4j install
 
 Afterwards, in Neo4j Browser:  CALL custom.kgp.help()
@@ -20,31 +19,16 @@ Afterwards, in Neo4j Browser:  CALL custom.kgp.help()
 
 @click.command("install", epilog=_EPILOG)
 @click.option("--remove", is_flag=True, help="Remove the procedures; the graph stays.")
-@click.option(
-    "--create-database",
-    is_flag=True,
-    help="Make the database of NEO4J_DATABASE first, unless it is there (Neo4j Enterprise).",
-)
-@click.option(
-    "--roles",
-    is_flag=True,
-    help="Make the roles NAME_reader and NAME_writer for the database NAME (Neo4j Enterprise).",
-)
 @json_option
-def command(remove: bool, create_database: bool, roles: bool, as_json: bool) -> None:
+def command(remove: bool, as_json: bool) -> None:
     """Install the procedures custom.kgp.* so that Browser users can call them.
 
     Running it again upgrades what has changed and removes what no longer exists.
     """
-    from kgp_neo4j.graphdb import enterprise
-    from kgp_neo4j.graphdb.install import chosen_connection, install, open_ready, uninstall
+    from kgp_neo4j.graphdb.install import install, uninstall
+    from kgp_neo4j.graphdb.open import open_database
 
-    connection = chosen_connection(echo=say)
-    if create_database:
-        enterprise.create_database(connection)
-    with open_ready(connection) as database:
-        if roles:
-            say(f"Roles: {', '.join(enterprise.create_roles(database))}")
+    with open_database(echo=say) as database:
         done = uninstall(database) if remove else install(database)
     if as_json:
         echo_json(done)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import click
 
 from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
@@ -21,7 +18,6 @@ Examples:
   kgp-neo4j load hotpot_dev_distractor_v1.json --corpus hotpot
   kgp-neo4j load records.jsonl.gz --corpus records --passage-size 500
   kgp-neo4j load notes/ --corpus notes --language german
-  kgp-neo4j load wiki.jsonl.gz --corpus wiki --bulk
 
 \b
 What is read, each also with .gz:
@@ -42,10 +38,6 @@ title), the first line of a text where it reads like one, else the file's name.
 Files are split at headings and at 1,000 characters; records and contexts of up to
 10,000 characters stay one passage, unless --passage-size is given. Loading again
 changes nothing, replaces what has changed, and finishes what was cut short.
-
-\b
---bulk is for a first corpus: Neo4j's own import makes the same graph of files, in an
-empty database only, which is stopped meanwhile. At 180,000 passages it takes as long.
 """
 
 
@@ -64,13 +56,6 @@ empty database only, which is stopped meanwhile. At 180,000 passages it takes as
     help="What full-text search stems: english, german, ...; guessed from a new corpus's text.",
 )
 @click.option("--keep-going", is_flag=True, help="Load the rest when a file or line is bad.")
-@click.option("--bulk", is_flag=True, help="Go through files into the empty embedded database.")
-@click.option(
-    "--bulk-files",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Only write the files, to import them on a server of your own.",
-)
 @json_option
 @click.pass_context
 def command(
@@ -80,8 +65,6 @@ def command(
     passage_size: int | None,
     language: str | None,
     keep_going: bool,
-    bulk: bool,
-    bulk_files: Path | None,
     as_json: bool,
 ) -> None:
     """Load files, folders and globs into a corpus and account for every character.
@@ -89,35 +72,22 @@ def command(
     Each document is stored wholly or not at all. With --keep-going the account says what was not
     loaded, and the exit code is still 1.
     """
-    options: dict[str, Any] = {
-        "passage_size": passage_size,
-        "language": language,
-        "keep_going": keep_going,
-    }
-    command = ""
-    if bulk or bulk_files is not None:
-        from kgp_neo4j.corpus.load.bulk import load_in_bulk, write_import_files
+    from kgp_neo4j.corpus.load.loading import load
+    from kgp_neo4j.graphdb.open import open_database
 
-        if bulk_files is None:
-            account = load_in_bulk(paths, corpus, echo=say, **options)
-        else:
-            account, command = write_import_files(bulk_files, paths, corpus, **options)
-    else:
-        from kgp_neo4j.corpus.load.loading import load
-        from kgp_neo4j.graphdb.install import open_database
-
-        with open_database(echo=say) as database:
-            account = load(database, paths, corpus, **options)
+    with open_database(echo=say) as database:
+        account = load(
+            database,
+            paths,
+            corpus,
+            passage_size=passage_size,
+            language=language,
+            keep_going=keep_going,
+        )
     if as_json:
         echo_json(account)
     else:
         _print(account)
-    if command:
-        say(
-            f"Nothing is loaded yet. In {bulk_files}, with the server stopped and its database "
-            f"empty, run this (it is in import.sh):\n{command}\nThen start the server and run "
-            "kgp-neo4j install with its NEO4J_URI."
-        )
     if account.ignored:
         say(f"Ignored: {len(account.ignored)} files of other kinds, {account.ignored[0]} for one.")
     if account.errors:

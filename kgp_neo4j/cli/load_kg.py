@@ -101,7 +101,7 @@ def command(
         raise click.UsageError("give either files or --from-label")
     if labels and (mapping or entity_types or encoding):
         raise click.UsageError("--mapping, --entity-types and --encoding are for files")
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.gather import parse_type
     from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 

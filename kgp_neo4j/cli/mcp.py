@@ -37,7 +37,7 @@ def command(corpus: str | None, graph: str | None) -> None:
     A client of the Model Context Protocol starts this command itself. It only reads; messages for
     people go to standard error. It ends with its input.
     """
-    from kgp_neo4j.graphdb.install import open_to_read
+    from kgp_neo4j.graphdb.open import open_to_read
     from kgp_neo4j.integrations.mcp import make_server
 
     with open_to_read(echo=say) as database:

@@ -170,7 +170,7 @@ def run_mindmap(
     """Answer a question as the command does; `options` are LABEL=TEXT, `mining` the mining
     settings.
     """
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 
     choices = _choices(options)

@@ -22,9 +22,8 @@ _BEGIN = "<!-- generated: python -m kgp_neo4j.cli.reference docs -->"
 _END = "<!-- end of the generated part -->"
 #: Statements for the package's own use; none of them is installed.
 _INTERNAL = (
-    *("schema", "schema/upgrades", "load", "load_kg", "connect", "traverse", "structure"),
+    *("schema", "load", "load_kg", "connect", "traverse", "structure"),
     *("explore", "mindmap", "gds", "train", "inspect", "install", "browser", "trace", "transfer"),
-    *("enterprise", "enterprise/reader", "enterprise/writer"),
 )
 
 

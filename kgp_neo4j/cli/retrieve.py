@@ -54,7 +54,7 @@ def command(
     from kgp_neo4j.corpus.pipeline import make_retriever
     from kgp_neo4j.evaluate.questions import read_questions
     from kgp_neo4j.evaluate.run import run_questions
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
 
     settings = retriever_settings(**traversal)
     model = opened_model(llm, traversal["chat_url"]) if traversal["rerank"] == "llm" else None

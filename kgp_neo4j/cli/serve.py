@@ -93,7 +93,7 @@ def command(
     """
     if ctx.invoked_subcommand is not None:
         return
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.serve.run import check_address, listen, run
     from kgp_neo4j.serve.service import ServeSettings, Service
     from kgp_neo4j.serve.tokens import Tokens

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, LiteralString, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from neo4j import (
     READ_ACCESS,
     WRITE_ACCESS,
     Driver,
     GraphDatabase,
-    ManagedTransaction,
     Query,
     Record,
     Result,
     RoutingControl,
-    unit_of_work,
 )
-from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
+from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.environment.job import Job, current_job
@@ -40,17 +38,37 @@ _VALIDATION_FAILED = (
     "Failed to invoke procedure `apoc.util.validate`: Caused by: java.lang.RuntimeException: "
 )
 #: The codes of errors of a transaction that was ended from outside.
-_ENDED = ("TransactionTimedOut", "Transaction.Terminated")
-#: The code where locks were not to be had in the time that the server's configuration gives.
-_WAITED = "LockAcquisitionTimeout"
+_ENDED = re.compile(r"TransactionTimedOut|Transaction\.Terminated")
+_SAME_INDEX = "EquivalentSchemaRuleAlreadyExists"
+#: What Neo4j's code and message say, and the error that we raise for it.
+_REASONS: tuple[tuple[str, type[KgpError], str, str], ...] = (
+    (
+        r"Security\.Unauthorized",
+        DatabaseError,
+        "the server refused the user name or password",
+        "Check NEO4J_USERNAME and NEO4J_PASSWORD.",
+    ),
+    (
+        r"^\S+ (There is no procedure|Unknown function)",
+        CapabilityError,
+        "the server lacks a plugin: {message}",
+        "Install GDS and APOC on it, or unset NEO4J_URI to use the embedded server.",
+    ),
+    (
+        r"LockAcquisitionTimeout",
+        DatabaseError,
+        "the statement waited too long for others that are running",
+        "Run it again once no load, connect or install is running.",
+    ),
+    (
+        _ENDED.pattern,
+        DatabaseError,
+        "the statement took too long and was ended",
+        "Ask about less at once.",
+    ),
+)
 #: The key of a transaction's metadata under which the id of its job stands.
 _JOB = "kgp_job"
-_SAME_INDEX = "EquivalentSchemaRuleAlreadyExists"
-#: Indexes that one statement makes, at most.
-_MOST_INDEXES = 2
-#: The code of a statement that only Neo4j Enterprise has.
-_ENTERPRISE = "UnsupportedAdministrationCommand"
-_MISSING = ("There is no procedure", "Unknown function")
 # What the driver logs should not reach the user's terminal: its errors are raised too.
 for _name in ("neo4j", "neo4j.notifications"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
@@ -98,8 +116,18 @@ class Database:
 
         Later statements are retried for half a minute, in case the server comes back.
         """
-        with _translated_errors(statement("install/state")):
-            self._driver.verify_connectivity()
+        path = statement("install/state").path
+        try:
+            with _translated_errors(path):
+                self._driver.verify_connectivity()
+        except KgpError:
+            raise
+        except Exception as error:  # no common class: what the driver cannot read raises anything
+            raise DatabaseError(
+                f"the driver does not understand the server ({error})",
+                where=path,
+                hint="Check that NEO4J_URI names a Neo4j server.",
+            ) from error
 
     def read(self, path: str, **values: Any) -> list[Row]:
         """Run the statement `cypher/<path>.cypher` in read access mode."""
@@ -112,18 +140,15 @@ class Database:
         """
         query = packed(path)
         names = [column.name for column in query.outputs]
-        (found,) = self._run(query, values, READ_ACCESS)
-        return [dict(zip(names, row, strict=True)) for row in found["rows"]]
+        (record_,) = self._run(query, values, READ_ACCESS)
+        return [dict(zip(names, row, strict=True)) for row in record_["rows"]]
 
     def stream(self, path: str, **values: Any) -> Iterator[Row]:
         """Run the statement as `read` does, and yield its rows while they come.
 
         This is for more rows than memory should hold. It is not retried.
         """
-        query = statement(path)
-        with _translated_errors(query), self._session(READ_ACCESS) as session:
-            for each in session.run(_text(query), query.bind(values)):
-                yield dict(each)
+        return self._run_once(path, values, READ_ACCESS)
 
     def write(self, path: str, **values: Any) -> list[Row]:
         """Run the statement in one write transaction, retried on transient errors."""
@@ -131,43 +156,35 @@ class Database:
 
     def write_in_batches(self, path: str, **values: Any) -> Row:
         """Run a statement that commits in batches (`CALL { } IN TRANSACTIONS`)."""
-        query = statement(path)
-        with _translated_errors(query), self._session(WRITE_ACCESS) as session:
-            rows = _rows(session.run(_limited(query), query.bind(values)))
+        rows = list(self._run_once(path, values, WRITE_ACCESS))
         return rows[0] if rows else {}
+
+    def write_all(self, path: str, batches: Iterable[Mapping[str, Any]]) -> Iterator[list[Row]]:
+        """Run a write statement once for each batch of parameters, each in its own transaction."""
+        for values in batches:
+            yield self._run(statement(path), values, WRITE_ACCESS)
 
     def make_indexes(self, path: str, **values: Any) -> None:
         """Run a statement that makes indexes unless they are there; others may run it meanwhile."""
-        for left in reversed(range(_MOST_INDEXES + 1)):
+        for last in (False, False, True):  # a statement makes two indexes at most
             try:
                 self.write_in_batches(path, **values)
                 return
             except DatabaseError as error:
-                # Of two at once Neo4j refuses one in spite of IF NOT EXISTS: the index is there.
-                if not left or _SAME_INDEX not in str(error):
+                if last or not _has_same_index(error):
                     raise
 
-    def write_all(self, path: str, batches: Iterable[Mapping[str, Any]]) -> Iterator[list[Row]]:
-        """Run a write statement once for each batch of parameters, each in its own transaction."""
-        query = statement(path)
-        with _translated_errors(query), self._session(WRITE_ACCESS) as session:
-            for values in batches:
-                yield session.execute_write(_transaction_function(query, query.bind(values)))
-
     def define(self, query: Statement, values: Mapping[str, Any], *, system: bool = False) -> None:
-        """Run a schema statement, or an administrative one on the database `system`.
+        """Run a file of schema statements, or an administrative one on the database `system`.
 
         Several processes may run the same one at once.
         """
-        with (
-            _translated_errors(query),
-            self._session(WRITE_ACCESS, "system" if system else None) as session,
-        ):
+        database = "system" if system else None
+        for text in query.parts:
             try:
-                session.execute_write(_transaction_function(query, query.bind(values)))
-            except ClientError as error:
-                # Neo4j may refuse one of two concurrent statements in spite of IF NOT EXISTS.
-                if _SAME_INDEX not in (error.code or ""):
+                self._run(query, values, WRITE_ACCESS, text=text, database=database)
+            except DatabaseError as error:
+                if not _has_same_index(error):
                     raise
 
     def end(self, job: Job) -> None:
@@ -178,35 +195,50 @@ class Database:
     def capabilities(self) -> Capabilities:
         """Return the server's version and which of GDS, APOC Core and APOC Extended it has."""
         server = self.read("inspect/server")[0]
-        plugins = {row["name"] for row in self.read("inspect/plugins")}
+        procedures = {row["name"] for row in self.read("inspect/procedures")}
         return Capabilities(
             version=server["version"],
             edition=server["edition"],
-            gds="gds.knn.write" in plugins,
-            apoc="apoc.cypher.run" in plugins,
-            apoc_extended="apoc.custom.installProcedure" in plugins,
+            gds="gds.knn.write" in procedures,
+            apoc="apoc.cypher.run" in procedures,
+            apoc_extended="apoc.custom.installProcedure" in procedures,
         )
 
-    def _run(self, query: Statement, values: Mapping[str, Any], mode: str) -> list[Row]:
+    def _run(
+        self,
+        query: Statement,
+        values: Mapping[str, Any],
+        mode: str,
+        *,
+        text: str | None = None,
+        database: str | None = None,
+    ) -> list[Row]:
+        """Run a statement, or one of the texts of its file, in a transaction that is retried."""
         self._check(mode)
-        with _translated_errors(query), span("statement", **{"db.operation.name": query.path}):
+        with _translated_errors(query.path), span("statement", **{"db.operation.name": query.path}):
             # execute_query sends BEGIN with the statement: one round trip less than a session.
             return self._driver.execute_query(
-                _limited(query),
+                _limited(text or query.text),
                 query.bind(values),
                 routing_=RoutingControl.READ if mode == READ_ACCESS else RoutingControl.WRITE,
-                database_=self.connection.database,
+                database_=database or self.connection.database,
                 result_transformer_=_rows,
             )
 
-    def _session(self, mode: str, database: str | None = None) -> Any:
+    def _run_once(self, path: str, values: Mapping[str, Any], mode: str) -> Iterator[Row]:
+        """Run a statement in a transaction that the server begins and ends."""
         self._check(mode)
-        # With bookmarks a follower of a cluster answers only once it has what was written before.
-        return self._driver.session(
-            database=database or self.connection.database,
-            default_access_mode=mode,
-            bookmark_manager=self._driver.execute_query_bookmark_manager,
-        )
+        query = statement(path)
+        with (
+            _translated_errors(query.path),
+            # With bookmarks a follower of a cluster answers only once it has what was written.
+            self._driver.session(
+                database=self.connection.database,
+                default_access_mode=mode,
+                bookmark_manager=self._driver.execute_query_bookmark_manager,
+            ) as session,
+        ):
+            yield from map(dict, session.run(_limited(query.text), query.bind(values)))
 
     def _check(self, mode: str) -> None:
         if self.read_only and mode == WRITE_ACCESS:
@@ -215,127 +247,69 @@ class Database:
             )
 
 
-def _transaction_function(
-    query: Statement, bound: Mapping[str, Any]
-) -> Callable[[ManagedTransaction], list[Row]]:
-    def run(transaction: ManagedTransaction) -> list[Row]:
-        return _rows(transaction.run(_text(query), dict(bound)))
-
-    limited: Callable[[ManagedTransaction], list[Row]] = unit_of_work(**_limits())(run)
-    return limited
+def record(values: Row) -> Record:
+    """Return values as a record of the driver, for other packages that need records."""
+    return Record(values)  # type: ignore[no-untyped-call]
 
 
 def _rows(result: Result) -> list[Row]:
     return [dict(record) for record in result]
 
 
-def record(values: Row) -> Record:
-    """Return values as a record of the driver, for other packages that need records."""
-    return Record(values)  # type: ignore[no-untyped-call]
+def _limited(text: str) -> Query:
+    """Return a text with the limits of the job that it is run for.
 
-
-def _limited(query: Statement) -> LiteralString | Query:
-    """Return a statement with the limits of the job that it is run for."""
-    limits = _limits()
-    return Query(_text(query), **limits) if limits else _text(query)
-
-
-def _limits() -> dict[str, Any]:
-    """Return the mark by which `end` finds the job's transactions, and the time they may take.
-
+    They are the mark by which `end` finds the job's transactions, and the time they may take.
     Raises StoppedError where nobody waits for the job any longer.
     """
+    # The text comes from a file of this package, never from a user.
+    query: Any = text
     job = current_job()
     if job is None:
-        return {}
+        return Query(query)
     job.check()
     left = job.left()
-    return {"metadata": {_JOB: job.id}, "timeout": None if left is None else max(left, 0.001)}
+    return Query(query, metadata={_JOB: job.id}, timeout=None if left is None else max(left, 0.001))
 
 
-def _text(query: Statement) -> LiteralString:
-    # The text comes from a file of this package, never from a user.
-    return query.text
+def _has_same_index(error: DatabaseError) -> bool:
+    """Return whether Neo4j refused one of two at once in spite of IF NOT EXISTS: it is there."""
+    cause = error.__cause__
+    return _SAME_INDEX in f"{getattr(cause, 'code', '')} {cause}"
 
 
 @contextmanager
-def _translated_errors(query: Statement) -> Iterator[None]:
+def _translated_errors(where: str) -> Iterator[None]:
     """Turn errors of the driver into KgpErrors that name the statement's file."""
     try:
         yield
     except UnicodeEncodeError as error:
         raise DatabaseError(
             "a text has half a character (a lone surrogate), which no database can store",
-            where=query.path,
+            where=where,
             hint="Use UTF-8.",
         ) from error
-    except AuthError as error:
-        raise DatabaseError(
-            "the server refused the user name or password",
-            hint="Check NEO4J_USERNAME and NEO4J_PASSWORD.",
-        ) from error
-    except ServiceUnavailable as error:
-        raise DatabaseError(
+    except (Neo4jError, DriverError) as error:
+        raise _translated(error, where) from error
+
+
+def _translated(error: Neo4jError | DriverError, where: str) -> KgpError:
+    if isinstance(error, ServiceUnavailable):
+        return DatabaseError(
             f"the server does not answer ({error})",
             hint="Check NEO4J_URI, or `kgp-neo4j server status` for the embedded one.",
-        ) from error
-    except ClientError as error:
-        if (error.message or "").startswith(_MISSING):
-            raise CapabilityError(
-                f"the server lacks a plugin: {error.message}",
-                where=query.path,
-                hint="Install GDS and APOC on it, or unset NEO4J_URI to use the embedded server.",
-            ) from error
-        if _ENTERPRISE in (error.code or ""):
-            raise CapabilityError(
-                "the server is Neo4j Community, which has one database and no roles",
-                where=query.path,
-                hint="Use Neo4j Enterprise or Aura, or leave the option out.",
-            ) from error
-        if (error.message or "").startswith(_VALIDATION_FAILED):
-            raise DatabaseError(
-                str(error.message).removeprefix(_VALIDATION_FAILED), where=query.path
-            ) from error
-        if any(sign in (error.code or "") for sign in _ENDED):
-            if job := current_job():
-                try:
-                    job.check()
-                except KgpError as stopped:
-                    raise stopped from error
-            raise DatabaseError(
-                "the statement took too long and was ended",
-                where=query.path,
-                hint="Ask about less at once.",
-            ) from error
-        raise DatabaseError(
-            f"the database refused the statement: {error.message}", where=query.path
-        ) from error
-    except (Neo4jError, DriverError) as error:
-        if isinstance(error, Neo4jError) and _WAITED in (error.code or ""):
-            raise DatabaseError(
-                "the statement waited too long for others that are running",
-                where=query.path,
-                hint="Run it again once no load, connect or install is running.",
-            ) from error
-        raise DatabaseError(f"the database failed: {error}", where=query.path) from error
-    except Exception as error:
-        if not _is_of_the_server(error):
-            raise
-        raise DatabaseError(
-            f"the driver cannot go on ({error})",
-            where=query.path,
-            hint="Check that NEO4J_URI names a Neo4j server.",
-        ) from error
-
-
-def _is_of_the_server(error: Exception) -> bool:
-    """Return whether the driver failed on what a server sent; such errors have no common class.
-
-    Where it fails to write a value into a message, the fault is ours.
-    """
-    frames = [
-        (str(frame.f_globals.get("__name__")), frame.f_code.co_name.lstrip("_"))
-        for frame, _ in traceback.walk_tb(error.__traceback__)
-    ]
-    writes = any("packstream" in module and name.startswith("pack") for module, name in frames)
-    return frames[-1][0].startswith("neo4j.") and not writes
+        )
+    if isinstance(error, DriverError):
+        return DatabaseError(f"the database failed: {error}", where=where)
+    code, message = error.code or "", error.message or ""
+    if message.startswith(_VALIDATION_FAILED):
+        return DatabaseError(message.removeprefix(_VALIDATION_FAILED), where=where)
+    if (job := current_job()) and _ENDED.search(code):
+        try:
+            job.check()
+        except KgpError as stopped:
+            return stopped
+    for pattern, kind, what, hint in _REASONS:
+        if re.search(pattern, f"{code} {message}"):
+            return kind(what.format(message=message), where=where, hint=hint)
+    return DatabaseError(f"the database refused the statement: {message}", where=where)

@@ -1,33 +1,30 @@
-"""Opens a database: finds or starts the server, and installs the schema and the procedures."""
+"""Installs the schema and the procedures `custom.kgp.*` into a database, and removes them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib import metadata
-from itertools import islice
 
-from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
-from kgp_neo4j.types.corpus import Capabilities
-from kgp_neo4j.types.corpus import InstallReport as Installed
+from kgp_neo4j.types.corpus import Capabilities, InstallReport
 from kgp_neo4j.types.errors import CapabilityError, DatabaseError
 
 __all__ = [
-    "chosen_connection",
+    "LAYOUT",
+    "check_layout",
     "install",
-    "installation",
+    "install_what_is_missing",
     "missing",
-    "open_database",
-    "open_ready",
-    "open_to_read",
     "uninstall",
 ]
 
+#: The number of the graph's layout: labels, properties and types. To be raised with every change
+#: that makes a graph of an earlier release unreadable.
+LAYOUT = 11
 _PROCEDURES = "procedures"
 _SCHEMA = "schema"
-_UPGRADES = "schema/upgrades"
 #: Stored in the place of the fingerprint after `uninstall`, so that procedures stay removed.
 _REMOVED = "removed"
 #: Seconds to wait until the server lists the installed procedures; APOC refreshes every second.
@@ -40,77 +37,47 @@ _REFRESH_SECONDS = 1.5
 _AGAIN_SECONDS = 5.0
 
 
-def open_database(
-    folders: Folders | None = None, *, echo: Callable[[str], object] | None = None
-) -> Database:
-    """Open the server that `NEO4J_URI` names, or the embedded one, which is started when needed.
+def install_what_is_missing(database: Database) -> None:
+    """Create the schema unless it is there, and in the embedded server install the procedures.
 
-    The schema is created on first use. Procedures are installed into the embedded server; into a
-    user's own server only by `install`. `echo` gets messages about steps that take long.
+    Raises DatabaseError for a database of another release whose graph is laid out differently.
     """
-    return open_ready(chosen_connection(folders, echo))
+    state = check_layout(database)
+    if state.get("schema") != fingerprint(_SCHEMA):
+        _make_schema(database)
+        _store_state(database, state.get("procedures", ""))
+    if database.connection.embedded and state.get("procedures") not in (
+        fingerprint(_PROCEDURES),
+        _REMOVED,
+    ):
+        install(database)
 
 
-def open_to_read(
-    folders: Folders | None = None, *, echo: Callable[[str], object] | None = None
-) -> Database:
-    """Open the same server as `open_database` for reading only, without installing anything.
+def check_layout(database: Database) -> Row:
+    """Return what the database remembers of an installation, {} where there is none.
 
-    Raises DatabaseError for a database of an earlier release.
+    Raises DatabaseError where its graph is laid out for another release.
     """
-    database = Database(chosen_connection(folders, echo), read_only=True)
-    try:
-        database.verify()
-        state = _state(database)
-        if state is not None and state["layout"] < len(folder(_UPGRADES)):
-            raise DatabaseError(
-                f"an earlier kgp-neo4j ({state['version']}) made the database, with other names",
-                hint="Run `kgp-neo4j install`, which renames them.",
-            )
-    except BaseException:
-        database.close()
-        raise
-    return database
+    rows = database.read("install/state")
+    if rows and rows[0]["layout"] != LAYOUT:
+        version, newer = rows[0]["version"], rows[0]["layout"] > LAYOUT
+        raise DatabaseError(
+            f"{'a newer' if newer else 'an earlier'} kgp-neo4j ({version}) made the database",
+            hint="Upgrade kgp-neo4j."
+            if newer
+            else "Its graph cannot be read any more: load the documents into a new database. "
+            "KGP_NEO4J_HOME names the folder of the embedded one.",
+        )
+    return rows[0] if rows else {}
 
 
-def chosen_connection(
-    folders: Folders | None = None, echo: Callable[[str], object] | None = None
-) -> Connection:
-    """Return the server that `NEO4J_URI` names, or the embedded one, which is started."""
-    connection = connection_from_environment()
-    if connection is None:
-        # Imported here: a user's own server needs neither jgo nor a JVM.
-        from kgp_neo4j.graphdb.server.supervise import ensure
-
-        connection = ensure(folders or Folders.from_environment(), echo=echo)
-    return connection
-
-
-def open_ready(connection: Connection) -> Database:
-    """Open the database of a connection as `open_database` does."""
-    database = Database(connection)
-    try:
-        database.verify()
-        state = _state(database) or {}
-        procedures = state.get("procedures")
-        installed = (state.get("layout"), state.get("schema"))
-        if installed != (len(folder(_UPGRADES)), fingerprint(_SCHEMA)):
-            _make_schema(database)
-            _store_state(database, procedures or "")
-        if connection.embedded and procedures not in (fingerprint(_PROCEDURES), _REMOVED):
-            install(database)
-    except BaseException:
-        database.close()
-        raise
-    return database
-
-
-def install(database: Database) -> Installed:
+def install(database: Database) -> InstallReport:
     """Create the schema and install, upgrade or remove procedures `custom.kgp.*` as needed.
 
-    A graph of an earlier release is upgraded first. Raises CapabilityError when the server has no
-    APOC Extended, DatabaseError when a newer release has used the database.
+    Raises CapabilityError when the server has no APOC Extended, DatabaseError when another release
+    with another layout of the graph has used the database.
     """
+    check_layout(database)
     _make_schema(database)
     if not database.capabilities().apoc_extended:
         raise CapabilityError(
@@ -119,53 +86,55 @@ def install(database: Database) -> Installed:
             "load, connect, ask and retrieve work without it.",
         )
     wanted = {procedure.name: procedure for procedure in folder(_PROCEDURES)}
-    before = {row["name"]: row["statement"] for row in database.read("install/stored")}
-    other = {
-        procedure.name
-        for procedure in wanted.values()
-        if before.get(procedure.name) != procedure.text
-    }
-    stale = _listed(database).keys() & other
+    texts = {name: procedure.text for name, procedure in wanted.items()}
+    before = _stored(database)
+    listed = _listed(database)
+    added = sorted(texts.keys() - before.keys())
+    upgraded = sorted(name for name in texts.keys() & before.keys() if texts[name] != before[name])
+    removed = sorted(before.keys() - texts.keys())
     _define(database, wanted.values())
-    old = sorted(before.keys() - wanted.keys())
-    _drop(database, old)
-    _wait_until_listed(database, wanted, changed=bool(stale or old))
+    _drop(database, removed)
+    _wait_until_listed(database, wanted)
+    if removed or listed.keys() & {*added, *upgraded}:
+        # Changed statements run after APOC's next refresh, which it does not announce, and which
+        # may miss them: any definition makes it refresh all of them once more.
+        time.sleep(_REFRESH_SECONDS)
+        _define(database, folder(_PROCEDURES)[:1])
+        time.sleep(_REFRESH_SECONDS)
     _store_state(database, fingerprint(_PROCEDURES))
-    return Installed(
-        procedures=tuple(f"custom.{n}" for n in sorted(wanted)),
-        added=tuple(f"custom.{n}" for n in sorted(wanted.keys() - before.keys())),
-        upgraded=tuple(
-            f"custom.{n}" for n in sorted(wanted) if n in before and before[n] != wanted[n].text
-        ),
-        removed=tuple(f"custom.{n}" for n in old),
+    return InstallReport(
+        procedures=_full_names(sorted(wanted)),
+        added=_full_names(added),
+        upgraded=_full_names(upgraded),
+        removed=_full_names(removed),
     )
 
 
-def uninstall(database: Database) -> Installed:
+def uninstall(database: Database) -> InstallReport:
     """Remove every procedure `custom.kgp.*`; the graph and its indexes stay."""
     if not database.capabilities().apoc_extended:
-        return Installed(procedures=())
-    names = [row["name"] for row in database.read("install/stored")]
+        return InstallReport(procedures=())
+    names = list(_stored(database))
     _drop(database, names)
-    _wait_until_listed(database, {}, changed=bool(names))
+    time.sleep(_REFRESH_SECONDS)
     _store_state(database, _REMOVED)
-    return Installed(procedures=(), removed=tuple(f"custom.{n}" for n in names))
+    return InstallReport(procedures=(), removed=_full_names(names))
 
 
-def missing(found: Capabilities) -> list[str]:
+def missing(capabilities: Capabilities) -> list[str]:
     """Return a sentence for each missing plugin, with what does not work without it."""
     sentences: list[str] = []
-    if not found.gds:
+    if not capabilities.gds:
         sentences.append(
             "No Graph Data Science: `connect` asks the vector index for each passage's neighbours, "
             "which takes ten to twenty times as long; KNN-MDR and `corpus.gds()` do not work."
         )
-    if not found.apoc:
+    if not capabilities.apoc:
         sentences.append(
             "No APOC Core: questions cannot be cut into words in the database, so `load`, `ask` "
             "and `retrieve` do not work."
         )
-    if not found.apoc_extended:
+    if not capabilities.apoc_extended:
         sentences.append(
             "No APOC Extended: `install` cannot make the procedures custom.kgp.*, so Browser users "
             "have none; the driver works."
@@ -173,66 +142,40 @@ def missing(found: Capabilities) -> list[str]:
     return sentences
 
 
-def installation(procedures: str) -> dict[str, object]:
-    """Return what the database remembers of an installation whose schema is still to be made.
-
-    `procedures` is the fingerprint of those that are installed, "" for none.
-    """
-    return {
-        "name": "kgp-neo4j",
-        "layout": len(folder(_UPGRADES)),
-        "schema": "",
-        "procedures": procedures,
-        "version": metadata.version("kgp-neo4j"),
-    }
-
-
-def _state(database: Database) -> Row | None:
-    """Return the stored state of an earlier installation, if there is one."""
-    found = database.read("install/state")
-    return found[0] if found else None
-
-
 def _make_schema(database: Database) -> None:
-    """Upgrade the graph of an earlier release, then create missing constraints and indexes."""
-    state = _state(database) or {"layout": 0}
-    upgrades = folder(_UPGRADES)
-    if state["layout"] > len(upgrades):
-        raise DatabaseError(
-            f"a newer kgp-neo4j ({state['version']}) made the database",
-            hint="Upgrade kgp-neo4j.",
-        )
-    for upgrade in upgrades[state["layout"] :]:
-        if upgrade.mode == "SCHEMA":
-            database.define(upgrade, {})
-        else:
-            database.write_in_batches(upgrade.path.removeprefix("cypher/").removesuffix(".cypher"))
-    for upgrade in folder(_SCHEMA):
-        database.define(upgrade, {})
-    if database.read("inspect/corpus_names"):  # the first statement needs APOC
-        database.write_in_batches("install/shelf_indexes")
-        database.write_in_batches("install/empty_lists")
+    """Create missing constraints and indexes, and wait until they serve."""
+    for statements in folder(_SCHEMA):
+        database.define(statements, {})
     database.read("install/await_indexes")
 
 
 def _store_state(database: Database, procedures: str) -> None:
     database.write(
         "install/remember",
-        layout=len(folder(_UPGRADES)),
+        layout=LAYOUT,
         schema=fingerprint(_SCHEMA),
         procedures=procedures,
         version=metadata.version("kgp-neo4j"),
     )
 
 
+def _full_names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"custom.{name}" for name in names)
+
+
+def _stored(database: Database) -> dict[str, str]:
+    """Return the statements of the procedures that APOC has stored, by name."""
+    return {row["name"]: row["statement"] for row in database.read("install/stored")}
+
+
 def _listed(database: Database) -> dict[str, str]:
-    """Return the descriptions of the procedures that the server lists.
+    """Return the descriptions of the procedures that the server lists, by name.
 
     Dropped procedures stay listed until a restart.
     """
     return {
         row["name"].removeprefix("custom."): row["description"]
-        for row in database.read("install/listed")
+        for row in database.read("inspect/procedures")
     }
 
 
@@ -260,36 +203,24 @@ def _drop(database: Database, names: Iterable[str]) -> None:
         )
 
 
-def _wait_until_listed(database: Database, wanted: dict[str, Statement], *, changed: bool) -> None:
-    """Wait until the server has exactly the wanted procedures, with their current texts.
-
-    `changed` is True where one of them was listed before with another text, or one was dropped.
-    """
+def _wait_until_listed(database: Database, wanted: dict[str, Statement]) -> None:
+    """Wait until the server has exactly the wanted procedures."""
     texts = {name: procedure.text for name, procedure in wanted.items()}
     began = defined = time.monotonic()
     while True:
-        listed = _listed(database)
-        stored = {row["name"]: row["statement"] for row in database.read("install/stored")}
-        missing_or_old = {
-            name for name, made in wanted.items() if listed.get(name) != made.documentation
-        }
-        if stored == texts and not missing_or_old:
-            if changed:
-                # Changed statements run after APOC's next refresh, which it does not announce, and
-                # which may miss them: any definition makes it refresh all of them once more.
-                time.sleep(_REFRESH_SECONDS)
-                _define(database, islice(wanted.values(), 1))
-                time.sleep(_REFRESH_SECONDS)
+        listed, stored = _listed(database), _stored(database)
+        late = {name for name in wanted if listed.get(name) != wanted[name].documentation}
+        if stored == texts and not late:
             return
         now = time.monotonic()
         if now - began > _MOST_SECONDS:
-            different = missing_or_old | (stored.keys() ^ wanted.keys())
+            different = sorted(late | (stored.keys() ^ wanted.keys())) or ["their statements"]
             raise DatabaseError(
                 f"the server did not take over the procedures in {_MOST_SECONDS:.0f} s: "
-                f"{', '.join(sorted(different)) or 'their statements'}",
+                f"{', '.join(different)}",
                 hint="Run `kgp-neo4j install` again; see the server's log if it stays so.",
             )
         if now - defined > _AGAIN_SECONDS:
-            _define(database, (wanted[name] for name in missing_or_old))
+            _define(database, (wanted[name] for name in late))
             defined = now
         time.sleep(_POLL_SECONDS)

@@ -12,7 +12,8 @@ A file begins with its signature, then its description, then the statement:
 
 The signature's parameters are compared with the `$parameters` of the statement when the file is
 read, so that a misspelt one is found before any query runs. Files under `procedures/` are installed
-as `custom.<name>`; the driver runs the same text.
+as `custom.<name>`; the driver runs the same text. A file of mode SCHEMA may have several
+statements, each ended by a semicolon.
 
 Two things are expanded when a file is read:
 
@@ -27,24 +28,37 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from importlib.resources.abc import Traversable
+from textwrap import indent
 from typing import Any
 
 from kgp_neo4j.types.errors import QueryFileError
 
 __all__ = ["Parameter", "Statement", "fingerprint", "folder", "packed", "statement"]
 
-_SIGNATURE = re.compile(r"^//\s*(?P<name>[\w.]+)\((?P<inputs>.*?)\)\s*::\s*\((?P<outputs>.*)\)\s*$")
-_OPTION = re.compile(
-    r"^(?P<name>\w+) = (?P<default>.+?) :: (?P<type>[A-Z][A-Z ]*)"
-    r"(?: \((?P<low>[\d.]+) to (?P<high>[\d.]+)\))?, (?P<description>.+)$"
+_HEADER = re.compile(
+    r"// (?P<signature>(?P<name>[\w.]+)\((?P<inputs>.*?)\) :: \((?P<outputs>.*)\))\n"
+    r"(?P<description>(?://.*\n)+?)"
+    r"// mode: (?P<mode>READ|WRITE|SCHEMA)$",
+    re.MULTILINE,
 )
-_INCLUDE = re.compile(r"^(?P<indent>\s*)// include: (?P<name>\w+)\s*$")
+_OPTION_LINE = re.compile(r"^// option: (.*)$", re.MULTILINE)
+_EXAMPLE_LINE = re.compile(r"^// example: (.*)$", re.MULTILINE)
+_INCLUDE = re.compile(r"^(?P<indent> *)// include: (?P<name>\w+)$", re.MULTILINE)
+_COMMENT_LINES = re.compile(r"\A(?:(?!// include:)//.*\n)*")
+_OPTION = re.compile(
+    r"(?P<name>\w+) = (?P<default>.+?) :: (?P<type>[A-Z][A-Z ]*)"
+    r"(?: \((?P<low>[\d.]+) to (?P<high>[\d.]+)\))?, (?P<description>.+)"
+)
+_FIELD = re.compile(r"(?P<name>\w+)(?: = (?P<default>.+?))? :: (?P<type>[A-Z][A-Z ?]*)")
+_PARAMETER_USE = re.compile(r"\$(\w+)")
 _OPTION_USE = re.compile(r"\$configuration\.(\w+)")
+_COMMENTS_AND_STRINGS = re.compile(
+    r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL
+)
 #: The `valueType` of values that an option of this type accepts.
 _VALUE_TYPES = {
     "BOOLEAN": "BOOLEAN",
@@ -55,12 +69,6 @@ _VALUE_TYPES = {
     "MAP": "MAP",
     "STRING": "STRING",
 }
-_FIELD = re.compile(r"^(?P<name>\w+)(?:\s*=\s*(?P<default>.+?))?\s*::\s*(?P<type>[A-Z][A-Z ?]*)$")
-_USED = re.compile(r"\$(\w+)")
-_COMMENTS_AND_TEXTS = re.compile(
-    r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL
-)
-_MODES = ("READ", "WRITE", "SCHEMA")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of `cypher/`: its file, signature, description and expanded text."""
+    """One file of `cypher/`: its signature, description and expanded text."""
 
     path: str
     name: str
@@ -112,36 +120,159 @@ class Statement:
         ]
         return self.description + (f" Configuration: {'; '.join(options)}." if options else "")
 
-    def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters given, with the defaults of all others, in the signature's order.
+    @property
+    def parts(self) -> list[str]:
+        """The statements of a file of mode SCHEMA, which may have several."""
+        return [part for part in f"{self.text}\n".split(";\n") if part.strip()]
 
-        An option may be given by its own name instead of within `configuration`.
+    def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values by parameter, with the defaults of all others.
+
+        An option may be given by its own name instead of within `configuration`. Raises
+        QueryFileError for an unknown parameter, and for one that has neither value nor default.
         """
-        chosen = {o.name: given[o.name] for o in self.options if o.name in given}
-        if chosen:
-            given = {name: value for name, value in given.items() if name not in chosen}
-            given["configuration"] = {**(given.get("configuration") or {}), **chosen}
-        unknown = sorted(given.keys() - {p.name for p in self.inputs})
-        if unknown:
-            raise QueryFileError(
-                f"no parameter named {', '.join(unknown)}",
-                where=self.path,
-                hint=f"The signature is {self.signature}.",
-            )
-        missing = [p.name for p in self.inputs if p.name not in given and p.default is None]
-        if missing:
-            raise QueryFileError(
-                f"parameter {', '.join(missing)} has no value and no default",
-                where=self.path,
-                hint=f"The signature is {self.signature}.",
-            )
-        return {p.name: given.get(p.name, p.value) for p in self.inputs}
+        bound = dict(values)
+        options = {o.name: bound.pop(o.name) for o in self.options if o.name in bound}
+        if options:
+            bound["configuration"] = {**(bound.get("configuration") or {}), **options}
+        for parameter in self.inputs:
+            if parameter.default is not None:
+                bound.setdefault(parameter.name, parameter.value)
+        names = {parameter.name for parameter in self.inputs}
+        for problem, different in (
+            ("no parameter named", bound.keys() - names),
+            ("no value and no default for", names - bound.keys()),
+        ):
+            if different:
+                raise QueryFileError(
+                    f"{problem} {', '.join(sorted(different))}",
+                    where=self.path,
+                    hint=f"The signature is {self.signature}.",
+                )
+        return bound
 
 
 @cache
 def statement(path: str) -> Statement:
     """Return the statement of the file `cypher/<path>.cypher`, checked against its header."""
-    return _parse(path, list(_lines(path)))
+    where = f"cypher/{path}.cypher"
+    text = _expanded(path)
+    header = _HEADER.match(text)
+    if not header:
+        raise QueryFileError(
+            "the header is no signature, description and mode of READ, WRITE or SCHEMA",
+            where=where,
+            hint="Begin with // name(parameter :: TYPE) :: (column :: TYPE).",
+        )
+    inputs = _parameters(header["inputs"].split(", "), _FIELD, where)
+    options = _parameters(_OPTION_LINE.findall(text), _OPTION, where)
+    bare = _COMMENTS_AND_STRINGS.sub(" ", text)
+    _check_same(set(_PARAMETER_USE.findall(bare)), inputs, "$", where)
+    _check_same(set(_OPTION_USE.findall(text)), options, "$configuration.", where)
+    return Statement(
+        path=where,
+        name=header["name"],
+        signature=header["signature"],
+        description=" ".join(
+            line.removeprefix("//").strip() for line in header["description"].splitlines()
+        ),
+        mode=header["mode"],
+        example="".join(_EXAMPLE_LINE.findall(text)),
+        inputs=inputs,
+        outputs=_parameters(header["outputs"].split(", "), _FIELD, where),
+        options=options,
+        text=_with_options(text, options),
+    )
+
+
+def folder(name: str) -> list[Statement]:
+    """Return all statements of one folder of `cypher/`, in the order of their file names."""
+    place = resources.files("kgp_neo4j.cypher").joinpath(*name.split("/"))
+    names = sorted(file.name for file in place.iterdir() if file.name.endswith(".cypher"))
+    return [statement(f"{name}/{file.removesuffix('.cypher')}") for file in names]
+
+
+def fingerprint(name: str) -> str:
+    """Return a hash of one folder's statements, which changes when an upgrade is needed."""
+    digest = hashlib.sha256()
+    for query in folder(name):
+        digest.update(
+            f"{query.path}\0{query.signature}\0{query.documentation}\0{query.text}\0".encode()
+        )
+    return digest.hexdigest()[:16]
+
+
+def _expanded(path: str) -> str:
+    """Return the text of a file with its includes in their places."""
+    file = resources.files("kgp_neo4j.cypher").joinpath(*f"{path}.cypher".split("/"))
+    if not file.is_file():
+        raise QueryFileError(
+            "there is no such statement", where=f"cypher/{path}.cypher", hint="Check the name."
+        )
+
+    def included(line: re.Match[str]) -> str:
+        if line["name"] == "options":
+            return line[0]
+        text = _COMMENT_LINES.sub("", _expanded(f"include/{line['name']}") + "\n")
+        return indent(text.rstrip("\n"), line["indent"])
+
+    return _INCLUDE.sub(included, file.read_text(encoding="utf-8").rstrip("\n"))
+
+
+def _with_options(text: str, options: tuple[Parameter, ...]) -> str:
+    """Return a text with the options' defaults filled in and `include: options` expanded."""
+    defaults = {option.name: option.default for option in options}
+    maps = ", ".join(
+        f"{o.name}: {{type: '{_VALUE_TYPES[o.type]}', said: '{o.type}'"
+        + (f", low: {o.low}, high: {o.high}}}" if o.range else "}")
+        for o in options
+    )
+    text = _OPTION_USE.sub(lambda use: f"coalesce({use[0]}, {defaults[use[1]]})", text)
+    return _INCLUDE.sub(lambda line: f"{line['indent']}{{{maps}}}", text)
+
+
+def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple[Parameter, ...]:
+    """Return the parameters or options that a header declares."""
+    parameters: list[Parameter] = []
+    # Defaults have no ", " by convention, so that a signature can be split at it.
+    for text in filter(None, texts):
+        match = pattern.fullmatch(text)
+        try:
+            if match is None:
+                raise ValueError("no match")
+            parameter = Parameter(**match.groupdict())
+            _ = parameter.value
+        except ValueError as error:
+            raise QueryFileError(
+                f"cannot read {text!r} in the header",
+                where=where,
+                hint="Write name :: TYPE or name = default :: TYPE, and of an option "
+                "name = default :: TYPE (least to greatest), what it means.",
+            ) from error
+        parameters.append(parameter)
+    return tuple(parameters)
+
+
+def _check_same(used: set[str], declared: tuple[Parameter, ...], sign: str, where: str) -> None:
+    """Raise QueryFileError unless the names used in a statement are those its header declares."""
+    if different := used ^ {parameter.name for parameter in declared}:
+        raise QueryFileError(
+            "declared and used parameters differ: "
+            + ", ".join(f"{sign}{name}" for name in sorted(different)),
+            where=where,
+            hint="Bring the header and the statement together.",
+        )
+
+
+# --- Rows in one record ---------------------------------------------------------------------------
+
+#: How values of these types are written into a packed row.
+_PACKED = {
+    "NODE": "packed_node",
+    "RELATIONSHIP": "packed_relationship",
+    "LIST OF NODE": "packed_nodes",
+    "LIST OF RELATIONSHIP": "packed_relationships",
+}
 
 
 @cache
@@ -158,182 +289,8 @@ def packed(path: str) -> Statement:
     return replace(query, text=f"{before}{{\n{query.text}\n}}{after}")
 
 
-#: How values of these types are written into a packed row.
-_PACKED = {
-    "NODE": "packed_node",
-    "RELATIONSHIP": "packed_relationship",
-    "LIST OF NODE": "packed_nodes",
-    "LIST OF RELATIONSHIP": "packed_relationships",
-}
-
-
 def _packed_column(column: Parameter) -> str:
     if column.type not in _PACKED:
         return column.name
-    lines = [line for _, line in _lines(f"include/{_PACKED[column.type]}")]
-    text = "\n".join(line for line in lines if not line.startswith("//"))
+    text = _COMMENT_LINES.sub("", _expanded(f"include/{_PACKED[column.type]}"))
     return re.sub(r"\bcolumn\b", column.name, text)
-
-
-def folder(name: str) -> list[Statement]:
-    """Return all statements of one folder of `cypher/`, in the order of their file names."""
-    place: Traversable = resources.files("kgp_neo4j.cypher").joinpath(*name.split("/"))
-    files = sorted(f.name for f in place.iterdir() if f.name.endswith(".cypher"))
-    return [statement(f"{name}/{file.removesuffix('.cypher')}") for file in files]
-
-
-def fingerprint(name: str) -> str:
-    """Return a hash of one folder's statements, which changes when an upgrade is needed."""
-    digest = hashlib.sha256()
-    for query in folder(name):
-        digest.update(
-            f"{query.path}\0{query.signature}\0{query.documentation}\0{query.text}\0".encode()
-        )
-    return digest.hexdigest()[:16]
-
-
-def _lines(path: str, within: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield the place (file and line) and the text of each line, with includes expanded."""
-    file = resources.files("kgp_neo4j.cypher").joinpath(*f"{path}.cypher".split("/"))
-    if not file.is_file():
-        raise QueryFileError(
-            "there is no such statement", where=f"cypher/{path}.cypher", hint="Check the name."
-        )
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        place = f"cypher/{path}.cypher:{number}"
-        found = _INCLUDE.match(line)
-        if not found or found["name"] == "options":
-            yield place, line
-            continue
-        included = f"include/{found['name']}"
-        if included in within:
-            raise QueryFileError(f"{found['name']} includes itself", where=place)
-        try:
-            body = list(_lines(included, (*within, included)))
-        except QueryFileError as error:
-            if error.where != f"cypher/{included}.cypher":
-                raise
-            raise QueryFileError(
-                f"there is no cypher/{included}.cypher to include", where=place
-            ) from error
-        while body and body[0][1].startswith("//"):
-            body.pop(0)
-        yield from ((at, found["indent"] + text) for at, text in body)
-
-
-def _parse(path: str, lines: list[tuple[str, str]]) -> Statement:
-    where = f"cypher/{path}.cypher"
-    head = lines[0][1] if lines else ""
-    found = _SIGNATURE.match(head)
-    if not found:
-        raise QueryFileError(
-            "the first line is not a signature",
-            where=f"{where}:1",
-            hint="Write // name(parameter :: TYPE) :: (column :: TYPE).",
-        )
-    tags: dict[str, str] = {}
-    words: list[str] = []
-    options: list[Parameter] = []
-    for place, line in lines[1:]:
-        if not line.startswith("//") or _INCLUDE.match(line):
-            break
-        comment = line[2:].strip()
-        key, colon, rest = comment.partition(":")
-        if colon and key == "option":
-            options.append(_option(rest.strip(), place))
-        elif colon and key in ("mode", "example"):
-            tags[key] = rest.strip()
-        elif not tags:
-            words.append(comment)
-    mode = tags.get("mode", "READ")
-    if mode not in _MODES or not words:
-        raise QueryFileError(
-            "the header needs a description and a mode of READ, WRITE or SCHEMA",
-            where=f"{where}:2",
-        )
-    inputs = _fields(found["inputs"], where)
-    text = "\n".join(_with_options(lines, options))
-    bare = _COMMENTS_AND_TEXTS.sub(" ", text)
-    _check_same(set(_USED.findall(bare)), {p.name for p in inputs}, "$", "the signature", lines)
-    chosen = {name for _, line in lines for name in _OPTION_USE.findall(line)}
-    _check_same(chosen, {o.name for o in options}, "$configuration.", "the options", lines)
-    return Statement(
-        path=where,
-        name=found["name"],
-        signature=head[2:].strip(),
-        description=" ".join(words),
-        mode=mode,
-        example=tags.get("example", ""),
-        inputs=inputs,
-        outputs=_fields(found["outputs"], where),
-        options=tuple(options),
-        text=text,
-    )
-
-
-def _check_same(
-    used: set[str], declared: set[str], sign: str, origin: str, lines: list[tuple[str, str]]
-) -> None:
-    """Raise QueryFileError unless the names used in a statement are those its header declares."""
-    different = used ^ declared
-    if different:
-        names = ", ".join(f"{sign}{name}" for name in sorted(different))
-        at = next(
-            (p for p, line in lines if any(f"{sign}{n}" in line for n in different)), lines[0][0]
-        )
-        raise QueryFileError(
-            f"declared and used parameters differ: {names}",
-            where=at,
-            hint=f"Bring {origin} in the header and the statement together.",
-        )
-
-
-def _with_options(lines: list[tuple[str, str]], options: list[Parameter]) -> Iterator[str]:
-    """Yield the lines with the options' defaults filled in and `include: options` expanded."""
-    defaults = {option.name: option.default for option in options}
-    maps = ", ".join(
-        f"{o.name}: {{type: '{_VALUE_TYPES[o.type]}', said: '{o.type}'"
-        + (f", low: {o.low}, high: {o.high}}}" if o.range else "}")
-        for o in options
-    )
-    for _, line in lines:
-        found = _INCLUDE.match(line)
-        if found:
-            yield f"{found['indent']}{{{maps}}}"
-        else:
-            yield _OPTION_USE.sub(lambda m: f"coalesce({m[0]}, {defaults.get(m[1])})", line)
-
-
-def _option(text: str, place: str) -> Parameter:
-    found = _OPTION.match(text)
-    if not found or found["type"] not in _VALUE_TYPES:
-        raise QueryFileError(
-            f"cannot read the option {text!r}",
-            where=place,
-            hint="Write name = default :: TYPE (least to greatest), what it means.",
-        )
-    return Parameter(**found.groupdict())
-
-
-def _fields(text: str, where: str) -> tuple[Parameter, ...]:
-    parameters: list[Parameter] = []
-    # Defaults have no commas by convention, so that a signature can be split at them.
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        found = _FIELD.match(part)
-        if not found:
-            raise QueryFileError(
-                f"cannot read {part!r} in the signature",
-                where=f"{where}:1",
-                hint="Write name :: TYPE or name = default :: TYPE, with spaces round the colons.",
-            )
-        made = Parameter(found["name"], found["type"].strip(), found["default"])
-        try:
-            _ = made.value
-        except ValueError as error:
-            raise QueryFileError(
-                f"cannot read the default {made.default!r}",
-                where=f"{where}:1",
-                hint="Write a number, true, false, null, 'text', [] or {}.",
-            ) from error
-        parameters.append(made)
-    return tuple(parameters)

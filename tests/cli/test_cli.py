@@ -202,7 +202,7 @@ def test_keyword_graph_on_its_own_from_files_to_answer(
                 assert {"Blue Bridge", "Ada Stone"} <= {p["title"] for p in parsed["passages"]}
     run = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert run[0]["id"] == "1"
-    assert {"name": corpus} not in database.read("inspect/corpus_names")
+    assert {"name": corpus} not in database.read("inspect/names")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -265,21 +265,3 @@ def test_a_closed_pipe_ends_it_silently(connection: Connection) -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == ""
-
-
-def test_what_is_installed_is_told_with_its_licences(tmp_path: Path) -> None:
-    done = kgp("licences", "--json", "--sbom", str(tmp_path / "parts.json"))
-    parts = {(part["kind"], part["name"]): part for part in json.loads(done.stdout)}
-    assert "GPL-3" in parts["jar", "org.neo4j:neo4j"]["licence"].replace(
-        "GNU General Public License, Version 3", "GPL-3"
-    )
-    assert parts["python", "click"]["licence"] == "BSD-3-Clause"
-    assert len([kind for kind, _ in parts if kind == "encoder"]) == 2
-    told = json.loads((tmp_path / "parts.json").read_text())
-    assert (told["bomFormat"], told["specVersion"]) == ("CycloneDX", "1.6")
-    made = {part["purl"]: part for part in told["components"]}
-    assert len(made) == len(told["components"]) == len(parts)
-    version = parts["jar", "org.neo4j:neo4j"]["version"]
-    (sum_,) = made[f"pkg:maven/org.neo4j/neo4j@{version}"]["hashes"]
-    assert len(sum_["content"]) == 64
-    assert all(part["licenses"] for part in made.values() if part["purl"].startswith("pkg:maven"))

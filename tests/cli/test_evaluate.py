@@ -338,7 +338,7 @@ def test_each_question_has_its_own_corpus(
         done = kgp(*run, "--setting", "question", **environment(connection))
         assert done.returncode == 0, done.stderr
         assert "one corpus for each question's contexts" in done.stdout
-        names = {row["name"] for row in database.read("inspect/corpus_names")}
+        names = {row["name"] for row in database.read("inspect/names")}
         assert {f"{base}-q1", f"{base}-q2"} <= names
         told = {row["id"]: row for row in map(json.loads, (out / "golden.jsonl").open())}
         assert [p["title"] for p in told["q1"]["retrieved"]] == ["Wing", "ardfin point"]

@@ -22,7 +22,7 @@ from small_graphs import passages
 from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import open_to_read
+from kgp_neo4j.graphdb.open import open_to_read
 from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError
 

@@ -293,7 +293,7 @@ def test_inspect(database: Database, two_documents: str) -> None:
             "withoutEmbedding": 3,
         }
     ]
-    assert {"name": c} in database.read("inspect/corpus_names")
+    assert {"name": c} in database.read("inspect/names")
     assert database.read("inspect/documents", corpus=c) == [
         {
             "id": f"{c}/a",

@@ -77,7 +77,7 @@ _TRACE = "4f0c1b"
 _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
     r"|kgp-neo4j server (start|stop|logs|open|backup|restore)|NEO4J_URI="
-    r"|--encoder sentence-transformers/|kgp-neo4j load .*--bulk"
+    r"|--encoder sentence-transformers/"
     r"|kgp-neo4j train (t5|llama|scorer|reader) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
     r"|--model trained/|--llm |kgp-neo4j evaluate (?!--list|demo --methods)"
 )
@@ -131,7 +131,7 @@ class _Workplace:
     def prepare(self, corpus: str) -> str:
         """Load and connect a corpus of the pages, unless it is there; return its name."""
         name = self.name(corpus)
-        there = {"name": name} in self._database.read("inspect/corpus_names")
+        there = {"name": name} in self._database.read("inspect/names")
         if not there or name not in self._ready:
             load(self._database, _FILES[corpus], name)
             connect(self._database, name)
@@ -153,7 +153,7 @@ class _Workplace:
             if graph.name.startswith(self._prefix):
                 delete_graph(self._database, graph.name)
         rows(self._database, "MATCH (n {docs: $f}) DETACH DELETE n", f=self._folder)
-        for row in self._database.read("inspect/corpus_names"):
+        for row in self._database.read("inspect/names"):
             if row["name"].startswith(self._prefix):
                 delete_corpus(self._database, row["name"])
 

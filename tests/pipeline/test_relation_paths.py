@@ -67,15 +67,6 @@ def test_a_graph_knows_its_relations_and_some_names(database: Database, films: s
     assert {"The Grey Harbour", "Mara Lindholm"} <= set(row["names"])
 
 
-def test_a_graph_of_an_earlier_release_gets_its_contents(database: Database, films: str) -> None:
-    before = database.read("explore/graph", graph=films)
-    rows(database, "MATCH (g:KnowledgeGraph {name: $g}) REMOVE g.names, g.relations", g=films)
-    assert database.read("explore/graph", graph=films)[0]["names"] == []
-    assert database.write_in_batches("schema/upgrades/0007_graph_contents") == {"changed": 1}
-    assert database.read("explore/graph", graph=films) == before
-    assert database.write_in_batches("schema/upgrades/0007_graph_contents") == {"changed": 0}
-
-
 def test_packed_rows_have_triples_and_no_embeddings(database: Database, films: str) -> None:
     ends = [_id(films, "Mara Lindholm"), _id(films, "Northern Ferry")]
     packed, (plain,) = (

@@ -7,21 +7,18 @@ import itertools
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import environment
 from graphs import rows
-from neo4j import READ_ACCESS
 from neo4j.exceptions import Neo4jError
 from small_graphs import keep_one, key, lighthouse
 
 from kgp_neo4j.corpus.answer.traces import remove
-from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.graphdb import server
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import install, missing, open_ready, uninstall
-from kgp_neo4j.graphdb.server import neo4j_conf
+from kgp_neo4j.graphdb.install import LAYOUT, install, missing, uninstall
+from kgp_neo4j.graphdb.open import open_database, open_ready, open_to_read
 from kgp_neo4j.graphdb.statements import Statement, fingerprint, folder, statement
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import DatabaseError
@@ -55,32 +52,6 @@ def test_installing_twice_changes_nothing(database: Database) -> None:
     assert again.procedures == _NAMES
     assert (again.added, again.upgraded, again.removed) == ((), (), ())
     assert _stored(database) == {made.name: made.text for made in _PROCEDURES}
-
-
-@pytest.mark.slow
-def test_an_upgrade_beside_a_statement_that_does_not_end_is_told(
-    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "db.lock.acquisition.timeout=5m" in neo4j_conf._CONF
-    shorter = neo4j_conf._CONF.replace("timeout=5m", "timeout=1s")
-    monkeypatch.setattr(neo4j_conf, "_CONF", shorter)
-    own = Folders(folders.cache, tmp_path / "home")
-    path = "schema/upgrades/0010_shelf_indexes"
-    try:
-        with (
-            Database(server.start(own, memory="1g")) as made,
-            made._session(READ_ACCESS) as session,
-        ):
-            rows(made, "CREATE INDEX kgp_passage_text FOR (p:Passage) ON (p.text)")
-            endless = session.begin_transaction()
-            endless.run("MATCH (p:Passage {text: 'x'}) RETURN p").consume()
-            with pytest.raises(DatabaseError, match=rf"{path}.*waited too long .* Run it again"):
-                made.write_in_batches(path)
-            endless.close()
-            made.write_in_batches(path)
-            assert "kgp_passage_text" not in [row["name"] for row in rows(made, "SHOW INDEXES")]
-    finally:
-        server.stop(own)
 
 
 @pytest.mark.slow
@@ -125,6 +96,28 @@ def test_removing_and_installing_again(installed: Database, corpus: str) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    ("layout", "said"), [(LAYOUT + 1, "a newer kgp-neo4j"), (LAYOUT - 1, "an earlier kgp-neo4j")]
+)
+def test_a_database_of_another_layout_is_left_alone(
+    installed: Database, monkeypatch: pytest.MonkeyPatch, layout: int, said: str
+) -> None:
+    for name, value in environment(installed.connection).items():
+        monkeypatch.setenv(name, value)
+    (before,) = installed.read("install/state")
+    other = before | {"layout": layout, "version": "99.0"}
+    installed.write("install/remember", **other)
+    try:
+        for opened in (open_database, open_to_read):
+            with pytest.raises(DatabaseError, match=rf"{said} \(99.0\) made the database"):
+                opened()
+        assert installed.read("install/state") == [other]
+    finally:
+        installed.write("install/remember", **before)
+
+
+@pytest.mark.slow
 def test_procedures_of_others_stay(installed: Database) -> None:
     _define(installed, "other.thing() :: (number :: INT)", "RETURN 7 AS number")
     try:
@@ -143,7 +136,7 @@ def test_procedures_of_others_stay(installed: Database) -> None:
 @pytest.mark.parametrize("made", _PROCEDURES, ids=lambda made: made.name)
 def test_show_procedures(database: Database, made: Statement) -> None:
     """The head of the file is what SHOW PROCEDURES shows."""
-    (row,) = [r for r in database.read("install/listed") if r["name"] == f"custom.{made.name}"]
+    (row,) = [r for r in database.read("inspect/procedures") if r["name"] == f"custom.{made.name}"]
     assert row["description"] == made.documentation
     assert row["mode"] == made.mode
     for field in (*made.inputs, *made.outputs):
@@ -250,7 +243,7 @@ def test_the_same_index_may_be_made_by_several_at_once(database: Database) -> No
     """Neo4j lets them meet in a deadlock, or refuses all but one in spite of IF NOT EXISTS."""
     label = f"Race{uuid.uuid4().hex[:8]}"
     index = dataclasses.replace(
-        statement("schema/cell_norm"),
+        statement("schema/tables"),
         text=f"CREATE INDEX {label} IF NOT EXISTS FOR (n:{label}) ON (n.key)",
     )
     unique = dataclasses.replace(
@@ -294,7 +287,7 @@ def test_what_follows_a_write_waits_for_it(database: Database, corpus: str) -> N
         seen.append(set(kept.get_bookmarks()))
         own.write("connect/begin", corpus=corpus, graph="keywords")
         seen.append(set(kept.get_bookmarks()))
-        own.read("inspect/corpus_names")
+        own.read("inspect/names")
         own.write_in_batches("load/delete_corpus", corpus=corpus)
         seen.append(set(kept.get_bookmarks()))
     assert all(before != after for before, after in itertools.pairwise(seen))

@@ -1,4 +1,4 @@
-"""How a file of cypher/ is read: its head, what it includes, and errors that name file and line."""
+"""How a file of cypher/ is read: its header, what it includes, and errors that name the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from kgp_neo4j.graphdb import statements
 from kgp_neo4j.types.errors import QueryFileError
 
-_HEAD = """\
+_HEADER = """\
 // kgp.find(corpus :: STRING, configuration = {} :: MAP) :: (id :: STRING)
 // Finds something.
 // mode: READ
@@ -31,7 +31,7 @@ MATCH (c:Corpus {name: $corpus})
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands for cypher/, with one statement and what it includes."""
     for name, text in (
-        ("procedures/find", _HEAD + _BODY),
+        ("procedures/find", _HEADER + _BODY),
         ("include/corpus", _CORPUS),
         ("include/scope", "// A condition.\nWHERE c.scope <> ''\n"),
     ):
@@ -52,7 +52,7 @@ def _read(place: Path, **files: str) -> statements.Statement:
 
 def test_what_is_included_stands_in_the_text(place: Path) -> None:
     made = _read(place)
-    assert made.text == _HEAD + (
+    assert made.text == _HEADER + (
         "  MATCH (c:Corpus {name: $corpus})\n"
         "  WHERE c.scope <> ''\n"
         "RETURN c.id AS id, coalesce($configuration.edges, []) AS edges "
@@ -80,67 +80,54 @@ def test_options_are_given_by_name_or_together(place: Path) -> None:
     assert given["configuration"] == {"edges": ["NEXT"]}
     with pytest.raises(QueryFileError, match="no parameter named limits"):
         made.bind({"corpus": "x", "limits": 3})
+    with pytest.raises(QueryFileError, match="no value and no default for corpus"):
+        made.bind({})
 
 
 @pytest.mark.parametrize(
     ("name", "text", "where", "said"),
     [
-        ("procedures_find", "MATCH (n)", "procedures/find.cypher:1", "is not a signature"),
-        (
-            "procedures_find",
-            _HEAD + "// include: corpse\n" + _BODY,
-            "procedures/find.cypher:6",
-            "there is no cypher/include/corpse.cypher to include",
-        ),
-        (
-            "include_corpus",
-            _CORPUS.replace("scope", "scopes"),
-            "include/corpus.cypher:3",
-            "there is no cypher/include/scopes.cypher to include",
-        ),
-        ("include_scope", "// include: corpus", "include/scope.cypher:1", "corpus includes itself"),
+        ("procedures_find", "MATCH (n)", "procedures/find", "the header is no signature"),
+        ("procedures_find", _HEADER + "// include: no\n", "include/no", "no such statement"),
         (
             "include_scope",
             "// A condition.\nWHERE c.scope = $scope",
-            "include/scope.cypher:2",
+            "procedures/find",
             r"declared and used parameters differ: \$scope",
         ),
         (
             "procedures_find",
-            _HEAD + _BODY.replace(".limit", ".most"),
-            "procedures/find.cypher:7",
+            _HEADER + _BODY.replace(".limit", ".most"),
+            "procedures/find",
             r"differ: \$configuration\.limit, \$configuration\.most",
         ),
         (
             "procedures_find",
-            _HEAD.replace("(1 to 50)", "1 to 50") + _BODY,
-            "procedures/find.cypher:4",
-            "cannot read the option",
+            _HEADER.replace("(1 to 50)", "1 to 50") + _BODY,
+            "procedures/find",
+            "cannot read 'limit = 10",
         ),
     ],
 )
-def test_errors_name_file_and_line(
-    place: Path, name: str, text: str, where: str, said: str
-) -> None:
+def test_errors_name_the_file(place: Path, name: str, text: str, where: str, said: str) -> None:
     with pytest.raises(QueryFileError, match=said) as caught:
         _read(place, **{name: text})
-    assert caught.value.where == f"cypher/{where}"
+    assert caught.value.where == f"cypher/{where}.cypher"
 
 
 @pytest.mark.parametrize(
     ("literal", "value"),
-    [
-        ("'st'", "st"),
-        ("''", ""),
-        ("[]", []),
-        ("{}", {}),
-        ("0.5", 0.5),
-        ("true", True),
-        ("null", None),
-    ],
+    [("'st'", "st"), ("''", ""), ("[]", []), ("0.5", 0.5), ("true", True), ("null", None)],
 )
 def test_what_is_not_given_has_its_default(place: Path, literal: str, value: object) -> None:
-    head = _HEAD.replace("corpus :: STRING", f"corpus = {literal} :: ANY")
+    head = _HEADER.replace("corpus :: STRING", f"corpus = {literal} :: ANY")
     made = _read(place, procedures_find=head + _BODY)
     assert made.bind({}) == {"corpus": value, "configuration": {}}
     assert made.bind({"corpus": 1, "limit": 2}) == {"corpus": 1, "configuration": {"limit": 2}}
+
+
+def test_a_schema_has_several_statements(place: Path) -> None:
+    text = "// schema.find() :: ()\n// Keys.\n// mode: SCHEMA\n\n// One.\nCREATE A;\nCREATE\n B;\n"
+    first, second = _read(place, procedures_find=text).parts
+    assert first.endswith("// One.\nCREATE A")
+    assert second == "CREATE\n B"

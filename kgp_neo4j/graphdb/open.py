@@ -1,0 +1,58 @@
+"""Opens a database: finds or starts the server, and makes it ready on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.install import check_layout, install_what_is_missing
+
+__all__ = ["open_database", "open_ready", "open_to_read"]
+
+
+def open_database(
+    folders: Folders | None = None, *, echo: Callable[[str], object] | None = None
+) -> Database:
+    """Open the server that `NEO4J_URI` names, or the embedded one, which is started when needed.
+
+    The schema is created on first use. Procedures are installed into the embedded server; into a
+    user's own server only by `install`. `echo` gets messages about steps that take long.
+    """
+    return open_ready(_find_or_start(folders, echo))
+
+
+def open_ready(connection: Connection) -> Database:
+    """Open the database of a connection as `open_database` does."""
+    return _opened(Database(connection), install_what_is_missing)
+
+
+def open_to_read(
+    folders: Folders | None = None, *, echo: Callable[[str], object] | None = None
+) -> Database:
+    """Open the same server as `open_database` for reading only, without installing anything.
+
+    Raises DatabaseError for a database of another release whose graph is laid out differently.
+    """
+    return _opened(Database(_find_or_start(folders, echo), read_only=True), check_layout)
+
+
+def _opened(database: Database, prepare: Callable[[Database], object]) -> Database:
+    """Return the database once it answers and is prepared; otherwise it is closed."""
+    try:
+        database.verify()
+        prepare(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _find_or_start(folders: Folders | None, echo: Callable[[str], object] | None) -> Connection:
+    connection = connection_from_environment()
+    if connection is None:
+        # Imported here: a user's own server needs neither jgo nor a JVM.
+        from kgp_neo4j.graphdb.server.supervise import ensure
+
+        connection = ensure(folders or Folders.from_environment(), echo=echo)
+    return connection
