@@ -198,7 +198,7 @@ def main() -> None:
 
 def compare(given: Any, score: Any) -> None:
     """Do what `main` was asked to."""
-    from kgp_neo4j.graphdb.install import open_database
+    from kgp_neo4j.graphdb.open import open_database
 
     corpus = f"bench-{given.folder.name}"
     name = common.safe("-".join(["agents", given.folder.name, *given.edges]))

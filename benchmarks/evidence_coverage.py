@@ -31,7 +31,7 @@ import _common as common
 
 from kgp_neo4j.evaluate.graph_experiment import Holdings
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine, mine_from
 from kgp_neo4j.mindmap.link.linking import link

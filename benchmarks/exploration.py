@@ -25,7 +25,7 @@ import _common as common
 import networkx as nx
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import graphs

@@ -41,17 +41,17 @@ from typing import Any, TypeAlias
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.export_corpus import CORPUS, export_corpus, import_corpus
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.load.portable import CORPUS, export_corpus, import_corpus
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
 from kgp_neo4j.graphdb import server
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.export_files import content
 from kgp_neo4j.graphdb.install import install, uninstall
-from kgp_neo4j.graphdb.portable import content
 from kgp_neo4j.graphdb.server.process import read_state
+from kgp_neo4j.mindmap.load.export_graph import GRAPH, export_graph, import_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
-from kgp_neo4j.mindmap.load.portable import GRAPH, export_graph, import_graph
 from kgp_neo4j.types.errors import CorpusError, GraphError, KgpError
 
 #: Seconds after which a disturbed client is ended: it has hung.
@@ -568,7 +568,7 @@ class Harness:
             found += self.export_problems(whole=True)
         if self._untouched() != self.untouched:
             found.append("another corpus or graph has changed")
-        if operation.name in ("install", "upgrade") and not self.database.read("install/listed"):
+        if operation.name in ("install", "upgrade") and not self.database.read("install/stored"):
             found.append("there are no procedures")
         self.reach(None, operation.kind)
         if not self.short and self._counts() != self.empty:

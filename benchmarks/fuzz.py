@@ -50,8 +50,8 @@ from neo4j.exceptions import ClientError, DatabaseError
 from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.answer import reply as corpus_reply
 from kgp_neo4j.corpus.load.delete import corpora
+from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.corpus.load.portable import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.sections import outline, placed_passages
 from kgp_neo4j.corpus.load.split import DEFAULT_SIZE
 from kgp_neo4j.environment.configuration import read_configuration
@@ -59,17 +59,17 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.evaluate.questions import read_asked, read_questions
 from kgp_neo4j.evaluate.scores import read_rows
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.graphdb.statements import folder, statement
 from kgp_neo4j.integrations.mcp import make_server
 from kgp_neo4j.mindmap.answer import map_reply
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.entity_tables import read_table
+from kgp_neo4j.mindmap.load.export_graph import export_graph, import_graph
 from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.mindmap.load.mapping import read_mapping
-from kgp_neo4j.mindmap.load.portable import export_graph, import_graph
 from kgp_neo4j.mindmap.load.triple_files import read_triples
 from kgp_neo4j.types.errors import CorpusError, InputError, KgpError
 from kgp_neo4j.types.language import Reply

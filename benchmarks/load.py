@@ -36,7 +36,7 @@ import requests
 
 from kgp_neo4j.demo import prepare, prepare_graph
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.graphdb.open import open_database
 
 #: Loads of a client go to the corpus of its number, so that several are written at once.
 _CORPORA = ("load one", "load two")

@@ -19,7 +19,7 @@ import _common as common
 
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
 

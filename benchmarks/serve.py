@@ -30,7 +30,7 @@ from serving import events, serving
 
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.demo import QUESTION, QUESTIONS
-from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.serve.service import Service
 
 

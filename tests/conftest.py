@@ -192,7 +192,7 @@ def installed(database: Database, folders: Folders, shared: Path) -> Iterator[Da
 def _fresh_corpus(database: Database) -> Iterator[str]:
     name = f"test {uuid.uuid4().hex[:12]}"
     yield name
-    if {"name": name} in database.read("inspect/corpus_names"):
+    if {"name": name} in database.read("inspect/names"):
         delete_corpus(database, name)
 
 

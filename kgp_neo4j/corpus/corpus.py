@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from kgp_neo4j.corpus.connect.graphs import EDGES, connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, list_documents, list_passages, list_tables
+from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.load.portable import export_corpus, import_corpus
 from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, Reader, Retriever, make_pipeline
 from kgp_neo4j.corpus.projection import projected
 from kgp_neo4j.corpus.traverse.agents.base import Agent

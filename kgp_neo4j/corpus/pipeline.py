@@ -247,7 +247,7 @@ class Pipeline:
         _check(question)
         if type_ is not None:
             check_choice("type of question", type_, get_args(QuestionType))
-            if {"name": self.corpus} not in self.database.read("inspect/corpus_names"):
+            if {"name": self.corpus} not in self.database.read("inspect/names"):
                 raise no_corpus(self.corpus)
         began = time.perf_counter()
         write = None if self.meter is None else writer(self.meter)

@@ -16,27 +16,9 @@ _MOST_HEAP = 0.8
 _NEIGHBOURS = 20
 #: Neo4j's manual ("Vector index memory configuration") on a quantised index, in bytes: 1.1 times
 #: (1.25 * 4 a number and 8 * M a vector), with its default M of 16.
-_A_NUMBER, _A_VECTOR = 5.5, 140.8
+_NUMBER_BYTES, _VECTOR_BYTES = 5.5, 140.8
 #: Bytes that Python with its encoder takes beside the server.
 _CLIENT = 2 * 2**30
-
-
-def check_heap(needed: Row, what: str) -> int:
-    """Return the bytes of the server's heap that GDS needs at the most, by its own estimate.
-
-    `needed` is a row of `gds/knn_memory` or `gds/graph_memory`. Raises CapabilityError where the
-    least that it needs does not fit.
-    """
-    if needed["share"] > _MOST_HEAP:
-        least, most = (f"{needed[key] / 2**30:,.1f}" for key in ("least", "most"))
-        raise CapabilityError(
-            f"{what} needs {least} to {most} GiB of the server's heap, "
-            f"{100 * needed['share']:,.0f} % of all that it has",
-            hint="Give the server more memory (`kgp-neo4j server stop`, then `server start "
-            "--memory SIZE`; a server of your own: server.memory.heap.max_size), or leave this "
-            "graph out: --edges tfidf --edges entity.",
-        )
-    return int(needed["most"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +36,23 @@ class Room:
     short: tuple[str, ...]
 
 
+def check_heap(needed: Row, what: str) -> int:
+    """Return the bytes of the server's heap that GDS needs at the most, by its own estimate.
+
+    `needed` is a row of `gds/knn_memory` or `gds/graph_memory`. Raises CapabilityError where the
+    least that it needs does not fit.
+    """
+    if needed["share"] > _MOST_HEAP:
+        raise CapabilityError(
+            f"{what} needs {_gibibytes(needed['least'])} to {_gibibytes(needed['most'])} of the "
+            f"server's heap, {100 * needed['share']:,.0f} % of all that it has",
+            hint="Give the server more memory (`kgp-neo4j server stop`, then `server start "
+            "--memory SIZE`; a server of your own: server.memory.heap.max_size), or leave this "
+            "graph out: --edges tfidf --edges entity.",
+        )
+    return int(needed["most"])
+
+
 def measure_room(
     database: Database,
     *,
@@ -68,37 +67,36 @@ def measure_room(
     `machine` is the memory of the whole machine.
     """
     rows = database.read("inspect/embedded")
-    sizes = [(row["embeddings"], row["dimension"]) for row in rows]
-    vectors = int(sum(number * (size * _A_NUMBER + _A_VECTOR) for number, size in sizes))
+    vectors = int(
+        sum(row["embeddings"] * (row["dimension"] * _NUMBER_BYTES + _VECTOR_BYTES) for row in rows)
+    )
     short, similarity = [], 0
     largest = next((row for row in rows if row["corpus"]), None)
     if largest and gds:
-        (needed,) = database.read(
-            "gds/knn_memory",
-            passages=largest["embeddings"], dimension=largest["dimension"], neighbours=_NEIGHBOURS,
-        )  # fmt: skip
+        sizes = {"passages": largest["embeddings"], "dimension": largest["dimension"]}
+        (needed,) = database.read("gds/knn_memory", neighbours=_NEIGHBOURS, **sizes)
         similarity = needed["most"]
         if needed["share"] > _MOST_HEAP:
             short.append(
-                f"The similarity graph of {largest['name']} needs {_said(needed['least'])} of the "
-                f"heap, {100 * needed['share']:.0f} % of it: `connect` will refuse to make it anew."
+                f"The similarity graph of {largest['name']} needs {_gibibytes(needed['least'])} of "
+                f"the heap, {100 * needed['share']:.0f} % of it: `connect` will refuse to make it "
+                "anew."
             )
-    if store is not None:
-        if store > page_cache:
-            short.append(
-                f"The graph has {_said(store)} on disk and the page cache holds "
-                f"{_said(page_cache)} of it: questions wait for the disk."
-            )
-        left = machine - heap - page_cache - _CLIENT
-        if vectors > left:
-            short.append(
-                f"The vector indexes want {_said(vectors)} of memory, and {_said(max(left, 0))} "
-                "are left beside the server and Python: search by meaning waits for the disk."
-            )
-        if short:
-            short.append("`kgp-neo4j server stop`, then `server start --memory SIZE` gives more.")
+    left = max(machine - heap - page_cache - _CLIENT, 0)
+    if store is not None and store > page_cache:
+        short.append(
+            f"The graph has {_gibibytes(store)} on disk and the page cache holds "
+            f"{_gibibytes(page_cache)} of it: questions wait for the disk."
+        )
+    if store is not None and vectors > left:
+        short.append(
+            f"The vector indexes want {_gibibytes(vectors)} of memory, and {_gibibytes(left)} are "
+            "left beside the server and Python: search by meaning waits for the disk."
+        )
+    if store is not None and short:
+        short.append("`kgp-neo4j server stop`, then `server start --memory SIZE` gives more.")
     return Room(vectors, similarity, store, tuple(short))
 
 
-def _said(size: int) -> str:
+def _gibibytes(size: int) -> str:
     return f"{size / 2**30:,.1f} GiB"

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.graphdb.open import open_database
 
 __all__ = ["Store"]
 

@@ -347,7 +347,7 @@ class _Tools:
         """Return the corpus of that name, the default one, or the only one."""
         name = corpus or self._corpus
         if name is None or name not in self._open:
-            names = [row["name"] for row in self._database.read("inspect/corpus_names")]
+            names = [row["name"] for row in self._database.read("inspect/names")]
             there = [each for each in names if self._sees("corpus", each)]
             if name is None:
                 name = _only(there, "corpus")

@@ -143,7 +143,7 @@ def derived_network(
     if _is_whole(target, encoder):
         return target
     folder = target.parent
-    from kgp_neo4j.graphdb.server.disk import disk_error, private_folder
+    from kgp_neo4j.environment.disk import disk_error, private_folder
     from kgp_neo4j.graphdb.server.lock import locked
 
     private_folder(folder)

@@ -95,7 +95,7 @@ class Service:
         there = {
             row["name"]
             for row in self.database.read(
-                "inspect/corpus_names" if kind == "corpus" else "inspect/graph_names"
+                "inspect/names", label="Corpus" if kind == "corpus" else "KnowledgeGraph"
             )
         }
         if name not in there or not access.sees(kind, name):

@@ -14,7 +14,7 @@ import pytest
 from kgp_neo4j.cli import cli
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.server import browser
-from kgp_neo4j.graphdb.server.artifacts import Artifact, Lock
+from kgp_neo4j.graphdb.server.artifacts import Lock
 from kgp_neo4j.graphdb.server.favourites import write_favourites
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.statements import folder
@@ -32,15 +32,10 @@ class Place:
     jar: Path
     said: list[str]
 
-    def installed(self, sha256: str = "0") -> Installation:
-        coordinate = "org.neo4j.client:neo4j-browser:1"
-        artifact = Artifact(coordinate, "lib", self.jar.stat().st_size, sha256)
-        lock = Lock({}, (artifact,), "x")
-        return Installation(lock, self.cache / "plugins", (self.cache / "other.jar", self.jar))
-
-    def prepare(self, sha256: str = "0") -> Path | None:
-        made = self.installed(sha256)
-        return browser.prepare_browser(self.cache, self.home, made, self.said.append)
+    def prepare(self, id_: str = "0") -> Path | None:
+        jars = (self.cache / "other.jar", self.jar)
+        installed = Installation(Lock({}, (), id_), self.cache / "plugins", jars)
+        return browser.prepare_browser(self.cache, installed, self.said.append)
 
 
 @pytest.fixture
@@ -55,9 +50,9 @@ def place(tmp_path: Path) -> Place:
     return made
 
 
-def ready(place: Place, sha256: str = "0") -> Path:
+def ready(place: Place, id_: str = "0") -> Path:
     """Return our jar, which there must be."""
-    made = place.prepare(sha256)
+    made = place.prepare(id_)
     assert made is not None
     return made
 

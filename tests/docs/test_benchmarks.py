@@ -131,7 +131,7 @@ def test_agents_are_compared_on_one_graph(
         assert set(found["connected"]) == {"keywords", "entities", "similarity"}
         _check_resumed(common, database, corpus, folder, tmp_path / "runs")
     finally:
-        if {"name": corpus} in database.read("inspect/corpus_names"):
+        if {"name": corpus} in database.read("inspect/names"):
             delete_corpus(database, corpus)
     rows = [line.split(" | ") for line in done.stdout.splitlines() if line.startswith("| ")]
     assert rows[0][0] == "| agent"

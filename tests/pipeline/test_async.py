@@ -18,7 +18,7 @@ from kgp_neo4j.types.errors import StoppedError
 
 #: A statement that takes minutes.
 _LONG = replace(
-    statement("inspect/corpus_names"),
+    statement("inspect/names"),
     text="UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b) AS name",
 )
 _RUNNING = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.kgp_job = $job RETURN metaData"
@@ -97,7 +97,7 @@ def test_end_job_returns_what_it_ended(database: Database) -> None:
 def test_work_for_nobody_ends_at_its_next_step(database: Database) -> None:
     job = Job()
     with working(job):
-        assert database.read("inspect/graph_names") is not None
+        assert database.read("inspect/names", label="KnowledgeGraph") is not None
         job.give_up()
         with pytest.raises(StoppedError, match="nobody waits"):
-            database.read("inspect/graph_names")
+            database.read("inspect/names", label="KnowledgeGraph")

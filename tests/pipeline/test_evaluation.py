@@ -63,7 +63,7 @@ def grown(file: Path, database: Database) -> Iterator[list[Dataset]]:
     """Two questions over their own contexts, and over those of two more."""
     made = [_opened(file), _opened(file, 2)]
     yield made
-    there = {row["name"] for row in database.read("inspect/corpus_names")}
+    there = {row["name"] for row in database.read("inspect/names")}
     for name in {d.corpus for d in made} | {f"{made[0].corpus}-density"}:
         if name in there:
             delete_corpus(database, name)

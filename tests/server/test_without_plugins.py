@@ -19,7 +19,7 @@ from kgp_neo4j.demo import DOCUMENTS, GRAPH, QUESTION, SETTINGS, SYMPTOMS, TABLE
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb import server
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import open_ready
+from kgp_neo4j.graphdb.open import open_ready
 from kgp_neo4j.graphdb.server import jars, supervise
 from kgp_neo4j.types.errors import CapabilityError
 from kgp_neo4j.types.settings import MdrSettings

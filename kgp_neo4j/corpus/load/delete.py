@@ -8,7 +8,7 @@ from pathlib import Path
 from kgp_neo4j.corpus.load.shelf import leave_shelf
 from kgp_neo4j.environment.files import absolute
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.graphdb.portable import discard
+from kgp_neo4j.graphdb.export_files import discard
 from kgp_neo4j.types.corpus import CorpusSummary, Document, Passage
 from kgp_neo4j.types.errors import CorpusError
 from kgp_neo4j.types.tables import TableSummary
@@ -173,7 +173,7 @@ def _absolute(document: str) -> str:
 
 
 def _require(database: Database, corpus: str) -> None:
-    names = [row["name"] for row in database.read("inspect/corpus_names")]
+    names = [row["name"] for row in database.read("inspect/names")]
     if corpus not in names:
         known = ", ".join(names) if names else "none yet"
         raise CorpusError(f"there is no corpus {corpus!r}", hint=f"Corpora: {known}.")

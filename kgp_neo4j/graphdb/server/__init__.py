@@ -6,14 +6,13 @@ those of `kgp-neo4j server`.
 
 from __future__ import annotations
 
+from kgp_neo4j.graphdb.server.admin import password_file
 from kgp_neo4j.graphdb.server.jars import Installation, install
 from kgp_neo4j.graphdb.server.logs import log_files, tail
-from kgp_neo4j.graphdb.server.password import password_file
 from kgp_neo4j.graphdb.server.supervise import (
     ServerStatus,
     backup,
     ensure,
-    replace_empty,
     restore,
     start,
     status,
@@ -28,7 +27,6 @@ __all__ = [
     "install",
     "log_files",
     "password_file",
-    "replace_empty",
     "restore",
     "start",
     "status",

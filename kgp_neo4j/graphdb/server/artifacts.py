@@ -21,8 +21,6 @@ class Artifact:
     role: str
     size: int
     sha256: str
-    #: As its authors name it, "A or B" where there are several.
-    licence: str = ""
 
     @property
     def path(self) -> PurePosixPath:
@@ -42,25 +40,15 @@ class Lock:
     #: Identifies this list of jars; changes with any of them.
     id: str
 
-    @property
-    def size(self) -> int:
-        """Bytes of all jars together."""
-        return sum(artifact.size for artifact in self.artifacts)
-
-
-def parse_lock(text: str) -> Lock:
-    """Read a lock file's text."""
-    content = tomllib.loads(text)
-    artifacts = tuple(Artifact(**entry) for entry in content["artifact"])
-    digest = hashlib.sha256("".join(a.role + a.sha256 for a in artifacts).encode()).hexdigest()
-    return Lock(content["versions"], artifacts, f"{content['versions']['neo4j']}-{digest[:12]}")
-
 
 @cache
 def load_lock() -> Lock:
     """Return the lock file that is part of this package."""
     text = files("kgp_neo4j.graphdb.server").joinpath("neo4j.lock").read_text(encoding="utf-8")
-    return parse_lock(text)
+    content = tomllib.loads(text)
+    artifacts = tuple(Artifact(**entry) for entry in content["artifact"])
+    digest = hashlib.sha256("".join(a.role + a.sha256 for a in artifacts).encode()).hexdigest()
+    return Lock(content["versions"], artifacts, f"{content['versions']['neo4j']}-{digest[:12]}")
 
 
 def sha256_of(path: Path) -> str:

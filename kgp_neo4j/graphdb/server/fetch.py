@@ -11,18 +11,15 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import requests
+
+from kgp_neo4j.environment.disk import disk_error, require_free
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
-from kgp_neo4j.graphdb.server.disk import disk_error, require_free
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
-
-if TYPE_CHECKING:
-    import requests
 
 __all__ = ["fetch", "repositories"]
 
@@ -46,124 +43,9 @@ def repositories(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     from jgo.config import GlobalSettings
     from jgo.maven import MavenContext
 
-    found: dict[str, str] = MavenContext().remote_repos
-    found.update(GlobalSettings.load().repositories)
-    return {name: address.rstrip("/") for name, address in found.items()}
-
-
-class _RetryError(Exception):
-    """A failed attempt that is worth repeating, with the reason."""
-
-
-@dataclass
-class _Fetcher:
-    root: Path
-    repositories: list[str]
-    progress: Progress
-    stop: threading.Event = field(default_factory=threading.Event)
-    local: threading.local = field(default_factory=threading.local)
-    counting: threading.Lock = field(default_factory=threading.Lock)
-
-    def session(self) -> requests.Session:
-        """Return this thread's session, which keeps its connection open between jars."""
-        import requests
-
-        if not hasattr(self.local, "session"):
-            self.local.session = requests.Session()
-        session: requests.Session = self.local.session
-        return session
-
-    def count(self, amount: int) -> None:
-        with self.counting:
-            self.progress.update(amount)
-
-    def fetch(self, artifact: Artifact) -> None:
-        """Fetch one jar into the cache, from the first repository that has it."""
-        target = self.root / artifact.path
-        part = target.with_name(f"{target.name}.part")
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            why = "no Maven repository is set"
-            for repository in self.repositories:
-                for attempt in range(_ATTEMPTS):
-                    if self.stop.is_set():
-                        return
-                    try:
-                        self.attempt(artifact, f"{repository}/{artifact.path}", part)
-                    except _RetryError as again:
-                        why = f"{urlsplit(repository).hostname}: {again}"
-                        # 0.5, 1, 2 seconds; ends at once when another jar has failed for good.
-                        if attempt + 1 < _ATTEMPTS:
-                            self.stop.wait(0.5 * 2**attempt)
-                        continue
-                    except LookupError as missing:
-                        why = f"{urlsplit(repository).hostname}: {missing}"
-                        break
-                    part.replace(target)
-                    return
-        except OSError as error:
-            raise disk_error(error, part, "The jar could not be written") from error
-        raise ServerError(
-            f"Fetching {artifact.path.name} failed ({why})",
-            where=str(part),
-            hint="Run the command again: it resumes the download. Behind a firewall, set "
-            f"{_MIRROR} to a Maven repository you can reach, or HTTPS_PROXY to a proxy.",
-        )
-
-    def attempt(self, artifact: Artifact, address: str, part: Path) -> None:
-        """Fetch the missing part of one jar, and verify the whole."""
-        import requests
-
-        have = part.stat().st_size if part.is_file() else 0
-        if have > artifact.size:
-            part.unlink()
-            have = 0
-        if have < artifact.size:
-            headers = {"Accept-Encoding": "identity"}
-            if have:
-                headers["Range"] = f"bytes={have}-"
-            try:
-                with self.session().get(
-                    address, headers=headers, stream=True, timeout=_TIMEOUT
-                ) as response:
-                    self.receive(response, artifact, part, have)
-            except requests.RequestException as error:
-                # Only the type: the text of the error may contain an address with a password.
-                raise _RetryError(f"the connection failed, {type(error).__name__}") from error
-        else:
-            self.count(have)
-        if part.stat().st_size < artifact.size:
-            raise _RetryError("the connection was cut off")
-        if sha256_of(part) != artifact.sha256:
-            self.count(-part.stat().st_size)
-            part.unlink()
-            raise _RetryError("the bytes received do not match the SHA-256 of the lock file")
-
-    def receive(
-        self, response: requests.Response, artifact: Artifact, part: Path, have: int
-    ) -> None:
-        """Append a response to the part file, or start it again when the server can't resume."""
-        status = response.status_code
-        if status in (401, 403, 404, 410):
-            raise LookupError(f"HTTP {status}")
-        if status == 416 and part.is_file():
-            part.unlink()
-        if status == 429:
-            pause = response.headers.get("Retry-After", "")
-            self.stop.wait(min(int(pause), 30) if pause.isdigit() else 5)
-        if status not in (200, 206):
-            raise _RetryError(f"HTTP {status}")
-        resumed = status == 206 and bool(have)
-        if resumed:
-            self.count(have)
-        with part.open("ab" if resumed else "wb") as file:
-            for piece in response.iter_content(_PIECE):
-                if self.stop.is_set():
-                    return
-                file.write(piece)
-                self.count(len(piece))
-                if file.tell() > artifact.size:
-                    break  # not our jar: the check of the SHA-256 says so
+    addresses: dict[str, str] = MavenContext().remote_repos
+    addresses.update(GlobalSettings.load().repositories)
+    return {name: address.rstrip("/") for name, address in addresses.items()}
 
 
 def fetch(artifacts: list[Artifact], root: Path, what: str, echo: Callable[[str], object]) -> None:
@@ -193,3 +75,94 @@ def fetch(artifacts: list[Artifact], root: Path, what: str, echo: Callable[[str]
         for job in finished:
             job.result()
     echo(f"Fetched and verified in {time.monotonic() - began:.0f} s")
+
+
+class _RetryError(Exception):
+    """A failed attempt that is worth repeating, with the reason."""
+
+
+class _Fetcher:
+    def __init__(self, root: Path, repositories: list[str], progress: Progress) -> None:
+        self._root, self._repositories, self._progress = root, repositories, progress
+        self._counting = threading.Lock()
+        self._local = threading.local()
+        #: Set where another jar has failed for good.
+        self.stop = threading.Event()
+
+    def fetch(self, artifact: Artifact) -> None:
+        """Fetch one jar into the cache, from the first repository that has it."""
+        target = self._root / artifact.path
+        part = target.with_name(f"{target.name}.part")
+        why = "no Maven repository is set"
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            for repository in self._repositories:
+                for attempt in range(_ATTEMPTS):
+                    if self.stop.is_set():
+                        return
+                    try:
+                        self._attempt(artifact, f"{repository}/{artifact.path}", part)
+                        part.replace(target)
+                        return
+                    except _RetryError as again:
+                        why = f"{urlsplit(repository).hostname}: {again}"
+                        if attempt + 1 < _ATTEMPTS:
+                            self.stop.wait(0.5 * 2**attempt)
+                    except LookupError as missing:
+                        why = f"{urlsplit(repository).hostname}: {missing}"
+                        break
+        except OSError as error:
+            raise disk_error(error, part, "The jar could not be written") from error
+        raise ServerError(
+            f"Fetching {artifact.path.name} failed ({why})",
+            where=str(part),
+            hint="Run the command again: it resumes the download. Behind a firewall, set "
+            f"{_MIRROR} to a Maven repository you can reach, or HTTPS_PROXY to a proxy.",
+        )
+
+    def _attempt(self, artifact: Artifact, address: str, part: Path) -> None:
+        """Fetch the missing part of one jar, and verify the whole."""
+        have = part.stat().st_size if part.is_file() else 0
+        if have >= artifact.size:
+            part.unlink()
+            have = 0
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+        if not hasattr(self._local, "session"):  # a thread's keeps its connection open
+            self._local.session = requests.Session()
+        try:
+            with self._local.session.get(
+                address, headers=headers, stream=True, timeout=_TIMEOUT
+            ) as response:
+                self._receive(response, artifact, part, have)
+        except requests.RequestException as error:
+            # Only the type: the text of the error may contain an address with a password.
+            raise _RetryError(f"the connection failed, {type(error).__name__}") from error
+        if part.stat().st_size < artifact.size:
+            raise _RetryError("the connection was cut off")
+        if sha256_of(part) != artifact.sha256:
+            part.unlink()
+            raise _RetryError("the bytes received do not match the SHA-256 of the lock file")
+
+    def _receive(
+        self, response: requests.Response, artifact: Artifact, part: Path, have: int
+    ) -> None:
+        """Append a response to the part file, or start it again when the server can't resume."""
+        status = response.status_code
+        if status in (401, 403, 404, 410):
+            raise LookupError(f"HTTP {status}")
+        if status == 416:
+            part.unlink(missing_ok=True)
+        if status == 429:
+            pause = response.headers.get("Retry-After", "")
+            self.stop.wait(min(int(pause), 30) if pause.isdigit() else 5)
+        if status not in (200, 206):
+            raise _RetryError(f"HTTP {status}")
+        with part.open("ab" if status == 206 and have else "wb") as file:
+            for piece in response.iter_content(_PIECE):
+                if self.stop.is_set():
+                    return
+                file.write(piece)
+                with self._counting:
+                    self._progress.update(len(piece))
+                if file.tell() > artifact.size:
+                    break  # not our jar: the check of the SHA-256 says so

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kgp_neo4j.graphdb.server.disk import disk_error, private_folder
+from filelock import FileLock, Timeout
+
+from kgp_neo4j.environment.disk import disk_error, private_folder
 from kgp_neo4j.types.errors import ServerError
 
 __all__ = ["locked"]
 
-_PATIENCE = 900.0  # seconds: another process may be fetching over a slow line
-
-
-def _try_lock(number: int) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+_MOST_SECONDS = 900.0  # another process may be fetching over a slow line
 
 
 @contextmanager
@@ -39,24 +23,22 @@ def locked(path: Path, busy: str, echo: Callable[[str], object]) -> Iterator[Non
     The system frees the lock when its holder ends in any way, so that no lock is ever stale.
     """
     private_folder(path.parent)
+    lock = FileLock(path, mode=0o600)
     try:
-        # Not inherited by child processes (PEP 446): the server must not keep the lock.
-        number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            echo(busy)
+            lock.acquire(timeout=_MOST_SECONDS, poll_interval=0.1)
+    except Timeout:
+        raise ServerError(
+            "Another kgp-neo4j process has been busy here for 15 minutes",
+            where=str(path),
+            hint="End that process, then run the command again.",
+        ) from None
     except OSError as error:
         raise disk_error(error, path, "The lock file could not be made") from error
     try:
-        began, echoed = time.monotonic(), False
-        while not _try_lock(number):
-            if not echoed:
-                echo(busy)
-                echoed = True
-            if time.monotonic() - began > _PATIENCE:
-                raise ServerError(
-                    "Another kgp-neo4j process has been busy here for 15 minutes",
-                    where=str(path),
-                    hint="End that process, then run the command again.",
-                )
-            time.sleep(0.1)
         yield
     finally:
-        os.close(number)
+        lock.release()

@@ -10,8 +10,8 @@ from kgp_neo4j.types.errors import ServerError
 __all__ = ["disk_is_full", "failure", "log_files", "tail"]
 
 _TAIL_BYTES = 64 * 1024  # bytes read from a log's end, more than any wanted number of lines needs
-
-_BAD = re.compile(r"Exception\b|\bERROR\b|^Error")
+_TAIL_LINES = 200
+_ERROR_LINE = re.compile(r"Exception\b|\bERROR\b|^Error")
 
 #: Pattern of a log line, reason and hint; the first that matches is reported.
 _REASONS = (
@@ -63,28 +63,11 @@ def tail(path: Path, lines: int) -> list[str]:
     """Return the last lines of a log, reading only its end."""
     try:
         with path.open("rb") as file:
-            size = file.seek(0, 2)
-            wanted = max(_TAIL_BYTES, lines * 512)
-            file.seek(max(0, size - wanted))
+            file.seek(max(0, file.seek(0, 2) - max(_TAIL_BYTES, lines * 512)))
             text = file.read().decode("utf-8", "replace")
     except OSError:
         return []
-    found = text.splitlines()
-    return found[-lines:] if lines > 0 else []
-
-
-def _lines_since(home: Path, since: float) -> list[str]:
-    """Return the lines that the logs have of the start at `since` (seconds since 1970)."""
-    found = []
-    for path in log_files(home):
-        if path.stat().st_mtime < since - 1:
-            continue
-        lines = tail(path, 200)
-        if path.name == "debug.log":  # it has many starts: keep the lines of the last one
-            begin = [i for i, line in enumerate(lines) if "Starting..." in line]
-            lines = lines[begin[-1] :] if begin else lines[-40:]
-        found += [line.strip() for line in lines if line.strip()]
-    return found
+    return text.splitlines()[-lines:] if lines > 0 else []
 
 
 def disk_is_full(home: Path, since: float) -> bool:
@@ -100,10 +83,21 @@ def failure(home: Path, since: float, message: str) -> ServerError:
         if any(re.search(pattern, line) for line in lines):
             return ServerError(f"{message}: {reason}", where=where, hint=hint)
     # A line that names an exception is more useful than the end of its stack trace.
-    shown = [line for line in lines if _BAD.search(line)][:2] or lines[-3:]
+    shown = [line for line in lines if _ERROR_LINE.search(line)][:2] or lines[-3:]
     text = "".join(f"\n  {line[:300]}" for line in shown)
     return ServerError(
         f"{message}. Its logs say:{text}\n" if text else message,
         where=where,
         hint="See `kgp-neo4j server logs`.",
     )
+
+
+def _lines_since(home: Path, since: float) -> list[str]:
+    """Return the lines that the logs have of the start at `since` (seconds since 1970)."""
+    lines: list[str] = []
+    for path in log_files(home):
+        if path.stat().st_mtime >= since - 1:
+            text = "\n".join(tail(path, _TAIL_LINES))
+            # debug.log has many starts: the last one counts.
+            lines += text.rpartition("Starting...")[2].splitlines()
+    return [line.strip() for line in lines if line.strip()]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgp_neo4j.graphdb.server.disk import write_private
+from kgp_neo4j.environment.disk import write_private
 from kgp_neo4j.graphdb.server.jars import Installation
 from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.types.errors import ConfigurationError
@@ -175,15 +175,15 @@ def configure(
     java: Java,
     memory: Memory,
     ports: tuple[int, int],
-    options: list[str],
-    settings: str = "",
     *,
-    reaching: bool = False,
+    options: list[str],
+    settings: str,
+    allow_files: bool,
 ) -> Path:
     """Write the server's files below `home`; return the one that `java @file` starts it with.
 
     `ports` are those of Bolt and HTTP; `options` are further options of the JVM, among them the
-    class path, and `settings` further lines of neo4j.conf. With `reaching`, queries may read and
+    class path, and `settings` further lines of neo4j.conf. With `allow_files`, queries may read and
     write files of the home's folder `import`, fetch from addresses and call all of APOC.
     """
     text = _CONF.format(
@@ -193,10 +193,10 @@ def configure(
         plugins=str(installed.plugins).replace("\\", "/"),
         heap=memory.heap,
         page_cache=memory.page_cache,
-        reach=_OPEN if reaching else _CLOSED,
+        reach=_OPEN if allow_files else _CLOSED,
     )
     write_private(home / "conf" / "neo4j.conf", text + settings)
-    write_private(home / "conf" / "apoc.conf", _APOC.format(files=str(reaching).lower()))
+    write_private(home / "conf" / "apoc.conf", _APOC.format(files=str(allow_files).lower()))
     arguments = home / "run" / "server.args"
     argument_file(
         arguments,

@@ -13,19 +13,30 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kgp_neo4j.graphdb.server.disk import disk_error, write_private
+from kgp_neo4j.environment.disk import disk_error, write_private
+from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.server.java import Java
 from kgp_neo4j.types.errors import ServerError
 
 __all__ = [
-    "State", "answers", "choose_ports", "end", "end_unknown", "is_ours", "launch", "listens",
+    "State",
+    "answers",
+    "choose_ports",
+    "end",
+    "end_unknown",
+    "forget_state",
+    "is_ours",
+    "launch",
+    "listens",
     "read_state",
-]  # fmt: skip
+    "state_file",
+    "write_state",
+]
 
 HOST = "127.0.0.1"
 _USUAL = (7687, 7474)
 # Bolt's handshake: the magic number, then four versions the client speaks (5.x and 4.4).
-_HANDSHAKE = bytes.fromhex("6060b017") + bytes.fromhex("00080805") + bytes.fromhex("00000404") * 3
+_HANDSHAKE = bytes.fromhex("6060b01700080805" + "00000404" * 3)
 
 #: Servers started by this process, which has to collect their exit status.
 _STARTED: dict[int, subprocess.Popen[bytes]] = {}
@@ -48,6 +59,16 @@ class State:
     #: MiB.
     heap: int
     page_cache: int
+
+    def connection(self, password: str) -> Connection:
+        """Return how to reach the server."""
+        return Connection(
+            uri=f"bolt://{HOST}:{self.bolt}",
+            username="neo4j",
+            password=password,
+            browser=f"http://{HOST}:{self.http}",
+            embedded=True,
+        )
 
 
 def state_file(home: Path) -> Path:
@@ -77,95 +98,7 @@ def forget_state(home: Path) -> None:
         state_file(home).unlink(missing_ok=True)
 
 
-def _command_line(pid: int) -> str | None:
-    """Return the arguments of a running process, or None when there is no such process."""
-    try:
-        # Linux: a fraction of a millisecond, where importing psutil takes tens.
-        if sys.platform == "linux":
-            return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace") or None
-        import psutil
-
-        process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return None
-        return "\0".join(process.cmdline())
-    except Exception:  # gone, or another user's: not ours in either case
-        return None
-
-
-def is_ours(home: Path, state: State | None) -> bool:
-    """Return whether the process of the state file runs and is this home's server.
-
-    The system may have given its id to another process, so the argument file on the command line,
-    which is in the home, is compared too.
-    """
-    if state is None:
-        return False
-    if (child := _STARTED.get(state.pid)) is not None:
-        # The id of our own child can't have been reused, and polling it ends the zombie.
-        # (Its command line is empty for a moment while it becomes Java.)
-        if child.poll() is None:
-            return True
-        del _STARTED[state.pid]
-        return False
-    line = _command_line(state.pid)
-    return line is not None and f"@{home / 'run' / 'server.args'}" in line.split("\0")
-
-
-def end_unknown(home: Path, patience: float) -> bool:
-    """End a server or admin tool of a home that no state tells of: who began it was killed.
-
-    It would write beside the next one. It is killed after `patience` seconds. Returns whether there
-    was one.
-    """
-    import psutil
-
-    state = read_state(home)
-    options = {f"@{home / 'run' / name}" for name in ("server.args", "admin.args")}
-    found = []
-    for process in psutil.process_iter(["cmdline"]):
-        known = state is not None and process.pid == state.pid
-        if not known and options.intersection(process.info["cmdline"] or ()):
-            # A container's process has the same arguments, and another folder of that name.
-            with contextlib.suppress(psutil.Error, OSError):
-                seen = Path(f"/proc/{process.pid}/root{home}") if psutil.LINUX else home
-                if seen.samefile(home):
-                    process.terminate()
-                    found.append(process)
-    for process in psutil.wait_procs(found, timeout=patience)[1]:
-        with contextlib.suppress(psutil.Error):
-            process.kill()
-            process.wait(10)
-    return bool(found)
-
-
-def _free(port: int) -> bool:
-    with socket.socket() as probe:
-        if os.name != "nt":  # as Neo4j does: a port in TIME_WAIT is free
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-            # A listener on all addresses does not stop the bind everywhere.
-            probe.listen(1)
-        except OSError:
-            return False
-    with socket.socket() as caller:
-        caller.settimeout(0.2)
-        return caller.connect_ex((HOST, port)) != 0
-
-
-def choose_ports(home: Path, usual: tuple[int, int] = _USUAL) -> tuple[int, int]:
-    """Return free ports for Bolt and HTTP: those of the last start, the usual ones, or any."""
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        bolt, http = json.loads((home / "run" / "ports.json").read_text(encoding="utf-8"))
-        if _free(bolt) and _free(http):
-            return bolt, http
-    if all(_free(port) for port in usual):
-        return usual
-    with socket.socket() as one, socket.socket() as two:
-        one.bind((HOST, 0))
-        two.bind((HOST, 0))
-        return one.getsockname()[1], two.getsockname()[1]
+# --- Processes ------------------------------------------------------------------------------------
 
 
 def launch(home: Path, java: Java, arguments: Path) -> int:
@@ -184,25 +117,129 @@ def launch(home: Path, java: Java, arguments: Path) -> int:
                 | getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
     except OSError as error:
-        if error.filename == str(java.command):
-            raise ServerError(
-                f"Java could not be run: {error.strerror}",
-                where=str(java.command),
-                hint="Set JAVA_HOME to a Java 17 or 21, or unset it.",
-            ) from error
-        raise disk_error(error, console, "The server's log could not be written") from error
+        raise disk_error(error, console, "The server could not be started") from error
     _STARTED[child.pid] = child
     return child.pid
 
 
-def answers(state: State, patience: float = 1.0) -> bool:
+def is_ours(home: Path, state: State) -> bool:
+    """Return whether the process of the state file runs and is this home's server.
+
+    The system may have given its id to another process, so the argument file on the command line,
+    which is in the home, is compared too.
+    """
+    if (child := _STARTED.get(state.pid)) is not None:
+        # The id of our own child can't have been reused, and polling it ends the zombie.
+        # (Its command line is empty for a moment while it becomes Java.)
+        if child.poll() is None:
+            return True
+        del _STARTED[state.pid]
+        return False
+    return f"@{home / 'run' / 'server.args'}" in _command_line(state.pid)
+
+
+def _command_line(pid: int) -> list[str]:
+    """Return the arguments of a running process, none where there is no such process."""
+    # Linux: a fraction of a millisecond, where importing psutil takes tens.
+    if sys.platform == "linux":
+        try:
+            return Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace").split("\0")
+        except OSError:  # gone, or another user's: not ours in either case
+            return []
+    import psutil
+
+    try:
+        return psutil.Process(pid).cmdline()  # type: ignore[no-any-return]
+    except psutil.Error:
+        return []
+
+
+def end(home: Path, state: State, seconds: float) -> bool:
+    """Ask the server to stop; return False when it had to be killed after `seconds`."""
+    _signal(state, signal.SIGTERM)
+    until = time.monotonic() + seconds
+    while is_ours(home, state):
+        if time.monotonic() > until:
+            _signal(state, getattr(signal, "SIGKILL", signal.SIGTERM))
+            while is_ours(home, state):
+                time.sleep(0.05)
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _signal(state: State, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(state.pid, number)
+
+
+def end_unknown(home: Path, seconds: float) -> bool:
+    """End a server or admin tool of a home that no state tells of: who began it was killed.
+
+    It would write beside the next one. It is killed after `seconds`. Returns whether there was one.
+    """
+    import psutil
+
+    state = read_state(home)
+    options = {f"@{home / 'run' / name}" for name in ("server.args", "admin.args")}
+    unknown = []
+    for process in psutil.process_iter(["cmdline"]):
+        known = state is not None and process.pid == state.pid
+        if not known and options.intersection(process.info["cmdline"] or ()):
+            # A container's process has the same arguments, and another folder of that name.
+            with contextlib.suppress(psutil.Error, OSError):
+                seen = Path(f"/proc/{process.pid}/root{home}") if psutil.LINUX else home
+                if seen.samefile(home):
+                    process.terminate()
+                    unknown.append(process)
+    for process in psutil.wait_procs(unknown, timeout=seconds)[1]:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+            process.wait(10)
+    return bool(unknown)
+
+
+# --- Ports ----------------------------------------------------------------------------------------
+
+
+def choose_ports(home: Path) -> tuple[int, int]:
+    """Return free ports for Bolt and HTTP: those of the last start, the usual ones, or any."""
+    candidates = [_USUAL]
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        bolt, http = json.loads((home / "run" / "ports.json").read_text(encoding="utf-8"))
+        candidates.insert(0, (bolt, http))
+    for ports in candidates:
+        if all(map(_is_free, ports)):
+            return ports
+    with socket.socket() as one, socket.socket() as two:
+        one.bind((HOST, 0))
+        two.bind((HOST, 0))
+        return one.getsockname()[1], two.getsockname()[1]
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        if os.name != "nt":  # as Neo4j does: a port in TIME_WAIT is free
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+            # A listener on all addresses does not stop the bind everywhere.
+            probe.listen(1)
+        except OSError:
+            return False
+    with socket.socket() as caller:
+        caller.settimeout(0.2)
+        return caller.connect_ex((HOST, port)) != 0
+
+
+def answers(state: State) -> bool:
     """Return whether the server answers on Bolt and on HTTP."""
     try:
-        with socket.create_connection((HOST, state.bolt), timeout=patience) as bolt:
+        with socket.create_connection((HOST, state.bolt), timeout=1) as bolt:
             bolt.sendall(_HANDSHAKE)
             if len(bolt.recv(4)) != 4:
                 return False
-        with socket.create_connection((HOST, state.http), timeout=patience) as http:
+        with socket.create_connection((HOST, state.http), timeout=1) as http:
             http.sendall(b"GET / HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n")
             return http.recv(16).startswith(b"HTTP/1.")
     except OSError:
@@ -214,26 +251,10 @@ def listens(state: State) -> bool:
     import psutil
 
     try:
-        found = psutil.Process(state.pid).net_connections("tcp")
+        connections = psutil.Process(state.pid).net_connections("tcp")
     except psutil.NoSuchProcess:
         return False
     except psutil.Error:
         return True  # not allowed to look
-    ports = {c.laddr.port for c in found if c.status == psutil.CONN_LISTEN}
+    ports = {c.laddr.port for c in connections if c.status == psutil.CONN_LISTEN}
     return {state.bolt, state.http} <= ports
-
-
-def end(home: Path, state: State, patience: float) -> bool:
-    """Ask the server to stop; return False when it had to be killed after `patience` seconds."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(state.pid, signal.SIGTERM)
-    until = time.monotonic() + patience
-    while is_ours(home, state):
-        if time.monotonic() > until:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(state.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-            while is_ours(home, state):
-                time.sleep(0.05)
-            return False
-        time.sleep(0.05)
-    return True

@@ -39,7 +39,7 @@ def retrieve(
     """
     asked = texts_of(questions, "id", "question")
     with opened(database) as used:
-        if {"name": corpus} not in used.read("inspect/corpus_names"):
+        if {"name": corpus} not in used.read("inspect/names"):
             raise no_corpus(corpus)
         connection = used.connection
     task = partial(_retrieve, connection=connection, corpus=corpus, k=k, method=method)

@@ -22,7 +22,7 @@ with needs("spark", "loading and connecting on Spark"):
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.install import open_database
+from kgp_neo4j.graphdb.open import open_database
 from kgp_neo4j.integrations.spark_connector import connector_jar
 from kgp_neo4j.types import errors
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, KgpError

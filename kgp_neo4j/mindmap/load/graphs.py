@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.portable import discard
+from kgp_neo4j.graphdb.export_files import discard
 from kgp_neo4j.types.errors import GraphError
 from kgp_neo4j.types.mindmap import GraphSummary
 

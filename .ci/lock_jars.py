@@ -1,4 +1,4 @@
-"""Writes `neo4j.lock` from `neo4j.toml`: `python -m kgp_neo4j.graphdb.server.relock`.
+"""Writes `neo4j.lock` from `neo4j.toml`: `python .ci/lock_jars.py`.
 
 jgo resolves the coordinates as Maven does and fetches each jar once; its SHA-256 is what later
 installations are checked against. Takes about four minutes.
@@ -18,10 +18,10 @@ import click
 from kgp_neo4j.graphdb.server.artifacts import sha256_of
 from kgp_neo4j.graphdb.server.fetch import repositories
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).parents[1] / "kgp_neo4j" / "graphdb" / "server"
 _HEADER = """\
 # Every jar of the embedded database, made from neo4j.toml; do not edit by hand:
-# python -m kgp_neo4j.graphdb.server.relock
+# python .ci/lock_jars.py
 """
 
 
@@ -62,17 +62,6 @@ def _resolve(wanted: dict[str, Any], cache: Path) -> list[Any]:
     return list(chosen.values())
 
 
-def _licence(component: Any) -> str:
-    """Return the licences that a library's POM names, or the nearest of its parents that does."""
-    pom = component.pom()
-    if named := [each.text.strip() for each in pom.elements("licenses/license/name") if each.text]:
-        return " or ".join(named)
-    if pom.element("parent") is None:
-        return ""
-    group, name, version = (pom.value(f"parent/{x}") for x in ("groupId", "artifactId", "version"))
-    return _licence(component.context.project(group, name).at_version(version))
-
-
 def _entry(artifact: Any) -> tuple[str, str, int, str]:
     jar = artifact.resolve()
     coordinate = f"{artifact.groupId}:{artifact.artifactId}:{artifact.version}"
@@ -92,14 +81,11 @@ def main(cache: Path | None) -> None:
         click.echo(f"Fetching {len(artifacts)} jars")
         with ThreadPoolExecutor(8) as pool:
             entries = sorted(pool.map(_entry, artifacts))
-        # One after another: jgo's cache of POMs is not for several threads.
-        licences = {str(each.component): _licence(each.component) for each in artifacts}
     lines = [_HEADER, "[versions]"]
     lines += [f'{name} = "{version}"' for name, version in wanted["versions"].items()]
     for coordinate, role, size, digest in entries:
         lines += ["", "[[artifact]]", f'coordinate = "{coordinate}"', f'role = "{role}"']
         lines += [f"size = {size}", f'sha256 = "{digest}"']
-        lines += [f'licence = "{licences[":".join(coordinate.split(":")[:3])]}"']
     (_HERE / "neo4j.lock").write_text("\n".join(lines) + "\n", encoding="utf-8")
     total = sum(size for _, _, size, _ in entries)
     click.echo(f"Wrote neo4j.lock: {len(entries)} jars, {total / 1e6:.0f} MB")

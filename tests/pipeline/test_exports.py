@@ -23,15 +23,15 @@ from kgp_neo4j.corpus.answer.traces import keep, traces
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
+from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.load.portable import export_corpus, import_corpus
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.knowledge_graph import KnowledgeGraph
+from kgp_neo4j.mindmap.load.export_graph import export_graph, import_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.mindmap.load.portable import export_graph, import_graph
 from kgp_neo4j.types.errors import CorpusError, GraphError, InputError, KgpError
 
-_EXPORTS = Path(__file__).parents[1] / "support" / "exports"
+_EXPORTS = Path(__file__).parents[1] / "data" / "exports"
 _QUESTION = "Who designed the lighthouse of Ardfin?"
 
 
@@ -145,15 +145,15 @@ def test_without_vectors_it_says_what_to_run(
 # --- Files of other releases, and files that are none ---------------------------------------------
 
 
-def test_exports_of_format_1_are_read(
+def test_the_exports_among_the_tests_are_read(
     database: Database, corpus: str, taken: Callable[[str], str]
 ) -> None:
-    """A corpus with a table, sections, Chinese text and all graphs, as 0.2.0 wrote it."""
-    done = import_corpus(database, _EXPORTS / "corpus-1.kgp", name=corpus)
+    """A corpus with a table, sections, Chinese text and all graphs."""
+    done = import_corpus(database, _EXPORTS / "corpus.kgp", name=corpus)
     assert (done.nodes, done.relationships) == (34, 58)
     answer = Corpus(corpus, database=database).ask("Who built the North Tower?")
     assert answer.text == "Ada Marsh"
-    graph = import_graph(database, _EXPORTS / "graph-1.kgp", name=taken(f"{corpus} ills"))
+    graph = import_graph(database, _EXPORTS / "graph.kgp", name=taken(f"{corpus} ills"))
     assert (graph.nodes, graph.relationships) == (4, 3)
 
 
@@ -166,7 +166,7 @@ def _write(file: Path, contents: dict[str, bytes]) -> Path:
 
 def _forged(file: Path, change: Callable[[dict[str, Any], list[Any], list[Any]], object]) -> Path:
     """Return the fixture with a change to manifest, nodes and relationships, its sums right."""
-    parts = _contents(_EXPORTS / "corpus-1.kgp")
+    parts = _contents(_EXPORTS / "corpus.kgp")
     manifest = json.loads(parts["manifest.json"])
     members = ("nodes.jsonl", "relationships.jsonl")
     nodes, edges = ([json.loads(x) for x in parts[m].splitlines()] for m in members)
@@ -175,13 +175,12 @@ def _forged(file: Path, change: Callable[[dict[str, Any], list[Any], list[Any]],
     for member, values in zip(members, (nodes, edges), strict=True):
         made[member] = b"".join(json.dumps(value).encode() + b"\n" for value in values)
         sum_ = hashlib.sha256(made[member]).hexdigest()
-        manifest["parts"][member] = {"lines": len(values), "sha256": sum_}
+        manifest[member.removesuffix(".jsonl")] = {"lines": len(values), "sha256": sum_}
     return _write(file, made | {"manifest.json": json.dumps(manifest).encode()})
 
 
 _CHANGES: dict[str, Callable[[dict[str, Any], list[Any], list[Any]], object]] = {
-    "newer": lambda m, n, r: m.update(format=2),
-    "newer layout": lambda m, n, r: m.update(layout=999),
+    "other release": lambda m, n, r: m.update(format=3),
     "damaged (no format)": lambda m, n, r: m.update(format="1"),
     "label": lambda m, n, r: n[0].update(l=["Corpus"]),
     "labels": lambda m, n, r: n[0].update(l=["Document`) DETACH DELETE n //"]),
@@ -209,10 +208,10 @@ def test_hostile_files_are_refused_before_anything_is_written(
 ) -> None:
     for name, change in _CHANGES.items():
         file = _forged(tmp_path / "forged.kgp", change)
-        with pytest.raises(InputError, match="newer" if "newer" in name else "damaged"):
+        with pytest.raises(InputError, match="another release" if "other" in name else "damaged"):
             import_corpus(database, file, name=corpus)
-    good = (_EXPORTS / "corpus-1.kgp").read_bytes()
-    parts = _contents(_EXPORTS / "corpus-1.kgp")
+    good = (_EXPORTS / "corpus.kgp").read_bytes()
+    parts = _contents(_EXPORTS / "corpus.kgp")
     file = tmp_path / "bad.kgp"
     for cut in (0, 10, len(good) // 2, len(good) - 1):
         file.write_bytes(good[:cut])
@@ -234,9 +233,9 @@ def test_hostile_files_are_refused_before_anything_is_written(
         with pytest.raises(InputError, match="damaged"):
             import_corpus(database, _write(file, wrong), name=corpus)
     with pytest.raises(InputError, match="no knowledge graph"):
-        import_graph(database, _EXPORTS / "corpus-1.kgp")
+        import_graph(database, _EXPORTS / "corpus.kgp")
     with pytest.raises(InputError, match="no corpus"):
-        import_corpus(database, _EXPORTS / "graph-1.kgp", name=corpus)
+        import_corpus(database, _EXPORTS / "graph.kgp", name=corpus)
     with pytest.raises(InputError, match="cannot be read"):
         import_corpus(database, tmp_path / "none.kgp", name=corpus)
     assert rows(database, "MATCH (n {corpus: $c}) RETURN n", c=corpus) == []

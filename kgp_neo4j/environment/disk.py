@@ -1,0 +1,99 @@
+"""Writes files and folders whole or not at all, with clear errors for a full disk."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from kgp_neo4j.types.errors import ServerError
+
+__all__ = ["disk_error", "private_folder", "replacing", "require_free", "write_private"]
+
+_OTHER_DISK = "choose folders on another disk with KGP_NEO4J_HOME and KGP_NEO4J_CACHE."
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk is full",
+    errno.EROFS: "the disk is read-only",
+    errno.EACCES: "no right to write",
+    errno.EPERM: "no right to write",
+    errno.ENOTDIR: "a file stands where a folder is needed",
+    errno.EEXIST: "a file stands where a folder is needed",
+}
+
+
+def disk_error(error: OSError, path: Path, message: str) -> ServerError:
+    """Return a ServerError for an OSError, with a hint on what to do."""
+    reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
+    return ServerError(
+        f"{message}: {reason}",
+        where=str(error.filename or path),
+        hint=f"Free some space, or {_OTHER_DISK}"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT)
+        else "Choose a folder you can write to with KGP_NEO4J_HOME or --home (data) and "
+        "KGP_NEO4J_CACHE (jars).",
+    )
+
+
+def private_folder(path: Path) -> None:
+    """Create a folder that only its owner can read, if it does not exist."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise disk_error(error, path, "The folder could not be made") from error
+
+
+@contextmanager
+def replacing(path: Path, *, private: bool = True) -> Iterator[IO[bytes]]:
+    """Yield a new file that takes the place of `path` once the block ends without an error.
+
+    A private one can be read by its owner alone, at any time. Raises ServerError where the disk
+    refuses.
+    """
+    temporary: Path | None = None
+    try:
+        # mkstemp creates the file with mode 0600.
+        number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        with os.fdopen(number, "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if not private:
+            temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        raise disk_error(error, path, "The file could not be written") from error
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, atomically."""
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def require_free(folder: Path, size: int, subject: str) -> None:
+    """Raise ServerError when the disk of `folder` has fewer than `size` bytes free."""
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    try:
+        free = shutil.disk_usage(existing).free
+    except OSError:
+        return  # unknown: writing will raise the error
+    if free < size:
+        raise ServerError(
+            f"{subject} need {size / 1e6:.0f} MB, but the disk has {free / 1e6:.0f} MB free",
+            where=str(folder),
+            hint=f"Free some space, or {_OTHER_DISK}",
+        )
