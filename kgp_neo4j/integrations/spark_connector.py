@@ -15,7 +15,6 @@ CONNECTOR = Artifact(
     "spark",
     5941624,
     "d361558413d94c660a8a72f9674283946cee2115309a801a7e343cf1043377f6",
-    "The Apache Software License, Version 2.0",
 )
 
 
