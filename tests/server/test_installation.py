@@ -13,7 +13,7 @@ import pytest
 from commands import environment
 from graphs import rows
 from neo4j.exceptions import Neo4jError
-from small_graphs import keep_one, key, lighthouse
+from small_graphs import keep_one, lighthouse
 
 from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.graphdb.database import Database
@@ -142,73 +142,6 @@ def test_show_procedures(database: Database, made: Statement) -> None:
     for field in (*made.inputs, *made.outputs):
         assert f"{field.name} " in row["signature"]
     assert row["signature"].index(") :: (") > 0
-
-
-def _plain(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows in one form: nodes as ids, relationships as types, numbers rounded."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, float):
-            return round(value, 6)
-        if isinstance(value, list):
-            return [plain(each) for each in value]
-        if isinstance(value, tuple):  # a relationship, as `data` gives it
-            return value[1]
-        if hasattr(value, "type"):
-            return value.type
-        return value["id"] if hasattr(value, "get") and "id" in value else value
-
-    return [{name: plain(value) for name, value in row.items()} for row in found]
-
-
-def _calls(corpus: str) -> dict[str, dict[str, Any]]:
-    a1, b1 = key(corpus, "a1", "b1")
-    return {
-        "help": {},
-        "neighbours": {"passage": a1, "configuration": {"edges": ["SHARES_KEYWORD"], "limit": 5}},
-        "retrieve": {
-            "question": "Who designed the light?",
-            "corpus": corpus,
-            "configuration": {"budget": 3},
-        },
-        "seeds": {"question": "harbour", "corpus": corpus, "configuration": {"limit": 5}},
-        "seeds_by_vector": {
-            "vector": [0.6, 0.8],
-            "corpus": corpus,
-            "configuration": {"limit": 3},
-        },
-        "show": {"nodes": [a1, b1]},
-    }
-
-
-def test_every_procedure_is_called_here() -> None:
-    tested = {f"cypher/procedures/{name}.cypher" for name in _calls("x")}
-    assert {made.path for made in _PROCEDURES} - tested <= _CALLED_ELSEWHERE
-
-
-#: Procedures whose rows another file compares.
-_CALLED_ELSEWHERE = {
-    f"cypher/procedures/{name}.cypher"
-    for name in (
-        *("around_table", "cells", "page", "table", "tables"),
-        *("evidence", "link_entities", "neighbourhood", "paths", "relation_path"),
-        "trace",
-    )
-}
-
-
-@pytest.mark.alone
-@pytest.mark.parametrize("name", _calls("x"))
-def test_a_call_gives_the_rows_of_the_file(database: Database, corpus: str, name: str) -> None:
-    lighthouse(database, corpus)
-    made = statement(f"procedures/{name}")
-    values = _calls(corpus)[name]
-    assert list(values) == [field.name for field in made.inputs]
-    given = ", ".join(f"${field.name}" for field in made.inputs)
-    called = rows(database, f"CALL custom.{made.name}({given})", **values)
-    run = database.read(f"procedures/{name}", **values)
-    assert called
-    assert _plain(called) == _plain(run)
 
 
 @pytest.fixture(scope="module")

@@ -107,12 +107,12 @@ def machine_memory() -> int:
 
 def parse_size(text: str) -> int:
     """Return the number of bytes in `2g`, `1500m` or a plain number."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", text.strip().lower())
-    if not found:
+    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", text.strip().lower())
+    if not size:
         raise ConfigurationError(
             f"{text!r} is not a size", hint="Write a number and a unit, such as 1500m or 4g."
         )
-    return int(float(found[1]) * _UNITS[found[2]])
+    return int(float(size[1]) * _UNITS[size[2]])
 
 
 def choose_memory(total: int, wanted: str | None = None, store: int = 0) -> Memory:
