@@ -49,7 +49,10 @@ _LONGEST_LINE, _LARGEST_MANIFEST, _LONGEST_VECTOR = 64 << 20, 4 << 20, 4096
 _MOST_COMPRESSED = 200
 _L = TypeVar("_L")
 _T = TypeVar("_T")
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError)
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError),
+    *(msgspec.MsgspecError, UnicodeDecodeError),
+)
 
 _Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _TYPES: dict[str, Any] = {
@@ -212,8 +215,8 @@ def _changed(name: str) -> NoReturn:
 
 def _node(kind: Kind, labels: list[str], properties: Row, vectors: bool) -> Node:
     """Return a node as its line has it; raises InputError for what the format has no place for."""
-    times, vectors_ = kind.times & properties.keys(), kind.vectors & properties.keys()
-    plain = {name: properties[name] for name in properties.keys() - times - vectors_}
+    times, embeddings = kind.times & properties.keys(), kind.vectors & properties.keys()
+    plain = {name: properties[name] for name in properties.keys() - times - embeddings}
     if unknown := plain.keys() - set(kind.plain.__struct_fields__):
         raise InputError(
             f"a {kind.name} has no property {', '.join(sorted(unknown))}, so that no import could "
@@ -224,7 +227,7 @@ def _node(kind: Kind, labels: list[str], properties: Row, vectors: bool) -> Node
         labels,
         plain,
         {name: properties[name].iso_format() for name in times},
-        {name: np.asarray(properties[name], "<f4").tobytes() for name in vectors_ if vectors},
+        {name: np.asarray(properties[name], "<f4").tobytes() for name in embeddings if vectors},
     )
 
 
@@ -333,7 +336,7 @@ class ExportFile:
     @property
     def name(self) -> str:
         """The name that it was exported under."""
-        return str(self.manifest.properties.get("name"))
+        return str(self.manifest.properties["name"])
 
     def check(self, importer: Importer) -> None:
         """Read everything once, and raise InputError unless all of it can be imported."""
@@ -413,9 +416,12 @@ class ExportFile:
                     where=str(self.path),
                     hint="Use the release that made it, or export it again with this one.",
                 )
-            return msgspec.json.decode(text, type=Manifest)
-        except (msgspec.MsgspecError, RecursionError, *_UNREADABLE) as error:
+            manifest = msgspec.json.decode(text, type=Manifest)
+        except _UNREADABLE as error:
             unusable(str(error), str(self.path))
+        if not isinstance(manifest.properties.get("name"), str):
+            unusable("no name", str(self.path))
+        return manifest
 
     def _nodes(self, importer: Importer) -> Iterator[Node | None]:
         """Yield the nodes under their new ids, None for one that is left out."""
@@ -453,7 +459,7 @@ class ExportFile:
                     digest.update(line)
                     count += 1
                     yield f"{where}:{count}", decode(line)
-        except (OSError, msgspec.MsgspecError, RecursionError, *_UNREADABLE) as error:
+        except (OSError, *_UNREADABLE) as error:
             unusable(str(error), f"{where}:{count}")
         if (count, digest.hexdigest()) != (part.lines, part.sha256):
             unusable("its SHA-256 is another", where)

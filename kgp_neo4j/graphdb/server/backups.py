@@ -33,6 +33,10 @@ FORMAT = 2
 _MANIFEST, _PASSWORD = "manifest.json", "password"
 _PIECE = 1 << 20
 _LARGEST_MANIFEST, _LONGEST_PASSWORD = 16 << 20, 1_000
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, KeyError),
+    msgspec.MsgspecError,
+)
 #: Names within a home: the restored data before they are in place, and those from before.
 _NEW, _OLD, _OLD_PASSWORD, _DELETED = "data.restored", "data.before", "password.before", "data.gone"
 
@@ -97,8 +101,7 @@ def unpack(home: Path, path: Path, neo4j: str) -> StoreBackup:
         shutil.rmtree(new, ignore_errors=True)
         if isinstance(error, OSError):
             raise disk_error(error, path, "The backup could not be read") from error
-        damaged = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, KeyError)
-        if isinstance(error, damaged):
+        if isinstance(error, _DAMAGED):
             _damaged(path, str(error))
         raise
     return _summary(path, manifest)

@@ -149,7 +149,7 @@ def _command_line(pid: int) -> list[str]:
     import psutil
 
     try:
-        return psutil.Process(pid).cmdline()  # type: ignore[no-any-return]
+        return psutil.Process(pid).cmdline()
     except psutil.Error:
         return []
 
