@@ -122,7 +122,9 @@ class Statement:
 
     @property
     def parts(self) -> list[str]:
-        """The statements of a file of mode SCHEMA, which may have several."""
+        """The statements of the file: one, or of mode SCHEMA any number."""
+        if self.mode != "SCHEMA":
+            return [self.text]
         return [part for part in f"{self.text}\n".split(";\n") if part.strip()]
 
     def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
