@@ -23,7 +23,7 @@ from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 from kgp_neo4j.show.answer_page import page as answer_page
-from kgp_neo4j.types.errors import ConfigurationError, KgpError
+from kgp_neo4j.types.errors import ConfigurationError
 
 #: Ways out of a quoted name, of a string and of a pattern. A tab before the backtick, and the
 #: backtick as an escape, got past checks that looked for the backtick alone.
@@ -186,20 +186,6 @@ def test_no_document_makes_us_ask_an_address_or_read_a_file(
     finally:
         corpus.delete()
     assert asked == []
-
-
-def test_entities_that_multiply_are_not_expanded(tmp_path: Path) -> None:
-    """A few lines of XML that stand for gigabytes: ten entities, each ten times the one before."""
-    from kgp_neo4j.corpus.load.formats import read
-    from kgp_neo4j.environment.progress import bar
-
-    levels = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
-    doctype = f'<!DOCTYPE x [<!ENTITY e0 "ferry ">{levels}]>'
-    path = tmp_path / "much.docx"
-    path.write_bytes(_word(_PARAGRAPH.format("&e11;"), doctype=doctype))
-    with bar("read", None) as progress:
-        (found,) = read(path, progress)
-    assert isinstance(found, KgpError) or len(found.text) < 1000
 
 
 def test_a_page_shows_what_documents_say_and_runs_none_of_it(

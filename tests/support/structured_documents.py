@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from kgp_neo4j.corpus.load import grid
+from kgp_neo4j.corpus.load.contents import Blocks
+from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.ids import document_id
 from kgp_neo4j.corpus.load.write import write
 from kgp_neo4j.graphdb.database import Database
@@ -44,31 +46,21 @@ def paged(
     footer: str = "",
 ) -> SourceDocument:
     """Return a document whose pages are made of paragraphs and tables, one below the other."""
-    text, made, tables = "", [], []
+    blocks, spans = Blocks(), []
     for number, parts in enumerate(pages, 1):
-        start = len(text)
+        start = blocks.length
         for part in parts:
             if isinstance(part, SourceTable):
-                said = grid.markdown(part)
-                tables.append(
-                    SourceTable(
-                        rows=part.rows,
-                        header_rows=part.header_rows,
-                        caption=part.caption,
-                        number=part.number,
-                        start=len(text),
-                        end=len(text) + len(said),
-                        row_pages=(number,) * len(part.rows),
-                    )
-                )
+                place = {"start": blocks.add(markdown(part)), "end": blocks.length - 2}
+                row_pages = (number,) * len(part.rows)
+                blocks.tables.append(replace(part, row_pages=row_pages, **place))
             else:
-                said = part
-            text += f"{said}\n\n"
+                blocks.add(part)
         label = labels[number - 1] if labels else ""
-        made.append(
-            SourcePage(number, start, len(text), label, header, footer and f"{footer} {number}")
-        )
-    return SourceDocument(title, text, source, pages=tuple(made), tables=tuple(tables))
+        below = f"{footer} {number}" if footer else ""
+        spans.append(SourcePage(number, start, blocks.length, label, header, below))
+    text = f"{blocks.text}\n\n"
+    return SourceDocument(title, text, source, pages=tuple(spans), tables=tuple(blocks.tables))
 
 
 def ferries() -> SourceDocument:

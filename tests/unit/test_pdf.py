@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +12,7 @@ import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from small_pdfs import HEIGHT, WIDTH, Draw, Page, pdf, prose, read
 
-from kgp_neo4j.corpus.load.formats import read as read_file
 from kgp_neo4j.corpus.load.pdf.document import PASSWORD_VARIABLE
-from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 
@@ -308,31 +305,6 @@ def test_an_encrypted_file_needs_its_password(monkeypatch: pytest.MonkeyPatch) -
     assert read(owner_only).text == f"{prose(30)}\n\n"
 
 
-@pytest.mark.slow
-def test_random_damage_never_ends_in_anything_but_an_error_of_ours() -> None:
-    def draw(page: Page) -> None:
-        page.line(72, 90, "The ferry crossed")
-        page.table(72, 120, [["Year", "Ships"], ["1901", "12"]], [60, 60], [])
-
-    whole = pdf(draw, pageCompression=0)
-    chance = random.Random(5)
-    read_well = refused = 0
-    for _ in range(1000):
-        damaged = bytearray(whole)
-        for _ in range(chance.choice((1, 1, 2, 5, 20))):
-            at = chance.randrange(len(damaged))
-            if chance.random() < 0.3:
-                del damaged[at : at + chance.randrange(1, 30)]
-            else:
-                damaged[at] = chance.randrange(256)
-        try:
-            read_well += bool(read(bytes(damaged)).text)
-        except InputError:
-            refused += 1
-    assert refused > 10
-    assert read_well > 100
-
-
 # --- Large files, and the way through the loader ------------------------------------------------
 
 _MEASURE = """
@@ -368,12 +340,3 @@ def test_500_pages_take_hardly_more_memory_than_50(tmp_path: Path) -> None:
     few, many, more = map(int, done.stdout.split())
     assert (few, many) == (50, 500)
     assert more < 40_000  # kilobytes; all pages' letters would take ten times as much
-
-
-def test_the_loader_reads_pdf_files(tmp_path: Path) -> None:
-    path = tmp_path / "report.pdf"
-    path.write_bytes(_book(2))
-    (document,) = read_file(path, bar("load", None))
-    assert isinstance(document, SourceDocument)
-    assert len(document.pages) == 2
-    assert document.source == path.as_posix()

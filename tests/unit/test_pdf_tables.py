@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -373,47 +371,6 @@ def test_a_table_of_contents_has_entries_and_pages() -> None:
     (table,) = _tables(draw)
     assert table.rows == tuple(entries)
     assert (table.header_rows, table.caption) == (0, "Contents")
-
-
-# --- The benchmark ------------------------------------------------------------------------------
-
-
-def test_the_benchmark_counts_what_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
-    import pdf_extraction
-
-    (tmp_path / "groundtruth").mkdir()
-    (tmp_path / "ships.pdf").write_bytes(pdf(_with_prose(_SHIPS, _WIDTHS, RULED)))
-    place = [{"page_no": 1}]
-    cells = [
-        {
-            "start_row_offset_idx": row, "end_row_offset_idx": row + 1,
-            "start_col_offset_idx": column, "end_col_offset_idx": column + 1, "text": text,
-        }
-        for row, texts in enumerate([*_SHIPS[:4], ["Dora", "1931", "9,999"]])
-        for column, text in enumerate(texts)
-    ]  # fmt: skip
-    truth = {
-        "pages": {"1": {}},
-        "texts": [{"prov": place, "text": text} for text in (prose(50), prose(50, 5), "absent")],
-        "tables": [
-            {"prov": place, "data": {"table_cells": cells}},
-            {"prov": place, "data": {"table_cells": [{**cells[0], "text": "another"}]}},
-        ],
-    }
-    (tmp_path / "groundtruth" / "ships.json").write_text(json.dumps(truth), encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", ["pdf_extraction.py", str(tmp_path), "--json"])
-    pdf_extraction.main()
-    figures = json.loads(capsys.readouterr().out)[-1]
-    # 100 words of text, "absent" and "another" missing, 15 cells of 19 words with one wrong.
-    assert figures["table_recall"] == 0.5
-    assert figures["table_precision"] == 1
-    assert figures["cell_f1_strict"] == round(14 / 15, 4)
-    assert figures["cell_f1_all"] == round(2 * 14 / 31, 4)
-    assert figures["order"] == round(100 / 101, 4)
-    assert 0.9 < figures["text_recall"] < 1
 
 
 # --- Published files ----------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import unicodedata
 from itertools import pairwise
 
 import pytest
@@ -120,8 +119,3 @@ def test_what_reads_as_one_character_is_not_cut(cluster: str) -> None:
     for size in range(len(cluster), 4 * len(cluster)):
         for each in passages(cluster * 40, size):
             assert len(each.text) % len(cluster) == 0, (size, each.text)
-
-
-def test_a_passage_is_the_same_text_in_nfd() -> None:
-    text = unicodedata.normalize("NFD", "Đây là tiếng Việt. Nó có dấu. " * 50)
-    assert "".join(p.text for p in passages(text, 80)) == text

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -145,48 +143,6 @@ def test_bad_values_are_told_with_their_line(tmp_path: Path, data: bytes, expect
     with pytest.raises(InputError) as raised:
         _read(tmp_path / "x.csv", data)
     assert str(raised.value).startswith(f"{tmp_path}/{expected}")
-
-
-@pytest.mark.slow
-def test_a_long_file_is_read_in_bounded_memory(tmp_path: Path) -> None:
-    lines = [f'{n},"Name {n}, more",2020-01-{n % 28 + 1:02},{n / 7:.2f},x' for n in range(100_000)]
-    data = "id,name,when,price,note\n" + "\n".join(lines)
-    path = tmp_path / "a.csv"
-    path.write_text(data, encoding="utf-8")
-    script = f"""
-import tracemalloc
-from pathlib import Path
-from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.environment.progress import bar
-tracemalloc.start()
-[document] = read(Path({str(path)!r}), bar("", None))
-rows = document.tables[0].rows
-print(len(rows), *rows[-1], sep=";")
-print(tracemalloc.get_traced_memory()[1])
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    last, peak = done.stdout.splitlines()
-    assert last == "100001;99999;Name 99999, more;2020-01-12;14285.57;x"
-    assert int(peak) < 400_000_000
-    field = "x" * 1_000_000
-    assert _table(tmp_path / "b.csv", f"a,b\n{field},1\n").rows[1] == (field, "1")
-
-
-def test_any_bytes_are_values_or_an_input_error(tmp_path: Path) -> None:
-    drawn = random.Random(7)
-    path = tmp_path / "x.csv"
-    letters = 'ab,;\t|"\\\n\r1. é'
-    read_ones = 0
-    for _ in range(600):
-        data = "".join(drawn.choice(letters) for _ in range(drawn.randrange(60)))
-        try:
-            [table] = _read(path, data).tables
-        except InputError:
-            continue
-        read_ones += 1
-        assert len({len(row) for row in table.rows}) == 1
-    assert read_ones > 200
 
 
 # --- Markdown -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
+from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 from kgp_neo4j.corpus.load import split
@@ -13,11 +14,13 @@ from kgp_neo4j.types.corpus import PassageText, SourceDocument
 
 __all__ = ["PlacedPassage", "Section", "outline", "placed_passages"]
 
+Path: TypeAlias = tuple[str, ...]
 #: Start, end and heading path of a part of a document.
-_Part: TypeAlias = tuple[int, int, tuple[str, ...]]
+_Part: TypeAlias = tuple[int, int, Path]
 
 #: Characters of a heading within the title of a passage.
 _LONGEST = 80
+_START = attrgetter("start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Section:
 
     title: str
     level: int
-    path: tuple[str, ...]
+    path: Path
     start: int
     end: int
 
@@ -39,26 +42,25 @@ class PlacedPassage(NamedTuple):
 
     passage: PassageText
     page: int | None
-    path: tuple[str, ...]
+    path: Path
 
 
 def outline(document: SourceDocument) -> list[Section]:
     """Return the sections of a document in order, without the one that is the whole document."""
-    made: list[Section] = []
+    sections: list[Section] = []
     above: list[tuple[int, str]] = []
-    found = document.sections
-    ends = [*(section.start for section in found[1:]), len(document.text)]
-    for at, (section, end) in enumerate(zip(found, ends, strict=False)):
-        if not at and section.title == document.title:
+    ends = [*(section.start for section in document.sections[1:]), len(document.text)]
+    for section, end in zip(document.sections, ends, strict=False):
+        title = section.title
+        if section is document.sections[0] and title == document.title:
             continue
+        short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1].rstrip()}…"
         while above and above[-1][0] >= section.level:
             above.pop()
-        title = section.title
-        short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1].rstrip()}…"
         above.append((section.level, short))
         path = tuple(name for _, name in above)
-        made.append(Section(title, section.level, path, section.start, end))
-    return made
+        sections.append(Section(title, section.level, path, section.start, end))
+    return sections
 
 
 def placed_passages(
@@ -70,40 +72,38 @@ def placed_passages(
     what is under a heading that stands before the passage is never joined with what is not.
     """
     text = document.text
-    pages: list[tuple[int, int, int | None]] = [
-        (page.start, page.end, page.number) for page in document.pages
-    ]
+    pages: list[tuple[int, int, int | None]] = [(p.start, p.end, p.number) for p in document.pages]
     headings = [section.start for section in document.sections]
-    made: list[PlacedPassage] = []
-    before: tuple[str, ...] = ()
+    passages: list[PlacedPassage] = []
+    before: Path = ()
     for begin, stop, page in pages or [(0, len(text), None)]:
-        whole = stop - begin if size is None else size
+        most = stop - begin if size is None else size
         parts: Iterable[_Part] = [(begin, stop, ())]
         if sections:
-            found = _parts(text, begin, stop, sections, headings)
-            parts = _packed(text, found, whole, before)
-            before = found[-1][2]
+            by_section = _parts(text, begin, stop, sections, headings)
+            parts = _merged(text, by_section, most, before)
+            before = by_section[-1][2]
         for start, end, path in parts:
-            for part in split.passages(text[start:end], whole):
-                moved = PassageText(len(made), start + part.start, start + part.end, part.text)
-                made.append(PlacedPassage(moved, page, path))
-    return made
+            for p in split.passages(text[start:end], most):
+                moved = PassageText(len(passages), start + p.start, start + p.end, p.text)
+                passages.append(PlacedPassage(moved, page, path))
+    return passages
 
 
 def _parts(
     text: str, begin: int, stop: int, sections: Sequence[Section], headings: Sequence[int]
 ) -> list[_Part]:
     """Return the parts between two places, one per section; lone headings join the next part."""
-    first = bisect_right(sections, begin, key=_start)
-    inside = sections[first : bisect_left(sections, stop, lo=first, key=_start)]
+    first = bisect_right(sections, begin, key=_START)
+    inside = sections[first : bisect_left(sections, stop, lo=first, key=_START)]
     paths = [sections[first - 1].path if first else (), *(section.path for section in inside)]
     bounds = [begin, *(section.start for section in inside), stop]
-    made: list[_Part] = []
-    lone = False
+    parts: list[_Part] = []
+    is_lone = False
     for (start, end), path in zip(pairwise(bounds), paths, strict=True):
-        made.append((made.pop()[0] if lone else start, end, path))
-        lone = _is_heading(text, start, end, headings)
-    return made
+        parts.append((parts.pop()[0] if is_lone else start, end, path))
+        is_lone = _is_heading(text, start, end, headings)
+    return parts
 
 
 def _is_heading(text: str, start: int, end: int, headings: Sequence[int]) -> bool:
@@ -114,29 +114,27 @@ def _is_heading(text: str, start: int, end: int, headings: Sequence[int]) -> boo
     return len(text[headings[at] : end].strip().rstrip("=- \t\r\n").splitlines()) == 1
 
 
-def _packed(
-    text: str, parts: Iterable[_Part], size: int, before: tuple[str, ...]
-) -> Iterator[_Part]:
+def _merged(text: str, parts: Iterable[_Part], size: int, before: Path) -> Iterator[_Part]:
     """Join neighbours up to `size`; a joined part has the headings that all its parts share.
 
     `before` are the headings of what stands before the first part.
     """
-    held: list[_Part] = []
+    group: list[_Part] = []
     above = 0
     for part in parts:
-        _, end, path = part
         # The end of a chapter joined with the next one would have its own heading nowhere.
-        if held and (
-            len(text[held[0][0] : end].strip()) > size or len(_shared(held[0][2], path)) < above
+        if group and (
+            len(text[group[0][0] : part[1]].strip()) > size
+            or len(_shared(group[0][2], part[2])) < above
         ):
-            yield _joined(held)
-            held = []
-        if not held:
-            above = len(_shared(before, path))
-        held.append(part)
-        before = path
-    if held:
-        yield _joined(held)
+            yield _joined(group)
+            group = []
+        if not group:
+            above = len(_shared(before, part[2]))
+        group.append(part)
+        before = part[2]
+    if group:
+        yield _joined(group)
 
 
 def _joined(parts: Sequence[_Part]) -> _Part:
@@ -145,10 +143,6 @@ def _joined(parts: Sequence[_Part]) -> _Part:
     return parts[0][0], parts[-1][1], _shared(min(paths), max(paths))
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+def _shared(one: Path, other: Path) -> Path:
     same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return tuple(name for name, _ in same)
-
-
-def _start(section: Section) -> int:
-    return section.start

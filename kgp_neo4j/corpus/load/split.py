@@ -73,75 +73,69 @@ def passages(text: str, size: int = DEFAULT_SIZE) -> list[PassageText]:
     if len(text.rstrip()) <= _skip_space(text, 0) + size:  # no look at its sentences is needed
         return [PassageText(0, 0, len(text), text)]
     boundaries = _boundaries(text)
-    visible_ends = [b.visible_end for b in boundaries]
-    made: list[PassageText] = []
-    start, first = 0, 0
+    visible_ends = [boundary.visible_end for boundary in boundaries]
+    ends = [boundary.end for boundary in boundaries]
+    pieces: list[PassageText] = []
+    start = 0
     while start < len(text):
         begin = _skip_space(text, start)
-        limit = begin + size
-        last = bisect_right(visible_ends, limit, lo=first)
+        first = bisect_right(ends, start)
+        last = bisect_right(visible_ends, begin + size, lo=first)
         if last == len(boundaries):
             end = len(text)
         elif last > first:
-            end = _best(boundaries, first, last, begin + size // 2)
+            end = _best(boundaries[first:last], begin + size // 2)
         else:
-            end = _cut(text, begin, limit)
-        made.append(PassageText(len(made), start, end, text[start:end]))
+            end = _cut(text, begin, begin + size)
+        pieces.append(PassageText(len(pieces), start, end, text[start:end]))
         start = end
-        while first < len(boundaries) and boundaries[first].end <= start:
-            first += 1
-    return made
+    return pieces
 
 
-def _best(boundaries: list[_Boundary], first: int, last: int, half: int) -> int:
+def _best(boundaries: list[_Boundary], half: int) -> int:
     """Return the strongest boundary in the second half, the last of equals, else the last one."""
-    chosen = boundaries[last - 1]
-    for index in range(last - 2, first - 1, -1):
-        candidate = boundaries[index]
+    best = boundaries[-1]
+    for boundary in reversed(boundaries[:-1]):
         # A short passage is better than one that ends on a heading.
-        if candidate.visible_end < half and chosen.strength != _AFTER_HEADING:
+        if boundary.visible_end < half and best.strength != _AFTER_HEADING:
             break
-        if candidate.strength > chosen.strength:
-            chosen = candidate
-    return chosen.end
+        if boundary.strength > best.strength:
+            best = boundary
+    return best.end
 
 
 def _cut(text: str, begin: int, limit: int) -> int:
     """Return where to cut a sentence that does not fit: after `begin`, at most at `limit`."""
     half = begin + (limit - begin) // 2
     for pattern, low in ((_CLAUSE, half), (_SPACE, begin + 1)):
-        found = None
-        for match in pattern.finditer(text, low, min(len(text), limit + 1)):
-            visible = match.start() + len(match.group().rstrip())
-            if begin < visible <= limit:
-                end = _skip_space(text, match.end())
-                if not inside_grapheme(text, end):
-                    found = end
-        if found:
-            return found
-    cut = limit
-    while cut > begin and inside_grapheme(text, cut):
-        cut -= 1
-    return _skip_space(text, cut if cut > begin else limit)
+        places = [
+            end
+            for match in pattern.finditer(text, low, min(len(text), limit + 1))
+            if begin < match.start() + len(match[0].rstrip()) <= limit
+            and not inside_grapheme(text, end := _skip_space(text, match.end()))
+        ]
+        if places:
+            return places[-1]
+    cut = next((at for at in range(limit, begin, -1) if not inside_grapheme(text, at)), limit)
+    return _skip_space(text, cut)
 
 
 def _skip_space(text: str, offset: int) -> int:
-    found = _SPACE.match(text, offset)
-    return found.end() if found else offset
+    space = _SPACE.match(text, offset)
+    return space.end() if space else offset
 
 
 def _boundaries(text: str) -> list[_Boundary]:
     """Return all places where a sentence ends, in order; the last one is the end of the text."""
-    made: list[_Boundary] = []
+    boundaries: list[_Boundary] = []
     line_start = _skip_space(text, 0)
-    before_line = -1  # index in `made` of the boundary that this line follows
+    before_line = -1  # index of the boundary that this line follows
     for match in _STOP.finditer(text):
         end = match.end()
         if end == len(text):
             break
-        if match["stop"] is not None:
-            gap, visible_end = match["after"], match.start("after")
-        else:
+        gap, visible_end = match["after"], match.start("after")
+        if match["stop"] is None:
             gap, visible_end = match["lines"], match.start()
             while visible_end > line_start and text[visible_end - 1].isspace():
                 visible_end -= 1
@@ -149,36 +143,32 @@ def _boundaries(text: str) -> list[_Boundary]:
             continue
         breaks = _breaks(gap)
         strength = _strength(text, breaks, line_start, end)
-        if strength is None:
-            if match["stop"] is None or not ends_sentence(text, match.start(), visible_end, end):
-                if breaks:
-                    line_start, before_line = end, -1
-                continue
+        is_stop = match["stop"] is not None
+        if strength is None and is_stop and ends_sentence(text, match.start(), visible_end, end):
             strength = _SENTENCE
-        if strength >= _PARAGRAPH and _reads_as_heading(text, line_start, visible_end):
-            if before_line >= 0:
-                made[before_line] = made[before_line]._replace(strength=_BEFORE_HEADING)
-            strength = _AFTER_HEADING
-        if made and made[-1].end >= end:
-            continue
-        made.append(_Boundary(end, visible_end, strength))
+        if strength is not None:
+            if strength >= _PARAGRAPH and _reads_as_heading(text, line_start, visible_end):
+                if before_line >= 0:
+                    before = boundaries[before_line]
+                    boundaries[before_line] = before._replace(strength=_BEFORE_HEADING)
+                strength = _AFTER_HEADING
+            boundaries.append(_Boundary(end, visible_end, strength))
         if breaks:
-            line_start, before_line = end, len(made) - 1
-    made.append(_Boundary(len(text), len(text.rstrip()), _BEFORE_HEADING))
-    return made
+            line_start = end
+            before_line = len(boundaries) - 1 if strength is not None else -1
+    boundaries.append(_Boundary(len(text), len(text.rstrip()), _BEFORE_HEADING))
+    return boundaries
 
 
 def _breaks(gap: str) -> int:
     """Return the number of line ends in a run of white space; a form feed counts as two."""
     if not gap or gap == " ":
         return 0
-    return sum(2 if found in "\f\u2029" else 1 for found in _NEWLINE.findall(gap))
+    return sum(2 if end in "\f\u2029" else 1 for end in _NEWLINE.findall(gap))
 
 
 def _strength(text: str, breaks: int, line_start: int, end: int) -> int | None:
-    """Return the strength of a boundary at `end` from the layout alone, None where there is
-    none.
-    """
+    """Return the strength of a boundary from the layout alone, None where there is none."""
     if not breaks:
         return None
     if _MARKED_HEADING.match(text, end):
