@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
@@ -201,21 +202,19 @@ class _Cell:
     columns: int = 1
 
 
-@dataclass(slots=True)
-class _Row:
-    section: int
-    cells: list[_Cell]
+#: The place of a row's section (`thead`, `tbody`, `tfoot`), and its cells.
+_Row: TypeAlias = tuple[int, list[_Cell]]
 
 
 def _data_table(tag: Tag) -> SourceTable | None:
     """Return a table, or None where it is only layout, or has no two rows and two columns."""
     if tag.get("role") in ("presentation", "none"):
         return None
-    cells = _rows(tag)
-    if cells is None:
+    caption_and_rows = _rows(tag)
+    if caption_and_rows is None:
         return None
-    caption, table_rows = cells
-    grid, spans, kinds = _placed([row.cells for row in table_rows])
+    caption, table_rows = caption_and_rows
+    grid, spans, kinds = _placed([cells for _, cells in table_rows])
     filled = [at for at, row in enumerate(grid) if any(text.strip() for text in row)]
     rows, merged = trimmed(grid, spans)
     if len(rows) < 2 or len(rows[0]) < 2:
@@ -223,7 +222,7 @@ def _data_table(tag: Tag) -> SourceTable | None:
     # A title over all columns is removed below; it must not count as the header.
     width = len(rows[0])
     top = next((s.rows for s in merged if s.row == 0 and s.columns == width), 0)
-    heads = sum(table_rows[at].section == 0 for at in filled)
+    heads = sum(table_rows[at][0] == 0 for at in filled)
     below = [kinds[at] for at in filled][top:]
     if heads <= top and below and below[0] == {True}:
         heads = top + next((at for at, kind in enumerate(below) if kind != {True}), len(below))
@@ -264,19 +263,19 @@ def _rows(table: Tag) -> tuple[str, list[_Row]] | None:
             lines = caption if opens else _Lines()
         elif node.name == "tr" and opens:
             lines = _Lines()
-            rows.append(_Row(section, []))
+            rows.append((section, []))
         elif node.name in _CELLS and opens:
             if not rows:
-                rows.append(_Row(section, []))
+                rows.append((section, []))
             lines = _Lines()
             down, across = _count(node, "rowspan"), max(_count(node, "colspan"), 1)
-            rows[-1].cells.append(_Cell("", node.name == "th", down, across))
-            texts.append((rows[-1].cells[-1], lines))
+            rows[-1][1].append(_Cell("", node.name == "th", down, across))
+            texts.append((rows[-1][1][-1], lines))
         elif node.name in _PARAGRAPHS or node.name in _LINES:
             lines.end_line(1)
     for cell, lines in texts:
         cell.text = lines.one_line()
-    return caption.one_line(), sorted(rows, key=lambda row: row.section)
+    return caption.one_line(), sorted(rows, key=lambda row: row[0])
 
 
 def _count(tag: Tag, name: str) -> int:

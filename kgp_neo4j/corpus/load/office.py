@@ -204,14 +204,14 @@ def _table(table: Any) -> SourceTable | None:
         for row in rows[span.row : span.row + span.rows]:
             text = rows[span.row][span.column]
             row[span.column : span.column + span.columns] = [text] * span.columns
-    full, kept = trimmed(rows, spans)
-    if not full:
+    rows, merged = trimmed(rows, spans)
+    if not rows:
         return None
-    heads = header_rows(full, kept)
+    heads = header_rows(rows, merged)
     return SourceTable(
-        rows=tuple(map(tuple, full)),
-        header_rows=max(heads, 1) if table.first_row and len(full) > 1 else heads,
-        spans=kept,
+        rows=tuple(map(tuple, rows)),
+        header_rows=max(heads, 1) if table.first_row and len(rows) > 1 else heads,
+        spans=merged,
     )
 
 

@@ -23,29 +23,29 @@ class TooMuchError(Exception):
 class BoundedDevice(PDFPageAggregator):
     """Gathers what a page draws, up to the bounds; raises TooMuchError beyond them."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._letters = self._forms = self._shapes = 0
 
-    def render_char(self, *given: Any, **named: Any) -> float:
+    def render_char(self, *args: Any, **kwargs: Any) -> float:
         """Draw a letter."""
         self._letters += 1
         if self._letters > _LETTERS:
             raise TooMuchError
-        return super().render_char(*given, **named)
+        return super().render_char(*args, **kwargs)
 
-    def begin_figure(self, *given: Any, **named: Any) -> None:
+    def begin_figure(self, *args: Any, **kwargs: Any) -> None:
         """Begin a form; forms may lie in one another."""
         self._forms += 1
         if self._forms > _FORMS:
             raise TooMuchError
-        super().begin_figure(*given, **named)
+        super().begin_figure(*args, **kwargs)
 
-    def paint_path(self, *given: Any, **named: Any) -> None:
+    def paint_path(self, *args: Any, **kwargs: Any) -> None:
         """Draw a shape."""
         self._shapes += 1
         if self._shapes <= _SHAPES:
-            super().paint_path(*given, **named)
+            super().paint_path(*args, **kwargs)
 
 
 class _Unpacking:

@@ -74,7 +74,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
                 title = file.title or largest or _table_heading(parts)
             for word in parts.words:
                 sizes[round(word.size, 1)] += len(word.text)
-            header, footer, number = furniture(parts.edges, [page.edges for page in neighbours])
+            header, footer, number = furniture(parts, neighbours)
             blocks = blocks_of(parts, [*header, *footer], lexicon, gutters)
             if not blocks and parts.has_picture:
                 hint = "no text" if can_recognise() else "kgp-neo4j[ocr] recognises its text"

@@ -42,7 +42,7 @@ def sections_of(
             if block not in titles
         )
     usual = sizes.most_common(1)[0][0] if sizes else 0.0
-    found: list[tuple[int, Heading]] = []
+    headings: list[tuple[int, Heading]] = []
     is_above = False
     for start, block in reversed(marks):
         if isinstance(block, int):
@@ -51,11 +51,11 @@ def sections_of(
         is_large = block.size >= _LARGER * usual
         is_above = is_above and (is_large or (block.bold and block.size > 0.95 * usual))
         if is_above and block not in titles:
-            found.append((start, block))
-    ranks = sorted({_rank(block, usual) for _, block in found}, reverse=True)
+            headings.append((start, block))
+    ranks = sorted({_rank(block, usual) for _, block in headings}, reverse=True)
     return tuple(
         SourceSection(str(block), 1 + ranks.index(_rank(block, usual)), start)
-        for start, block in reversed(found)
+        for start, block in reversed(headings)
     )
 
 

@@ -359,11 +359,11 @@ def lines_of(words: Iterable[Word]) -> list[Line]:
         if best < 0:
             rows.append((word.top, word.bottom, [word]))
         else:
-            top, bottom, held = rows[best]
+            top, bottom, members = rows[best]
             if word.bottom - word.top > bottom - top:
                 top, bottom = word.top, word.bottom
-            rows[best] = (top, bottom, [*held, word])
-    return sorted((Line(held) for _, _, held in rows), key=lambda line: line.middle)
+            rows[best] = (top, bottom, [*members, word])
+    return sorted((Line(members) for _, _, members in rows), key=lambda line: line.middle)
 
 
 def line_text(words: Sequence[Word]) -> str:
@@ -377,13 +377,13 @@ def line_text(words: Sequence[Word]) -> str:
 
 def segments(line: Line, gap: float = 0.6) -> list[Box]:
     """Return the pieces of a line between wide gaps; `gap` is in sizes of its letters."""
-    made: list[Box] = []
+    pieces: list[Box] = []
     for word in line.words:
-        if made and word.x0 - made[-1].x1 < gap * max(line.size, 4):
-            made[-1] = Box.around([made[-1], word])
+        if pieces and word.x0 - pieces[-1].x1 < gap * max(line.size, 4):
+            pieces[-1] = Box.around([pieces[-1], word])
         else:
-            made.append(Box(word.x0, word.top, word.x1, word.bottom))
-    return made
+            pieces.append(Box(word.x0, word.top, word.x1, word.bottom))
+    return pieces
 
 
 def _clean(text: str) -> str:
@@ -404,9 +404,9 @@ def _monospaced_fonts(letters: Sequence[Letter]) -> set[str]:
         if letter.turn == 0 and letter.text.isalpha():
             width = letter.box.width / max(letter.size, 0.1)
             widths.setdefault(letter.font, {})[letter.text] = width
-    made = set()
-    for font, found in widths.items():
-        least, most = min(found.values()), max(found.values())
-        if (len(found) >= 8 and most - least < 0.02) or (len(found) < 8 and _MONO.search(font)):
-            made.add(font)
-    return made
+    fonts = set()
+    for font, by_letter in widths.items():
+        is_even = max(by_letter.values()) - min(by_letter.values()) < 0.02
+        if (is_even and len(by_letter) >= 8) or (len(by_letter) < 8 and _MONO.search(font)):
+            fonts.add(font)
+    return fonts

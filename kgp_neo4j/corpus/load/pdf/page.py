@@ -314,23 +314,15 @@ _ALONE = re.compile(
 )
 
 
-@dataclass(slots=True)
-class Edges:
-    """The lines at the top and at the bottom of a page, the outermost first."""
-
-    top: list[Line]
-    bottom: list[Line]
-
-
-def _edges_of(words: Sequence[Word], height: float) -> Edges:
-    """Return the lines of a page that may be its header and its footer."""
+def _edges(words: Sequence[Word], height: float) -> tuple[list[Line], list[Line]]:
+    """Return the lines at the top and at the bottom of a page, the outermost first."""
     lines = lines_of(word for word in words if not word.turn)
     top = [line for line in lines if line.bottom < _TOP * height][:_ROWS]
     bottom = [line for line in reversed(lines) if line.top > _BOTTOM * height][:_ROWS]
-    return Edges(top, bottom)
+    return top, bottom
 
 
-def furniture(page: Edges, others: Sequence[Edges]) -> tuple[list[Line], list[Line], str]:
+def furniture(page: PageParts, others: Sequence[PageParts]) -> tuple[list[Line], list[Line], str]:
     """Return the header lines and footer lines of a page with others beside it, and its number.
 
     A line counts where another page has the same words (numbers aside) at the same height, or where
@@ -411,7 +403,9 @@ class PageParts:
     height: float = 0.0
     words: list[Word] = field(default_factory=list)
     tables: list[PageTable] = field(default_factory=list)
-    edges: Edges = field(default_factory=lambda: Edges([], []))
+    #: The lines at its top and bottom, the outermost first.
+    top: list[Line] = field(default_factory=list)
+    bottom: list[Line] = field(default_factory=list)
     #: The page has a picture or a drawing.
     has_picture: bool = False
     #: The words were recognised in a picture.
@@ -442,6 +436,7 @@ def parts_of(page: Any) -> PageParts:
     recognised = has_picture and not words and not tables and can_recognise()
     if recognised:
         words = recognised_words(page)
+    top, bottom = _edges(words, height)
     return PageParts(
         number=page.page_number,
         label=str(getattr(page.page_obj, "label", None) or ""),
@@ -449,7 +444,8 @@ def parts_of(page: Any) -> PageParts:
         height=height,
         words=words,
         tables=tables,
-        edges=_edges_of(words, height),
+        top=top,
+        bottom=bottom,
         has_picture=has_picture,
         recognised=recognised,
         margin=" ".join(line_text(line.words) for line in _turned_lines(aside)),
@@ -532,8 +528,8 @@ def _searched(lines: Sequence[Line], lexicon: Lexicon) -> list[Block]:
     tables += [table for run in runs for table in aligned_tables(run, marks)]
     if not tables:
         return list(_paragraphs(lines, lexicon))
-    held = {id(word) for table in tables for word in table.words}
-    free = [line for line in lines if not held & set(map(id, line.words))]
+    taken = {id(word) for table in tables for word in table.words}
+    free = [line for line in lines if taken.isdisjoint(map(id, line.words))]
     captions: dict[int, Caption] = {}
     if listed:
         above = [line for line in free if line.bottom <= listed.box.top + 1][-1:]

@@ -28,14 +28,15 @@ def recognised_words(page: Any) -> list[Word]:
     """Return the words in the picture of one of pdfplumber's pages, in points from the top left."""
     import numpy as np
 
-    found = _engine()(np.asarray(page.to_image(resolution=_DOTS_PER_INCH).original.convert("RGB")))
-    if found.txts is None:
+    picture = page.to_image(resolution=_DOTS_PER_INCH).original.convert("RGB")
+    result = _engine()(np.asarray(picture))
+    if result.txts is None:
         return []
     scale = 72 / _DOTS_PER_INCH
-    boxes = [(*box.min(axis=0) * scale, *box.max(axis=0) * scale) for box in found.boxes]
+    boxes = [(*box.min(axis=0) * scale, *box.max(axis=0) * scale) for box in result.boxes]
     usual = median(bottom - top for _, top, _, bottom in boxes)
     words = []
-    for (x0, top, x1, bottom), text in zip(boxes, found.txts, strict=True):
+    for (x0, top, x1, bottom), text in zip(boxes, result.txts, strict=True):
         height = bottom - top
         size = _ROOM * float(usual if abs(height - usual) < _ALIKE * usual else height)
         middle, step = float(top + bottom) / 2, float(x1 - x0) / max(len(text), 1)
@@ -55,8 +56,8 @@ def _engine() -> Any:
     import_openvino()  # first, without the event that OpenVINO sends over the network
     from rapidocr import EngineType, RapidOCR
 
-    made: dict[str, Any] = {
+    engines: dict[str, Any] = {
         f"{part}.engine_type": EngineType.OPENVINO for part in ("Det", "Cls", "Rec")
     }
-    made["EngineConfig.openvino.inference_num_threads"] = thread_count()
-    return RapidOCR(params={"Global.log_level": "critical", **made})
+    engines["EngineConfig.openvino.inference_num_threads"] = thread_count()
+    return RapidOCR(params={"Global.log_level": "critical", **engines})
