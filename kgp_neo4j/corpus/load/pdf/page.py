@@ -488,7 +488,7 @@ def _captions(
     """Return the lines without the tables' captions, and these by the identity of their table."""
     captions = {}
     for table in tables:
-        if caption := caption_of(table, lines, tables):
+        if caption := caption_of(table, lines):
             captions[id(table)] = caption
             taken = [word for line in caption.lines for word in line.words]
             rest = (_without_words(line.words, taken) for line in lines)

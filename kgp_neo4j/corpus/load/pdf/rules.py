@@ -111,13 +111,6 @@ def components(rules: Rules) -> list[tuple[list[Rule], list[Rule]]]:
         for j, d in enumerate(rules.down, first):
             if a.start - NEAR <= d.at <= a.end + NEAR and d.start - NEAR <= a.at <= d.end + NEAR:
                 parent[root(j)] = root(i)
-    # Vertical lines are often drawn row by row, one below the other.
-    for i, j in pairwise(
-        sorted(range(first, len(both)), key=lambda j: (both[j].at, both[j].start))
-    ):
-        a, b = both[i], both[j]
-        if abs(a.at - b.at) < NEAR and b.start <= a.end + NEAR and a.start <= b.end + NEAR:
-            parent[root(j)] = root(i)
     groups: dict[int, tuple[list[Rule], list[Rule]]] = defaultdict(lambda: ([], []))
     for at, rule in enumerate(both):
         groups[root(at)][at >= first].append(rule)

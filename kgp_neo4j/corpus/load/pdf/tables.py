@@ -76,10 +76,6 @@ def _is_aligned(table: PageTable, *, has_caption: bool) -> bool:
     texts = table.texts
     if len(texts) < 0.6 * rows * columns or _is_code(table.words) or _is_running_text(table):
         return False
-    if sum(len(text.split()) for text in texts) > 5 * len(texts):
-        return False
-    if columns == 2 and sum(row[0].strip(".()").isdecimal() for row in table.rows) > 0.6 * rows:
-        return False  # numbered lines
     values = max(sum(map(has_value, column)) for column in list(zip(*table.rows, strict=True))[1:])
     return has_caption or (values >= 0.5 * rows and rows >= 3)
 
@@ -200,21 +196,11 @@ def _tables_of_stack(
             end += 1
         if end > start:
             box = Box(stack[0].start, stack[start].at, stack[0].end, stack[end].at)
-            box = _with_overhang(box, words)
             inner = [r for r in across if box.top - 1 <= r.at <= box.bottom + 1]
             table = _trimmed(table_in(box, words, inner, []))
             if table is not None and _is_open_table(table):
                 yield table
         start = end + 1
-
-
-def _with_overhang(box: Box, words: Sequence[Word]) -> Box:
-    """Return the box extended by words that project a little at the sides."""
-    beside = [w for w in words if box.top < (w.top + w.bottom) / 2 < box.bottom
-              and box.x0 - 6 < w.x1 and w.x0 < box.x1 + 6]  # fmt: skip
-    x0 = min([box.x0, *(w.x0 - 1 for w in beside if w.x0 > box.x0 - 12)])
-    x1 = max([box.x1, *(w.x1 + 1 for w in beside if w.x1 < box.x1 + 12)])
-    return Box(x0, box.top, x1, box.bottom)
 
 
 def _is_tabular(words: Sequence[Word], above: Rule, below: Rule, *, is_first: bool) -> bool:
@@ -279,9 +265,6 @@ def _is_note(table: PageTable, row: int) -> bool:
     if len(texts) > 2 or any(map(has_value, texts)):
         return False
     is_wide = any(s.row == row and s.columns > 1 for s in table.spans)
-    words = sum(len(text.split()) for text in texts)
-    if is_wide and words > 12 * len(table.rows[0]) ** 0.5:
-        return True
     numbers = sum(any(typed(text).number is not None for text in r[1:]) for r in table.rows)
     return (is_wide or len(texts) == 1) and numbers > 0.5 * len(table.rows)
 
@@ -290,10 +273,6 @@ def _is_ruled_table(table: PageTable, across: int, down: int) -> bool:
     """Return whether ruled lines enclose a table, not a form, a diagram or a page's frame."""
     texts = table.texts
     if len(texts) < max(4, 0.25 * len(table.rows) * len(table.rows[0])):
-        return False
-    least = 1 if table.is_ruled and len(table.rows) > 2 else 2
-    columns = zip(*table.rows, strict=True)
-    if sum(sum(map(bool, column)) >= least for column in columns) < 2:
         return False
     distinct = set(texts)
     if sum(len(text.split()) for text in distinct) > 30 * len(distinct):
@@ -351,9 +330,7 @@ def is_continued(text: str) -> bool:
     return bool(_CONTINUED.search(text[:40]) or _CONTINUED.search(text[-30:]))
 
 
-def caption_of(
-    table: PageTable, lines: Sequence[Line], others: Sequence[PageTable]
-) -> Caption | None:
+def caption_of(table: PageTable, lines: Sequence[Line]) -> Caption | None:
     """Return the caption of a table among the lines around it.
 
     A line with a number ("Table 3") counts up to ten lines away from the table as long as the lines
@@ -362,12 +339,12 @@ def caption_of(
     """
     box = table.box
     captions: list[tuple[float, Caption]] = []
-    above = _near(box, [line for line in lines if line.middle < box.top + 2], others, up=True)
+    above = _near(box, [line for line in lines if line.middle < box.top + 2], up=True)
     for at, line in enumerate(above):
         if CAPTION.match(line_text(line.words)):
             captions.append((box.top - above[0].bottom, Caption(above[at::-1], above=True)))
             break
-    below = _near(box, [line for line in lines if line.middle > box.bottom - 2], others, up=False)
+    below = _near(box, [line for line in lines if line.middle > box.bottom - 2], up=False)
     if below and CAPTION.match(line_text(below[0].words)):
         end = 1
         for line, next_ in pairwise(below):
@@ -396,7 +373,7 @@ def _is_heading(line: Line, box: Box) -> bool:
     return line.bold or is_upper or is_centred or is_continued(text)
 
 
-def _near(box: Box, lines: Sequence[Line], others: Sequence[PageTable], *, up: bool) -> list[Line]:
+def _near(box: Box, lines: Sequence[Line], *, up: bool) -> list[Line]:
     """Return up to ten lines next to a table, nearest first, each close to the one before."""
     near: list[Line] = []
     edge = box.top if up else box.bottom
@@ -406,16 +383,6 @@ def _near(box: Box, lines: Sequence[Line], others: Sequence[PageTable], *, up: b
             continue
         gap = edge - part.bottom if up else part.top - edge
         if gap > (0.8 if near else 2.2) * part.size or len(near) == 10:
-            break
-        top, bottom = min(edge, part.top), max(edge, part.bottom)
-        if any(
-            o.box.top < bottom - 3
-            and o.box.bottom > top + 3
-            and o.box.x0 < box.x1
-            and o.box.x1 > box.x0
-            and o.box != box
-            for o in others
-        ):
             break
         near.append(part)
         edge = part.top if up else part.bottom
