@@ -32,12 +32,13 @@ import _common as common
 from kgp_neo4j.evaluate.graph_experiment import Holdings
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.open import open_database
-from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
-from kgp_neo4j.mindmap.explore.mining import mine, mine_from
+from kgp_neo4j.mindmap.explore.exploration import shortest_paths
+from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.types.mindmap import LinkedEntity
 from kgp_neo4j.types.settings import MiningSettings
 
@@ -55,7 +56,7 @@ def reached(
     """Return the names in a method's evidence, its pairs of entities, and the seconds."""
     began = time.perf_counter()
     if method == "KG retriever":
-        found: Any = shortest_paths(database, graph, linked, size)
+        found: Any = shortest_paths(open_graph(database, graph), linked, size)
         triples = [t for path in found for t in path.triples]
     else:
         settings = MiningSettings(
@@ -63,7 +64,7 @@ def reached(
             paths=method != "without paths",
             neighbours=method != "without neighbours",
         )
-        triples = list(mine_from(database, graph, question, linked, settings).triples)
+        triples = list(mine(open_graph(database, graph), question, settings, linked=linked).triples)
     pairs = {frozenset((t.head_id, t.tail_id)) for t in triples}
     names = {key_of(name) for t in triples for name in (t.head, t.tail)}
     return names, len(pairs), time.perf_counter() - began
@@ -125,14 +126,14 @@ def asked_report(
     database: Database, graph: str, title: str, rows: Sequence[dict[str, Any]]
 ) -> None:
     """Mine every question, and print a line of what its evidence and its first answer hold."""
-    mine(database, graph, "warm up")
+    mine(open_graph(database, graph), "warm up")
     right = found = listed = hits = 0
     covered: dict[int, list[float]] = {20: [], 50: []}
     seconds = []
     for row in rows:
         answers = {key_of(name) for name in row["answer_entities"]}
         for size, shares in covered.items():
-            mined = mine(database, graph, row["question"], MiningSettings(size=size))
+            mined = mine(open_graph(database, graph), row["question"], MiningSettings(size=size))
             names = {key_of(name) for t in mined.triples for name in (t.head, t.tail)}
             shares.append(len(answers & names) / len(answers))
             if size == 20:
@@ -160,12 +161,12 @@ def report(
     sizes: Sequence[int],
 ) -> None:
     """Link and mine every question, and print what came of it."""
-    link(database, graph, "warm up")
+    link(open_graph(database, graph), "warm up")
     counts = {"exactly": [0, 0, 0], "held": [0, 0, 0]}
     linked, seconds = [], []
     for row in rows:
         began = time.perf_counter()
-        linked.append(link(database, graph, row["question"]))
+        linked.append(link(open_graph(database, graph), row["question"]))
         seconds.append(time.perf_counter() - began)
         names = {key_of(entity.name) for entity in linked[-1] if entity.id}
         for kind, count in counts.items():

@@ -30,6 +30,7 @@ from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.stored_graph import open_graph
 
 HOPS = 5
 PATHS = 100
@@ -69,7 +70,7 @@ def compare(database: Database, graph: str, known: nx.Graph, pairs: int, seed: i
         full = found == expected if len(expected) <= PATHS else found < expected
         agree += full and len(found) == min(len(expected), PATHS)
         began = time.perf_counter()
-        rows = database.read("procedures/neighbourhood", entity=a, graph=graph, limit=20_000)
+        rows = database.read("procedures/entity_neighbours", entity=a, graph=graph, limit=20_000)
         around.append(time.perf_counter() - began)
         near += {row["neighbour"]["key"] for row in rows} == {*known[a]}
     print(f"\n{common.described()}; {len(held):,} entities, {known.number_of_edges():,} pairs\n")
@@ -117,7 +118,7 @@ def time_hubs(graph: str) -> None:
             ]
         cases += [
             ("neighbourhood", lambda: _around(database, graph)),
-            ("question to evidence", lambda: mine(database, graph, asked)),
+            ("question to evidence", lambda: mine(open_graph(database, graph), asked)),
         ]
         print(f"\n{common.described()}\n\n| | first s | second s |\n|---|---|---|")
         for name, call in cases:
@@ -135,7 +136,7 @@ def _read(database: Database, procedure: str, graph: str, names: list[str]) -> A
 
 
 def _around(database: Database, graph: str) -> Any:
-    return database.read("procedures/neighbourhood", entity="Hub one", graph=graph)
+    return database.read("procedures/entity_neighbours", entity="Hub one", graph=graph)
 
 
 def main() -> None:

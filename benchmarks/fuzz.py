@@ -382,12 +382,9 @@ def load_document(place: Place, kind: str, made: list[Change]) -> None:
 
 def read_triple_file(place: Place, kind: str, made: list[Change]) -> None:
     """Read a damaged file of triples."""
-    gathered = Gathered("fuzz")
+    gathered = Gathered("fuzz", keep_going=True)
     with bar("read", 1) as progress:
-        for reading in read_triples(place.file(kind, changed(TRIPLES[kind], made)), progress):
-            if not isinstance(reading, InputError):
-                with contextlib.suppress(InputError):
-                    gathered.add(reading)
+        gathered.read(read_triples(place.file(kind, changed(TRIPLES[kind], made)), progress))
     gathered.decide_types({}, {})
 
 

@@ -1,6 +1,5 @@
-// Raises an error unless the knowledge graph $graph has each of `entities`, ids or names.
+// Raises an error unless the knowledge graph `g` has each of `entities`, ids or names.
 // Leaves the first twelve as the list `given` of {node, at}, where `at` is the place in `entities`.
-// include: graph
 CALL (g, entities) {
   UNWIND range(0, size(entities) - 1) AS at
   OPTIONAL CALL (g, entities, at) {

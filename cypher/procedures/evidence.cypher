@@ -1,4 +1,4 @@
-// kgp.evidence(entities :: LIST OF ANY, graph :: STRING, configuration = {} :: MAP) :: (kind :: STRING, entity :: NODE, source :: NODE, edge :: RELATIONSHIP, target :: NODE, score :: FLOAT)
+// kgp.evidence(entities :: LIST OF ANY, graph :: STRING, configuration = {} :: MAP) :: (kind :: STRING, entity :: NODE, source :: NODE, edge :: RELATIONSHIP, neighbour :: NODE, score :: FLOAT)
 // MindMap's neighbour-based exploration (section 3.1) of several entities at once: one hop round each
 // (nodes, ids or names; the first twelve count), and on from the neighbours that several of them share
 // or that are near the question, ranked. A neighbour scores by the entities that it touches, each the
@@ -15,6 +15,7 @@
 // example: CALL custom.kgp.evidence(['Fatigue', 'Nausea'], 'demo', {limit: 20})
 // include: configuration
 WITH [one IN $entities | coalesce(apoc.any.property(one, 'id'), one)] AS entities
+// include: graph
 // include: entities
 CALL (given) {
   UNWIND given AS one
@@ -71,7 +72,7 @@ CALL (found, nodes, relations, expand) {
          ELSE exp(1.5 * (2 * vector.similarity.cosine(m.embedding, $configuration.vector) - 1)) END AS score
   ORDER BY score DESC, m.key
   RETURN collect({kind: 'neighbour', entity: best.via.by[0].from, source: best.via.node,
-                  edge: best.edge, target: m, score: score, first: false})
+                  edge: best.edge, neighbour: m, score: score, first: false})
          [..$configuration.limit] AS further
 }
 CALL (found, top, size) {
@@ -87,21 +88,21 @@ CALL (found, top, size) {
   ORDER BY score DESC, f.node.key
   WITH by.from AS q, size, collect({
     kind: CASE WHEN f.isGiven OR size(f.by) > 1 THEN 'path' ELSE 'neighbour' END,
-    entity: by.from, source: by.from, edge: by.edge, target: f.node, score: score}) AS rows
+    entity: by.from, source: by.from, edge: by.edge, neighbour: f.node, score: score}) AS rows
   UNWIND range(0, CASE WHEN size(rows) < size THEN size(rows) ELSE size END - 1) AS nth
   // Each given entity is shown with its best neighbour, whatever the others have.
   RETURN collect(apoc.map.setKey(rows[nth], 'first', nth = 0)) AS near
 }
 // What leads to something further is shown no later than that.
 WITH further, [row IN near | apoc.map.setKey(row, 'score', apoc.coll.max(
-    [row.score] + [f IN further WHERE f.source = row.target AND f.entity = row.source | f.score]))]
+    [row.score] + [f IN further WHERE f.source = row.neighbour AND f.entity = row.source | f.score]))]
   AS near
 UNWIND near + further AS row
-WITH row ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.target.key, row.source.key
+WITH row ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.neighbour.key, row.source.key
 // A pair may have come from both of its ends.
-WITH apoc.coll.sort([elementId(row.source), elementId(row.target)]) AS pair, collect(row)[0] AS row
-ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.target.key, row.source.key
+WITH apoc.coll.sort([elementId(row.source), elementId(row.neighbour)]) AS pair, collect(row)[0] AS row
+ORDER BY row.first DESC, row.score DESC, row.source <> row.entity, row.neighbour.key, row.source.key
 WITH collect(row) AS rows
 UNWIND rows[..$configuration.limit] AS row
 RETURN row.kind AS kind, row.entity AS entity, row.source AS source, row.edge AS edge,
-       row.target AS target, row.score AS score
+       row.neighbour AS neighbour, row.score AS score

@@ -7,7 +7,7 @@
 // example: CALL custom.kgp.linkEntities('I have nausea and back pain', 'demo')
 // include: configuration
 // include: graph
-WITH g, $text AS text, '[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]' AS han
+WITH g, $text AS text, '[\\p{IsHan}\\p{IsHiragana}\\p{IsKatakana}ー]' AS han
 WITH g, han,
   // include: words
   AS words

@@ -11,6 +11,7 @@
 // example: CALL custom.kgp.paths(['Fatigue', 'Nausea'], 'demo', {maxHops: 4, limit: 5})
 // include: configuration
 WITH [one IN $entities | coalesce(apoc.any.property(one, 'id'), one)] AS entities
+// include: graph
 // include: entities
 WITH [one IN given | one.node] AS given
 WITH given, [e IN given | elementId(e)] AS ids, size(given) - 1 AS last
@@ -24,14 +25,13 @@ CALL (ids, last) {
     MATCH (a:Entity), (b:Entity)
     WHERE elementId(a) = $ids[pair[0]] AND elementId(b) = $ids[pair[1]]
     CALL (a, b) {
-      MATCH p = allShortestPaths((a)-[*..10]-(b))
+      MATCH p = allShortestPaths((a)-[*..' + toString($configuration.maxHops) + ']-(b))
       WHERE all(r IN relationships(p) WHERE r.graph = $graph)
       RETURN DISTINCT [n IN nodes(p) | elementId(n)] AS way LIMIT $most
     }
-    WITH pair, way WHERE size(way) <= $maxHops + 1
     RETURN pair, way',
     {pairs: reduce(all = [], some IN pairs | all + some), ids: ids, graph: $graph,
-     maxHops: $configuration.maxHops, most: 8 * $configuration.limit}, $configuration.timeout) YIELD value
+     most: 8 * $configuration.limit}, $configuration.timeout) YIELD value
   RETURN value.pair AS pair, value.way AS way, size(value.way) - 1 AS hops
 }
 WITH given, last, collect({pair: pair, way: way, hops: hops}) AS all

@@ -8,6 +8,7 @@
 // example: CALL custom.kgp.relationPath('Fatigue', 'demo', {relations: ['<has_symptom', 'eased_by_food']})
 // include: configuration
 WITH [coalesce(apoc.any.property($entity, 'id'), $entity)] AS entities
+// include: graph
 // include: entities
 WITH given[0].node AS e, $configuration.relations AS relations
 CALL apoc.util.validate(size(relations) > 4, 'a relation path has four steps at most, not %s',

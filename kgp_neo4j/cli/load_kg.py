@@ -24,7 +24,7 @@ What is read, each also with .gz:
   .jsonl .json    {"head", "relation", "tail"}, or [head, relation, tail]
   with --mapping  a table or JSON records, one entity each; the mapping is a TOML
                   file, or one that comes along: chatdoctor, qa-system-diseases,
-                  qa-system-medical, qa-system-medical-table
+                  qa-system-medical
 
 \b
 Names are told apart without regard to case, width, spaces and underscores.

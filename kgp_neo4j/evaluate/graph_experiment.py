@@ -31,12 +31,13 @@ from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines
 from kgp_neo4j.mindmap.answer.options import read_choice, score_options
 from kgp_neo4j.mindmap.answer.same_names import same
-from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
-from kgp_neo4j.mindmap.explore.mining import mine_from
-from kgp_neo4j.mindmap.link.linking import graph_and_encoder, link
+from kgp_neo4j.mindmap.explore.exploration import shortest_paths
+from kgp_neo4j.mindmap.explore.mining import mine
+from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import require_graph
+from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.models.encoder import load_encoder
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.language import LanguageModel
@@ -280,7 +281,7 @@ class _Answers:
         budget: int,
         model: LanguageModel | None,
     ) -> None:
-        self._database, self._graph, self._budget = database, graph, budget
+        self._graph, self._budget = open_graph(database, graph), budget
         self._questions = questions
         self._metered = MeteredModel(model) if model is not None else None
         self._write = writer(self._metered) if self._metered is not None else None
@@ -291,12 +292,12 @@ class _Answers:
             if name == "bm25-documents":
                 self._retrievers[name] = Bm25(documents)
                 continue
-            encoder = graph_and_encoder(database, graph).encoder or load_encoder()
+            encoder = self._graph.encoder or load_encoder()
             self._retrievers[name] = Embeddings(documents, encoder)
 
     def link(self, question: Question) -> dict[str, Any]:
         """Return the entities that all methods have of a question, by the model where one is."""
-        found = link(self._database, self._graph, question.text, None, self._write)
+        found = link(self._graph, question.text, None, self._write)
         return {"entities": [asdict(entity) for entity in found], **self._usage()}
 
     def by(
@@ -326,7 +327,7 @@ class _Answers:
         if name == "model-alone":
             return ReasoningGraph(tuple(linked), (), ())
         if name == "kg-retriever":
-            paths = shortest_paths(self._database, self._graph, linked, self._budget)
+            paths = shortest_paths(self._graph, linked, self._budget)
             triples = tuple(dict.fromkeys(t for path in paths for t in path.triples))
             return ReasoningGraph(tuple(linked), tuple(paths), triples)
         by_model = name == "mindmap-paper"
@@ -336,19 +337,19 @@ class _Answers:
             neighbours=name != "mindmap-no-neighbours",
             relevance="llm" if by_model else "ranked",
         )
-        made = mine_from(self._database, self._graph, question, linked, settings, write=self._write)
+        made = mine(self._graph, question, settings, self._write, linked)
         return describe(made, question, self._write) if by_model and self._write else made
 
     def _answer(self, name: str, asked: GraphQuestion, reasoning: ReasoningGraph) -> MindMap:
         if self._write is None or name in _OWN_PROMPT:
             scores = self._scores(name, asked, reasoning) if asked.options else ()
-            return answer_from(asked.text, self._graph, reasoning, scores, write=self._write)
+            return answer_from(asked.text, self._graph.name, reasoning, scores, write=self._write)
         lines = evidence_lines(reasoning)
         if name in self._retrievers:
             found = self._retrievers[name].retrieve(asked.text, _DOCUMENTS)
             lines = [document.text for document, _ in found]
         said = self._write(baseline_prompt(asked.text, lines, asked.options))
-        made = answer_from(asked.text, self._graph, reasoning)
+        made = answer_from(asked.text, self._graph.name, reasoning)
         return replace(made, text=said, choice=read_choice(said, asked.options), supported=False)
 
     def _scores(
@@ -356,7 +357,7 @@ class _Answers:
     ) -> tuple[OptionScore, ...]:
         """Score options: of a baseline by the document or the names that it retrieves for them."""
         if name in (OURS, "mindmap-paper"):
-            return score_options(self._database, self._graph, reasoning, asked.options, asked.text)
+            return score_options(self._graph, reasoning, asked.options, asked.text)
         made = []
         names = {same(name) for t in reasoning.triples for name in (t.head, t.tail)}
         for label, text in asked.options.items():

@@ -25,6 +25,7 @@ from kgp_neo4j.integrations.passages import described
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths
 from kgp_neo4j.mindmap.load.graphs import graphs
+from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.show.mindmap_lines import mermaid
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
@@ -295,15 +296,16 @@ class _Tools:
             name = self._graph_named(graph)
             linked, unknown = self._linked(names, name)
             settings = ExplorationSettings(hops=hops, paths=min(limit, 100))
+            stored = open_graph(self._database, name)
             if len(linked) > 1:
-                found = explore_paths(self._database, name, linked, settings)
+                found = explore_paths(stored, linked, settings)
             else:
-                found = explore_neighbours(self._database, name, linked, settings, limit)
+                found = explore_neighbours(stored, linked, settings, limit)
             return {
                 "entities": [entity.name for entity in linked],
                 "unknown": unknown,
                 "kind": "paths" if len(linked) > 1 else "neighbourhood",
-                "evidence": [describe_evidence(each) for each in found.evidence[:limit]],
+                "evidence": [describe_evidence(each) for each in found[:limit]],
             }
 
     def mind_map(self, question: _Question, graph: _GraphName = None) -> dict[str, Any]:

@@ -39,11 +39,10 @@ def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()
     representatives: list[Mapping[str, Any]] = []
     merged: dict[str, str] = {}
     for entity in order:
-        keys = [_key(name_words(name)) for name in (entity["name"], *(entity.get("aliases") or ()))]
-        keys += [_key(form) for form in forms(entity["name"])[:1]]
-        known = next((by_words[key] for key in keys if key in by_words), None) or _near(
-            entity, representatives
-        )
+        names = (entity["name"], *(entity.get("aliases") or ()))
+        keys = [_key(words) for words in (*map(name_words, names), *forms(entity["name"])[:1])]
+        known = next((by_words[key] for key in keys if key in by_words), None)
+        known = known or next((o for o in representatives if _mean_the_same(entity, o)), None)
         if known is None:
             representatives.append(entity)
             known = entity
@@ -58,22 +57,14 @@ def _key(words: tuple[str, ...]) -> tuple[str, ...]:
     return words if is_han("".join(words)) else content_stems(words) or words
 
 
-def _near(
-    entity: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
-) -> Mapping[str, Any] | None:
-    if not entity.get("embedding"):
-        return None
-    vector = np.asarray(entity["embedding"])
-    for other in others:
-        if (other.get("type") or "") == (entity.get("type") or "") and other.get("embedding"):
-            other_vector = np.asarray(other["embedding"])
-            if (
-                other_vector.shape == vector.shape
-                and float(vector @ other_vector) >= _SAME
-                and may_be_same(entity["name"], other["name"])
-            ):
-                return other
-    return None
+def _mean_the_same(entity: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    vectors = entity.get("embedding"), other.get("embedding")
+    return (
+        (entity.get("type") or "") == (other.get("type") or "")
+        and None not in vectors
+        and float(np.dot(*vectors)) >= _SAME
+        and may_be_same(entity["name"], other["name"])
+    )
 
 
 def may_be_same(name: str, other: str) -> bool:
@@ -93,32 +84,21 @@ def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list
     neighbours, with what shares a relation in brackets: "(Fatigue, Nausea) -> possible_disease ->
     Liver problem".
     """
-    written: dict[str, None] = {}
-    for each in evidence:
-        if each.kind == "path":
-            written[_walk(each, merged)] = None
+    lines = dict.fromkeys(_walk(each, merged) for each in evidence if each.kind == "path")
     triples = [t for each in evidence if each.kind != "path" for t in each.triples]
-    facts = list(
-        dict.fromkeys((_as(t.head, merged), t.relation, _as(t.tail, merged)) for t in triples)
-    )
+    facts = dict.fromkeys((_as(t.head, merged), t.relation, _as(t.tail, merged)) for t in triples)
     heads: dict[tuple[str, str], list[str]] = {}
     for head, relation, tail in facts:
         heads.setdefault((relation, tail), []).append(head)
-    rest: dict[tuple[str, str], list[str]] = {}
+    tails: dict[tuple[str, str], list[str]] = {}
+    for head, relation, tail in facts:
+        if len(heads[relation, tail]) == 1:
+            tails.setdefault((head, relation), []).append(tail)
     for head, relation, tail in facts:
         sharing = heads[relation, tail]
-        if len(sharing) > 1:
-            written[f"{_several(sharing)} -> {relation} -> {tail}"] = None
-        else:
-            # In the order of the first of them; the dictionary keeps a place for it.
-            rest.setdefault((head, relation), []).append(tail)
-            written[f"\0{head}\0{relation}"] = None
-    return [_rest(line, rest) if line.startswith("\0") else line for line in written]
-
-
-def _rest(line: str, rest: Mapping[tuple[str, str], list[str]]) -> str:
-    _, head, relation = line.split("\0")
-    return f"{head} -> {relation} -> {_several(rest[head, relation])}"
+        ends = ([head], tails[head, relation]) if len(sharing) == 1 else (sharing, [tail])
+        lines[f"{_several(ends[0])} -> {relation} -> {_several(ends[1])}"] = None
+    return list(lines)
 
 
 def _walk(path: EvidenceGraph, merged: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Unpack
 
 from kgp_neo4j.graphdb.store import Store
 from kgp_neo4j.llm.call import find_model, writer
@@ -12,7 +13,8 @@ from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.export_graph import export_graph, import_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.load.load_graph import LoadOptions, load_graph
+from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.mindmap import GraphLoadReport, LinkedEntity, MindMap, ReasoningGraph
 from kgp_neo4j.types.settings import LinkSettings, MiningSettings
@@ -34,31 +36,22 @@ class KnowledgeGraph(Store):
         paths: Sequence[str | Path],
         *,
         mapping: str | Path | None = None,
-        types: Mapping[str, tuple[str, str]] | None = None,
-        encoder: str | None = None,
-        keep_going: bool = False,
+        **options: Unpack[LoadOptions],
     ) -> GraphLoadReport:
         """Load files of triples, or tables with a `mapping` file.
 
-        `types` gives the types of a relation's head and tail.
+        `types` gives the types of a relation's head and tail, `encoder` the model of the
+        embeddings (`embed=False`: none); with `keep_going` bad lines are listed in the report.
         """
-        return load_graph(
-            self.database,
-            paths,
-            self.name,
-            mapping=mapping,
-            types=types,
-            encoder=encoder,
-            keep_going=keep_going,
-        )
+        return load_graph(self.database, paths, self.name, mapping=mapping, **options)
 
     def link(self, question: str, settings: LinkSettings | None = None) -> list[LinkedEntity]:
         """Return the entities that a question names, with alternatives."""
-        return link(self.database, self.name, question, settings)
+        return link(open_graph(self.database, self.name), question, settings)
 
     def mine(self, question: str, settings: MiningSettings | None = None) -> ReasoningGraph:
         """Return the reasoning graph of a question, without an answer (MindMap, steps I and II)."""
-        return mine(self.database, self.name, question, settings)
+        return mine(open_graph(self.database, self.name), question, settings)
 
     def ask(
         self,

@@ -44,13 +44,13 @@ def as_viz(database: Database, answer: Answer) -> VisualizationGraph:
     nodes: dict[str, dict[str, Any]] = {}
     edges: dict[str, dict[str, Any]] = {}
     for row in database.read("procedures/show", nodes=list({*visited, *ranks})):
-        for node in (row["node"], row["other"]):
+        for node in (row["node"], row["neighbour"]):
             nodes[node.element_id] = {
                 "id": node.element_id,
                 **_looks(node, ranks.get(node["id"]), node["id"] in marked),
             }
         edge = row["edge"]
-        step = walked.get(frozenset((row["node"]["id"], row["other"]["id"])))
+        step = walked.get(frozenset((row["node"]["id"], row["neighbour"]["id"])))
         on_path = step is not None and step.edge == edge.type
         looks: dict[str, Any] = {"color": _PATH, "width": 4} if on_path and step else {}
         edges[edge.element_id] = dict(

@@ -325,6 +325,5 @@ class MindMap:
     notices: tuple[str, ...] = ()
     carried: GroundedShare = field(default_factory=GroundedShare)
     reply: ModelReply | None = None
-    settings: Mapping[str, object] = field(default_factory=dict)
     browser: str | None = None
     seconds: float = 0.0

@@ -75,19 +75,13 @@ def test_reach(database: Database, graph: str) -> None:
 
 
 def test_between(database: Database, graph: str) -> None:
-    found = database.read(
-        "mindmap/between", graph=graph, keys=["flu", "fever", "a week", "no such"]
-    )
-    assert sorted((row["head"], row["relation"], row["tail"]) for row in found) == [
-        ("Fever", "possible_disease", "Flu"),
-        ("Flu", "has_symptom", "Fever"),
+    ids = [_id(graph, name) for name in ("Flu", "Fever", "no such")]
+    edges = [
+        (row["edge"]["head"], row["edge"]["relation"], row["edge"]["tail"])
+        for row in database.read_packed("explore/between", graph=graph, entities=ids, others=ids)
+        if row["entity"] == ids[0]
     ]
-    assert len({row["id"] for row in found}) == 2
-    assert {(row["head_type"], row["tail_type"]) for row in found} == {
-        ("Symptom", "Disease"),
-        ("Disease", "Symptom"),
-    }
-    assert database.read("mindmap/between", graph=graph, keys=[]) == []
+    assert edges == [("Flu", "has_symptom", "Fever"), ("Fever", "possible_disease", "Flu")]
 
 
 def test_documents(database: Database, graph: str) -> None:
@@ -107,7 +101,7 @@ def test_show_entities(database: Database, graph: str) -> None:
     ids = [_id(graph, n) for n in ("Flu", "Fever", "Migraine")]
     made = [
         (row["node"]["name"], row["edge"].type if row["edge"] else None,
-         row["other"]["name"] if row["other"] else None)
+         row["neighbour"]["name"] if row["neighbour"] else None)
         for row in database.read("procedures/show", nodes=ids)
     ]  # fmt: skip
     assert sorted(made, key=str) == [

@@ -6,15 +6,21 @@ import pytest
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
-from kgp_neo4j.mindmap.explore.kg_retriever import shortest_paths
+from kgp_neo4j.mindmap.explore.exploration import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.explore.pruning import prune
 from kgp_neo4j.mindmap.link.linking import link
+from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.types.errors import ConfigurationError, GraphError
 from kgp_neo4j.types.mindmap import EvidenceGraph, ReasoningGraph, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
 _QUESTION = "I have a fever and nausea. Which test do I need?"
+
+
+@pytest.fixture(scope="module")
+def graph(database: Database, english: str) -> StoredGraph:
+    return open_graph(database, english)
 
 
 def _names(mined: ReasoningGraph) -> set[str]:
@@ -33,8 +39,8 @@ def _single(kind: str, entity: str, head: str, tail: str, score: float = 1.0) ->
 # --- Mining ---------------------------------------------------------------------------------------
 
 
-def test_mine(database: Database, english: str) -> None:
-    found = mine(database, english, _QUESTION)
+def test_mine(graph: StoredGraph) -> None:
+    found = mine(graph, _QUESTION)
     assert [entity.name for entity in found.entities] == ["Fever", "Nausea"]
     assert found.evidence[0].kind == "path"
     # What is asked for comes first: the test that fever and nausea both lead to.
@@ -49,31 +55,35 @@ def test_mine(database: Database, english: str) -> None:
     assert all(t.id and t.head_id and t.tail_id for t in found.triples)
     assert found.seconds > 0
     # The same again, whatever was asked in between.
-    mine(database, english, "migraine")
-    again = mine(database, english, _QUESTION)
+    mine(graph, "migraine")
+    again = mine(graph, _QUESTION)
     assert (again.triples, again.routes) == (found.triples, found.routes)
 
 
-def test_size_and_what_is_left_out(database: Database, english: str) -> None:
-    small = mine(database, english, _QUESTION, MiningSettings(size=3))
+def test_size_and_what_is_left_out(graph: StoredGraph) -> None:
+    small = mine(graph, _QUESTION, MiningSettings(size=3))
     assert len(_pairs(small)) == 3
     assert small.left_out > 0
-    assert mine(database, english, _QUESTION, MiningSettings(size=200)).left_out == 0
+    assert mine(graph, _QUESTION, MiningSettings(size=200)).left_out == 0
 
 
-def test_ablations(database: Database, english: str) -> None:
-    paths = mine(database, english, "I have a fever and nausea.", MiningSettings(neighbours=False))
+def test_ablations(graph: StoredGraph) -> None:
+    paths = mine(
+        graph,
+        "I have a fever and nausea.",
+        MiningSettings(neighbours=False),
+    )
     assert {e.kind for e in paths.evidence} == {"path"}
     assert "Throat swab" not in _names(paths)
-    around = mine(database, english, _QUESTION, MiningSettings(paths=False))
+    around = mine(graph, _QUESTION, MiningSettings(paths=False))
     assert {e.kind for e in around.evidence} == {"neighbour"}
     assert {e.entity for e in around.evidence} == {"Fever", "Nausea"}
 
 
-def test_random_sampling_has_a_seed(database: Database, english: str) -> None:
+def test_random_sampling_has_a_seed(graph: StoredGraph) -> None:
     def drawn(seed: int) -> tuple[Triple, ...]:
         settings = MiningSettings(size=5, sampling="random", seed=seed)
-        return mine(database, english, "nausea", settings).triples
+        return mine(graph, "nausea", settings).triples
 
     assert drawn(1) == drawn(1)
     assert len({drawn(seed) for seed in range(6)}) > 1
@@ -81,19 +91,19 @@ def test_random_sampling_has_a_seed(database: Database, english: str) -> None:
         MiningSettings(sampling="best")
 
 
-def test_nothing_linked(database: Database, english: str) -> None:
-    found = mine(database, english, "What is the weather in Paris?")
+def test_nothing_linked(graph: StoredGraph, database: Database) -> None:
+    found = mine(graph, "What is the weather in Paris?")
     assert (found.entities, found.evidence, found.triples, found.routes) == ((), (), (), ())
     with pytest.raises(GraphError):
-        mine(database, "no such", "fever")
+        mine(open_graph(database, "no such"), "fever")
 
 
-def test_kg_retriever(database: Database, english: str) -> None:
-    linked = link(database, english, "fever, nausea, stomach cramps")
-    found = shortest_paths(database, english, linked, 40)
+def test_kg_retriever(graph: StoredGraph) -> None:
+    linked = link(graph, "fever, nausea, stomach cramps")
+    found = shortest_paths(graph, linked, 40)
     assert [len(path.triples) for path in found] == [2, 2]
-    assert shortest_paths(database, english, linked[:1], 40) == []
-    assert sum(len(p.triples) for p in shortest_paths(database, english, linked, 2)) == 2
+    assert shortest_paths(graph, linked[:1], 40) == []
+    assert sum(len(p.triples) for p in shortest_paths(graph, linked, 2)) == 2
 
 
 # --- Pruning --------------------------------------------------------------------------------------
@@ -103,9 +113,9 @@ def test_prune() -> None:
     path = EvidenceGraph("path", "a", (Triple("1", "a", "r", "b", "a", "b"),), ("a", "b"))
     near = [_single("neighbour", "a", "a", f"n{n}", 1 / (n + 1)) for n in range(8)]
     # The pair of the path is not counted again.
-    paths, kept, left = prune([path, path], [_single("path", "a", "a", "b"), *near], 4)
-    assert paths == [path]
-    assert [each.nodes for each in kept] == [("a", "n0", "n1", "n2")]
+    kept, left = prune([path, path], [_single("path", "a", "a", "b"), *near], 4)
+    assert kept[0] == path
+    assert [each.nodes for each in kept[1:]] == [("a", "n0", "n1", "n2")]
     assert left == 5
 
 

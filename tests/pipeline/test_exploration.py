@@ -116,7 +116,7 @@ def test_paths_and_neighbourhoods_agree_with_networkx(
         assert {tuple(min(way, way[::-1])) for way in found} == expected
         assert len(found) == len(expected)
     for name in held[::5]:
-        around = database.read("procedures/neighbourhood", entity=name, graph=graph, limit=1000)
+        around = database.read("procedures/entity_neighbours", entity=name, graph=graph, limit=1000)
         assert {row["neighbour"]["name"] for row in around} == {*known[name]}
 
 
@@ -136,9 +136,9 @@ def test_the_search_ends_with_the_time(database: Database, english: str) -> None
 # --- Neighbours -----------------------------------------------------------------------------------
 
 
-def test_neighbourhood(database: Database, english: str) -> None:
+def test_entity_neighbours(database: Database, english: str) -> None:
     def around(entity: str, **more: Any) -> list[tuple[str, bool, str]]:
-        listed = database.read("procedures/neighbourhood", entity=entity, graph=english, **more)
+        listed = database.read("procedures/entity_neighbours", entity=entity, graph=english, **more)
         return [(r["relation"], r["outward"], r["neighbour"]["name"]) for r in listed]
 
     assert around("Fever") == [("has_symptom", False, "Flu"), ("possible_disease", True, "Flu")]
@@ -165,7 +165,7 @@ def test_evidence(database: Database, english: str) -> None:
                 r["entity"]["name"],
                 r["source"]["name"],
                 r["edge"].type,
-                r["target"]["name"],
+                r["neighbour"]["name"],
             )
             for r in listed
         ]
@@ -212,11 +212,13 @@ def test_hubs(database: Database, graph: str) -> None:
     for path in _paths(database, graph, *seven, limit=3):
         assert {*path} <= {"hub", *seven}
     for limit in (5, 50):
-        around = database.read("procedures/neighbourhood", entity="hub", graph=graph, limit=limit)
+        around = database.read(
+            "procedures/entity_neighbours", entity="hub", graph=graph, limit=limit
+        )
         assert len({row["neighbour"]["id"] for row in around}) == limit
     found = database.read("procedures/evidence", entities=["hub", "5"], graph=graph, limit=20)
     assert len(found) == 20
-    ends = [(r["source"]["name"], r["target"]["name"]) for r in found]
+    ends = [(r["source"]["name"], r["neighbour"]["name"]) for r in found]
     assert all("hub" in pair for pair in ends)
     assert len({frozenset(pair) for pair in ends}) == 20
     assert all(a != b for a, b in pairwise(ends))

@@ -8,13 +8,19 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.link.extraction import parse_entities
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import delete_graph
+from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import ConfigurationError, DatabaseError, GraphError
 from kgp_neo4j.types.settings import LinkSettings
 
 
+@pytest.fixture(scope="module")
+def graph(database: Database, english: str) -> StoredGraph:
+    return open_graph(database, english)
+
+
 def _linked(database: Database, graph: str, question: str) -> list[tuple[str, str, str]]:
-    return [(e.surface, e.name, e.by) for e in link(database, graph, question)]
+    return [(e.surface, e.name, e.by) for e in link(open_graph(database, graph), question)]
 
 
 # --- Without a model ------------------------------------------------------------------------------
@@ -48,24 +54,24 @@ def test_the_longest_name_wins(database: Database, chinese: str, english: str) -
     ]
 
 
-def test_meanings(database: Database, english: str) -> None:
-    sick, belly = link(database, english, "I am nauseous, and my stomach is cramping badly.")
+def test_meanings(graph: StoredGraph) -> None:
+    sick, belly = link(graph, "I am nauseous, and my stomach is cramping badly.")
     assert (sick.name, sick.by) == ("Nausea", "embedding")
     assert sick.score < 1
     assert len(sick.alternatives) == 3
     assert belly.name == "Stomach cramps"
 
 
-def test_nothing_is_forced(database: Database, english: str) -> None:
-    assert link(database, english, "What is the weather in Paris?") == []
-    assert link(database, english, "") == []
-    assert link(database, english, "?!") == []
-    (near,) = link(database, english, "I am nauseous", LinkSettings(threshold=1.0))
+def test_nothing_is_forced(graph: StoredGraph, database: Database) -> None:
+    assert link(graph, "What is the weather in Paris?") == []
+    assert link(graph, "") == []
+    assert link(graph, "?!") == []
+    (near,) = link(graph, "I am nauseous", LinkSettings(threshold=1.0))
     assert (near.id, near.surface, near.alternatives[0][0]) == ("", "nauseous", "Nausea")
     with pytest.raises(GraphError, match="there is no knowledge graph"):
-        link(database, "no such graph", "flu")
+        link(open_graph(database, "no such graph"), "flu")
     with pytest.raises(ConfigurationError, match="not valid Unicode"):
-        link(database, english, "a \ud800 flu")
+        link(graph, "a \ud800 flu")
     with pytest.raises(ConfigurationError, match="threshold is 2"):
         LinkSettings(threshold=2)
 
@@ -75,22 +81,22 @@ def test_lucene_syntax_is_text(database: Database, english: str) -> None:
     assert {name for _, name, _ in _linked(database, english, text)} == {"Flu", "Nausea", "Fever"}
 
 
-def test_graphs_are_apart(database: Database, english: str, chinese: str) -> None:
-    assert link(database, chinese, "flu and nausea") == []
-    assert link(database, english, "流行性感冒") == []
+def test_graphs_are_apart(graph: StoredGraph, database: Database, chinese: str) -> None:
+    assert link(open_graph(database, chinese), "flu and nausea") == []
+    assert link(graph, "流行性感冒") == []
 
 
 # --- With a model ---------------------------------------------------------------------------------
 
 
-def test_a_model_extracts(database: Database, english: str) -> None:
+def test_a_model_extracts(graph: StoredGraph) -> None:
     asked = []
 
     def write(prompt: str) -> str:
         asked.append(prompt)
         return 'Here it is: ["stomach cramps", "feeling nauseous", "quantum chromodynamics"]'
 
-    found = link(database, english, "My belly aches and I feel sick.", write=write)
+    found = link(graph, "My belly aches and I feel sick.", write=write)
     assert [(e.surface, e.name, e.by) for e in found] == [
         ("stomach cramps", "Stomach cramps", "model"),
         ("feeling nauseous", "Nausea", "model"),
@@ -104,8 +110,8 @@ def test_a_model_extracts(database: Database, english: str) -> None:
 
 
 @pytest.mark.parametrize("reply", ["", "I am sorry, I cannot help with that.", "[", "{}", "[1, 2]"])
-def test_a_reply_without_entities_falls_back(database: Database, english: str, reply: str) -> None:
-    assert [e.name for e in link(database, english, "a fever", write=lambda _: reply)] == ["Fever"]
+def test_a_reply_without_entities_falls_back(graph: StoredGraph, reply: str) -> None:
+    assert [e.name for e in link(graph, "a fever", write=lambda _: reply)] == ["Fever"]
 
 
 def test_replies() -> None:

@@ -30,8 +30,6 @@ from kgp_neo4j.mindmap.load.mapping import built_in, read_mapping
 from kgp_neo4j.models.encoder import CHINESE_ENCODER, Encoder
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
 
-_SHARED = Path(__file__).parents[3] / "shared" / "data" / "medical"
-
 
 @pytest.fixture
 def graph(database: Database) -> Iterator[str]:
@@ -175,7 +173,7 @@ def test_encodings(database: Database, graph: str, tmp_path: Path) -> None:
     text = "肝炎\t症状\t发热\n"
     load_graph(database, [_write(tmp_path, "a.tsv", text, "utf-16")], graph, embed=False)
     path = _write(tmp_path, "b.tsv", text.replace("发热", "乏力"), "gb18030")
-    with pytest.raises(InputError, match=r"b\.tsv:1: byte 0 of the line is not utf-8 text"):
+    with pytest.raises(InputError, match=r"b\.tsv:1: .* is not utf-8 text"):
         load_graph(database, [path], graph, embed=False)
     load_graph(database, [path], graph, embed=False, encoding="gb18030")
     assert _triples(database, graph) == {("肝炎", "症状", "发热"), ("肝炎", "症状", "乏力")}
@@ -231,7 +229,7 @@ def test_bad_lines(
     # The graph is as it was: not there.
     assert graph not in {each.name for each in graphs(database)}
     account = load_graph(database, [path, tmp_path / "no"], graph, keep_going=True, embed=False)
-    assert (account.new, len(account.errors), account.files) == (1, 2, 0)
+    assert (account.new, len(account.errors)) == (1, 2)
     assert any(f"{name}:2: " in error for error in account.errors)
 
 
@@ -381,24 +379,15 @@ def test_a_chinese_table(database: Database, graph: str, tmp_path: Path) -> None
 
 
 def _disease(**values: object) -> dict[str, object]:
-    """Return a record of the form of QASystemOnMedicalKG's medical.json, as MongoDB exports it."""
+    """Return a record of the form of QASystemOnMedicalKG's medical.json."""
     return {
         "_id": {"$oid": "5bb578b6831b973a137e3ee6"},
         "name": "霜咳",
         "desc": "霜咳是一种虚构的疾病，多见于海边。",
-        "category": ["疾病百科", "内科"],
-        "prevent": "保暖。",
-        "cause": "海风。",
         "symptom": ["夜间咳嗽", "声音嘶哑"],
         "acompany": ["潮热病"],
-        "yibao_status": "否",
-        "get_prob": "0.01%",
-        "get_way": "无传染性",
         "cure_department": ["内科", "呼吸内科"],
         "cure_way": ["药物治疗"],
-        "cure_lasttime": "7天",
-        "cured_prob": "90%",
-        "cost_money": "100元",
         "check": ["喉镜"],
         "recommand_drug": ["霜草糖浆"],
         "drug_detail": ["北湾霜草糖浆(霜草糖浆)"],
@@ -408,12 +397,10 @@ def _disease(**values: object) -> dict[str, object]:
     } | values
 
 
-@pytest.mark.parametrize("form", ["lines", "array"])
-def test_records_of_diseases(database: Database, graph: str, tmp_path: Path, form: str) -> None:
+def test_records_of_diseases(database: Database, graph: str, tmp_path: Path) -> None:
     records = [_disease(), {"name": "潮热病", "check": None}]
     lines = [json.dumps(record, ensure_ascii=False) for record in records]
-    text = "\n".join(lines) if form == "lines" else f"[{', '.join(lines)}]"
-    path = _write(tmp_path, "medical.json", text)
+    path = _write(tmp_path, "medical.json", f"[{', '.join(lines)}]")
     account = load_graph(database, [path], graph, mapping="qa-system-medical", embed=False)
     assert account.types == {
         "疾病": 2, "症状": 2, "科室": 2, "食物": 2, "食谱": 2, "检查": 1, "治疗": 1, "药品": 1,
@@ -443,18 +430,6 @@ def test_records_of_diseases(database: Database, graph: str, tmp_path: Path, for
             )  # fmt: skip
 
 
-def test_the_records_as_a_table(database: Database, graph: str, tmp_path: Path) -> None:
-    columns = ("疾病名称,疾病描述,科室,症状,检查,并发症,疗法,推荐药物,常用药物,具体药物,可以吃,"
-               "不可以吃,推荐吃")  # fmt: skip
-    row = '霜咳,虚构,"内科,呼吸内科","夜间咳嗽,声音嘶哑",喉镜,,药物治疗,霜草糖浆,,,梨,辣椒,梨汤'
-    path = _write(tmp_path, "medical.csv", f"{columns}\n{row}\n")
-    load_graph(database, [path], graph, mapping="qa-system-medical-table", embed=False)
-    triples = _triples(database, graph)
-    # Both ways, but for the treatment.
-    assert len(triples) == 2 * 9 + 1
-    assert {("霜咳", "症状", "声音嘶哑"), ("梨汤", "食谱有益疾病", "霜咳")} <= triples
-
-
 _MAPPING = """
 name = "n"
 type = "T"
@@ -469,17 +444,14 @@ relation = "r"
     [
         ("name =", r"this is no TOML \(Invalid value"),
         ("name = " + "[" * 9_000, r"this is no TOML \(it is nested too deeply"),
-        ("a." * 50_000 + "a = 1", r"this is no TOML \(a line of over 10,000 characters"),
-        ('name = "n"\n', "columns: at least one"),
-        (_MAPPING + 'form = "json"\n', r"columns\[1\]\.form: 'json' is none of one, list"),
-        (_MAPPING + 'noise = ["("]\n', r"columns\[1\]\.noise: .* no regular expression"),
-        (
-            _MAPPING + f'noise = ["{"(" * 5_000}"]\n',
-            r"columns\[1\]\.noise: .* no regular expression",
-        ),
-        (_MAPPING.replace('"T"', '"\\u0007"'), "type: a control character"),
-        ('encoding = "klingon"\n' + _MAPPING, "encoding: 'klingon' is no encoding"),
-        (_MAPPING + '[aliases]\ncolumn = "a"\nrelation = "r"\n', "aliases: aliases have no"),
+        ('name = "n"\n', "at least one .*columns.* is needed"),
+        (_MAPPING + 'form = "json"\n', r".*'json'.*\$.columns\[.*form"),
+        (_MAPPING + 'noise = ["("]\n', r".* no regular expression .*\$.columns"),
+        (_MAPPING + f'noise = ["{"(" * 5_000}"]\n', ".* no regular expression"),
+        (_MAPPING + 'typo = "x"\n', ".*unknown field `typo`"),
+        (_MAPPING.replace('"T"', '"\\u0007"'), "the type is a control character"),
+        ('encoding = "klingon"\n' + _MAPPING, "'klingon' is no encoding"),
+        (_MAPPING + '[aliases]\ncolumn = "a"\nrelation = "r"\n', ".*`relation`.*aliases"),
     ],
 )
 def test_bad_mappings(tmp_path: Path, text: str, reason: str) -> None:
@@ -489,10 +461,8 @@ def test_bad_mappings(tmp_path: Path, text: str, reason: str) -> None:
 
 
 def test_mappings_that_come_along_and_missing_columns(database: Database, tmp_path: Path) -> None:
-    assert built_in() == (
-        "chatdoctor", "qa-system-diseases", "qa-system-medical", "qa-system-medical-table",
-    )  # fmt: skip
-    assert [read_mapping(name).type for name in built_in()] == ["Disease", *["疾病"] * 3]
+    assert built_in() == ("chatdoctor", "qa-system-diseases", "qa-system-medical")
+    assert [read_mapping(name).type for name in built_in()] == ["Disease", *["疾病"] * 2]
     with pytest.raises(ConfigurationError, match="one of chatdoctor, qa-system-diseases, qa-sys"):
         read_mapping("no such")
     path = _write(tmp_path, "a.csv", "disease,Symptom\nFlu,['Fever']\n")
@@ -643,6 +613,27 @@ def test_deletion_takes_the_graph_and_nothing_else(
         delete_graph(database, other)
 
 
+def test_what_a_user_adds_stays_and_is_not_counted(
+    database: Database, graph: str, tmp_path: Path
+) -> None:
+    load_english(database, graph, tmp_path)
+    rows(
+        database,
+        "MATCH (a:Entity {graph: $g, key: 'flu'}) CREATE "
+        "(a)-[:MINE]->(:Entity {name: 'mine', graph: $g})",
+        g=graph,
+    )
+    (listed,) = (each for each in graphs(database) if each.name == graph)
+    assert (listed.entities, listed.relationships) == (13, 20)
+    more = _write(tmp_path, "more.tsv", "FLU\thas_symptom\tFever\n")
+    account = load_graph(database, [more], graph, embed=False)
+    assert (account.new, account.entities) == (0, 13)
+    assert _entities(database, graph)["Flu"]["aliases"] == ["Influenza"]
+    delete_graph(database, graph)
+    assert list(_entities(database, graph)) == ["mine"]
+    rows(database, "MATCH (e:Entity {graph: $g}) DETACH DELETE e", g=graph)
+
+
 # --- The commands ---------------------------------------------------------------------------------
 
 
@@ -670,40 +661,11 @@ def test_the_commands(database: Database, graph: str, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     for wrong in (["--graph", graph], [path], [path, "--from-label", "A", "--graph", graph]):
         assert run("load-kg", *wrong).exit_code == 2
-    assert f"{graph}  " in run("corpora").stdout
     listed = {g["name"]: g for g in json.loads(run("corpora", "--graphs", "--json").stdout)}
     assert (listed[graph]["entities"], listed[graph]["relationships"]) == (15, 21)
     assert f"{graph} 2" in run("corpora", "--graphs").stdout
-    for wrong in (
-        ["--graph", graph],
-        ["--yes"],
-        ["--graph", graph, "--document", "x", "--yes"],
-        ["--graph", graph, "--corpus", "x", "--yes"],
-    ):
+    for wrong in (["--graph", graph], ["--yes"], ["--graph", graph, "--corpus", "x", "--yes"]):
         assert run("delete", *wrong).exit_code == 2
     done = run("delete", "--graph", graph, "--yes")
     assert done.stdout == f"Deleted 15 entities and 21 relationships of {graph}.\n"
-    done = run("delete", "--graph", f"{graph} 2", "--yes", "--json")
-    assert json.loads(done.stdout)["relationships"] == 0
-    assert isinstance(run("delete", "--graph", graph, "--yes").exception, GraphError)
-    assert "kgp-neo4j load-kg" in run("load-kg", "--help").stdout
-
-
-# --- Published graphs -----------------------------------------------------------------------------
-
-
-def test_emckg(database: Database, graph: str, tmp_path: Path) -> None:
-    """MindMap's EMCKG where it is at hand, else a made one of the same proportions."""
-    path = _SHARED / "emckg" / "train.txt"
-    if not path.is_file():
-        pairs = {(n % 100, (n * 7) % 1_023) for n in range(2_899)}
-        lines = [
-            line
-            for d, s in sorted(pairs)
-            for line in (f"D_{d}\thas_symptom\tS_{s}\n", f"S_{s}\tpossible_disease\tD_{d}\n")
-        ]
-        path = _write(tmp_path, "train.txt", "".join([*lines, *lines[:4]]))
-    account = load_graph(database, [path], graph, embed=False)
-    assert (account.triples, account.duplicates, account.new) == (5_802, 4, 5_798)
-    assert (account.entities, account.relationships) == (1_123, 5_798)
-    assert "" not in {e["type"] for e in _entities(database, graph).values()}
+    delete_graph(database, f"{graph} 2")

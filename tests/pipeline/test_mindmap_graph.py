@@ -25,6 +25,7 @@ from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.types.errors import ConfigurationError, GraphError
 from kgp_neo4j.types.mindmap import MindMap
 from kgp_neo4j.types.settings import MiningSettings
@@ -138,7 +139,7 @@ def test_a_model_is_asked_once_for_entities_and_once_for_the_answer(
 
 def test_a_chinese_graph_is_read_by_meaning(database: Database, chinese: str) -> None:
     # 没力气, weak in daily words, is in no name of the graph.
-    (linked,) = link(database, chinese, "医生，我没力气")
+    (linked,) = link(open_graph(database, chinese), "医生，我没力气")
     assert (linked.name, linked.by) == ("乏力", "embedding")
     options = {"A": "石桥", "B": "头晕"}
     answer = ask_graph(database, chinese, "脑袋晕乎乎的是什么？", options=options)

@@ -17,6 +17,7 @@ from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
+from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.mindmap import Triple
@@ -57,6 +58,11 @@ def films(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Itera
     delete_graph(database, name)
 
 
+@pytest.fixture(scope="module")
+def graph(database: Database, films: str) -> StoredGraph:
+    return open_graph(database, films)
+
+
 def _id(graph: str, name: str) -> str:
     return entity_id(graph, key_of(name))
 
@@ -79,8 +85,8 @@ def test_packed_rows_have_triples_and_no_embeddings(database: Database, films: s
     near, *_ = database.read_packed("procedures/evidence", entities=ends[:1], graph=films)
     assert "Mara Lindholm" in (Triple(**near["edge"]).head, Triple(**near["edge"]).tail)
     assert (near["source"]["name"], near["source"]["embedding"]) == ("Mara Lindholm", None)
-    vectors = database.read("explore/embeddings", entities=[*ends, "none such"])
-    assert [(row["id"], len(row["embedding"])) for row in vectors] == [(i, 384) for i in ends]
+    found = database.read("explore/entities", entities=[*ends, "none such"])
+    assert [(row["id"], len(row["embedding"])) for row in found] == [(i, 384) for i in ends]
 
 
 @pytest.mark.parametrize("fan", [300, 1])
@@ -160,23 +166,23 @@ def test_relation_path_procedure(database: Database, films: str) -> None:
         database.read("procedures/relation_path", entity="no such", graph=films)
 
 
-def test_names_are_told_from_words(database: Database, films: str) -> None:
+def test_names_are_told_from_words(graph: StoredGraph, films: str) -> None:
     def linked(question: str) -> list[str]:
-        return [entity.name for entity in link(database, films, question) if entity.id]
+        return [entity.name for entity in link(graph, question) if entity.id]
 
     assert linked("who directed the films written by Tove Arnesen") == ["Tove Arnesen"]
     assert linked("in which language is Salt, Wind") == ["Salt, Wind"]
     assert linked("who has written The Grey Harbour") == ["The Grey Harbour"]
 
 
-def test_the_path_asked_for_is_the_evidence(database: Database, films: str) -> None:
-    found = mine(database, films, "who directed the films written by Ivar Quist")
+def test_the_path_asked_for_is_the_evidence(graph: StoredGraph, films: str) -> None:
+    found = mine(graph, "who directed the films written by Ivar Quist")
     best = found.asked[0]
     assert best.steps == (("written_by", False), ("directed_by", True))
     assert [best.end_of(route)[1] for route in best.routes] == ["Mara Lindholm"]
     assert found.evidence[0].nodes == ("Ivar Quist", "Salt, Wind", "Mara Lindholm")
     without = MiningSettings(paths=False)
-    assert mine(database, films, "who directed Salt, Wind", without).asked == ()
+    assert mine(graph, "who directed Salt, Wind", without).asked == ()
 
 
 def test_the_answer_is_at_the_end_of_the_path(database: Database, films: str) -> None:
@@ -205,13 +211,13 @@ def test_values_and_joined_statements(database: Database, films: str) -> None:
     ]
     rows(database, "MATCH (e {id: $id}) REMOVE e.cost", id=entities[0])
     (joined,) = database.read_packed(
-        "explore/joined", entities=entities, others=[_id(films, "Mara Lindholm")], graph=films
+        "explore/between", entities=entities, others=[_id(films, "Mara Lindholm")], graph=films
     )
     assert (joined["entity"], joined["edge"]["relation"]) == (entities[0], "directed_by")
 
 
-def _named(database: Database, films: str, question: str) -> set[str]:
-    best = mine(database, films, question).asked[0]
+def _named(graph: StoredGraph, question: str) -> set[str]:
+    best = mine(graph, question).asked[0]
     return {best.end_of(route)[1] for route in best.routes}
 
 
@@ -262,9 +268,9 @@ def test_values_are_compared(database: Database, films: str, question: str, firs
     assert ask_graph(database, films, question).text.startswith(first)
 
 
-def test_a_text_that_asks_for_no_path_has_none(database: Database, films: str) -> None:
+def test_a_text_that_asks_for_no_path_has_none(graph: StoredGraph) -> None:
     text = "Tove Arnesen and I have been tired, hungry and cold since we ate the soup on Monday"
-    assert mine(database, films, text).asked == ()
+    assert mine(graph, text).asked == ()
 
 
 def test_words_are_read_round_the_entity(encoder: Encoder) -> None:

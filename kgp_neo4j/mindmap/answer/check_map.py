@@ -23,7 +23,7 @@ from kgp_neo4j.mindmap.answer.outline_reply import RawEdge
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
 from kgp_neo4j.types.mindmap import GroundedShare, MapEdge, ReasoningGraph, Status, Triple
 
-__all__ = ["DENIES", "Checker", "grounded_share"]
+__all__ = ["DENIES", "Checker"]
 
 #: Words that deny a relation.
 DENIES = regex.compile(
@@ -64,92 +64,62 @@ class Checker:
         self._question_keys = {self._key(e.name) for e in linked}
         self._shown = {triple.id for triple in reasoning.triples}
         self._between: defaultdict[_Pair, list[Triple]] = defaultdict(list)
-        self.entities: set[str] = {e for e in self._question_keys if e} | set(self._merged)
-        self.relations: set[str] = set()
-        seen: set[str] = set()
-        for triple in (*reasoning.triples, *beyond):
-            if triple.id not in seen:
-                seen.add(triple.id)
-                self._add(triple)
-        self._both_ways, self._inverses = self._directions()
-
-    def _add(self, triple: Triple) -> None:
-        pair = self._key(triple.head), self._key(triple.tail)
-        self._between[pair].append(triple)
-        self.entities.update(pair)
-        self.relations.add(same_relation(triple.relation))
+        for triple in {t.id: t for t in (*beyond, *reasoning.triples)}.values():
+            self._between[self._key(triple.head), self._key(triple.tail)].append(triple)
+        pairs = self._between
+        self.entities = {*self._question_keys, *self._merged, *(e for pair in pairs for e in pair)}
+        self.entities.discard("")
+        relations = {pair: {same_relation(t.relation) for t in pairs[pair]} for pair in pairs}
+        self.relations: set[str] = set().union(*relations.values())
+        self._both_ways = {r for r in self.relations if _BOTH_WAYS.search(r)}
+        self._inverses: set[_Pair] = set()
+        for (head, tail), forward in relations.items():
+            back = relations.get((tail, head), set())
+            self._both_ways |= forward & back
+            self._inverses |= {(a, b) for a in forward for b in back if a != b}
 
     def _key(self, name: str) -> str:
         key = same(name)
         return self._merged.get(key, key)
-
-    def _directions(self) -> tuple[set[str], set[_Pair]]:
-        """Return the symmetric relations, and the pairs of relations that are inverses."""
-        both: set[str] = set()
-        inverses: set[_Pair] = set()
-        for (head, tail), triples in self._between.items():
-            there = {same_relation(t.relation) for t in triples}
-            back = {same_relation(t.relation) for t in self._between.get((tail, head), ())}
-            both |= there & back
-            inverses |= {(a, b) for a in there for b in back if a != b}
-        both |= {r for r in self.relations if _BOTH_WAYS.search(r)}
-        return both, inverses
-
-    def known(self, name: str) -> bool:
-        """Return whether the evidence has an entity of this name."""
-        return self._key(name) in self.entities
 
     def check(self, edges: Sequence[RawEdge]) -> tuple[MapEdge, ...]:
         """Return the edges in their order, each with its status and a note."""
         return tuple(map(self._checked, edges))
 
     def _checked(self, edge: RawEdge) -> MapEdge:
-        head, tail, relation = (
-            self._key(edge.head),
-            self._key(edge.tail),
-            same_relation(edge.relation),
-        )
-        there = self._between.get((head, tail), [])
+        head, tail = self._key(edge.head), self._key(edge.tail)
+        forward = self._between.get((head, tail), [])
         back = self._between.get((tail, head), [])
-        if there or back:
-            return self._check_joined(edge, relation, there, back)
-        if (head in _ASKER and tail in self._question_keys) or (
-            tail in _ASKER and head in self._question_keys
-        ):
+        if forward or back:
+            return self._check_joined(edge, forward, back)
+        question = self._question_keys
+        if (head in _ASKER and tail in question) or (tail in _ASKER and head in question):
             return _edge_with(edge, "question", (), "the question says so")
-        return _edge_with(edge, "model", (), self._ungrounded_note(edge, head, tail))
-
-    def _ungrounded_note(self, edge: RawEdge, head: str, tail: str) -> str:
-        missing = [
-            name for name, key in ((edge.head, head), (edge.tail, tail)) if key not in self.entities
-        ]
+        ends = {edge.head: head, edge.tail: tail}
+        missing = [repr(name) for name, key in ends.items() if key not in self.entities]
+        note = "the evidence holds both, but does not join them"
         if missing:
-            return f"the evidence holds no {' and no '.join(repr(name) for name in missing)}"
-        return "the evidence holds both, but does not join them"
+            note = f"the evidence holds no {' and no '.join(missing)}"
+        return _edge_with(edge, "model", (), note)
 
-    def _check_joined(
-        self, edge: RawEdge, relation: str, there: list[Triple], back: list[Triple]
-    ) -> MapEdge:
+    def _check_joined(self, edge: RawEdge, forward: list[Triple], back: list[Triple]) -> MapEdge:
         """Check an edge between two entities that the graph joins in some way."""
-        joining = [*there, *back]
-        known_relation = relation if relation in self.relations else None
-        if DENIES.search(edge.relation) and known_relation is None:
-            return _edge_with(
-                edge, "contradicts", joining, f"the graph says: {_triples_text(joining)}"
-            )
-        if known_relation is None:  # in the model's own words, or with no relation at all
-            note = "" if not relation else "the relation is in the model's words"
+        joining = [*forward, *back]
+        relation = same_relation(edge.relation)
+        if relation not in self.relations:  # in the model's own words, or with no relation at all
+            if DENIES.search(edge.relation):
+                note = f"the graph says: {_triples_text(joining)}"
+                return _edge_with(edge, "contradicts", joining, note)
+            note = "the relation is in the model's words" if relation else ""
             return self._grounded(edge, joining, note)
-        if exact := [t for t in there if same_relation(t.relation) == known_relation]:
+        if exact := [t for t in forward if same_relation(t.relation) == relation]:
             return self._grounded(edge, exact, "")
-        turned = [t for t in back if same_relation(t.relation) == known_relation]
-        if turned and known_relation in self._both_ways:
-            return self._grounded(edge, turned, "")
-        if turned:
+        if turned := [t for t in back if same_relation(t.relation) == relation]:
+            if relation in self._both_ways:
+                return self._grounded(edge, turned, "")
             note = f"the other way round: {_triples_text(turned)}"
             return _edge_with(edge, "contradicts", turned, note)
-        inverse = [t for t in back if (same_relation(t.relation), known_relation) in self._inverses]
-        if inverse:
+        if inverse := [t for t in back if (same_relation(t.relation), relation) in self._inverses]:
             return self._grounded(edge, inverse, f"as the inverse of: {_triples_text(inverse)}")
         return _edge_with(edge, "contradicts", joining, f"the graph says: {_triples_text(joining)}")
 
@@ -159,6 +129,18 @@ class Checker:
             note = f"{note}; {beyond}" if note else beyond
         return _edge_with(edge, "grounded", triples, note)
 
+    def grounded_share(self, edges: Sequence[MapEdge]) -> GroundedShare:
+        """Return how much of a mind map is grounded, without edges that restate the question."""
+        claims = [edge for edge in edges if edge.status != "question"]
+        names = {same(name) for edge in claims for name in (edge.head, edge.tail)}
+        return GroundedShare(
+            edges=len(claims),
+            grounded=sum(edge.status == "grounded" for edge in claims),
+            contradicted=sum(edge.status == "contradicts" for edge in claims),
+            names=len(names),
+            known=sum(self._merged.get(name, name) in self.entities for name in names),
+        )
+
 
 def _edge_with(edge: RawEdge, status: Status, triples: Sequence[Triple], note: str) -> MapEdge:
     ids = tuple(dict.fromkeys(t.id for t in triples))
@@ -167,16 +149,3 @@ def _edge_with(edge: RawEdge, status: Status, triples: Sequence[Triple], note: s
 
 def _triples_text(triples: Sequence[Triple]) -> str:
     return "; ".join(f"{t.head} – {readable(t.relation)} → {t.tail}" for t in triples[:3])
-
-
-def grounded_share(edges: Sequence[MapEdge], checker: Checker) -> GroundedShare:
-    """Return how much of a mind map is grounded; edges that only restate the question count not."""
-    claims = [edge for edge in edges if edge.status != "question"]
-    names = {same(name): name for edge in claims for name in (edge.head, edge.tail)}
-    return GroundedShare(
-        edges=len(claims),
-        grounded=sum(edge.status == "grounded" for edge in claims),
-        contradicted=sum(edge.status == "contradicts" for edge in claims),
-        names=len(names),
-        known=sum(checker.known(name) for name in names.values()),
-    )

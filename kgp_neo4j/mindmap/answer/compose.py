@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.same_names import is_chinese, same
+from kgp_neo4j.mindmap.answer.same_names import listed, same
+from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.types.mindmap import (
     Candidate,
     Facts,
@@ -18,7 +19,7 @@ from kgp_neo4j.types.mindmap import (
     Triple,
 )
 
-__all__ = ["composed_edges", "composed_text", "rank_candidates", "route_text", "with_merged_names"]
+__all__ = ["composed_edges", "composed_text", "rank_candidates", "route_text"]
 
 _MOST_CANDIDATES = 5
 _MOST_NAMES = 8
@@ -29,7 +30,10 @@ _MOST_HOPS = 2
 #: Least share of triples with an end of one type, for candidates to be of that type.
 _TYPE_SHARE = 0.9
 
+#: Triples by the keys of their ends.
 _Links = Mapping[str, Sequence[Triple]]
+#: Names and types of entities by their keys, in the order of the evidence.
+_Names = Mapping[str, tuple[str, str]]
 
 
 def rank_candidates(
@@ -41,9 +45,7 @@ def rank_candidates(
     graph); where there is no such type, the fewest entities that together touch all triples. Each
     is scored by the question entities within two hops. No rule depends on the graph's vocabulary.
     """
-    triples = with_merged_names(reasoning)
-    if not triples:
-        return ()
+    triples = _with_merged_names(reasoning)
     links: dict[str, list[Triple]] = defaultdict(list)
     names: dict[str, tuple[str, str]] = {}
     for triple in triples:
@@ -51,40 +53,36 @@ def rank_candidates(
         links[_tail(triple)].append(triple)
         names.setdefault(_head(triple), (triple.head, triple.head_type))
         names.setdefault(_tail(triple), (triple.tail, triple.tail_type))
-    question_entities = _question_entities(reasoning.entities, names)
-    routes = {entity: _routes(entity, links) for entity in question_entities}
-    order = {key: at for at, key in enumerate(names)}
-    ranking: list[tuple[float, int, int, str]] = []
-    for key in _possible(triples, names, question_entities):
-        score = 0.0
-        for entity, (_, weight) in question_entities.items():
-            if key in routes[entity]:
-                score += weight / max(len(routes[entity][key]), 1) ** 2
-        if score > 0:
-            ranking.append((-score, -len(links[key]), order[key], key))
-    ranking.sort()
-    best = -ranking[0][0] if ranking else 0.0
-    chosen = [(key, -score) for score, _, _, key in ranking if -score >= _SCORE_SHARE * best][
-        :limit
-    ]
+    weights = _question_entities(reasoning.entities, names)
+    routes = {entity: _routes(entity, links) for entity in weights}
+    scores: dict[str, float] = {}
+    for key in _possible(triples, names, weights):
+        reached = [entity for entity in weights if key in routes[entity]]
+        scores[key] = sum(weights[e][1] / max(len(routes[e][key]), 1) ** 2 for e in reached)
+    order = list(names)
+    best = max(scores.values(), default=0.0)
+    ranked = sorted(
+        (key for key, score in scores.items() if score > 0 and score >= _SCORE_SHARE * best),
+        key=lambda key: (-scores[key], -len(links[key]), order.index(key)),
+    )
     return tuple(
         Candidate(
             name=names[key][0],
             id=key,
             type=names[key][1],
-            score=round(score, 4),
-            support=_support(key, question_entities, routes),
-            facts=_facts(key, links[key], set(question_entities)),
+            score=round(scores[key], 4),
+            support=_support(key, weights, routes),
+            facts=_facts(key, links[key], set(weights)),
         )
-        for key, score in chosen
+        for key in ranked[:limit]
     )
 
 
-def with_merged_names(reasoning: ReasoningGraph) -> tuple[Triple, ...]:
+def _with_merged_names(reasoning: ReasoningGraph) -> list[Triple]:
     """Return the triples with merged entities under their representative's name and id."""
     ends = {t.head: (t.head_id, t.head_type) for t in reasoning.triples}
     ends |= {t.tail: (t.tail_id, t.tail_type) for t in reasoning.triples}
-    renamed: list[Triple] = []
+    renamed = []
     for triple in reasoning.triples:
         head = reasoning.merged.get(triple.head, triple.head)
         tail = reasoning.merged.get(triple.tail, triple.tail)
@@ -94,7 +92,7 @@ def with_merged_names(reasoning: ReasoningGraph) -> tuple[Triple, ...]:
             triple = replace(triple, tail=tail, tail_id=ends[tail][0], tail_type=ends[tail][1])
         if _head(triple) != _tail(triple):
             renamed.append(triple)
-    return tuple(renamed)
+    return renamed
 
 
 def _head(triple: Triple) -> str:
@@ -106,77 +104,59 @@ def _tail(triple: Triple) -> str:
 
 
 def _question_entities(
-    entities: Sequence[LinkedEntity], names: Mapping[str, tuple[str, str]]
+    entities: Sequence[LinkedEntity], names: _Names
 ) -> dict[str, tuple[str, float]]:
     """Return the question's entities that are in the evidence: name and weight by key."""
-    found: dict[str, tuple[str, float]] = {}
+    weights: dict[str, tuple[str, float]] = {}
     for entity in entities:
         key = entity.id if entity.id in names else same(entity.name)
-        if entity.name and key in names and key not in found:
-            found[key] = entity.name, max(min(entity.score, 1.0), 0.1)
-    return found
+        if entity.name and key in names:
+            weights.setdefault(key, (entity.name, max(min(entity.score, 1.0), 0.1)))
+    return weights
 
 
 def _routes(entity: str, links: _Links) -> dict[str, tuple[Triple, ...]]:
     """Return the shortest route from an entity to each one within reach."""
-    found: dict[str, tuple[Triple, ...]] = {entity: ()}
-    left = deque([entity])
-    while left:
-        here = left.popleft()
-        if len(found[here]) == _MOST_HOPS:
-            continue
-        for triple in links.get(here, ()):
+    routes: dict[str, tuple[Triple, ...]] = {entity: ()}
+    queue = deque([entity])
+    while queue:
+        here = queue.popleft()
+        for triple in links.get(here, ()) if len(routes[here]) < _MOST_HOPS else ():
             other = _tail(triple) if _head(triple) == here else _head(triple)
-            if other not in found:
-                found[other] = (*found[here], triple)
-                left.append(other)
-    return found
+            if other not in routes:
+                routes[other] = (*routes[here], triple)
+                queue.append(other)
+    return routes
 
 
-def _possible(
-    triples: Sequence[Triple],
-    names: Mapping[str, tuple[str, str]],
-    question_entities: Mapping[str, object],
-) -> list[str]:
+def _possible(triples: Sequence[Triple], names: _Names, weights: Mapping[str, object]) -> list[str]:
     """Return the keys of the entities that can be candidates."""
-    types = {kind for _, kind in names.values() if kind}
-    covered = {t: sum(t in (x.head_type, x.tail_type) for x in triples) for t in types}
-    covering = [t for t in types if covered[t] >= _TYPE_SHARE * len(triples)]
+    sizes = Counter(type_ for _, type_ in names.values() if type_)
+    covered = {t: sum(t in (x.head_type, x.tail_type) for x in triples) for t in sizes}
+    covering = [t for t in sizes if covered[t] >= _TYPE_SHARE * len(triples)]
     if covering:
-        size = {t: sum(kind == t for _, kind in names.values()) for t in covering}
-        kind = min(covering, key=lambda t: (size[t], t))
-        return [key for key, (_, type_) in names.items() if type_ == kind]
-    return _cover(triples, names, question_entities)
-
-
-def _cover(
-    triples: Sequence[Triple],
-    names: Mapping[str, tuple[str, str]],
-    question_entities: Mapping[str, object],
-) -> list[str]:
-    """Choose entities greedily until they touch all triples; those not in the question first."""
-    left = {(_head(t), _tail(t)) for t in triples}
+        fewest = min(covering, key=lambda type_: (sizes[type_], type_))
+        return [key for key, (_, type_) in names.items() if type_ == fewest]
+    # Chosen greedily until they touch all triples; those not in the question first.
+    pairs = {(_head(t), _tail(t)) for t in triples}
     order = {key: at for at, key in enumerate(names)}
     cover: list[str] = []
-    while left:
-        counts: dict[str, int] = defaultdict(int)
-        for pair in left:
-            for key in set(pair):
-                counts[key] += 1
-        best = max(counts, key=lambda key: (counts[key], key not in question_entities, -order[key]))
+    while pairs:
+        counts = Counter(key for pair in pairs for key in pair)
+        best = max(counts, key=lambda key: (counts[key], key not in weights, -order[key]))
         cover.append(best)
-        left = {pair for pair in left if best not in pair}
+        pairs = {pair for pair in pairs if best not in pair}
     return cover
 
 
 def _support(
     key: str,
-    question_entities: Mapping[str, tuple[str, float]],
+    weights: Mapping[str, tuple[str, float]],
     routes: Mapping[str, Mapping[str, tuple[Triple, ...]]],
 ) -> tuple[Support, ...]:
     supports = [
         Support(name, routes[entity][key], route_text(name, routes[entity][key]))
-        for entity, (name, _) in question_entities.items()
+        for entity, (name, _) in weights.items()
         if key in routes[entity]
     ]
     return tuple(sorted(supports, key=lambda support: len(support.route)))
@@ -187,12 +167,9 @@ def route_text(start: str, route: Sequence[Triple]) -> str:
     parts, here = [start], same(start)
     for triple in route:
         phrase = readable(triple.relation)
-        if same(triple.head) == here:
-            parts.append(f" – {phrase} → {triple.tail}")
-            here = same(triple.tail)
-        else:
-            parts.append(f" ← {phrase} – {triple.head}")
-            here = same(triple.head)
+        forward = same(triple.head) == here
+        here = same(triple.tail if forward else triple.head)
+        parts.append(f" – {phrase} → {triple.tail}" if forward else f" ← {phrase} – {triple.head}")
     return "".join(parts)
 
 
@@ -203,9 +180,8 @@ def _facts(key: str, triples: Sequence[Triple], question_entities: set[str]) -> 
     for triple in triples:
         inward = _head(triple) != key
         other = _head(triple) if inward else _tail(triple)
-        if other in question_entities or (inward and other in outward):
-            continue
-        groups.setdefault((triple.relation, inward), []).append(triple)
+        if other not in question_entities and not (inward and other in outward):
+            groups.setdefault((triple.relation, inward), []).append(triple)
     return tuple(
         Facts(
             relation=relation,
@@ -222,43 +198,29 @@ def _facts(key: str, triples: Sequence[Triple], question_entities: set[str]) -> 
 
 
 def composed_text(question: str, reasoning: ReasoningGraph, candidates: Sequence[Candidate]) -> str:
-    """Return the answer in words, in the language of the question; empty without evidence."""
+    """Return the answer in words, in the language of the question."""
+    chinese = is_han(question)
     if not candidates:
-        return ""
-    chinese = is_chinese(question)
+        nothing = "知识图谱中没有与问题相关的内容。"
+        return nothing if chinese else "The graph holds nothing on this question."
     linked = sum(1 for e in reasoning.entities if e.id)
-    first, blocks = candidates[0], []
-    top = [c.name for c in candidates if c.score == first.score]
-    if chinese:
-        head = f"证据最支持：{'、'.join(top)}"
-        head += f"（问题中的 {linked} 个实体里有 {len(first.support)} 个指向它）。"
-    else:
-        head = (
-            f"The evidence points most to {_joined(top)} "
-            f"({len(first.support)} of {linked} entities of the question speak for "
-            f"{'it' if len(top) == 1 else 'each'})."
-        )
+    support = len(candidates[0].support)
+    top = [c.name for c in candidates if c.score == candidates[0].score]
+    lines = [
+        f"证据最支持：{'、'.join(top)}（问题中的 {linked} 个实体里有 {support} 个指向它）。"
+        if chinese
+        else f"The evidence points most to {listed(top)} ({support} of {linked} entities of the "
+        f"question speak for {'it' if len(top) == 1 else 'each'})."
+    ]
+    label, named = ("依据", "问题中提到") if chinese else ("supported by", "named in the question")
     for number, candidate in enumerate(candidates, 1):
-        blocks.append(f"{number}. {candidate.name}{_type_note(candidate)}")
-        for support in candidate.support:
-            if support.route:
-                label = "依据" if chinese else "supported by"
-                blocks.append(f"   {label}: {support.text}")
-            else:
-                blocks.append("   问题中提到" if chinese else "   named in the question")
+        type_ = f" ({readable(candidate.type)})" if candidate.type else ""
+        lines.append(f"{number}. {candidate.name}{type_}")
+        lines += [f"   {label}: {s.text}" if s.route else f"   {named}" for s in candidate.support]
         for facts in candidate.facts:
-            names = _first_names(facts.names, chinese)
             arrow = f"{facts.phrase} ←" if facts.inward else facts.phrase
-            blocks.append(f"   {arrow}: {names}")
-    return "\n".join([head, *blocks])
-
-
-def _type_note(candidate: Candidate) -> str:
-    return f" ({readable(candidate.type)})" if candidate.type else ""
-
-
-def _joined(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+            lines.append(f"   {arrow}: {_first_names(facts.names, chinese)}")
+    return "\n".join(lines)
 
 
 def _first_names(names: Sequence[str], chinese: bool) -> str:
@@ -273,18 +235,13 @@ def _first_names(names: Sequence[str], chinese: bool) -> str:
 
 
 def composed_edges(
-    candidates: Sequence[Candidate], triples: Sequence[Triple]
+    candidates: Sequence[Candidate], reasoning: ReasoningGraph
 ) -> tuple[MapEdge, ...]:
     """Return the mind map of a composed answer: the routes to the candidates, and their facts."""
-    by_id = {triple.id: triple for triple in triples}
-    ids: dict[str, None] = {}
-    for candidate in candidates:
-        for support in candidate.support:
-            ids |= dict.fromkeys(t.id for t in support.route)
-    for candidate in candidates:
-        for facts in candidate.facts:
-            ids |= dict.fromkeys(facts.triples)
+    ids = [t.id for c in candidates for support in c.support for t in support.route]
+    ids += [id_ for c in candidates for facts in c.facts for id_ in facts.triples]
+    by_id = {triple.id: triple for triple in _with_merged_names(reasoning)}
     return tuple(
         MapEdge(t.head, t.relation, t.tail, "grounded", (t.id,))
-        for t in (by_id[i] for i in ids if i in by_id)
+        for t in (by_id[i] for i in dict.fromkeys(ids) if i in by_id)
     )

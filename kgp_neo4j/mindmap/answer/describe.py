@@ -51,29 +51,31 @@ def describe(
     where both are in the evidence, of one type, and alike in numbers and single letters. The
     direction of a relation within a sentence is not checked.
     """
-    types = {
-        n: k for t in reasoning.triples for n, k in ((t.head, t.head_type), (t.tail, t.tail_type))
-    }
+    types = {t.head: t.head_type for t in reasoning.triples}
+    types |= {t.tail: t.tail_type for t in reasoning.triples}
     known = {same(reasoning.merged.get(name, name)): name for name in types}
+    asked = {entity.name for entity in reasoning.entities if entity.id}
     described: list[str] = []
     merged = dict(reasoning.merged)
-    for path in (True, False):
-        evidence = [each for each in reasoning.evidence if (each.kind == "path") == path]
+    for kind in ("Path", "Neighbour"):
+        evidence = [e for e in reasoning.evidence if (e.kind == "path") == (kind == "Path")]
         lines = [plain(route) for route in routes(evidence, reasoning.merged)]
         if not lines:
             continue
-        kind = "Path-based" if path else "Neighbour-based"
         numbered = "\n".join(f"{at}. {line}" for at, line in enumerate(lines, 1))
-        prompt = (
-            f"{_PROMPT}\nQuestion:\n{question.strip()}\n\n{kind} evidence:\n{numbered}\n\nReply:"
+        sentences_by_number, pairs = _parsed(
+            write(
+                f"{_PROMPT}\nQuestion:\n{question.strip()}\n\n{kind}-based evidence:\n{numbered}"
+                "\n\nReply:"
+            )
         )
-        said, pairs = _parsed(write(prompt))
-        described += [
-            text if (text := said.get(at, "")) and _is_carried(text, line, known) else line
-            for at, line in enumerate(lines, 1)
-        ]
+        for at, line in enumerate(lines, 1):
+            sentence = sentences_by_number.get(at, "")
+            described.append(sentence if _is_carried(sentence, line, known) else line)
         for pair in pairs:
-            _merge(pair, known, types, merged, {e.name for e in reasoning.entities if e.id})
+            names = [known.get(same(name), "") for name in pair]
+            if all(names) and types[names[0]] == types[names[1]]:
+                _merge([merged.get(name, name) for name in names], merged, asked)
     return replace(
         reasoning,
         routes=tuple(routes(reasoning.evidence, merged)),
@@ -85,7 +87,7 @@ def describe(
 
 def _parsed(reply: str) -> tuple[dict[int, str], list[tuple[str, str]]]:
     """Return the sentences of a reply by number, and its pairs of names."""
-    said: dict[int, str] = {}
+    numbered: dict[int, str] = {}
     pairs: list[tuple[str, str]] = []
     in_pairs = False
     for line in map(plain, reply.splitlines()):
@@ -93,35 +95,26 @@ def _parsed(reply: str) -> tuple[dict[int, str], list[tuple[str, str]]]:
             in_pairs = True
         elif in_pairs and (pair := _PAIR.match(line)):
             pairs.append((pair[1], pair[2]))
-        elif not in_pairs and (found := _NUMBERED.match(line)):
-            said.setdefault(int(found[1]), found[2])
-    return said, pairs
+        elif not in_pairs and (sentence := _NUMBERED.match(line)):
+            numbered.setdefault(int(sentence[1]), sentence[2])
+    return numbered, pairs
 
 
 def _is_carried(sentence: str, route: str, known: Mapping[str, str]) -> bool:
     longest = max(map(len, known), default=0)
     named, meant = (set(names_within(same(text), known, longest)) for text in (sentence, route))
     return (
-        named == meant
+        bool(sentence)
+        and named == meant
         and set(_NUMBER.findall(sentence)) <= set(_NUMBER.findall(route))
         and (not DENIES.search(sentence) or DENIES.search(route) is not None)
     )
 
 
-def _merge(
-    pair: Sequence[str],
-    known: Mapping[str, str],
-    types: Mapping[str, str],
-    merged: dict[str, str],
-    asked: set[str],
-) -> None:
-    """Add a pair of names to those merged, where they may mean the same."""
-    names = [known.get(same(name), "") for name in pair]
-    one, other = (merged.get(name, name) for name in names)
-    if not all(names) or one == other or {one, other} <= asked:
+def _merge(names: Sequence[str], merged: dict[str, str], asked: set[str]) -> None:
+    """Add two names to those merged, where they may mean the same."""
+    if names[0] == names[1] or {*names} <= asked or not may_be_same(*names):
         return
-    if types[names[0]] != types[names[1]] or not may_be_same(one, other):
-        return
-    kept, gone = sorted((one, other), key=lambda name: (name not in asked, len(name), name))
-    merged.update({name: kept for name, to in merged.items() if to == gone})
-    merged[gone] = kept
+    kept, other = sorted(names, key=lambda name: (name not in asked, len(name), name))
+    merged.update({name: kept for name, to in merged.items() if to == other})
+    merged[other] = kept

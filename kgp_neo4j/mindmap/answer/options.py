@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import regex
 
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.compose import route_text
-from kgp_neo4j.mindmap.link.linking import graph_and_encoder, link
-from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.mindmap.link.linking import link
+from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.mindmap import LinkedEntity, OptionScore, ReasoningGraph, Triple
 
@@ -62,11 +62,7 @@ def asks_for_the_odd_one(question: str) -> bool:
 
 
 def score_options(
-    database: Database,
-    graph: str,
-    reasoning: ReasoningGraph,
-    options: Mapping[str, str],
-    question: str,
+    graph: StoredGraph, reasoning: ReasoningGraph, options: Mapping[str, str], question: str
 ) -> tuple[OptionScore, ...]:
     """Return the options of a question with their scores, in their order.
 
@@ -77,39 +73,26 @@ def score_options(
     others.
     """
     question_entities = [e for e in reasoning.entities if e.id]
-    linked = {label: _linked(database, graph, text) for label, text in options.items()}
-    targets = sorted({e.id for entities in linked.values() for e in entities})
-    sources = [e.id for e in question_entities]
-    found: dict[tuple[str, str], tuple[float, str, tuple[str, ...]]] = {}
-    if sources and targets:
-        for row in database.read("mindmap/reach", sources=sources, targets=targets, graph=graph):
-            triples = tuple(Triple(**triple) for triple in row["triples"])
-            text = route_text(row["start"], triples)
-            ids = tuple(triple.id for triple in triples)
-            found[row["source"], row["target"]] = row["weight"], text, ids
-    likeness = _likeness(graph_and_encoder(database, graph).encoder, question, options)
-    return tuple(
-        replace(
-            _scored(label, text, linked[label], question_entities, found),
-            likeness=round(likeness[label], 6),
-        )
+    linked = {
+        label: [entity for entity in link(graph, text) if entity.id]
         for label, text in options.items()
+    }
+    rows = graph.database.read(
+        "mindmap/reach",
+        graph=graph.name,
+        sources=[e.id for e in question_entities],
+        targets=sorted({e.id for entities in linked.values() for e in entities}),
     )
-
-
-def _likeness(
-    encoder: Encoder | None, question: str, options: Mapping[str, str]
-) -> dict[str, float]:
-    if encoder is None or len(options) < 2:
-        return dict.fromkeys(options, 0.0)
-    asked, *vectors = encoder.encode([question, *options.values()])
-    alike = np.stack(vectors) @ np.stack(vectors).T
-    others = (alike.sum(axis=1) - alike.diagonal()) / (len(options) - 1)
-    return dict(zip(options, (np.stack(vectors) @ asked - others).tolist(), strict=True))
-
-
-def _linked(database: Database, graph: str, text: str) -> list[LinkedEntity]:
-    return [entity for entity in link(database, graph, text) if entity.id]
+    reached = {(row["source"], row["target"]): row for row in rows}
+    labels, texts = list(options), list(options.values())
+    alike = graph.similarity(texts, texts)
+    others = (alike.sum(axis=1) - alike.diagonal()) / max(len(texts) - 1, 1)
+    likeness = (graph.similarity(texts, [question])[:, 0] - others).tolist()
+    scored = []
+    for label, like in zip(labels, np.round(likeness, 6).tolist(), strict=True):
+        score = _scored(label, options[label], linked[label], question_entities, reached)
+        scored.append(replace(score, likeness=like))
+    return tuple(scored)
 
 
 def _scored(
@@ -117,25 +100,28 @@ def _scored(
     text: str,
     linked: Sequence[LinkedEntity],
     question_entities: Sequence[LinkedEntity],
-    found: Mapping[tuple[str, str], tuple[float, str, tuple[str, ...]]],
+    reached: Mapping[tuple[str, str], Mapping[str, Any]],
 ) -> OptionScore:
     score = 0.0
     routes: list[tuple[int, str]] = []
     ids: list[str] = []
     for source in question_entities:
-        reached = [
+        # The score of a link, times the share of the option's text that it covers.
+        ways = [
             (
-                _link_score(entity, text) * found[source.id, entity.id][0],
-                *found[source.id, entity.id][1:],
+                entity.score * min(len(entity.surface) / max(len(text.strip()), 1), 1.0)
+                * reached[source.id, entity.id]["weight"],
+                reached[source.id, entity.id],
             )
             for entity in linked
-            if (source.id, entity.id) in found
-        ]
-        if reached:
-            weight, route, triples = max(reached, key=lambda way: way[0])
+            if (source.id, entity.id) in reached
+        ]  # fmt: skip
+        if ways:
+            weight, row = max(ways, key=lambda way: way[0])
+            triples = [Triple(**triple) for triple in row["triples"]]
             score += source.score * weight
-            routes.append((len(triples), route))
-            ids += triples
+            routes.append((len(triples), route_text(row["start"], triples)))
+            ids += [triple.id for triple in triples]
     return OptionScore(
         label=label,
         text=text,
@@ -144,11 +130,6 @@ def _scored(
         routes=tuple(route for _, route in sorted(routes, key=lambda pair: pair[0])),
         triples=tuple(dict.fromkeys(ids)),
     )
-
-
-def _link_score(entity: LinkedEntity, text: str) -> float:
-    """Return the score of a link, times the share of the option's text that it covers."""
-    return entity.score * min(len(entity.surface) / max(len(text.strip()), 1), 1.0)
 
 
 def best_option(options: Sequence[OptionScore], question: str) -> tuple[str, bool, tuple[str, ...]]:
@@ -206,8 +187,8 @@ def read_choice(reply: str, options: Mapping[str, str]) -> str:
     if not regex.match(rf"\W*({labels})\s*[:：].*\n+\W*({labels})\s*[:：]", reply):
         several = rf"\s*[、,，和及&]\s*(?:{labels})\b"
         begins = rf"{_OPENING}({labels})(?!\s?[\p{{Latin}}\p{{N}}])(?!{several})"
-        if found := regex.match(begins, reply, regex.IGNORECASE):
-            return str(found[1]).upper()
+        if match := regex.match(begins, reply, regex.IGNORECASE):
+            return str(match[1]).upper()
     first = concluded = ""
     for sentence in _SENTENCE.split(reply):
         if of_one.match(sentence) or _REJECTS.search(sentence):

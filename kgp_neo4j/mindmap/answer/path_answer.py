@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.compose import route_text
+from kgp_neo4j.mindmap.answer.same_names import listed
 from kgp_neo4j.mindmap.explore.asked_paths import asks_yes_or_no
 from kgp_neo4j.types.mindmap import Comparison, MapEdge, ReasoningGraph, RelationPath, Triple
 
-__all__ = ["PathAnswer", "answer_by_path", "path_text"]
+__all__ = ["answer_by_path", "path_text"]
 
 #: Below the first probability no path counts as the one asked for, below the second it does not
 #: for certain; chosen on development questions of PathQuestion and of a film graph.
 _LEAST = 0.2
 _CERTAIN = 0.5
-_MOST_NAMES = 20
 _MOST_ROUTES = 5
 _COUNTS = regex.compile(r"^\W*(?:how many|what number of|what is the number of|count)\b", regex.I)
 
-
-@dataclass(frozen=True, slots=True)
-class PathAnswer:
-    """An answer in words with the edges of its mind map; no edges where the graph does not say."""
-
-    text: str
-    edges: tuple[MapEdge, ...] = ()
+#: An answer in words with the edges of its mind map; no edges where the graph does not say.
+PathAnswer = tuple[str, tuple[MapEdge, ...]]
+_UNKNOWN: PathAnswer = ("The graph does not say.", ())
 
 
 def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | None:
@@ -46,32 +42,29 @@ def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | Non
     if asks_yes_or_no(question) and sum(1 for e in reasoning.entities if e.id) > 1:
         best = max(reasoning.asked, key=lambda path: (bool(path.reaches), path.score))
         if best.score < _LEAST:
-            return PathAnswer("The graph does not say.")
+            return _UNKNOWN
         if not best.reaches:
             return _answer("No, by what the graph holds.", best)
-        routes = tuple(r for r in best.routes if best.end_of(r)[1] in best.reaches)
-        if routes:
+        if routes := tuple(r for r in best.routes if best.end_of(r)[1] in best.reaches):
             best = replace(best, routes=routes, ends=len(routes))
-        return _answer(f"Yes: {_joined(best.reaches)}.", best)
+        return _answer(f"Yes: {listed(best.reaches)}.", best)
     if best.score < _LEAST or (best.unknown and not best.routes):
-        return PathAnswer("The graph does not say.")
+        return _UNKNOWN
     if not best.routes:
         return _answer(f"None: the graph knows of no {best.restricted} there.", best)
-    names = list(dict.fromkeys(best.end_of(route)[1] for route in best.routes))
-    if _COUNTS.search(question):
-        return _answer(f"{best.ends}: {_joined(names, best.ends)}.", best)
-    return _answer(f"{_joined(names, best.ends)}.", best)
+    names = listed(
+        list(dict.fromkeys(best.end_of(route)[1] for route in best.routes)), count=best.ends
+    )
+    return _answer(f"{best.ends}: {names}." if _COUNTS.search(question) else f"{names}.", best)
 
 
 def _compared(comparison: Comparison) -> PathAnswer:
     if not comparison.chosen:
-        return PathAnswer("The graph does not say.")
-    values = [
-        f"   {name}: {value}"
-        for name, value in zip(comparison.entities, comparison.values, strict=True)
-    ]
-    said = f"{_joined(comparison.chosen)}, by {readable(comparison.relation)}:"
-    return PathAnswer("\n".join([said, *values]), _edges(comparison.triples))
+        return _UNKNOWN
+    lines = [f"{listed(comparison.chosen)}, by {readable(comparison.relation)}:"]
+    for name, value in zip(comparison.entities, comparison.values, strict=True):
+        lines.append(f"   {name}: {value}")
+    return "\n".join(lines), _edges(comparison.triples)
 
 
 def path_text(path: RelationPath) -> str:
@@ -84,24 +77,17 @@ def path_text(path: RelationPath) -> str:
     return path.entity + "".join(steps) + restricted
 
 
-def _answer(said: str, path: RelationPath) -> PathAnswer:
-    said = said if path.score >= _CERTAIN else f"Not certain: {said}"
-    lines = [said, f"By the relation path {path_text(path)} ({path.score:.0%} likely):"]
+def _answer(text: str, path: RelationPath) -> PathAnswer:
+    lines = [text if path.score >= _CERTAIN else f"Not certain: {text}"]
+    lines.append(f"By the relation path {path_text(path)} ({path.score:.0%} likely):")
     lines += [f"   {route_text(path.entity, route)}" for route in path.routes[:_MOST_ROUTES]]
     if path.ends > _MOST_ROUTES:
         lines.append(f"   and {path.ends - _MOST_ROUTES} more")
     if path.unknown:
         lines.append(f"   The graph does not say it of {path.unknown} more.")
     triples = dict.fromkeys(triple for route in path.routes for triple in route)
-    return PathAnswer("\n".join(lines), _edges((*triples, *path.facts[:_MOST_ROUTES])))
+    return "\n".join(lines), _edges((*triples, *path.facts[:_MOST_ROUTES]))
 
 
 def _edges(triples: Sequence[Triple]) -> tuple[MapEdge, ...]:
     return tuple(MapEdge(t.head, t.relation, t.tail, "grounded", (t.id,)) for t in triples)
-
-
-def _joined(names: list[str] | tuple[str, ...], ends: int = 0) -> str:
-    shown = list(names[:_MOST_NAMES])
-    if ends > len(shown):
-        return f"{', '.join(shown)} and {ends - len(shown)} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

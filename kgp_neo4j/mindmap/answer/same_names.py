@@ -8,13 +8,11 @@ from collections.abc import Container
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.text.safe import plain
 
-__all__ = ["is_chinese", "names_within", "plain", "same", "same_relation"]
+__all__ = ["listed", "names_within", "same", "same_relation"]
 
 #: Separators between words; symbols (C++, β-, 5%) are part of a name.
 _OTHER = regex.compile(r"[^\p{L}\p{N}\p{M}\p{S}#%&@]+")
-_CHINESE = regex.compile(r"\p{Han}")
 
 
 def same(name: str) -> str:
@@ -28,36 +26,6 @@ def same_relation(relation: str) -> str:
     return same(readable(relation))
 
 
-def names_within(text: str, known: Container[str], longest: int) -> list[str]:
-    """Return the names of `known` in a text, both as `same` makes them: in order, each once.
-
-    The longest name counts, of `longest` characters at most, not the shorter ones within it.
-    """
-    found: dict[str, None] = {}
-    at = 0
-    while at < len(text):
-        for end in range(min(len(text), at + longest), at, -1):
-            key = text[at:end]
-            if key in known and _whole(text, at, end):
-                found[key] = None
-                at = end
-                break
-        else:
-            at += 1
-    return list(found)
-
-
-def _whole(text: str, start: int, end: int) -> bool:
-    """Return whether a span of a text is not part of a longer word in letters."""
-
-    def joins(a: str, b: str) -> bool:
-        return a.isalnum() and b.isalnum() and ord(a) < 0x2E80 and ord(b) < 0x2E80
-
-    before = start > 0 and joins(text[start - 1], text[start])
-    after = end < len(text) and joins(text[end - 1], text[end])
-    return not before and not after
-
-
 def _singular(word: str) -> str:
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
@@ -66,6 +34,34 @@ def _singular(word: str) -> str:
     return word
 
 
-def is_chinese(text: str) -> bool:
-    """Return whether a text has Chinese characters."""
-    return _CHINESE.search(text) is not None
+def names_within(text: str, known: Container[str], longest: int) -> list[str]:
+    """Return the names of `known` in a text, both as `same` makes them: in order, each once.
+
+    The longest name counts, of `longest` characters at most, not the shorter ones within it.
+    """
+    names: dict[str, None] = {}
+    at = 0
+    while at < len(text):
+        ends = range(min(len(text), at + longest), at, -1)
+        end = next((e for e in ends if text[at:e] in known and _is_whole(text, at, e)), at + 1)
+        if text[at:end] in known and _is_whole(text, at, end):
+            names[text[at:end]] = None
+        at = end
+    return list(names)
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether a span of a text is not part of a longer word in letters."""
+    borders = (text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1])
+    return not any(len(pair) == 2 and all(map(_is_letter, pair)) for pair in borders)
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() and ord(character) < 0x2E80
+
+
+def listed(names: list[str] | tuple[str, ...], most: int = 20, count: int = 0) -> str:
+    """Return names in a row, "A, B and C"; of `count` names with how many more there are."""
+    more = max(count, len(names)) - min(most, len(names))
+    *before, last = (*names[:most], *([f"{more} more"] if more else ()))
+    return f"{', '.join(before)} and {last}" if before else last

@@ -8,21 +8,22 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from functools import partial
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import regex
 
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.explore.path_features import Step, read_question
+from kgp_neo4j.mindmap.explore.path_features import HOPS, Step, read_question
 from kgp_neo4j.mindmap.explore.path_scorer import load_path_scorer
 from kgp_neo4j.mindmap.explore.values import restrict
-from kgp_neo4j.mindmap.link.linking import KnownGraph
+from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.text.values import Condition
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
+from kgp_neo4j.types.settings import MiningSettings
 
 __all__ = ["asks_yes_or_no", "explore_relation_paths", "spend"]
 
@@ -39,81 +40,54 @@ _JOINED = 200
 #: A path less probable than this is no evidence.
 _LEAST = 0.02
 
-
 _YES_OR_NO = regex.compile(
     r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b", regex.I
 )
 
 #: A relation path with its probability and the entity that it begins at.
-Found: TypeAlias = tuple[float, LinkedEntity, tuple[Step, ...]]
+ScoredPath: TypeAlias = tuple[float, LinkedEntity, tuple[Step, ...]]
 #: A relation path with the ids of its ends; these are read where several entities are named.
 Walked: TypeAlias = tuple[RelationPath, frozenset[str]]
 
 
+class _Walk(Protocol):
+    def __call__(self, paths: Sequence[ScoredPath]) -> list[Walked]: ...
+
+
 def explore_relation_paths(
-    database: Database,
-    graph: str,
+    graph: StoredGraph,
     question: str,
     entities: Sequence[LinkedEntity],
-    known: KnownGraph,
-    size: int,
-    hops: int,
+    settings: MiningSettings,
     bounds: Sequence[Condition] = (),
 ) -> list[RelationPath]:
     """Return the relation paths that a question may ask for, most probable first.
 
-    Each has up to `size` routes to its ends: those that other entities of the question reach by a
-    path of their own, or are joined to, and that meet the `bounds` on dates and numbers. The list
-    is empty where none explains what the question says, and for a graph without an encoder.
+    Each has up to `settings.size` routes to its ends: those that other entities of the question
+    reach by a path of their own, or are joined to, and that meet the `bounds` on dates and numbers.
+    The list is empty where none explains what the question says, and for a graph without encoder.
     """
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
-    if known.encoder is None or not starts:
+    if graph.encoder is None or not starts:
         return []
-    scorer = load_path_scorer()
-    names = [readable(relation) for relation in known.relations]
-    place = {relation: at for at, relation in enumerate(known.relations)}
-    mentions = [(at, at + len(e.surface)) for e in starts for at in [question.index(e.surface)]]
-    bounded = [(bound.start, bound.end) for bound in bounds]
-    found: list[Found] = []
-    for entity, mention in zip(starts, mentions, strict=True):
-        others = [other for other in mentions if other != mention]
-        words = read_question(known.encoder, question, [mention], names, [*others, *bounded])
-        rows = database.read_packed(
-            "explore/relation_paths",
-            entity=entity.id,
-            graph=graph,
-            weights=dict(zip(known.relations, words.weights().tolist(), strict=True)),
-            hops=hops,
-        )
-        paths = [tuple(zip(row["relations"], row["forward"], strict=True)) for row in rows]
-        paths = [path for path in paths if all(relation in place for relation, _ in path)]
-        if not paths:
-            continue
-        scores = scorer.scores(words, paths, place) / scorer.temperature
-        if words.explained([place[relation] for relation, _ in paths[int(scores.argmax())]]):
-            scores = np.exp(scores - scores.max())
-            found += [
-                (float(score), entity, path)
-                for score, path in zip(scores / scores.sum(), paths, strict=True)
-            ]
-    found.sort(key=lambda each: -each[0])
-    limit = _RESTRICTED if bounds else max(size, _JOINED) if len(starts) > 1 else size
-    walked = _walked(database, graph, found, starts, limit)
-    walked.sort(key=lambda each: -each[0].score)
+    hops = min(settings.exploration.hops, HOPS)
+    scored = sorted(_scored_paths(graph, question, starts, hops, bounds), key=lambda p: -p[0])
+    limit = settings.size
+    if bounds or len(starts) > 1:
+        limit = _RESTRICTED if bounds else max(limit, _JOINED)
+    walk = partial(_walk, graph, starts, limit)
+    walked = _by_score(walk(scored))
     if not asks_yes_or_no(question):
-        walked = _before_the_end(database, graph, walked, starts, limit, bounds)
+        walked = _before_the_end(walk, walked, starts, bounds)
     if len(starts) > 1:
         confirmed = [_confirmed(path, ids, walked) for path, ids in walked]
         if confirmed == walked:
-            confirmed = _joined(database, graph, walked, starts)
-        walked = sorted(confirmed, key=lambda each: -each[0].score)
+            confirmed = _joined(graph, walked, starts)
+        walked = _by_score(confirmed)
     asked = [path for path, _ in walked if path.routes]
     if bounds:
-        asked = [
-            restrict(database, graph, known.encoder, question, path, bounds)
-            for path in asked[:_BOUNDED]
-        ]
-    return [replace(path, routes=path.routes[:size]) for path in asked]
+        asked = [restrict(graph, question, path, bounds) for path in asked[:_BOUNDED]]
+    return [replace(path, routes=path.routes[: settings.size]) for path in asked]
 
 
 def asks_yes_or_no(question: str) -> bool:
@@ -121,72 +95,64 @@ def asks_yes_or_no(question: str) -> bool:
     return _YES_OR_NO.search(question) is not None
 
 
-def _before_the_end(
-    database: Database,
-    graph: str,
-    walked: Sequence[Walked],
+def _by_score(walked: Sequence[Walked]) -> list[Walked]:
+    return sorted(walked, key=lambda each: -each[0].score)
+
+
+def _scored_paths(
+    graph: StoredGraph,
+    question: str,
     starts: Sequence[LinkedEntity],
-    limit: int,
+    hops: int,
     bounds: Sequence[Condition],
-) -> list[Walked]:
-    """Return paths without a last step that leads to what the question itself says.
-
-    That is another of its entities, or the date or number of a condition: what stands before it is
-    asked for. "Which films of X star Y" asks for no actor.
-    """
-    kept: dict[tuple[str, tuple[Step, ...]], Walked] = {}
-    cut: list[Found] = []
-    entities = {entity.id: entity for entity in starts}
-    for path, ids in walked:
-        said = path.reaches or any(
-            bound.holds(path.end_of(route)[1]) is not None
-            for bound in bounds
-            for route in path.routes[:1]
-        )
-        if said and len(path.steps) > 1:
-            cut.append((path.score, entities[path.entity_id], path.steps[:-1]))
-        else:
-            kept[path.entity_id, path.steps] = path, ids
-    shorter = _walked(database, graph, cut, starts, limit) if cut else []
-    for path, ids in sorted(shorter, key=lambda each: each[0].score):
-        known = kept.get((path.entity_id, path.steps))
-        if known is None or known[0].score < path.score:
-            kept[path.entity_id, path.steps] = path, ids
-    return sorted(kept.values(), key=lambda each: -each[0].score)
+) -> Iterator[ScoredPath]:
+    """Yield the relation paths from each entity that explain what the question says."""
+    encoder, scorer = graph.encoder, load_path_scorer()
+    assert encoder is not None
+    names = [readable(relation) for relation in graph.relations]
+    rows_of = {relation: at for at, relation in enumerate(graph.relations)}
+    mentions = [(at, at + len(e.surface)) for e in starts for at in [question.index(e.surface)]]
+    bounded = [(bound.start, bound.end) for bound in bounds]
+    for entity, mention in zip(starts, mentions, strict=True):
+        others = [other for other in mentions if other != mention]
+        words = read_question(encoder, question, [mention], names, [*others, *bounded])
+        weights = dict(zip(graph.relations, words.weights().tolist(), strict=True))
+        rows = graph.read("explore/relation_paths", entity=entity.id, weights=weights, hops=hops)
+        paths = [tuple(zip(row["relations"], row["forward"], strict=True)) for row in rows]
+        paths = [path for path in paths if all(relation in rows_of for relation, _ in path)]
+        if not paths:
+            continue
+        scores = scorer.scores(words, paths, rows_of) / scorer.temperature
+        if words.explained([rows_of[relation] for relation, _ in paths[int(scores.argmax())]]):
+            scores = np.exp(scores - scores.max())
+            for score, path in zip((scores / scores.sum()).tolist(), paths, strict=True):
+                yield score, entity, path
 
 
-def _walked(
-    database: Database,
-    graph: str,
-    found: Sequence[Found],
-    starts: Sequence[LinkedEntity],
-    limit: int,
+def _walk(
+    graph: StoredGraph, starts: Sequence[LinkedEntity], limit: int, paths: Sequence[ScoredPath]
 ) -> list[Walked]:
     """Walk relation paths to their ends, with routes to `limit` of them."""
-    compare = len(starts) > 1
+    by_entity: dict[str, list[ScoredPath]] = {}
+    for scored in paths:
+        if scored[0] >= _LEAST or not by_entity:
+            by_entity.setdefault(scored[1].id, []).append(scored)
     walked: list[Walked] = []
-    by_entity: dict[str, list[Found]] = {}
-    for each in found:
-        if each[0] >= _LEAST or not by_entity:
-            by_entity.setdefault(each[1].id, []).append(each)
     for entity_id, group in by_entity.items():
-        rows = database.read(
+        rows = graph.read(
             "explore/relation_path_ends",
             entity=entity_id,
-            graph=graph,
             paths=[
-                {"relations": [r for r, _ in path], "forward": [f for _, f in path]}
-                for _, _, path in group[:_WALKED]
+                {"relations": [r for r, _ in steps], "forward": [f for _, f in steps]}
+                for _, _, steps in group[:_WALKED]
             ],
             limit=limit,
-            listed=_COMPARED if compare else 0,
+            listed=_COMPARED if len(starts) > 1 else 0,
         )
         for row in rows:
             if row["ends"]:
                 score, entity, steps = group[row["path"]]
-                routes = tuple(
-                    tuple(Triple(**triple) for triple in route) for route in row["routes"]
-                )
+                routes = tuple(tuple(Triple(**t) for t in route) for route in row["routes"])
                 ids = frozenset(row["ids"])
                 others = tuple(e.name for e in starts if e.id in ids and e.id != entity.id)
                 ends = row["ends"]
@@ -195,51 +161,81 @@ def _walked(
     return walked
 
 
-def _joined(
-    database: Database,
-    graph: str,
+def _before_the_end(
+    walk: _Walk,
     walked: Sequence[Walked],
     starts: Sequence[LinkedEntity],
+    bounds: Sequence[Condition],
+) -> list[Walked]:
+    """Return paths without a last step that leads to what the question itself says.
+
+    That is another of its entities, or the date or number of a condition: what stands before it is
+    asked for. "Which films of X star Y" asks for no actor.
+    """
+    kept: dict[tuple[str, tuple[Step, ...]], Walked] = {}
+    shortened: list[ScoredPath] = []
+    entities = {entity.id: entity for entity in starts}
+    for path, ids in walked:
+        in_question = path.reaches or any(
+            bound.holds(path.end_of(route)[1]) is not None
+            for bound in bounds
+            for route in path.routes[:1]
+        )
+        if in_question and len(path.steps) > 1:
+            shortened.append((path.score, entities[path.entity_id], path.steps[:-1]))
+        else:
+            kept[path.entity_id, path.steps] = path, ids
+    for path, ids in sorted(walk(shortened), key=lambda each: each[0].score):
+        known = kept.get((path.entity_id, path.steps))
+        if known is None or known[0].score < path.score:
+            kept[path.entity_id, path.steps] = path, ids
+    return _by_score(list(kept.values()))
+
+
+def _joined(
+    graph: StoredGraph, walked: Sequence[Walked], starts: Sequence[LinkedEntity]
 ) -> list[Walked]:
     """Return paths with the ends alone that the graph joins to another entity of the question.
 
     A path whose ends are joined to none of them stays as it is.
     """
-    rows = database.read_packed(
-        "explore/joined",
+    rows = graph.read(
+        "explore/between",
         entities=sorted({end for _, ids in walked for end in ids}),
         others=[entity.id for entity in starts],
-        graph=graph,
     )
-    edges = {(row["entity"], row["other"]): Triple(**row["edge"]) for row in rows}
-    made = []
+    edges: dict[tuple[str, str], Triple] = {}
+    for row in rows:
+        edges.setdefault((row["entity"], row["neighbour"]), Triple(**row["edge"]))
+    restricted = []
     for path, ids in walked:
-        kept, names = ids, []
+        names = []
         for other in starts:
-            both = frozenset(end for end in kept if (end, other.id) in edges)
+            both = frozenset(end for end in ids if (end, other.id) in edges)
             if both and other.id != path.entity_id and other.name not in path.reaches:
-                kept = both
+                ids = both
                 names.append(other.name)
         if names:
-            routes = tuple(route for route in path.routes if path.end_of(route)[0] in kept)
-            facts = [edges[pair] for pair in sorted(edges) if pair[0] in kept]
             path = replace(
-                path, routes=routes, ends=len(kept), facts=tuple(facts),
+                path,
+                routes=tuple(route for route in path.routes if path.end_of(route)[0] in ids),
+                ends=len(ids),
+                facts=tuple(edges[pair] for pair in sorted(edges) if pair[0] in ids),
                 restricted=f"joined to {' and '.join(names)}",
-            )  # fmt: skip
-        made.append((path, kept))
-    return made
+            )
+        restricted.append((path, ids))
+    return restricted
 
 
 def _confirmed(path: RelationPath, ids: frozenset[str], others: Sequence[Walked]) -> Walked:
     """Return a path with the ends alone that the best path of another entity reaches too."""
-    for other, reached in sorted(others, key=lambda each: -each[0].score):
+    for other, reached in _by_score(others):
         both = ids & reached
         if other.entity_id != path.entity_id and both and path.entity_id not in both:
             routes = tuple(route for route in path.routes if path.end_of(route)[0] in both)
             if routes:
-                both_score = (path.score + other.score) / 2
-                return replace(path, routes=routes, ends=len(both), score=both_score), both
+                score = (path.score + other.score) / 2
+                return replace(path, routes=routes, ends=len(both), score=score), both
     return path, ids
 
 
@@ -250,13 +246,12 @@ def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
     paths as likely, the one with few ends.
     """
     paths = [path for path in paths if path.routes]
-    if size < 1:
-        return []
+    order = sorted(
+        paths[1:],
+        key=lambda path: -path.score / max(min(path.ends + len(path.steps) - 1, size), 1),
+    )
     used: set[frozenset[str]] = set()
     chosen: list[EvidenceGraph] = []
-    order = sorted(
-        paths[1:], key=lambda path: -path.score / min(path.ends + len(path.steps) - 1, size)
-    )
     for path in (*paths[:1], *order):
         for route in path.routes:
             end, name = path.end_of(route)

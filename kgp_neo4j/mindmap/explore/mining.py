@@ -8,26 +8,31 @@ from concurrent.futures import ThreadPoolExecutor
 from math import exp
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kgp_neo4j.environment.job import in_context, tell
 from kgp_neo4j.environment.spans import span
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
 from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, spend
-from kgp_neo4j.mindmap.explore.exploration import Found, explore_neighbours, explore_paths
-from kgp_neo4j.mindmap.explore.path_features import HOPS
+from kgp_neo4j.mindmap.explore.exploration import (
+    explore_neighbours,
+    explore_paths,
+    only_relevant,
+)
 from kgp_neo4j.mindmap.explore.pruning import prune
-from kgp_neo4j.mindmap.explore.relevance import only_relevant
 from kgp_neo4j.mindmap.explore.values import compared, outside
-from kgp_neo4j.mindmap.link.linking import KnownGraph, graph_and_encoder, link
-from kgp_neo4j.models.encoder import Encoder, embed
+from kgp_neo4j.mindmap.link.linking import link
+from kgp_neo4j.mindmap.stored_graph import StoredGraph
+from kgp_neo4j.models.encoder import embed
 from kgp_neo4j.text.values import conditions
-from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, ReasoningGraph, RelationPath
+from kgp_neo4j.types.mindmap import (
+    Comparison,
+    EvidenceGraph,
+    LinkedEntity,
+    ReasoningGraph,
+    RelationPath,
+)
 from kgp_neo4j.types.settings import MiningSettings
 
-__all__ = ["mine", "mine_from"]
+__all__ = ["mine"]
 
 #: How steeply a relation's weight grows with its similarity to the question; tuned on dev.
 _STEEP = 4.0
@@ -36,160 +41,146 @@ _ASKED = 5
 
 
 def mine(
-    database: Database,
-    graph: str,
+    graph: StoredGraph,
     question: str,
     settings: MiningSettings | None = None,
     write: Callable[[str], str] | None = None,
+    linked: Sequence[LinkedEntity] | None = None,
 ) -> ReasoningGraph:
     """Return the reasoning graph of a question: its entities, the evidence, routes and sentences.
 
     `write` is a language model that extracts the entities, in one call, and with `relevance` "llm"
-    judges neighbours in another one.
-    Raises GraphError when there is no such graph, ConfigurationError for text that is not Unicode.
+    judges neighbours in another one. `linked` are the entities where they are known already.
+    Raises ConfigurationError for text that is not Unicode.
     """
     chosen = settings or MiningSettings()
     began = time.perf_counter()
-    known = graph_and_encoder(database, graph)
-    with span("link", graph=graph):
-        linked = link(database, graph, question, chosen.linking, write, known)
+    if linked is None:
+        with span("link", graph=graph.name):
+            linked = link(graph, question, chosen.linking, write)
     tell("entities", lambda: linked)
-    with span("explore", graph=graph):
-        made = mine_from(
-            database, graph, question, linked, chosen, write=write, began=began, known=known
+    with span("explore", graph=graph.name):
+        bounds = conditions(question) if chosen.paths and graph.encoder_name else []
+        named = [entity for entity in linked if entity.id]
+        entities, bounds = outside(named, question, bounds)
+        asked: list[RelationPath] = []
+        comparison = None
+        if chosen.paths and entities:
+            asked = explore_relation_paths(graph, question, entities, chosen, bounds)
+            comparison = compared(graph, question, entities) if graph.encoder_name else None
+        complete = _complete(asked, comparison, len(entities), chosen)
+        paths, near = _around(graph, question, entities, chosen, len(_pairs(complete)), write)
+        kept, left_out = prune(
+            paths,
+            near,
+            chosen.size - len(_pairs(complete)),
+            path_share=chosen.path_share,
+            sampling=chosen.sampling,
+            seed=chosen.seed,
+            known=_pairs(complete),
         )
-    tell("evidence", lambda: made)
-    return made
-
-
-def mine_from(
-    database: Database,
-    graph: str,
-    question: str,
-    linked: Sequence[LinkedEntity],
-    settings: MiningSettings | None = None,
-    *,
-    write: Callable[[str], str] | None = None,
-    began: float | None = None,
-    known: KnownGraph | None = None,
-) -> ReasoningGraph:
-    """Return the reasoning graph of a question whose entities are linked already.
-
-    `known` is what was read of the graph before, if it was.
-    """
-    chosen = settings or MiningSettings()
-    began = time.perf_counter() if began is None else began
-    known_graph = known or graph_and_encoder(database, graph)
-    bounds = conditions(question) if chosen.paths and known_graph.encoder else []
-    entities, bounds = outside([entity for entity in linked if entity.id], question, bounds)
-    asked: list[RelationPath] = []
-    if chosen.paths and entities:
-        hops = min(chosen.exploration.hops, HOPS)
-        asked = explore_relation_paths(
-            database, graph, question, entities, known_graph, chosen.size, hops, bounds
+        evidence = (*complete, *kept)
+        triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))
+        explored = {i for e in (*paths, *near) for t in e.triples for i in (t.head_id, t.tail_id)}
+        merged = merge_names(
+            _entities(graph, evidence, explored), [entity.name for entity in entities]
         )
-    # What several entities have in common, neighbours and shortest paths show best.
-    share = 1.0 if len(entities) == 1 else chosen.path_share
-    complete = spend(asked, int(chosen.size * share))
-    comparison = None
-    if chosen.paths and known_graph.encoder is not None:
-        comparison = compared(database, graph, known_graph.encoder, question, entities)
+        reasoning = ReasoningGraph(
+            entities=tuple(linked),
+            evidence=evidence,
+            triples=triples,
+            routes=tuple(routes(evidence, merged)),
+            sentences=tuple(sentences(triples, merged)),
+            merged=merged,
+            asked=tuple(asked[:_ASKED]),
+            compared=comparison,
+            left_out=left_out,
+            seconds=time.perf_counter() - began,
+        )
+    tell("evidence", lambda: reasoning)
+    return reasoning
+
+
+def _complete(
+    asked: Sequence[RelationPath],
+    comparison: Comparison | None,
+    entities: int,
+    settings: MiningSettings,
+) -> list[EvidenceGraph]:
+    """Return the evidence that a question asks for by a comparison or by relation paths."""
     if comparison:
-        complete = [
+        return [
             EvidenceGraph("path", triple.head, (triple,), (triple.head, triple.tail))
-            for triple in comparison.triples[: chosen.size]
+            for triple in comparison.triples[: settings.size]
         ]
-    used = {frozenset((t.head_id, t.tail_id)) for each in complete for t in each.triples}
-    left = chosen.size - len(used)
-    paths, near = Found(), Found()
-    if left and entities:
-        paths, near = _explored(database, graph, question, entities, known_graph, chosen)
-    if write is not None and chosen.relevance == "llm":
-        near = only_relevant(near, question, entities, write)
-    kept_paths, kept, left_out = prune(
-        paths.evidence,
-        near.evidence,
-        left,
-        path_share=chosen.path_share,
-        sampling=chosen.sampling,
-        seed=chosen.seed,
-        known=used,
-    )
-    evidence = (*complete, *kept_paths, *kept)
-    triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))
-    shown = {i for t in triples for i in (t.head_id, t.tail_id)}
-    properties: dict[str, Mapping[str, Any]] = {
-        **{t.head_id: {"name": t.head, "type": t.head_type} for t in triples},
-        **{t.tail_id: {"name": t.tail, "type": t.tail_type} for t in triples},
-        **(paths.entities or {}),
-        **(near.entities or {}),
-    }
-    round_about = sorted(shown & {*(paths.entities or ()), *(near.entities or ())})
-    if known_graph.encoder is not None and round_about:
-        for row in database.read("explore/embeddings", entities=round_about):
-            properties[row["id"]] = {**properties[row["id"]], "embedding": row["embedding"]}
-    merged = merge_names(
-        [properties[i] for i in sorted(shown)], [entity.name for entity in entities]
-    )
-    return ReasoningGraph(
-        entities=tuple(linked),
-        evidence=evidence,
-        triples=triples,
-        routes=tuple(routes(evidence, merged)),
-        sentences=tuple(sentences(triples, merged)),
-        merged=merged,
-        asked=tuple(asked[:_ASKED]),
-        compared=comparison,
-        left_out=left_out,
-        seconds=time.perf_counter() - began,
-    )
+    # What several entities have in common, neighbours and shortest paths show best.
+    share = 1.0 if entities == 1 else settings.path_share
+    return spend(asked, int(settings.size * share))
 
 
-def _explored(
-    database: Database,
-    graph: str,
+def _pairs(evidence: Sequence[EvidenceGraph]) -> set[frozenset[str]]:
+    return {frozenset((t.head_id, t.tail_id)) for each in evidence for t in each.triples}
+
+
+def _around(
+    graph: StoredGraph,
     question: str,
     entities: Sequence[LinkedEntity],
-    known: KnownGraph,
     settings: MiningSettings,
-) -> tuple[Found, Found]:
-    exploration = settings.exploration
-    vector = known.encoder.encode([question])[0] if known.encoder else None
+    used: int,
+    write: Callable[[str], str] | None,
+) -> tuple[list[EvidenceGraph], list[EvidenceGraph]]:
+    """Return the paths between entities and the triples around them, unless `used` triples are the
+    whole size.
+    """
+    if not entities or used >= settings.size:
+        return [], []
+    vector: list[float] = []
+    weights = {}
+    if encoder := graph.encoder:
+        vector = embed(encoder, [question])[0].tolist()
+        near = graph.similarity([readable(name) for name in graph.relations], [question])
+        weights = {
+            relation: exp(_STEEP * float(cosine))
+            for relation, cosine in zip(graph.relations, near[:, 0], strict=True)
+        }
     with ThreadPoolExecutor(1) as beside:
         # Both at once: between hubs, and before the server has planned them, each takes a while.
         joining = beside.submit(
             in_context(explore_paths),
-            database,
             graph,
             entities if settings.paths else [],
-            exploration,
+            settings.exploration,
         )
-        near = explore_neighbours(
-            database,
+        neighbours = explore_neighbours(
             graph,
             entities,
-            exploration,
+            settings.exploration,
             # Twice as many as are kept, so that pruning has a choice.
             2 * settings.size,
-            vector=vector.tolist() if vector is not None else None,
-            relations=_weights(known.encoder, known.relations, vector),
+            vector=vector,
+            relations=weights,
             apart=not settings.paths,
         )
         paths = joining.result()
     if not settings.neighbours:
-        between = tuple(each for each in near.evidence if each.kind == "path")
-        near = Found(between, near.entities)
-    return paths, near
+        neighbours = [each for each in neighbours if each.kind == "path"]
+    if write is not None and settings.relevance == "llm":
+        neighbours = only_relevant(neighbours, question, entities, write)
+    return paths, neighbours
 
 
-def _weights(
-    encoder: Encoder | None, relations: Sequence[str], vector: NDArray[np.float32] | None
-) -> dict[str, float]:
-    """Return the weight of each relation: the nearer its name to the question, the higher."""
-    if encoder is None or vector is None or not relations:
-        return {}
-    vectors = embed(encoder, [readable(relation) for relation in relations])
-    return {
-        relation: exp(_STEEP * float(np.dot(embedding, vector)))
-        for relation, embedding in zip(relations, vectors, strict=True)
-    }
+def _entities(
+    graph: StoredGraph, evidence: Sequence[EvidenceGraph], explored: set[str]
+) -> list[Mapping[str, Any]]:
+    """Return the entities of the evidence: names and types, of those explored aliases and
+    embeddings too.
+    """
+    entities: dict[str, Mapping[str, Any]] = {}
+    for triple in (triple for each in evidence for triple in each.triples):
+        entities[triple.head_id] = {"name": triple.head, "type": triple.head_type}
+        entities[triple.tail_id] = {"name": triple.tail, "type": triple.tail_type}
+    if ids := sorted(explored & entities.keys()):
+        rows = graph.database.read("explore/entities", entities=ids)
+        entities |= {row.pop("id"): row for row in rows}
+    return [entities[id_] for id_ in sorted(entities)]

@@ -90,19 +90,19 @@ def read_question(
                 words += [bare, "s"] if bare != word else [word]
                 runs += [number] * (1 + (bare != word))
     words, runs = words[:_MOST_WORDS], runs[:_MOST_WORDS]
-    found = [
+    phrases = [
         (first, after)
         for first, word in enumerate(words)
         if word and word not in _SKIPPED
         for after in range(first + 1, min(first + _LONGEST_SPAN, len(words)) + 1)
         if runs[after - 1] == runs[first] and all(words[first:after])
     ]
-    meant = embed(encoder, [" ".join(words[first:after]) for first, after in found])
-    cosines = np.maximum(embed(encoder, names) @ meant.T, 0.0)
+    vectors = embed(encoder, [" ".join(words[first:after]) for first, after in phrases])
+    cosines = np.maximum(embed(encoder, names) @ vectors.T, 0.0)
     lead = cosines - cosines.mean(axis=0, keepdims=True)
     gap = cosines - cosines.max(axis=0, keepdims=True, initial=0.0)
     near = np.zeros((4, len(names), len(words)), np.float32)
-    for column, (first, after) in enumerate(found):
+    for column, (first, after) in enumerate(phrases):
         for at in range(first, after):
             if words[at] not in _SKIPPED:
                 better = cosines[:, column] > near[0, :, at]

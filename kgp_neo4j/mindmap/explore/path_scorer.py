@@ -88,10 +88,10 @@ class PathScorer:
             kernel = w[f"{layer}.weight"]  # (out, in, width)
             reach = kernel.shape[2] // 2
             padded = np.pad(hidden, ((0, 0), (reach, reach), (0, 0)))
-            made = sum(
+            convolved = sum(
                 padded[:, at : at + size] @ kernel[:, :, at].T for at in range(2 * reach + 1)
             )
-            hidden = hidden + np.maximum(made + w[f"{layer}.bias"], 0.0)
+            hidden = hidden + np.maximum(convolved + w[f"{layer}.bias"], 0.0)
         here = words.mention.astype(np.float32)
         entity = (hidden * here[:, None]).sum(axis=1) / max(here.sum(), 1.0)
         read = np.concatenate([hidden.mean(axis=1), hidden.max(axis=1), entity, forms], axis=1)

@@ -20,8 +20,8 @@ def prune(
     sampling: str = "ranked",
     seed: int = 0,
     known: Set[frozenset[str]] = frozenset(),
-) -> tuple[list[EvidenceGraph], list[EvidenceGraph], int]:
-    """Keep `size` triples at most; return paths, neighbourhoods and the number left out.
+) -> tuple[list[EvidenceGraph], int]:
+    """Keep `size` triples at most; return paths and neighbourhoods, and the number left out.
 
     Triples of the same pair of entities count once. Whole paths take `path_share` of the size, the
     rest goes to the single triples of `neighbours`: by rank, or with `sampling` "random" as in the
@@ -31,29 +31,37 @@ def prune(
     """
     pairs = set(known)
     size += len(pairs)
-    kept_paths: list[EvidenceGraph] = []
+    kept: list[EvidenceGraph] = []
     for path in paths:
         new = {_pair(triple) for triple in path.triples} - pairs
         # The first path may use the whole size; a path that adds no pair is left out.
-        if new and len(pairs | new) <= (size * path_share if kept_paths else size):
+        if new and len(pairs | new) <= (size * path_share if kept else size):
             pairs |= new
-            kept_paths.append(path)
-    order = list(neighbours) if sampling == "ranked" else _sampled(neighbours, size, seed)
+            kept.append(path)
+    #: Triples between question entities by where they lead, others by where they begin.
     between: dict[str, list[EvidenceGraph]] = {}
-    kept: dict[str, list[EvidenceGraph]] = {}
-    for single in order:
+    around: dict[str, list[EvidenceGraph]] = {}
+    for single in neighbours if sampling == "ranked" else _sampled(neighbours, size, seed):
         pair = _pair(single.triples[0])
         if len(pairs) < size and pair not in pairs:
             pairs.add(pair)
             if single.kind == "path":
                 between.setdefault(single.nodes[-1], []).append(single)
             else:
-                kept.setdefault(single.entity, []).append(single)
+                around.setdefault(single.entity, []).append(single)
     for singles in between.values():
-        kept_paths += _paths(singles)
+        # Triples that lead to one neighbour are paths between question entities.
+        paths_of_two = [
+            _joined("path", [one, other], one.score + other.score)
+            for one, other in pairwise(singles)
+        ]
+        kept += paths_of_two or singles
+    kept += [
+        _joined("neighbour", singles, max(single.score for single in singles))
+        for singles in around.values()
+    ]
     everything = {_pair(triple) for each in (*paths, *neighbours) for triple in each.triples}
-    left_out = len(everything - pairs)
-    return kept_paths, [_joined(each) for each in kept.values()], left_out
+    return kept, len(everything - pairs)
 
 
 def _sampled(neighbours: Sequence[EvidenceGraph], size: int, seed: int) -> list[EvidenceGraph]:
@@ -73,30 +81,10 @@ def _sampled(neighbours: Sequence[EvidenceGraph], size: int, seed: int) -> list[
     return sampled
 
 
-def _paths(singles: Sequence[EvidenceGraph]) -> list[EvidenceGraph]:
-    """Join triples that lead to one neighbour into paths between question entities."""
-    if len(singles) == 1:
-        return list(singles)
-    return [
-        EvidenceGraph(
-            kind="path",
-            entity=one.entity,
-            triples=(*one.triples, *other.triples),
-            nodes=(*one.nodes, other.nodes[0]),
-            score=one.score + other.score,
-        )
-        for one, other in pairwise(singles)
-    ]
-
-
-def _joined(singles: Sequence[EvidenceGraph]) -> EvidenceGraph:
-    return EvidenceGraph(
-        kind="neighbour",
-        entity=singles[0].entity,
-        triples=tuple(triple for single in singles for triple in single.triples),
-        nodes=tuple(dict.fromkeys(name for single in singles for name in single.nodes)),
-        score=max(single.score for single in singles),
-    )
+def _joined(kind: str, singles: Sequence[EvidenceGraph], score: float) -> EvidenceGraph:
+    triples = tuple(triple for single in singles for triple in single.triples)
+    nodes = tuple(dict.fromkeys(name for single in singles for name in single.nodes))
+    return EvidenceGraph(kind, singles[0].entity, triples, nodes, score)
 
 
 def _pair(triple: Triple) -> frozenset[str]:

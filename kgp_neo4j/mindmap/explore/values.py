@@ -8,10 +8,9 @@ from itertools import pairwise
 
 import regex
 
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.link.name_forms import content_words, spans
-from kgp_neo4j.models.encoder import Encoder, embed
+from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.text.values import Condition, compare, typed
 from kgp_neo4j.types.mindmap import Comparison, LinkedEntity, RelationPath, Triple
 
@@ -30,28 +29,27 @@ class _Value:
     triple: Triple | None
 
 
-def _values(database: Database, graph: str, ids: Sequence[str]) -> dict[str, list[_Value]]:
+def _values(graph: StoredGraph, ids: Sequence[str]) -> dict[str, list[_Value]]:
     """Return what may be a date or a number, by the id of the entity."""
-    found: dict[str, list[_Value]] = {}
-    for row in database.read_packed("explore/values", entities=list(ids), graph=graph):
+    values: dict[str, list[_Value]] = {}
+    for row in graph.read("explore/values", entities=list(ids)):
         triple = Triple(**row["edge"]) if row["edge"]["id"] else None
-        found.setdefault(row["entity"], []).append(_Value(row["relation"], row["value"], triple))
-    return found
+        values.setdefault(row["entity"], []).append(_Value(row["relation"], row["value"], triple))
+    return values
 
 
-def _meant(encoder: Encoder, relations: Sequence[str], words: Sequence[str]) -> str:
+def _nearest(graph: StoredGraph, relations: Sequence[str], words: Sequence[str]) -> str:
     """Return the relation whose name is nearest to one of the words, or to all of them."""
-    said = [*dict.fromkeys(words), " ".join(words)]
     if len(relations) < 2 or not words:
         return relations[0]
-    near = embed(encoder, [readable(name) for name in relations]) @ embed(encoder, said).T
+    texts = [*dict.fromkeys(words), " ".join(words)]
+    near = graph.similarity([readable(name) for name in relations], texts)
     return relations[int(near.max(axis=1).argmax())]
 
 
-def _words(question: str, start: int = 0, end: int | None = None) -> list[str]:
-    """Return the words of a part of a question that may name a relation, with order words."""
-    part = question[start : len(question) if end is None else end]
-    words = [word for run in spans(part) for word, _, _ in run]
+def _content(text: str) -> list[str]:
+    """Return the words of a text that may name a relation, with order words."""
+    words = [word for run in spans(text) for word, _, _ in run]
     return [word for word in words if content_words([word]) and not word[0].isdigit()]
 
 
@@ -85,12 +83,7 @@ def outside(
 
 
 def restrict(
-    database: Database,
-    graph: str,
-    encoder: Encoder,
-    question: str,
-    path: RelationPath,
-    bounds: Sequence[Condition],
+    graph: StoredGraph, question: str, path: RelationPath, bounds: Sequence[Condition]
 ) -> RelationPath:
     """Return a relation path with the ends alone that meet the conditions of a question.
 
@@ -99,9 +92,9 @@ def restrict(
     such value is left out; `unknown` counts these.
     """
     ids = list(dict.fromkeys(path.end_of(route)[0] for route in path.routes))
-    values = _values(database, graph, ids)
+    values = _values(graph, ids)
     unknown: set[str] = set()
-    said: list[str] = []
+    conditions: dict[str, None] = {}
     facts: dict[str, Triple] = {}
     for bound in bounds:
         of_kind = [v for each in values.values() for v in each if bound.holds(v.text) is not None]
@@ -109,16 +102,17 @@ def restrict(
         known = {v.relation for v in same_unit or of_kind}
         if not known:
             return replace(path, routes=(), ends=0, unknown=len(ids))
-        around = _words(question, 0, bound.start)[-_AROUND:] + _words(question, bound.end)[:2]
-        relation = _meant(encoder, sorted(known), around)
-        said.append(_said(relation, question, [bound]))
+        around = _content(question[: bound.start])[-_AROUND:]
+        around += _content(question[bound.end :])[:2]
+        relation = _nearest(graph, sorted(known), around)
+        conditions[f"{readable(relation)} {question[bound.start : bound.end]}"] = None
         met = []
         for end in ids:
-            of_it = [v for v in values.get(end, ()) if v.relation == relation]
-            answers = [bound.holds(v.text) for v in of_it]
+            of_end = [v for v in values.get(end, ()) if v.relation == relation]
+            answers = [bound.holds(v.text) for v in of_end]
             if True in answers:
                 met.append(end)
-                if triple := of_it[answers.index(True)].triple:
+                if triple := of_end[answers.index(True)].triple:
                     facts[end] = triple
             elif False not in answers:
                 unknown.add(end)
@@ -127,15 +121,10 @@ def restrict(
         path,
         routes=tuple(route for route in path.routes if path.end_of(route)[0] in ids),
         ends=len(ids),
-        restricted=", ".join(dict.fromkeys(said)),
+        restricted=", ".join(conditions),
         unknown=len(unknown),
         facts=tuple(facts[end] for end in ids if end in facts),
     )
-
-
-def _said(relation: str, question: str, bounds: Sequence[Condition]) -> str:
-    parts = dict.fromkeys(question[bound.start : bound.end] for bound in bounds)
-    return f"{readable(relation)} {' '.join(parts)}"
 
 
 # --- Comparisons ---
@@ -159,11 +148,7 @@ _WHICH = regex.compile(r"\b(?:which|who|what|whose)\b", regex.I)
 
 
 def compared(
-    database: Database,
-    graph: str,
-    encoder: Encoder,
-    question: str,
-    entities: Sequence[LinkedEntity],
+    graph: StoredGraph, question: str, entities: Sequence[LinkedEntity]
 ) -> Comparison | None:
     """Return the comparison that "which of A and B is older" asks for; None for other questions.
 
@@ -178,31 +163,31 @@ def compared(
     order = {word for run in spans(beside) for word, _, _ in run} & _ORDER
     if len(options) < 2 or not order or not _WHICH.search(beside):
         return None
-    values = _values(database, graph, [option.id for option in options])
-    known: dict[str, list[_Value]] = {}
-    for relation in sorted({v.relation for each in values.values() for v in each}):
-        row = [
-            next((v for v in values.get(option.id, ()) if v.relation == relation), None)
-            for option in options
-        ]
-        full = [value for value in row if value is not None]
-        if len(full) == len(options) and _comparable([value.text for value in full]):
-            known[relation] = full
+    names = tuple(option.name for option in options)
+    #: By relation the first value of each option.
+    columns: dict[str, dict[str, _Value]] = {}
+    for id_, values in _values(graph, [option.id for option in options]).items():
+        for value in values:
+            columns.setdefault(value.relation, {}).setdefault(id_, value)
+    rows = {
+        relation: [column[option.id] for option in options]
+        for relation, column in sorted(columns.items())
+        if len(column) == len(options) and _comparable([value.text for value in column.values()])
+    }
     in_time = bool(order & _TIME)
-    fitting = [n for n, row in known.items() if _are_dates([v.text for v in row]) == in_time]
-    if not fitting and in_time:
-        fitting = list(known)  # ages and ranks
+    fitting = [name for name, row in rows.items() if _are_dates(row) == in_time]
+    if in_time:
+        fitting = fitting or list(rows)  # ages and ranks
     if not fitting:
-        return Comparison(tuple(option.name for option in options))
-    relation = _meant(encoder, fitting, _words(beside))
-    row_of_it = known[relation]
-    texts = [value.text for value in row_of_it]
+        return Comparison(names)
+    relation = _nearest(graph, fitting, _content(beside))
+    chosen = _first(rows[relation], order)
     return Comparison(
-        tuple(option.name for option in options),
+        names,
         relation,
-        tuple(texts),
-        tuple(options[at].name for at in _first(texts, order)),
-        tuple(value.triple for value in row_of_it if value.triple is not None),
+        tuple(value.text for value in rows[relation]),
+        tuple(names[at] for at in chosen),
+        tuple(value.triple for value in rows[relation] if value.triple is not None),
     )
 
 
@@ -215,14 +200,14 @@ def _comparable(texts: Sequence[str]) -> bool:
     return numbers and len({value.unit for value in values}) == 1
 
 
-def _are_dates(texts: Sequence[str]) -> bool:
-    return all(typed(text).date for text in texts)
+def _are_dates(values: Sequence[_Value]) -> bool:
+    return all(typed(value.text).date for value in values)
 
 
-def _first(texts: Sequence[str], order: Set[str]) -> list[int]:
+def _first(values: Sequence[_Value], order: Set[str]) -> list[int]:
     """Return the places of the values that words of order ask for; none where that is unknown."""
-    dated = _are_dates(texts)
-    least = bool(order & (_EARLIEST if dated else _YOUNGEST) or order & _LEAST)
+    least = bool(order & (_EARLIEST if _are_dates(values) else _YOUNGEST) or order & _LEAST)
+    texts = [value.text for value in values]
     best = [0]
     for at in range(1, len(texts)):
         won = compare("min" if least else "max", texts[best[0]], texts[at])

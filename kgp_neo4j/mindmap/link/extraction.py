@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import regex
 
@@ -39,29 +39,26 @@ def extract(question: str, write: Callable[[str], str]) -> list[str]:
 
 
 def parse_entities(reply: str) -> list[str]:
-    """Return the names in a reply: those of the last JSON list, or of a list by lines or commas.
+    """Return the names in a reply: those of the last list in brackets, or of lines with bullets.
 
     A reply in sentences has none.
     """
-    for found in reversed(_LIST.findall(reply)):
+    for text in reversed(_LIST.findall(reply)):
         try:
-            values = json.loads(found)
+            values = json.loads(text)
         except ValueError:
-            values = [part.strip().strip("\"'“”‘’") for part in found[1:-1].split(",")]
-        if named := _clean(values):
-            return named
+            values = [part.strip().strip("\"'“”‘’") for part in text[1:-1].split(",")]
+        if names := _usable(values):
+            return names
     lines = [line for line in reply.splitlines() if line.strip()]
     bullets = [_BULLET.sub("", line) for line in lines if _BULLET.match(line)]
-    if bullets:
-        return _clean(bullets)
-    if len(lines) == 1:
-        text = regex.sub(r"^\s*\p{L}+\s*[:：]\s*", "", lines[0])
-        parts = regex.split(r"[,，、;；]", text)
-        return _clean(parts) if all(len(part.split()) <= 5 for part in parts) else []
-    return []
+    if len(lines) == 1 and not bullets:  # names with commas between, each of few words
+        parts = regex.split(r"[,，、;；]", regex.sub(r"^\s*\p{L}+\s*[:：]\s*", "", lines[0]))
+        bullets = parts if all(len(part.split()) <= 5 for part in parts) else []
+    return _usable(bullets)
 
 
-def _clean(values: list[object]) -> list[str]:
+def _usable(values: Sequence[object]) -> list[str]:
     texts = [value.strip().strip(".。") for value in values if isinstance(value, str)]
-    named = list(dict.fromkeys(text for text in texts if 0 < len(text) <= _LONGEST))
-    return named if len(named) <= _MOST else []
+    names = list(dict.fromkeys(text for text in texts if 0 < len(text) <= _LONGEST))
+    return names if len(names) <= _MOST else []

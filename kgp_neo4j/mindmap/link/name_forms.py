@@ -60,6 +60,7 @@ _FILLER_WORDS = frozenset(
     "get gets getting got take help thank thanks patient today yesterday sometimes often still "
     "possible all".split()
 )
+_PLURALS = {"sses": "ss", "ies": "y", "xes": "x", "ches": "ch", "shes": "sh"}
 _NEGATIONS = frozenset(("no", "not", "never", "cannot", "unable", "without"))
 
 
@@ -102,22 +103,17 @@ def is_han(text: str) -> bool:
 def spans(text: str) -> Iterator[list[tuple[str, int, int]]]:
     """Yield the runs of words between punctuation: each word in lower case, with its place."""
     text = text[:_MOST_CHARACTERS]
+    breaks = [m.span() for m in _PHRASE_END.finditer(text)]
     start = 0
-    for end in [
-        *((m.start(), m.end()) for m in _PHRASE_END.finditer(text)),
-        (len(text), len(text)),
-    ]:
-        run = [
-            (
-                unicodedata.normalize("NFKC", m.group()).casefold().replace("’", "'"),
-                m.start(),
-                m.end(),
-            )
-            for m in _TOKEN.finditer(text, start, end[0])
-        ]
-        if run:
+    for end, following in (*breaks, (len(text), len(text))):
+        tokens = _TOKEN.finditer(text, start, end)
+        if run := [(_folded(m.group()), m.start(), m.end()) for m in tokens]:
             yield run
-        start = end[1]
+        start = following
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
 
 
 def phrases(question: str) -> list[Phrase]:
@@ -126,7 +122,7 @@ def phrases(question: str) -> list[Phrase]:
     "Pain and swelling in my legs" also gives "pain in my legs", "elbow and wrist weakness" also
     "elbow weakness".
     """
-    found: dict[tuple[str, ...], Phrase] = {}
+    known: dict[tuple[str, ...], Phrase] = {}
     for run in spans(question):
         for first, (word, begin, _) in enumerate(run):
             if word in _FUNCTION_WORDS:
@@ -136,15 +132,14 @@ def phrases(question: str) -> list[Phrase]:
                 last, _, end = run[after - 1]
                 if last not in _FUNCTION_WORDS:
                     words = tuple(w for w, _, _ in run[first:after])
-                    known = found.get(words)
-                    places = (*(known.places if known else ()), (begin, end))
-                    found[words] = Phrase(question[begin:end], words, places)
+                    places = known[words].places if words in known else ()
+                    known[words] = Phrase(question[begin:end], words, (*places, (begin, end)))
     for run in spans(question):
         for words in _coordinated([word for word, _, _ in run]):
-            found.setdefault(words, Phrase(" ".join(words), words))
+            known.setdefault(words, Phrase(" ".join(words), words))
     for phrase in _whole(question):
-        found.setdefault(phrase.words, phrase)
-    return list(found.values())
+        known.setdefault(phrase.words, phrase)
+    return list(known.values())
 
 
 def _whole(question: str) -> Iterator[Phrase]:
@@ -194,13 +189,7 @@ def content_stems(words: Iterable[str]) -> tuple[str, ...]:
 
 def rough_stem(word: str) -> str:
     """Return a rough English stem, without plural, -ing, -ed, -ness and -ful."""
-    for ending, instead in (
-        ("sses", "ss"),
-        ("ies", "y"),
-        ("xes", "x"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-    ):
+    for ending, instead in _PLURALS.items():
         if word.endswith(ending) and len(word) > len(ending) + 1:
             word = word[: -len(ending)] + instead
             break
@@ -227,7 +216,7 @@ def forms(name: str) -> list[tuple[str, ...]]:
     """
     bare = _PARENTHESIS.sub(" ", name).strip()
     # Only a parenthesis at the end is another name: "Coagulation (bleeding) disorder" is not.
-    last = [found.group(1) for found in _PARENTHESIS.finditer(name) if found.end() == len(name)]
+    last = [m.group(1) for m in _PARENTHESIS.finditer(name) if m.end() == len(name)]
     word_lists = [name_words(text) for text in (name, bare, *last)]
     for words in list(word_lists):
         word_lists += list(_alternatives(words, 3))
@@ -240,8 +229,7 @@ def forms(name: str) -> list[tuple[str, ...]]:
 
 def name_words(text: str) -> tuple[str, ...]:
     """Return the words of a name in lower case."""
-    text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return tuple(_TOKEN.findall(text))
+    return tuple(_TOKEN.findall(_folded(text)))
 
 
 def _alternatives(words: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load.graph_names import Fact, Named, Reading
+from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = ["read_stored"]
 
-_LISTED = 20
-
 
 def read_stored(
     database: Database, graph: str, labels: Sequence[str], name_property: str
-) -> Iterator[Reading]:
+) -> Iterator[Record]:
     """Yield the nodes of these labels, and the relationships between them as triples.
 
     A node's type is the first of `labels` that it has. Nodes without the property, and their
@@ -23,23 +21,16 @@ def read_stored(
     the database has no such label or property.
     """
     (known,) = database.read("load_kg/known_names")
-    _check("label", labels, known["labels"])
-    _check("property", [name_property], known["properties"])
+    asked = [("labels", label) for label in labels] + [("properties", name_property)]
+    for kind, name in asked:
+        if name not in known[kind]:
+            raise ConfigurationError(
+                f"the database has no {name!r} among its {kind}",
+                hint=f"It has {', '.join(sorted(known[kind])[:20]) or 'none'}.",
+            )
     where = f"({':'.join(labels)})"
-    for row in database.read(
-        "load_kg/adopted_nodes", graph=graph, labels=list(labels), property=name_property
-    ):
-        yield Named(row["name"] or "", f"{where} node {row['node']}", row["type"])
-    for row in database.read(
-        "load_kg/adopted_relationships", graph=graph, labels=list(labels), property=name_property
-    ):
+    values = {"graph": graph, "labels": list(labels), "property": name_property}
+    for row in database.read("load_kg/adopted_nodes", **values):
+        yield NamedEntity(row["name"] or "", f"{where} node {row['node']}", row["type"])
+    for row in database.read("load_kg/adopted_relationships", **values):
         yield Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
-
-
-def _check(kind: str, given: Sequence[str], known: Sequence[str]) -> None:
-    if unknown := [name for name in given if name not in known]:
-        listed = ", ".join(sorted(known)[:_LISTED]) or "none"
-        more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
-        raise ConfigurationError(
-            f"the database has no {kind} {unknown[0]!r}", hint=f"It has {listed}{more}."
-        )

@@ -5,27 +5,27 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.environment.files import Value, extension, opened, shown
 from kgp_neo4j.environment.progress import Progress
-from kgp_neo4j.mindmap.load.graph_names import Fact, Named, Reading, is_missing
-from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
+from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, is_missing
+from kgp_neo4j.mindmap.load.mapping import AliasMapping, TableMapping
 from kgp_neo4j.mindmap.load.triple_files import JSON_KINDS, KINDS, Row, json_values, rows_of
 from kgp_neo4j.types.errors import InputError
 
 __all__ = ["read_table", "values_of_list"]
 
-_STRING = r"[uUrRbB]{0,2}'(?:\\.|[^'\\\n])*+'|[uUrRbB]{0,2}\"(?:\\.|[^\"\\\n])*+\""
+_STRING = r"[uUrR]?'(?:\\.|[^'\\\n])*+'|[uUrR]?\"(?:\\.|[^\"\\\n])*+\""
 #: One item of a Python or JSON list, up to its comma.
 _ITEM = re.compile(rf"\s*+(?:(?P<text>{_STRING})|(?P<word>[^\s,'\"\[\]()]++))\s*+(?:,|\Z)")
 
 
 def read_table(
     path: Path, mapping: TableMapping, progress: Progress, *, encoding: str = ""
-) -> Iterator[Reading]:
+) -> Iterator[Record]:
     """Yield the entities and triples of a table's rows, and an InputError for each malformed row.
 
     A JSON record is a row with its keys as columns; a key that it lacks is an empty cell.
@@ -40,18 +40,18 @@ def read_table(
         with opened(path, progress) as file:
             if extension(path) in JSON_KINDS:
                 for value in json_values(file, path):
-                    yield from _of_record(value, mapping)
+                    yield from _json_records(value, mapping)
                 return
             encoding = encoding or mapping.encoding
             rows = rows_of(file, path, encoding=encoding, separator=mapping.separator)
-            yield from _of_rows(rows, mapping, shown(path))
+            yield from _row_records(rows, mapping, shown(path))
     except InputError as error:
         yield error
 
 
-def _of_rows(
+def _row_records(
     rows: Iterator[Row | InputError], mapping: TableMapping, name: str
-) -> Iterator[Reading]:
+) -> Iterator[Record]:
     header = next(rows, None)
     if header is None:
         return
@@ -74,74 +74,71 @@ def _of_rows(
             yield InputError(reason, where=f"{name}:{row.line}")
         else:
             cells = {column: row.fields[at] for column, at in columns.items()}
-            yield from _of_row(cells, mapping, f"{name}:{row.line}")
+            yield from _cell_records(cells, mapping, f"{name}:{row.line}")
 
 
-def _of_record(record: Value, mapping: TableMapping) -> Iterator[Reading]:
-    found, where = record
-    if isinstance(found, InputError):
-        yield found
-    elif not isinstance(found, dict) or not isinstance(found.get(mapping.name), str):
+def _json_records(value: Value, mapping: TableMapping) -> Iterator[Record]:
+    record, where = value
+    if isinstance(record, InputError):
+        yield record
+    elif not isinstance(record, dict) or not isinstance(record.get(mapping.name), str):
         yield InputError(f"no object with a text {mapping.name!r}", where=where)
     else:
-        yield from _of_row(found, mapping, where)
+        yield from _cell_records(record, mapping, where)
 
 
-def _of_row(cells: Mapping[str, Any], mapping: TableMapping, where: str) -> Iterator[Reading]:
+def _cell_records(cells: Mapping[str, Any], mapping: TableMapping, where: str) -> list[Record]:
+    """Return the entity of a row and its triples; an InputError alone where a value is bad."""
     entity = cells[mapping.name]
     for pattern in mapping.noise:
-        entity = pattern.sub("", entity)
-    if is_missing(entity) or any(pattern.search(entity) for pattern in mapping.drop):
-        yield Fact("", "", "", where)
-        return
-    # A row with one bad value yields nothing.
-    readings: list[Reading] = []
+        entity = re.sub(pattern, "", entity)
+    if _is_dropped(entity, mapping.drop):
+        return [Fact("", "", "", where)]
     try:
-        aliases: Sequence[str] = ()
-        if mapping.aliases:
-            aliases = _values(cells, mapping.aliases)
-        readings.append(Named(entity, where, mapping.type, tuple(filter(None, aliases))))
+        aliases = _values(cells, mapping.aliases, mapping) if mapping.aliases else []
+        records: list[Record] = [
+            NamedEntity(entity, where, mapping.type, tuple(filter(None, aliases)))
+        ]
         for column in mapping.columns:
-            for value in _values(cells, column):
-                readings.append(
-                    Fact(entity, column.relation, value, where, mapping.type, column.type)
-                )
+            ends = mapping.type, column.type
+            for value in _values(cells, column, mapping):
+                records.append(Fact(entity, column.relation, value, where, *ends))
                 if column.inverse:
-                    readings.append(
-                        Fact(value, column.inverse, entity, where, column.type, mapping.type)
-                    )
+                    records.append(Fact(value, column.inverse, entity, where, *ends[::-1]))
     except ValueError as error:
-        yield InputError(str(error), where=where)
-        return
-    yield from readings
+        return [InputError(str(error), where=where)]
+    return records
 
 
-def _values(cells: Mapping[str, Any], column: ColumnMapping) -> list[str]:
+def _is_dropped(text: str, patterns: tuple[str, ...]) -> bool:
+    return is_missing(text) or any(re.search(pattern, text) for pattern in patterns)
+
+
+def _values(cells: Mapping[str, Any], column: AliasMapping, mapping: TableMapping) -> list[str]:
     """Return the values of a cell; dropped ones are empty. Raises ValueError for a bad one.
 
     A JSON array holds its values as they are, of whatever form the column is.
     """
     cell = cells.get(column.column)
-    given = cell if isinstance(cell, list) else [] if cell is None else [cell]
-    if not all(isinstance(text, str) for text in given):
+    texts = cell if isinstance(cell, list) else [] if cell is None else [cell]
+    if not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{column.column!r} holds neither a text nor a list of texts")
     values: list[str] = []
-    for text in given:
-        for pattern in column.noise:
-            text = pattern.sub("", text)
+    for text in texts:
+        for pattern in (*mapping.noise, *column.noise):
+            text = re.sub(pattern, "", text)
         if not text.strip() or (column.form == "list" and is_missing(text)):
             continue
-        if isinstance(cell, list) or column.form == "one":
+        if isinstance(cell, list):
             values.append(text.strip())
         elif column.form == "list":
             values += values_of_list(text, column.column)
         else:
             cut = text.translate({ord(mark): "\n" for mark in column.separators})
-            values += [value.strip() for value in cut.split("\n") if value.strip()]
-    return [
-        "" if is_missing(value) or any(p.search(value) for p in column.drop) else value
-        for value in values
-    ]
+            parts = cut.split("\n") if column.separators else [text]
+            values += [part.strip() for part in parts if part.strip()]
+    drop = (*mapping.drop, *column.drop)
+    return ["" if _is_dropped(value, drop) else value for value in values]
 
 
 def values_of_list(text: str, column: str) -> list[str]:
@@ -157,21 +154,16 @@ def values_of_list(text: str, column: str) -> list[str]:
     values: list[str] = []
     at = 0
     while at < len(inner):
-        found = _ITEM.match(inner, at)
-        if not found:
-            raise ValueError(f"the list in the column {column!r} is malformed: {inner[at:][:60]!r}")
-        at = found.end()
-        values.append(found["word"] if found["text"] is None else _literal(found["text"], column))
+        item = _ITEM.match(inner, at)
+        try:
+            if not item:
+                raise ValueError("no text or word")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SyntaxWarning)  # an unknown escape stays as it is
+                values.append(ast.literal_eval(item["text"]) if item["text"] else item["word"])
+        except (SyntaxError, ValueError) as error:
+            raise ValueError(
+                f"the list in the column {column!r} is malformed: {inner[at:][:60]!r}"
+            ) from error
+        at = item.end()
     return values
-
-
-def _literal(text: str, column: str) -> str:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # an unknown escape stays as it is
-            value = ast.literal_eval(text)
-    except (SyntaxError, ValueError) as error:
-        raise ValueError(f"the column {column!r} holds no text: {text[:60]!r}") from error
-    if not isinstance(value, str):
-        raise ValueError(f"the column {column!r} holds bytes: {text[:60]!r}")
-    return value

@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
 __all__ = [
-    "MISSING",
     "Fact",
-    "Named",
-    "Reading",
+    "NamedEntity",
+    "Record",
     "checked_graph",
     "clean",
     "entity_id",
@@ -29,16 +29,15 @@ __all__ = [
 ]
 
 #: Texts for a missing value, in lower case.
-MISSING = frozenset({"", "nan", "none", "null", "n/a", "<na>"})
+_MISSING = frozenset({"", "nan", "none", "null", "n/a", "<na>"})
 _OWN_LABELS = frozenset(
     "Cell Column Corpus Document Entity Keyword KgpImport KgpInstallation KnowledgeGraph "
     "NamedEntity Page Question Row Section Table".split()
 )
+#: Longest texts: a longer name is a text in the wrong column, and the database keeps each relation
+#: and type for good.
+_LONGEST = {"name": 1_000, "relation": 200, "type": 200}
 _LONGEST_GRAPH = 200
-#: Longer names are texts in the wrong column.
-_LONGEST_NAME = 1_000
-#: Of a relation or type; the database keeps each name for good.
-_LONGEST_TOKEN = 200
 _SPACE = re.compile(r"[\s_]+")
 
 
@@ -62,38 +61,27 @@ def is_reserved(label: str) -> bool:
 
 def is_missing(text: str) -> bool:
     """Return whether a text stands for a missing value: empty, `nan`, `None`, `null`."""
-    return text.strip().lower() in MISSING
+    return text.strip().lower() in _MISSING
 
 
-def problem_of_name(name: str) -> str:
-    """Return why a text cannot be an entity's name, or an empty string."""
-    if len(name) > _LONGEST_NAME:
-        return f"a name of {len(name):,} characters, which is a text rather than a name"
-    return _unprintable(name)
+def _problem(kind: str, text: str) -> str:
+    """Return why a text cannot be a name, relation or type, or an empty string."""
+    if len(text) > _LONGEST[kind]:
+        return f"a {kind} of {len(text):,} characters"
+    return _unprintable(text)
 
 
-def problem_of_relation(relation: str) -> str:
-    """Return why a text cannot be a relationship type, or an empty string."""
-    if len(relation) > _LONGEST_TOKEN:
-        return f"a relation of {len(relation):,} characters"
-    return _unprintable(relation)
-
-
-def problem_of_type(name: str) -> str:
-    """Return why a text cannot be an entity type and label, or an empty string."""
-    if not name.strip():
-        return "an empty type"
-    if len(name) > _LONGEST_TOKEN:
-        return f"a type of {len(name):,} characters"
-    return _unprintable(name)
+problem_of_name = partial(_problem, "name")
+problem_of_relation = partial(_problem, "relation")
+problem_of_type = partial(_problem, "type")
 
 
 def _unprintable(text: str) -> str:
     if not is_storable(text):
         return "half a character (a lone surrogate)"
     # `clean` has removed the control characters that are white space.
-    found = next((c for c in text if unicodedata.category(c) == "Cc"), "")
-    return f"a control character (U+{ord(found):04X})" if found else ""
+    control = next((c for c in text if unicodedata.category(c) == "Cc"), "")
+    return f"a control character (U+{ord(control):04X})" if control else ""
 
 
 def checked_graph(name: str) -> str:
@@ -144,7 +132,7 @@ class Fact(NamedTuple):
     tail_type: str = ""
 
 
-class Named(NamedTuple):
+class NamedEntity(NamedTuple):
     """An entity with its type and aliases; it need not be in any triple."""
 
     name: str
@@ -154,4 +142,4 @@ class Named(NamedTuple):
 
 
 #: What a reader yields; an InputError for a record that it could not read.
-Reading: TypeAlias = Fact | Named | InputError
+Record: TypeAlias = Fact | NamedEntity | InputError

@@ -17,14 +17,13 @@ def graphs(database: Database) -> list[GraphSummary]:
 
 def require_graph(database: Database, graph: str) -> GraphSummary:
     """Return what is in a knowledge graph; raises GraphError when there is no such one."""
-    found = graphs(database)
-    for each in found:
-        if each.name == graph:
-            return each
-    known = ", ".join(each.name for each in found) if found else "none yet"
+    known = {each.name: each for each in graphs(database)}
+    if graph in known:
+        return known[graph]
     raise GraphError(
         f"there is no knowledge graph {graph!r}",
-        hint=f"Graphs: {known}. `kgp-neo4j load-kg FILE --graph NAME` makes one.",
+        hint=f"Graphs: {', '.join(known) or 'none yet'}. `kgp-neo4j load-kg FILE --graph NAME` "
+        "makes one.",
     )
 
 
@@ -37,10 +36,10 @@ def delete_graph(database: Database, graph: str) -> GraphSummary:
     discarded = discard_import(database, graph)
     if discarded and graph not in [each.name for each in graphs(database)]:
         return GraphSummary(graph, 0, 0, None)
-    found = require_graph(database, graph)
+    summary = require_graph(database, graph)
     _delete_content(database, graph)
     database.write("load_kg/delete_graph", graph=graph)
-    return found
+    return summary
 
 
 def discard_import(database: Database, graph: str) -> bool:

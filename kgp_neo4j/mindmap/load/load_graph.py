@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from kgp_neo4j.environment.files import find, size_on_disk
-from kgp_neo4j.environment.progress import Progress, bar
+from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.adopt import read_stored
-from kgp_neo4j.mindmap.load.embed import encoder_of_language, write_and_embed
+from kgp_neo4j.mindmap.load.embed import embed_names, encoder_of_language
 from kgp_neo4j.mindmap.load.entity_tables import read_table
-from kgp_neo4j.mindmap.load.gather import Gathered, checked_types, read_entity_types
-from kgp_neo4j.mindmap.load.graph_names import Fact, Reading, checked_graph
-from kgp_neo4j.mindmap.load.mapping import TableMapping, read_mapping
+from kgp_neo4j.mindmap.load.gather import Gathered, read_entity_types
+from kgp_neo4j.mindmap.load.graph_names import Fact, checked_graph
+from kgp_neo4j.mindmap.load.mapping import read_mapping
 from kgp_neo4j.mindmap.load.triple_files import is_encoding, read_triples
 from kgp_neo4j.mindmap.load.write_graph import GraphWriter
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
-__all__ = ["adopt_graph", "load_graph", "load_triples"]
+if TYPE_CHECKING:
+    from kgp_neo4j.models.encoder import Encoder
+
+__all__ = ["LoadOptions", "adopt_graph", "load_graph", "load_triples"]
+
+
+class LoadOptions(TypedDict, total=False):
+    """Options of every load.
+
+    `types` maps relations to the types of head and tail. `embed` (true by default) gives each
+    entity the embedding of its name, by `encoder` (default: the graph's own, else the offline one
+    for its language). With `keep_going` bad records are skipped and listed in the report.
+    """
+
+    types: Mapping[str, tuple[str, str]] | None
+    encoder: str | None
+    keep_going: bool
+    embed: bool
 
 
 def load_graph(
@@ -28,44 +46,35 @@ def load_graph(
     paths: Iterable[str | Path],
     graph: str,
     *,
-    mapping: TableMapping | str | Path | None = None,
-    types: Mapping[str, tuple[str, str]] | None = None,
+    mapping: str | Path | None = None,
     entity_types: str | Path | None = None,
     encoding: str = "",
-    encoder: str | None = None,
-    keep_going: bool = False,
-    embed: bool = True,
+    **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
     """Load files of triples, or tables with a mapping, into a knowledge graph.
 
-    `mapping` is a TOML file or the name of one that comes with the package; `types` maps relations
-    to the types of head and tail, `entity_types` is a file of names and types. All files are read
-    before anything is written: the first bad line raises InputError and leaves the graph as it
-    was; with `keep_going` bad lines are skipped and listed in the report. Loading again changes
-    nothing, and finishes a load that was interrupted. `embed` gives each entity the embedding of
-    its name, by `encoder` (default: the graph's own, else the offline one for its language).
+    `mapping` is a TOML file or the name of one in the package; `entity_types` is a file of names
+    and types. All files are read before anything is written: the first bad line raises InputError
+    and leaves the graph as it was. Loading again changes nothing, and finishes a load that was
+    interrupted.
     """
-    began = time.monotonic()
-    checked_graph(graph)
+    gathered = _gathered(graph, options)
     if encoding and not is_encoding(encoding):
         raise ConfigurationError(f"{encoding!r} is no encoding", hint="Write gb18030, for example.")
-    by_relation = checked_types(types)
-    table = mapping if isinstance(mapping, TableMapping | None) else read_mapping(mapping)
-    found = find(paths)
-    if found.errors and not keep_going:
-        raise found.errors[0]
-    source = _Source(Gathered(graph), keep_going, list(map(str, found.errors)))
-    files = 0
-    with bar("read", sum(map(size_on_disk, found.files)), bytes_=True) as progress:
-        by_key = (
-            read_entity_types(Path(entity_types), progress, encoding=encoding)
-            if entity_types is not None
-            else {}
-        )
-        for path in found.files:
-            files += source.read(_read(path, table, encoding, progress))
-    source.gathered.decide_types(by_relation, by_key)
-    return _write(database, graph, source, files, encoder, embed, began)
+    table = read_mapping(mapping) if mapping is not None else None
+    sources = find(paths)
+    with bar("read", sum(map(size_on_disk, sources.files)), bytes_=True) as progress:
+        by_key = {}
+        if entity_types is not None:
+            by_key = read_entity_types(Path(entity_types), progress, encoding=encoding)
+        gathered.read(sources.errors)
+        for path in sources.files:
+            gathered.read(
+                read_table(path, table, progress, encoding=encoding)
+                if table
+                else read_triples(path, progress, encoding=encoding)
+            )
+    return _store(database, gathered, options, by_key, len(sources.files))
 
 
 def adopt_graph(
@@ -74,10 +83,7 @@ def adopt_graph(
     *,
     labels: Sequence[str],
     name_property: str,
-    types: Mapping[str, tuple[str, str]] | None = None,
-    encoder: str | None = None,
-    keep_going: bool = False,
-    embed: bool = True,
+    **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
     """Copy nodes of these labels, with the relationships between them, into a knowledge graph.
 
@@ -85,15 +91,9 @@ def adopt_graph(
     nodes themselves are never changed or deleted. Raises ConfigurationError where the database has
     no such label or property; otherwise works as `load_graph` does.
     """
-    began = time.monotonic()
-    checked_graph(graph)
-    by_relation = checked_types(types)
-    if not labels:
-        raise ConfigurationError("no label is given", hint="Say which nodes to take over.")
-    source = _Source(Gathered(graph), keep_going, [])
-    source.read(read_stored(database, graph, labels, name_property))
-    source.gathered.decide_types(by_relation, {})
-    return _write(database, graph, source, 0, encoder, embed, began)
+    gathered = _gathered(graph, options)
+    gathered.read(read_stored(database, graph, labels, name_property))
+    return _store(database, gathered, options)
 
 
 def load_triples(
@@ -102,87 +102,46 @@ def load_triples(
     graph: str,
     *,
     where: str = "triples",
-    encoder: str | None = None,
-    keep_going: bool = False,
-    embed: bool = True,
+    **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
     """Load triples (head, relation, tail) from anywhere into a knowledge graph.
 
     Works as `load_graph` does; errors name a triple by `where` and its number, from 1.
     """
-    began = time.monotonic()
-    checked_graph(graph)
-    source = _Source(Gathered(graph), keep_going, [])
-    source.read(
+    gathered = _gathered(graph, options)
+    gathered.read(
         Fact(head or "", relation or "", tail or "", f"{where}:{number}")
         for number, (head, relation, tail) in enumerate(triples, 1)
     )
-    source.gathered.decide_types({}, {})
-    return _write(database, graph, source, 0, encoder, embed, began)
+    return _store(database, gathered, options)
 
 
-def _read(
-    path: Path, mapping: TableMapping | None, encoding: str, progress: Progress
-) -> Iterator[Reading]:
-    if mapping is None:
-        return read_triples(path, progress, encoding=encoding)
-    return read_table(path, mapping, progress, encoding=encoding)
+def _gathered(graph: str, options: LoadOptions) -> Gathered:
+    return Gathered(checked_graph(graph), keep_going=options.get("keep_going", False))
 
 
-class _Source:
-    """The entities and triples read so far, and the errors of lines that were skipped."""
-
-    def __init__(self, gathered: Gathered, keep_going: bool, errors: list[str]) -> None:
-        self.gathered = gathered
-        self.errors = errors
-        self._keep_going = keep_going
-
-    def read(self, readings: Iterator[Reading]) -> bool:
-        """Add what a reader yields; return whether there was no error."""
-        faultless = True
-        for reading in readings:
-            try:
-                if isinstance(reading, InputError):
-                    raise reading
-                self.gathered.add(reading)
-            except InputError as error:
-                if not self._keep_going:
-                    raise _stopped(error) from error
-                self.errors.append(str(error))
-                faultless = False
-        return faultless
-
-
-def _write(
+def _store(
     database: Database,
-    graph: str,
-    source: _Source,
-    files: int,
-    encoder: str | None,
-    embed: bool,
-    began: float,
+    gathered: Gathered,
+    options: LoadOptions,
+    types_by_key: Mapping[str, str] | None = None,
+    files: int = 0,
 ) -> GraphLoadReport:
-    gathered = source.gathered
+    gathered.decide_types(options.get("types"), types_by_key or {})
     if not gathered.entities:
-        first = f" ({source.errors[0]})" if source.errors else ""
-        raise InputError(f"there is no triple to load{first}", where=graph)
-    writer = GraphWriter(database, graph)
-    model = None
-    if embed:
-        # Imported here: it is slow, and needed only where names are embedded.
-        from kgp_neo4j.models.encoder import load_encoder
-
-        chosen = encoder or writer.encoder or encoder_of_language(gathered.names())
-        model = load_encoder(chosen)
-    with bar("entities", gathered.entities) as progress:
-        writer.entities(gathered, progress)
-    new = write_and_embed(database, graph, writer, gathered, model)
+        first = f" ({gathered.errors[0]})" if gathered.errors else ""
+        raise InputError(f"there is no triple to load{first}", where=gathered.graph)
+    writer = GraphWriter(database, gathered.graph)
+    encoder = _encoder(options, writer, gathered) if options.get("embed", True) else None
+    new = writer.write(gathered)
+    if encoder is not None:
+        embed_names(database, gathered.graph, encoder)
     writer.finish()
     database.read("install/await_indexes")
-    (counts,) = database.read("load_kg/counts", graph=graph)
+    (counts,) = database.read("load_kg/counts", graph=gathered.graph)
     relations = {row["name"]: row["count"] for row in counts["relations"]}
     return GraphLoadReport(
-        graph=graph,
+        graph=gathered.graph,
         files=files,
         triples=gathered.facts,
         duplicates=gathered.duplicates,
@@ -193,14 +152,14 @@ def _write(
         relations=relations,
         types={row["name"]: row["count"] for row in counts["types"] if row["name"]},
         embedded=counts["embedded"],
-        errors=tuple(source.errors),
-        seconds=round(time.monotonic() - began, 3),
+        errors=tuple(gathered.errors),
+        seconds=round(time.monotonic() - gathered.began, 3),
     )
 
 
-def _stopped(error: InputError) -> InputError:
-    """Return the error with a hint on how to go on."""
-    hint = "Nothing was written; --keep-going loads the rest without this."
-    return InputError(
-        error.what, where=error.where, hint=f"{error.hint} {hint}" if error.hint else hint
-    )
+def _encoder(options: LoadOptions, writer: GraphWriter, gathered: Gathered) -> Encoder:
+    # Imported here: it is slow, and needed only where names are embedded.
+    from kgp_neo4j.models.encoder import load_encoder
+
+    name = options.get("encoder") or writer.encoder
+    return load_encoder(name or encoder_of_language(gathered.names()))

@@ -5,40 +5,26 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
-from kgp_neo4j.environment.files import (
-    Value,
-    bounded_lines,
-    extension,
-    opened,
-    read_lines,
-    read_records,
-    read_whole,
-    shown,
-)
+from kgp_neo4j.environment.files import Value, extension, opened, read_lines, read_records, shown
 from kgp_neo4j.environment.progress import Progress
-from kgp_neo4j.mindmap.load.graph_names import Fact, Reading
+from kgp_neo4j.mindmap.load.graph_names import Fact, Record
 from kgp_neo4j.types.errors import InputError
 
-__all__ = [
-    "JSON_KINDS",
-    "KINDS",
-    "Row",
-    "is_encoding",
-    "json_values",
-    "read_triples",
-    "rows_of",
-]
+__all__ = ["JSON_KINDS", "KINDS", "Row", "is_encoding", "json_values", "read_triples", "rows_of"]
 
+#: Endings of the files that are read, each also with `.gz`.
+JSON_KINDS = (".jsonl", ".json")
+KINDS = (".tsv", ".txt", ".csv", *JSON_KINDS)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SEPARATORS = (",", ";", "|")
-#: Of one field: a whole page of text is well below it.
-_LONGEST_FIELD = 1 << 24
+#: Characters of a line or a field: a whole page of text is well below it.
+_LONGEST = 1 << 24
 
 
 class Row(NamedTuple):
@@ -49,14 +35,11 @@ class Row(NamedTuple):
 
 
 def is_encoding(name: str) -> bool:
-    """Say whether a name is that of a text encoding."""
+    """Return whether a name is that of a text encoding."""
     try:
-        b"a".decode(name)  # decoding an empty string would not look the name up
-    except UnicodeDecodeError:
-        return True
+        return bool(name) and bool(io.TextIOWrapper(io.BytesIO(), name))
     except (LookupError, ValueError):  # no such name, or a NUL character in it
         return False
-    return True
 
 
 def rows_of(
@@ -77,97 +60,55 @@ def rows_of(
             if line.strip():
                 yield Row(number, line.rstrip("\r\n").split("\t"))
         return
-    with _long_fields():
-        separator = separator or max(_SEPARATORS, key=lambda mark: _fields(first[1], mark))
-        yield from _quoted(chain([first], lines), path, separator)
-
-
-def _fields(line: str, separator: str) -> int:
-    """Return the number of fields of a line, 0 where it cannot be read so."""
-    try:
-        return len(next(csv.reader([line], delimiter=separator)))
-    except csv.Error:
-        return 0
-
-
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    before = csv.field_size_limit(_LONGEST_FIELD)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _quoted(
-    lines: Iterator[tuple[int, str]], path: Path, separator: str
-) -> Iterator[Row | InputError]:
-    """Yield records whose quoted fields may contain separators and line ends."""
-    began = last = 0
-
-    def texts() -> Iterator[str]:
-        nonlocal began, last
-        for number, line in lines:
-            began, last = began or number, number
-            yield line
-
-    reader = csv.reader(texts(), delimiter=separator, strict=True, skipinitialspace=True)
+    csv.field_size_limit(_LONGEST)
+    unquoted = re.sub(r'"[^"]*"', "", first[1])
+    reader = csv.reader(
+        (line for _, line in chain([first], lines)),
+        delimiter=separator or max(_SEPARATORS, key=unquoted.count),
+        strict=True,
+        skipinitialspace=True,
+    )
     while True:
-        began = 0
+        number = first[0] + reader.line_num
         try:
             fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            reason = f"not separated values ({error})"
-            hint = 'Close every quote, and write a quote within quotes as "".'
-            yield InputError(reason, where=f"{shown(path)}:{began or last}", hint=hint)
+            yield InputError(
+                f"not separated values ({error})",
+                where=f"{shown(path)}:{number}",
+                hint='Close every quote, and write a quote within quotes as "".',
+            )
             continue
         if any(field.strip() for field in fields):
-            yield Row(began, fields)
+            yield Row(number, fields)
 
 
 def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file with their numbers; raises InputError where it is not text."""
-    start = file.peek(4)[:4]  # type: ignore[attr-defined]
-    name = encoding or ("utf-16" if start[:2] in _UTF16 else "utf-8")
-    if codecs.lookup(name).name.startswith(("utf-16", "utf-32")):
-        # A line end is more than one byte there.
-        data = read_whole(file, shown(path))
-        try:
-            text = io.StringIO(data.decode(name).removeprefix("\ufeff"), newline="")
-        except UnicodeDecodeError as error:
-            raise _undecodable(path, 0, name, error) from error
-        yield from enumerate(text, 1)
-        return
-    decode = codecs.getdecoder(name)
-    for number, data in enumerate(bounded_lines(file, shown(path)), 1):
-        try:
-            line = decode(data)[0]
-        except UnicodeDecodeError as error:
-            raise _undecodable(path, number, name, error) from error
-        if number == 1:
-            line = line.removeprefix("\ufeff")
-        if "\0" in line:
-            raise InputError("a NUL character, which is no text", where=f"{shown(path)}:{number}")
-        yield number, line
-
-
-def _undecodable(path: Path, line: int, encoding: str, error: UnicodeDecodeError) -> InputError:
-    place = f"byte {error.start} of the line" if line else f"byte {error.start}"
-    return InputError(
-        f"{place} is not {encoding} text",
-        where=f"{shown(path)}:{line}" if line else shown(path),
-        hint="Name the file's encoding (--encoding, or `encoding` of the mapping), or save it as "
-        "UTF-8.",
-    )
+    start = file.peek(2)[:2]  # type: ignore[attr-defined]
+    encoding = encoding or ("utf-16" if start in _UTF16 else "utf-8")
+    text, number = io.TextIOWrapper(file, encoding, newline="\n"), 1
+    try:
+        while line := text.readline(_LONGEST):
+            if len(line) == _LONGEST:
+                raise InputError(
+                    f"a line of {_LONGEST:,} characters or more", where=f"{shown(path)}:{number}"
+                )
+            yield number, line.removeprefix("\ufeff") if number == 1 else line
+            number += 1
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"this line or one soon after it is not {encoding} text",
+            where=f"{shown(path)}:{number}",
+            hint="Name the file's encoding (--encoding, or `encoding` of the mapping), or save it "
+            "as UTF-8.",
+        ) from error
 
 
 # --- Triples ---
 
-#: Endings of the files that are read, each also with `.gz`.
-JSON_KINDS = (".jsonl", ".json")
-KINDS = (".tsv", ".txt", ".csv", *JSON_KINDS)
 #: Accepted names of columns in a header line and of keys in a JSON record, in lower case.
 _COLUMNS = {
     "head": "head h subject subj source src from head_name x_name start entity1 node1 :start_id",
@@ -184,7 +125,7 @@ _HINT = (
 )
 
 
-def read_triples(path: Path, progress: Progress, *, encoding: str = "") -> Iterator[Reading]:
+def read_triples(path: Path, progress: Progress, *, encoding: str = "") -> Iterator[Record]:
     """Yield the triples of a file, and an InputError for each line that is not one.
 
     Without a header line the three columns are head, relation and tail. A header line, or a JSON
@@ -199,73 +140,62 @@ def read_triples(path: Path, progress: Progress, *, encoding: str = "") -> Itera
     try:
         with opened(path, progress) as file:
             if kind in JSON_KINDS:
-                for value in json_values(file, path):
-                    yield _of_json(value)
+                yield from map(_json_fact, json_values(file, path))
             else:
-                yield from _of_rows(path, rows_of(file, path, encoding=encoding))
+                yield from _row_facts(path, rows_of(file, path, encoding=encoding))
     except InputError as error:
         yield error
 
 
 def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
     """Yield the records of a JSON file: the members of its one array, or the value of each line."""
+    start = file.peek(4096)[:4096]  # type: ignore[attr-defined]
     # A file of JSON lines may begin with a bracket too: that of a list of three.
-    return (read_records if extension(path) == ".json" else read_lines)(file, shown(path))
+    begins = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+    is_array = extension(path) == ".json" and begins == b"["
+    return (read_records if is_array else read_lines)(file, shown(path))
 
 
-def _of_rows(path: Path, rows: Iterator[Any]) -> Iterator[Reading]:
-    name = shown(path)
-    places: dict[str, int] = dict(zip(_REQUIRED, range(3), strict=True))
-    width, headed, first = 3, False, True
+def _row_facts(path: Path, rows: Iterator[Row | InputError]) -> Iterator[Record]:
+    columns: dict[str, int] = {}
     for row in rows:
         if isinstance(row, InputError):
             yield row
-            first = False
             continue
         line, fields = row
-        if first:
-            first = False
-            if found := _header(fields):
-                places, width, headed = found, len(fields), True
+        if not columns:
+            # Where two columns have the same meaning, the first counts.
+            meanings = [_MEANING.get(field.strip().lower(), "") for field in fields]
+            columns = {name: meanings.index(name) for name in meanings if name}
+            if set(_REQUIRED) <= columns.keys():
+                width, expected = len(fields), f"{len(fields)} as the header has"
                 continue
-        if len(fields) != width:
-            expected = f"{width} as the header has" if headed else "head, relation and tail"
+            columns = {name: at for at, name in enumerate(_REQUIRED)}
+            width, expected = 3, "head, relation and tail"
+        where = f"{shown(path)}:{line}"
+        if len(fields) == width:
+            yield _fact({name: fields[at] for name, at in columns.items()}, where)
+        else:
             reason = f"{len(fields)} fields where {expected} are expected"
-            yield InputError(reason, where=f"{name}:{line}", hint=_HINT)
-            continue
-        yield Fact(
-            fields[places["head"]],
-            fields[places["relation"]],
-            fields[places["tail"]],
-            f"{name}:{line}",
-            fields[places["head_type"]] if "head_type" in places else "",
-            fields[places["tail_type"]] if "tail_type" in places else "",
-        )
+            yield InputError(reason, where=where, hint=_HINT)
 
 
-def _header(fields: Sequence[str]) -> dict[str, int]:
-    """Return the positions of the columns that a header line names; empty for another line.
-
-    Where two columns have the same meaning, the first counts.
-    """
-    places: dict[str, int] = {}
-    for at, field in enumerate(fields):
-        if column := _MEANING.get(field.strip().lower()):
-            places.setdefault(column, at)
-    return places if all(column in places for column in _REQUIRED) else {}
+def _fact(parts: Mapping[str, str], where: str) -> Fact:
+    types = parts.get("head_type", ""), parts.get("tail_type", "")
+    return Fact(parts["head"], parts["relation"], parts["tail"], where, *types)
 
 
-def _of_json(value: Value) -> Reading:
+def _json_fact(value: Value) -> Record:
     """Return the triple of a JSON value: an object, or a list of three texts."""
-    found, where = value
-    if isinstance(found, InputError):
-        return found
-    if isinstance(found, list) and len(found) == 3:
-        found = dict(zip(_REQUIRED, found, strict=True))
-    if not isinstance(found, Mapping):
+    record, where = value
+    if isinstance(record, InputError):
+        return record
+    if isinstance(record, list) and len(record) == 3:
+        record = dict(zip(_REQUIRED, record, strict=True))
+    if not isinstance(record, Mapping):
         return InputError("neither an object nor a list of three", where=where, hint=_HINT)
     parts: dict[str, str] = {}
-    for key, part in found.items():
+    for key, part in record.items():
         column = _MEANING.get(str(key).strip().lower())
         if column is None or column in parts:
             continue
@@ -274,11 +204,4 @@ def _of_json(value: Value) -> Reading:
         parts[column] = "" if part is None else str(part)
     if missing := [column for column in _REQUIRED if column not in parts]:
         return InputError(f"no {' and no '.join(missing)}", where=where, hint=_HINT)
-    return Fact(
-        parts["head"],
-        parts["relation"],
-        parts["tail"],
-        where,
-        parts.get("head_type", ""),
-        parts.get("tail_type", ""),
-    )
+    return _fact(parts, where)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.graph_names import graph_scope
@@ -38,31 +38,18 @@ class GraphWriter:
         #: The encoder of the graph's embeddings, if it has any.
         self.encoder: str | None = row["encoder"]
 
-    def entities(self, gathered: Gathered, progress: Progress) -> None:
-        """Write the entities; stored ones get the aliases and labels that they lack."""
-        self._write("load_kg/entities", gathered.entity_rows(), progress)
+    def write(self, gathered: Gathered) -> int:
+        """Write the entities, and the relationships that are not stored yet; return their number.
 
-    def relationships(
-        self, gathered: Gathered, progress: Progress, stopped: Callable[[], bool]
-    ) -> int:
-        """Write the relationships that are not stored yet and return how many there were.
-
-        Nothing more is written once `stopped` returns true.
+        Stored entities get the aliases and labels that they lack.
         """
-        stored: set[str] = set()
-        for row in self._database.read("load_kg/stored_relationships", graph=self._graph):
-            stored.update(row["ids"])
-
-        def new() -> Iterator[dict[str, str]]:
-            for row in gathered.triple_rows():
-                if stopped():
-                    return
-                if row["id"] in stored:
-                    progress.update(1)
-                else:
-                    yield row
-
-        return self._write("load_kg/relationships", new(), progress)
+        with bar("entities", gathered.entities) as progress:
+            self._write("load_kg/entities", gathered.entity_rows(), progress)
+        rows = self._database.read("load_kg/stored_relationships", graph=self._graph)
+        stored = {id_ for row in rows for id_ in row["ids"]}
+        with bar("relationships", len(gathered)) as progress:
+            new = (row for row in gathered.triple_rows() if row["id"] not in stored)
+            return self._write("load_kg/relationships", new, progress)
 
     def finish(self) -> None:
         """Mark the graph as loaded to the end."""

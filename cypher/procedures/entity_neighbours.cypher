@@ -1,13 +1,14 @@
-// kgp.neighbourhood(entity :: ANY, graph :: STRING, configuration = {} :: MAP) :: (entity :: NODE, edge :: RELATIONSHIP, neighbour :: NODE, relation :: STRING, outward :: BOOLEAN)
+// kgp.entityNeighbours(entity :: ANY, graph :: STRING, configuration = {} :: MAP) :: (entity :: NODE, edge :: RELATIONSHIP, neighbour :: NODE, relation :: STRING, outward :: BOOLEAN)
 // One hop round an entity (a node, its id or its name): those relationship types first that it has
 // fewest of, and the neighbours that have fewest relationships, so that a hub shows some of everything.
 // At most 20,000 relationships are looked at.
 // mode: READ
 // option: relations = [] :: LIST OF STRING, the relationship types to follow; all when empty
 // option: limit = 25 :: INT (0 to 20000), how many neighbours at most
-// example: CALL custom.kgp.neighbourhood('Fatigue', 'demo')
+// example: CALL custom.kgp.entityNeighbours('Fatigue', 'demo')
 // include: configuration
 WITH [coalesce(apoc.any.property($entity, 'id'), $entity)] AS entities
+// include: graph
 // include: entities
 UNWIND given AS one
 WITH one.node AS e
