@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 from kgp_neo4j.types.settings import (
     AGGREGATION,
     RELEVANCE,
-    SAMPLING,
     ExplorationSettings,
     MiningSettings,
     default_of,
@@ -89,16 +88,6 @@ Graphs are loaded by `kgp-neo4j load-kg`.
     help="Steps of a path between two entities at most.",
 )
 @click.option(
-    "--sampling",
-    type=click.Choice(SAMPLING),
-    default=default_of(MiningSettings, "sampling"),
-    show_default=True,
-    help="Which evidence stays: the best, or a sample for each entity as in the paper.",
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="The same seed, the same sample."
-)
-@click.option(
     "--relevance",
     type=click.Choice(RELEVANCE),
     default=default_of(MiningSettings, "relevance"),
@@ -133,8 +122,6 @@ def command(
     svg: Path | None,
     size: int,
     hops: int,
-    sampling: str,
-    seed: int,
     relevance: str,
     aggregation: str,
     show: int,
@@ -151,7 +138,7 @@ def command(
 
     said = sys.stdin.read() if question == "-" else question
     asked = as_question([*read_turns(said, "standard input"), *turns])
-    mining: dict[str, Any] = {"size": size, "hops": hops, "sampling": sampling, "seed": seed}
+    mining: dict[str, Any] = {"size": size, "hops": hops}
     mining |= {"relevance": relevance, "aggregation": aggregation}
     made = run_mindmap(asked, graph, options, llm, chat_url, **mining)
     show_mindmap(made, show, as_json=as_json, as_mermaid=as_mermaid, html=html, svg=svg)

@@ -58,11 +58,12 @@ def _key(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _mean_the_same(entity: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    vectors = entity.get("embedding"), other.get("embedding")
+    vector, other_vector = entity.get("embedding"), other.get("embedding")
     return (
-        (entity.get("type") or "") == (other.get("type") or "")
-        and None not in vectors
-        and float(np.dot(*vectors)) >= _SAME
+        vector is not None
+        and other_vector is not None
+        and (entity.get("type") or "") == (other.get("type") or "")
+        and float(np.dot(vector, other_vector)) >= _SAME
         and may_be_same(entity["name"], other["name"])
     )
 

@@ -12,7 +12,6 @@ __all__ = [
     "ALGORITHMS",
     "EDGES",
     "LINKERS",
-    "SAMPLING",
     "SERVICES",
     "AgentSettings",
     "EntitySettings",
@@ -250,8 +249,6 @@ class ExplorationSettings:
         )
 
 
-#: How pruning chooses triples: the best, or a random sample per question entity as in the paper.
-SAMPLING = ("ranked", "random")
 #: How neighbours are found relevant to a question: by rank, or by a language model as in the paper.
 RELEVANCE = ("ranked", "llm")
 #: How evidence is aggregated: by rules, or described by a language model as in the paper.
@@ -263,23 +260,20 @@ class MiningSettings:
     """How evidence is mined.
 
     `size` is the evidence's size in triples. `paths` and `neighbours` switch the two explorations
-    on or off (the paper's ablations). `sampling` is one of `SAMPLING`, `seed` its seed; `relevance`
-    and `aggregation` are one of `RELEVANCE` and `AGGREGATION`.
+    on or off (the paper's ablations). `relevance` and `aggregation`
+    are one of `RELEVANCE` and `AGGREGATION`.
     """
 
     size: int = 40
     paths: bool = True
     neighbours: bool = True
     path_share: float = 0.2
-    sampling: str = "ranked"
-    seed: int = 0
     relevance: str = "ranked"
     aggregation: str = "rules"
     linking: LinkSettings = field(default_factory=LinkSettings)
     exploration: ExplorationSettings = field(default_factory=ExplorationSettings)
 
     def __post_init__(self) -> None:
-        check_choice("sampling", self.sampling, SAMPLING)
         check_choice("relevance", self.relevance, RELEVANCE)
         check_choice("aggregation", self.aggregation, AGGREGATION)
         check_ranges(self, size=(1, 500), path_share=(0, 1))

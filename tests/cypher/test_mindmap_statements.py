@@ -74,16 +74,6 @@ def test_reach(database: Database, graph: str) -> None:
     assert triple["head_id"] == _id(graph, "Migraine")
 
 
-def test_between(database: Database, graph: str) -> None:
-    ids = [_id(graph, name) for name in ("Flu", "Fever", "no such")]
-    edges = [
-        (row["edge"]["head"], row["edge"]["relation"], row["edge"]["tail"])
-        for row in database.read_packed("explore/between", graph=graph, entities=ids, others=ids)
-        if row["entity"] == ids[0]
-    ]
-    assert edges == [("Flu", "has_symptom", "Fever"), ("Fever", "possible_disease", "Flu")]
-
-
 def test_documents(database: Database, graph: str) -> None:
     found = {row["name"]: row["triples"] for row in database.read("mindmap/documents", graph=graph)}
     heads = {head.replace("_", " ") for head, _, _ in ENGLISH}

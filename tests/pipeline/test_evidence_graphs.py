@@ -11,7 +11,7 @@ from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.explore.pruning import prune
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
-from kgp_neo4j.types.errors import ConfigurationError, GraphError
+from kgp_neo4j.types.errors import GraphError
 from kgp_neo4j.types.mindmap import EvidenceGraph, ReasoningGraph, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
@@ -78,17 +78,6 @@ def test_ablations(graph: StoredGraph) -> None:
     around = mine(graph, _QUESTION, MiningSettings(paths=False))
     assert {e.kind for e in around.evidence} == {"neighbour"}
     assert {e.entity for e in around.evidence} == {"Fever", "Nausea"}
-
-
-def test_random_sampling_has_a_seed(graph: StoredGraph) -> None:
-    def drawn(seed: int) -> tuple[Triple, ...]:
-        settings = MiningSettings(size=5, sampling="random", seed=seed)
-        return mine(graph, "nausea", settings).triples
-
-    assert drawn(1) == drawn(1)
-    assert len({drawn(seed) for seed in range(6)}) > 1
-    with pytest.raises(ConfigurationError, match="no sampling 'best'"):
-        MiningSettings(sampling="best")
 
 
 def test_nothing_linked(graph: StoredGraph, database: Database) -> None:

@@ -127,39 +127,6 @@ def test_replies() -> None:
 # --- The statements -------------------------------------------------------------------------------
 
 
-def test_graph_statement(database: Database, english: str) -> None:
-    (row,) = database.read("explore/graph", graph=english)
-    assert row["encoder"] == "all-MiniLM-L6-v2"
-    assert "has_symptom" in row["relations"]
-    assert database.read("explore/graph", graph="no such") == []
-
-
-def test_named_entities_statement(database: Database, english: str) -> None:
-    rows = database.read(
-        "explore/named_entities", graph=english, keys=["flu"], terms="hacking", limit=5
-    )
-    assert sorted((r["key"], r["name"], r["aliases"], r["degree"]) for r in rows) == [
-        ("dry cough", "Dry cough", ["Hacking cough"], 2),
-        ("flu", "Flu", ["Influenza"], 8),
-    ]
-    assert database.read("explore/named_entities", graph=english, keys=["x"], terms="") == []
-
-
-def test_nearest_entities_statement(database: Database, english: str, encoder: Encoder) -> None:
-    vector = encoder.encode(["Nausea"])[0].tolist()
-    rows = database.read(
-        "explore/nearest_entities",
-        graph=english,
-        phrases=[{"text": "sick", "vector": vector}],
-        limit=2,
-    )
-    assert [row["phrase"] for row in rows] == ["sick", "sick"]
-    assert rows[0]["name"] == "Nausea"
-    assert rows[0]["score"] == pytest.approx(1, abs=0.01)
-    # A graph without embeddings has none.
-    assert database.read("explore/nearest_entities", graph="none", phrases=[]) == []
-
-
 def test_nearest_entities_in_a_crowd(database: Database, english: str, encoder: Encoder) -> None:
     """Another graph has 210 entities as near: more than the index is asked for."""
     vector = encoder.encode(["Nausea"])[0].tolist()
@@ -180,13 +147,6 @@ def test_nearest_entities_in_a_crowd(database: Database, english: str, encoder: 
         assert len(found) == 2
     finally:
         delete_graph(database, other)
-
-
-def test_all_names_statement(database: Database, chinese: str) -> None:
-    rows = database.read("explore/all_names", graph=chinese)
-    assert len(rows) == 10
-    types = {row["name"]: row["type"] for row in rows}
-    assert (types["流行性感冒"], types["恶心"]) == ("疾病", "症状")
 
 
 def test_link_entities_procedure(database: Database, english: str, chinese: str) -> None:

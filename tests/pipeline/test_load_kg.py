@@ -23,7 +23,6 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load import write_graph as writing
 from kgp_neo4j.mindmap.load.entity_tables import values_of_list
 from kgp_neo4j.mindmap.load.gather import parse_type
-from kgp_neo4j.mindmap.load.graph_names import is_reserved
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 from kgp_neo4j.mindmap.load.mapping import built_in, read_mapping
@@ -108,28 +107,9 @@ def test_a_small_graph(database: Database, graph: str, encoder: Encoder, tmp_pat
         "labels": ["Symptom"],
     }
     assert next(g for g in graphs(database) if g.name == graph).encoder == encoder.name
-    # The indexes have it, narrowed to this graph.
-    hits = rows(
-        database,
-        "MATCH (g:KnowledgeGraph {name: $g}) "
-        "CALL db.index.fulltext.queryNodes('kgp_entity_text', "
-        "  'hacking AND scope:' + g.scope) YIELD node RETURN node.name AS name",
-        g=graph,
-    )
-    assert hits == [{"name": "Dry cough"}]
-    nearest = rows(
-        database,
-        "CALL db.index.vector.queryNodes('kgp_entity_embedding', 5, $vector) YIELD node, score "
-        "WHERE node.graph = $g RETURN node.name AS name, score LIMIT 1",
-        vector=vector,
-        g=graph,
-    )
-    assert nearest == [{"name": "Dry cough", "score": pytest.approx(1.0, abs=1e-3)}]
 
 
-def test_a_chinese_graph_is_found_by_parts_of_names(
-    database: Database, graph: str, tmp_path: Path
-) -> None:
+def test_a_chinese_graph(database: Database, graph: str, tmp_path: Path) -> None:
     account = load_chinese(database, graph, tmp_path, embed=True)
     assert _triples(database, graph) == set(CHINESE)
     assert account.types == {"症状": 4, "疾病": 3, "药物": 2, "科室": 1}
@@ -137,13 +117,6 @@ def test_a_chinese_graph_is_found_by_parts_of_names(
     assert account.embedded == account.entities == 10
     (stored,) = database.read("explore/graph", graph=graph)
     assert stored["encoder"] == CHINESE_ENCODER
-    hits = rows(
-        database,
-        "CALL db.index.fulltext.queryNodes('kgp_entity_text', '感冒了怎么办') YIELD node "
-        "WHERE node.graph = $g RETURN node.name AS name",
-        g=graph,
-    )
-    assert hits == [{"name": "流行性感冒"}]
 
 
 @pytest.mark.parametrize(
@@ -268,14 +241,6 @@ def test_relations_and_types_are_names_never_cypher(
     assert (found["A"]["type"], found["A"]["labels"]) == (type_, [type_])
     # A corpus is what kgp-neo4j says it is, whatever a file calls one.
     assert (found["B"]["type"], found["B"]["labels"]) == ("Corpus", [])
-
-
-def test_labels_of_our_own_are_reserved(database: Database, demo_corpus: str) -> None:
-    found = rows(database, "MATCH (n) WHERE n.key IS NULL UNWIND labels(n) AS l RETURN DISTINCT l")
-    assert {row["l"] for row in found} & {"Corpus", "Document", "Passage", "Entity"}
-    query = "MATCH (n) WHERE n.corpus = $c UNWIND labels(n) AS l RETURN DISTINCT l"
-    assert all(is_reserved(row["l"]) for row in rows(database, query, c=demo_corpus))
-    assert not any(map(is_reserved, ("Disease", "Book", "Passenger")))
 
 
 # --- Types ----------------------------------------------------------------------------------------

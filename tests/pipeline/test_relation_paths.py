@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
-from graphs import rows
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.mining import mine
-from kgp_neo4j.mindmap.explore.path_features import read_question
-from kgp_neo4j.mindmap.explore.path_scorer import path_forms
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
-from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.errors import DatabaseError
-from kgp_neo4j.types.mindmap import Triple
 from kgp_neo4j.types.settings import MiningSettings
 
 TRIPLES = """\
@@ -67,28 +61,6 @@ def _id(graph: str, name: str) -> str:
     return entity_id(graph, key_of(name))
 
 
-def test_a_graph_knows_its_relations_and_some_names(database: Database, films: str) -> None:
-    (row,) = database.read("explore/graph", graph=films)
-    assert {"directed_by", "in_language", "written_by"} <= set(row["relations"])
-    assert {"The Grey Harbour", "Mara Lindholm"} <= set(row["names"])
-
-
-def test_packed_rows_have_triples_and_no_embeddings(database: Database, films: str) -> None:
-    ends = [_id(films, "Mara Lindholm"), _id(films, "Northern Ferry")]
-    packed, (plain,) = (
-        read("procedures/paths", entities=ends, graph=films, limit=1, timeout=60_000)
-        for read in (database.read_packed, database.read)
-    )
-    assert [node["name"] for node in packed[0]["path"]] == [n["name"] for n in plain["path"]]
-    assert [node["embedding"] for node in packed[0]["path"]] == [None] * len(plain["path"])
-    assert [Triple(**edge).id for edge in packed[0]["edges"]] == [e["id"] for e in plain["edges"]]
-    near, *_ = database.read_packed("procedures/evidence", entities=ends[:1], graph=films)
-    assert "Mara Lindholm" in (Triple(**near["edge"]).head, Triple(**near["edge"]).tail)
-    assert (near["source"]["name"], near["source"]["embedding"]) == ("Mara Lindholm", None)
-    found = database.read("explore/entities", entities=[*ends, "none such"])
-    assert [(row["id"], len(row["embedding"])) for row in found] == [(i, 384) for i in ends]
-
-
 @pytest.mark.parametrize("fan", [300, 1])
 def test_relation_paths_statement(database: Database, films: str, fan: int) -> None:
     rows = database.read(
@@ -121,26 +93,6 @@ def test_relation_paths_statement(database: Database, films: str, fan: int) -> N
         beam=1,
     )
     assert [row["relations"] for row in few] == [["directed_by"], ["directed_by", "in_language"]]
-
-
-def test_relation_path_ends_statement(database: Database, films: str) -> None:
-    (writers, again) = database.read(
-        "explore/relation_path_ends",
-        entity=_id(films, "Mara Lindholm"),
-        graph=films,
-        paths=[
-            {"relations": ["directed_by", "written_by"], "forward": [False, True]},
-            {"relations": ["directed_by", "directed_by"], "forward": [False, True]},
-        ],
-        limit=1,
-        listed=5,
-    )
-    assert (writers["ends"], len(writers["routes"])) == (2, 1)
-    assert set(writers["ids"]) == {_id(films, "Ivar Quist"), _id(films, "Tove Arnesen")}
-    first, second = writers["routes"][0]
-    assert (first["relation"], first["tail"]) == ("directed_by", "Mara Lindholm")
-    assert second["head_id"] == first["head_id"]
-    assert again["ends"] == 0  # the way just come is not gone back
 
 
 def test_relation_path_procedure(database: Database, films: str) -> None:
@@ -199,23 +151,6 @@ def test_the_answer_is_at_the_end_of_the_path(database: Database, films: str) ->
     assert "3: " in count.text.splitlines()[0]
 
 
-def test_values_and_joined_statements(database: Database, films: str) -> None:
-    entities = [_id(films, name) for name in ("Salt, Wind", "Ivar Quist")]
-    rows(database, "MATCH (e {id: $id}) SET e.cost = 7", id=entities[0])
-    found = database.read_packed("explore/values", entities=entities, graph=films)
-    assert sorted((r["relation"], r["value"], r["edge"]["tail"]) for r in found) == [
-        ("cost", "7", None),
-        ("death_date", "1999", "1999"),
-        ("release_date", "1984", "1984"),
-        ("running_time", "88 minutes", "88 minutes"),
-    ]
-    rows(database, "MATCH (e {id: $id}) REMOVE e.cost", id=entities[0])
-    (joined,) = database.read_packed(
-        "explore/between", entities=entities, others=[_id(films, "Mara Lindholm")], graph=films
-    )
-    assert (joined["entity"], joined["edge"]["relation"]) == (entities[0], "directed_by")
-
-
 def _named(graph: StoredGraph, question: str) -> set[str]:
     best = mine(graph, question).asked[0]
     return {best.end_of(route)[1] for route in best.routes}
@@ -271,22 +206,3 @@ def test_values_are_compared(database: Database, films: str, question: str, firs
 def test_a_text_that_asks_for_no_path_has_none(graph: StoredGraph) -> None:
     text = "Tove Arnesen and I have been tired, hungry and cold since we ate the soup on Monday"
     assert mine(graph, text).asked == ()
-
-
-def test_words_are_read_round_the_entity(encoder: Encoder) -> None:
-    question = "who directed X 's sequel"
-    words = read_question(encoder, question, [(13, 14)], ["directed by", "in language"])
-    assert words.place.tolist() == [-2, -1, 0, 1, 2]
-    assert words.mention.tolist() == [False, False, True, False, False]
-    assert words.near.shape == (4, 2, 5)
-    assert words.near[0, 0, 1] > words.near[0, 1, 1]
-    assert not words.explained([1])
-    nothing = read_question(encoder, "X", [(0, 1)], ["directed by"])
-    assert not nothing.explained([0])
-
-
-def test_the_form_of_a_path() -> None:
-    there, back = ("directed_by", True), ("directed_by", False)
-    rows = path_forms([(there,), (back,), (there, back)])
-    assert np.array_equal(rows[2], [0, 1, 0, 0, 1, -1, 0, 0, 1, 0])
-    assert rows[1][-1] == 1  # it also leads on in its own direction

@@ -12,7 +12,6 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 
 import click
@@ -120,12 +119,9 @@ def _huge(draw: random.Random) -> str:
     return (_claim(draw) + draw.choice((" ", "\n", ""))) * draw.randint(200, 2000)
 
 
-def _talked_into(draw: random.Random) -> str:
-    return f"{draw.choice((_INJECTION, _INJECTION[::-1]))}\n{_paragraph(draw)}"
-
-
 _KINDS: tuple[Callable[[random.Random], str], ...] = (
-    *(_paragraph, _two_lines, _two_lines, _as_json, _noise, _mixed, _mixed, _mixed, _talked_into),
+    *(_paragraph, _two_lines, _two_lines, _as_json, _noise, _mixed, _mixed, _mixed),
+    lambda draw: f"{_INJECTION}\n{_paragraph(draw)}",
     lambda draw: draw.choice(_ODD),
     lambda draw: draw.choice(("", " \n\t", "\x1b[0m", "…", "[1]", "<think>never ends")),
 )
@@ -259,12 +255,3 @@ def test_a_reply_is_inert_while_it_is_written() -> None:
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
         assert "evil.example" not in text
         assert click.unstyle(text) == text
-
-
-@pytest.mark.parametrize("text", ["[" * 50_000, "a [1" * 20_000, " " * 100_000 + "x", "<" * 60_000])
-def test_long_runs_are_read_in_linear_time(text: str, tmp_path: Path) -> None:
-    from kgp_neo4j.corpus.answer.reply import parse_reply
-
-    parsed = parse_reply(text, "short")
-    assert parsed.kind in ("answer", "empty")
-    assert sum(len(claim.text) for claim in parsed.claims) <= 20_000

@@ -23,7 +23,6 @@ from kgp_neo4j.mindmap.answer.options import (
 )
 from kgp_neo4j.mindmap.answer.outline_reply import RawEdge, read_edges
 from kgp_neo4j.mindmap.explore.exploration import only_relevant
-from kgp_neo4j.mindmap.link.name_forms import is_quantity
 from kgp_neo4j.show.mindmap_lines import mermaid, tree_lines
 from kgp_neo4j.show.mindmap_picture import page, svg
 from kgp_neo4j.types.errors import ConfigurationError, InputError
@@ -498,12 +497,6 @@ def test_mermaid_is_escaped_and_marks_what_is_not_grounded(reasoning: ReasoningG
         assert re.fullmatch(
             r'flowchart LR|  n\d\["[^"<>{}|`\]]*"\]|  n\d -->\|"[^"<>|]*"\| n\d', line
         )
-
-
-@pytest.mark.parametrize("text", ["三天了", "已经3个月", "两个半月", "半年多", "37度以上", "3次"])
-def test_quantities(text: str) -> None:
-    assert is_quantity(text)
-    assert not any(map(is_quantity, ("三叉神经痛", "百日咳", "天疱疮", "维生素B12", text + "痛")))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 import regex
 
@@ -60,8 +60,9 @@ def _is_letter(character: str) -> bool:
     return character.isalnum() and ord(character) < 0x2E80
 
 
-def listed(names: list[str] | tuple[str, ...], most: int = 20, count: int = 0) -> str:
+def listed(names: Sequence[str], most: int = 20, count: int = 0) -> str:
     """Return names in a row, "A, B and C"; of `count` names with how many more there are."""
-    more = max(count, len(names)) - min(most, len(names))
-    *before, last = (*names[:most], *([f"{more} more"] if more else ()))
-    return f"{', '.join(before)} and {last}" if before else last
+    shown = list(names[:most])
+    if more := max(count, len(names)) - len(shown):
+        shown.append(f"{more} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -75,8 +75,6 @@ def mine(
             near,
             chosen.size - len(_pairs(complete)),
             path_share=chosen.path_share,
-            sampling=chosen.sampling,
-            seed=chosen.seed,
             known=_pairs(complete),
         )
         evidence = (*complete, *kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence, Set
 from itertools import pairwise
 
@@ -17,17 +16,14 @@ def prune(
     size: int,
     *,
     path_share: float = 0.2,
-    sampling: str = "ranked",
-    seed: int = 0,
     known: Set[frozenset[str]] = frozenset(),
 ) -> tuple[list[EvidenceGraph], int]:
     """Keep `size` triples at most; return paths and neighbourhoods, and the number left out.
 
     Triples of the same pair of entities count once. Whole paths take `path_share` of the size, the
-    rest goes to the single triples of `neighbours`: by rank, or with `sampling` "random" as in the
-    paper, to a random sample of equal size for each entity that they begin at, drawn with `seed`.
-    The neighbours kept are joined to one sub-graph for each such entity. `known` are pairs that
-    other evidence has: they are left out.
+    rest goes to the single triples of `neighbours` by rank (the paper draws a random sample). The
+    neighbours kept are joined to one sub-graph for each entity that they begin at. `known` are
+    pairs that other evidence has: they are left out.
     """
     pairs = set(known)
     size += len(pairs)
@@ -41,7 +37,7 @@ def prune(
     #: Triples between question entities by where they lead, others by where they begin.
     between: dict[str, list[EvidenceGraph]] = {}
     around: dict[str, list[EvidenceGraph]] = {}
-    for single in neighbours if sampling == "ranked" else _sampled(neighbours, size, seed):
+    for single in neighbours:
         pair = _pair(single.triples[0])
         if len(pairs) < size and pair not in pairs:
             pairs.add(pair)
@@ -62,23 +58,6 @@ def prune(
     ]
     everything = {_pair(triple) for each in (*paths, *neighbours) for triple in each.triples}
     return kept, len(everything - pairs)
-
-
-def _sampled(neighbours: Sequence[EvidenceGraph], size: int, seed: int) -> list[EvidenceGraph]:
-    clusters: dict[str, list[EvidenceGraph]] = {}
-    for each in neighbours:
-        clusters.setdefault(each.entity, []).append(each)
-    generator = random.Random(seed)
-    most = max(1, size // max(1, len(clusters)))
-    sampled: list[EvidenceGraph] = []
-    for _, cluster in sorted(clusters.items()):
-        leading = {single.nodes[-1]: single for single in reversed(cluster)}
-        for each in generator.sample(cluster, min(most, len(cluster))):
-            # A triple two hops away is taken with the triple that leads to it.
-            if each.nodes[0] != each.entity and each.nodes[0] in leading:
-                sampled.append(leading[each.nodes[0]])
-            sampled.append(each)
-    return sampled
 
 
 def _joined(kind: str, singles: Sequence[EvidenceGraph], score: float) -> EvidenceGraph:

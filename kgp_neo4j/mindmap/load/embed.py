@@ -39,7 +39,7 @@ def embed_names(database: Database, graph: str, encoder: Encoder) -> None:
     with another encoder.
     """
     (stored,) = database.write(
-        "load_kg/encoder", graph=graph, encoder=encoder.name, dimension=encoder.dimension
+        "load_kg/unembedded", graph=graph, encoder=encoder.name, dimension=encoder.dimension
     )
     if (stored["encoder"], stored["dimension"]) != (encoder.name, encoder.dimension):
         raise EncoderError(
@@ -47,13 +47,11 @@ def embed_names(database: Database, graph: str, encoder: Encoder) -> None:
             where=graph,
             hint="Use that encoder, or delete the graph and load it again.",
         )
-    rows = database.read("load_kg/unembedded", graph=graph)
+    rows = stored["entities"]
     unknown = token_id(encoder.tokenizer, "[UNK]", "<unk>")
     tokens = encoder.tokenizer.encode_batch([row["name"] for row in rows], add_special_tokens=False)
-    rows = [
-        row for row, name in zip(rows, tokens, strict=True)
-        if unknown is None or unknown not in name.ids
-    ]  # fmt: skip
+    pairs = zip(rows, tokens, strict=True)
+    rows = [row for row, name in pairs if unknown is None or unknown not in name.ids]
     # Sorted by length over all batches, so that a batch has names of similar length.
     rows.sort(key=lambda row: -len(row["name"]))
     with bar("embed", len(rows)) as progress:

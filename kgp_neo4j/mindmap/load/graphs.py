@@ -48,5 +48,4 @@ def discard_import(database: Database, graph: str) -> bool:
 
 
 def _delete_content(database: Database, graph: str) -> None:
-    database.write_in_batches("load_kg/delete_relationships", graph=graph)
-    database.write_in_batches("load_kg/delete_entities", graph=graph)
+    database.write_in_batches("load_kg/delete_content", graph=graph)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load.adopt import read_stored
 from kgp_neo4j.mindmap.load.embed import embed_names, encoder_of_language
 from kgp_neo4j.mindmap.load.entity_tables import read_table
 from kgp_neo4j.mindmap.load.gather import Gathered, read_entity_types
-from kgp_neo4j.mindmap.load.graph_names import Fact, checked_graph
+from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph
 from kgp_neo4j.mindmap.load.mapping import read_mapping
 from kgp_neo4j.mindmap.load.triple_files import is_encoding, read_triples
 from kgp_neo4j.mindmap.load.write_graph import GraphWriter
@@ -92,8 +91,33 @@ def adopt_graph(
     no such label or property; otherwise works as `load_graph` does.
     """
     gathered = _gathered(graph, options)
-    gathered.read(read_stored(database, graph, labels, name_property))
+    gathered.read(_stored_records(database, graph, labels, name_property))
     return _store(database, gathered, options)
+
+
+def _stored_records(
+    database: Database, graph: str, labels: Sequence[str], name_property: str
+) -> Iterator[Record]:
+    """Yield the nodes of these labels, and the relationships between them as triples.
+
+    A node's type is the first of `labels` that it has. Nodes without the property, and their
+    relationships, have an empty name, so that they are skipped. Raises ConfigurationError where
+    the database has no such label or property.
+    """
+    (known,) = database.read("load_kg/known_names")
+    asked = [("labels", label) for label in labels] + [("properties", name_property)]
+    for kind, name in asked:
+        if name not in known[kind]:
+            raise ConfigurationError(
+                f"the database has no {name!r} among its {kind}",
+                hint=f"It has {', '.join(sorted(known[kind])[:20]) or 'none'}.",
+            )
+    where = f"({':'.join(labels)})"
+    values = {"graph": graph, "labels": list(labels), "property": name_property}
+    for row in database.read("load_kg/adopted_nodes", **values):
+        yield NamedEntity(row["name"] or "", f"{where} node {row['node']}", row["type"])
+    for row in database.read("load_kg/adopted_relationships", **values):
+        yield Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
 
 
 def load_triples(
