@@ -47,7 +47,7 @@ from kgp_neo4j.environment.folders import Connection, Folders, connection_from_e
 from kgp_neo4j.graphdb import server
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.export_files import content
-from kgp_neo4j.graphdb.install import install, uninstall
+from kgp_neo4j.graphdb.install import LAYOUT, install, uninstall
 from kgp_neo4j.graphdb.server.process import read_state
 from kgp_neo4j.mindmap.load.export_graph import GRAPH, export_graph, import_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
@@ -167,8 +167,8 @@ def _install(database: Database, place: Place) -> None:
 
 
 def _upgrade(database: Database, place: Place) -> None:
-    """As if an earlier release had been here: the last upgrades and the schema are made again."""
-    database.write("install/remember", layout=7, schema="", procedures="", version="0.1.0")
+    """As if an earlier release had been here: the schema is made again."""
+    database.write("install/remember", layout=LAYOUT, schema="", procedures="", version="0.1.0")
     install(database)
 
 
