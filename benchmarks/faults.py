@@ -520,7 +520,7 @@ class Harness:
         root = {
             k: v
             for k, v in found[0]["properties"].items()
-            if kind.known[k] != "time" and k != "connected"
+            if k not in kind.times and k != "connected"
         }
         root["connected"] = sorted(found[0]["properties"].get("connected", []))
         sum_.update(json.dumps(root, sort_keys=True).encode())
