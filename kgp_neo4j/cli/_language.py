@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from kgp_neo4j.cli._options import option_of
 from kgp_neo4j.types.corpus import Form
+from kgp_neo4j.types.settings import AgentSettings
 
 if TYPE_CHECKING:
     from kgp_neo4j.types.language import LanguageModel
@@ -16,22 +18,14 @@ __all__ = ["answerer_options", "answering_model", "chat_url_option", "llm_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_chat_url = click.option(
-    "--chat-url",
-    metavar="URL",
-    envvar="OPENAI_BASE_URL",
-    help="The chat server, with the OpenAI protocol (or OPENAI_BASE_URL).",
-)
-
-
-_form = click.option(
+_FORM = click.option(
     "--form",
     type=click.Choice(get_args(Form)),
     default="short",
     show_default=True,
     help="What the language model writes: a few words and why, or a paragraph.",
 )
-_reader = click.option(
+_READER = click.option(
     "--reader",
     metavar="FOLDER",
     envvar="KGP_NEO4J_READER",
@@ -46,18 +40,18 @@ def llm_option(use: str) -> Callable[[F], F]:
         metavar="NAME",
         envvar="KGP_NEO4J_LLM",
         help=f"The language model that {use}: NAME of a chat server, local:FOLDER, or none "
-        "(or KGP_NEO4J_LLM; default: as configured, else none).",
+        "(or KGP_NEO4J_LLM; default: as configured).",
     )
 
 
 def chat_url_option(command: F) -> F:
     """Add `--chat-url` to a command."""
-    return _chat_url(command)
+    return option_of(AgentSettings, "url")(command)
 
 
 def answerer_options(command: F) -> F:
     """Add `--form`, for a language model's reply, and `--reader`, which answers without one."""
-    return _form(_reader(command))
+    return _FORM(_READER(command))
 
 
 def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> LanguageModel | None:
@@ -72,9 +66,7 @@ def opened_model(llm: str | None, chat_url: str | None, **given: Any) -> Languag
 
 
 def answering_model(
-    llm: str | None, agent: str | None, model: str | None, chat_url: str | None
+    llm: str | None, agent: str | None, settings: AgentSettings
 ) -> LanguageModel | None:
-    """Open the language model that answers: `--llm`, the one of `--agent chat`, or the configured
-    one.
-    """
-    return opened_model(llm or (model if agent == "chat" else None), chat_url)
+    """Open the model that answers: `--llm`, that of `--agent chat`, or the configured one."""
+    return opened_model(llm or (settings.model if agent == "chat" else None), settings.url)

@@ -1,4 +1,4 @@
-"""Shared parts of the commands: JSON output, a corpus option, messages and written files."""
+"""What the commands print: JSON on stdout, messages on stderr, written files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -14,7 +14,6 @@ from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.json_records import to_json
 
 __all__ = [
-    "corpus_option",
     "echo_json",
     "json_option",
     "say",
@@ -22,26 +21,7 @@ __all__ = [
     "written",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-_corpus = click.option(
-    "--corpus",
-    required=True,
-    envvar="KGP_NEO4J_CORPUS",
-    metavar="NAME",
-    help="The corpus (or KGP_NEO4J_CORPUS).",
-)
-
-
-def json_option(command: F) -> F:
-    """Add `--json` to a command."""
-    return _json(command)
-
-
-def corpus_option(command: F) -> F:
-    """Add the required `--corpus` to a command."""
-    return _corpus(command)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 def echo_json(value: Any) -> None:

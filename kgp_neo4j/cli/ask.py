@@ -8,8 +8,15 @@ from typing import Any, get_args
 import click
 
 from kgp_neo4j.cli._language import answerer_options, answering_model, llm_option
+from kgp_neo4j.cli._options import (
+    corpus_option,
+    html_option,
+    mermaid_option,
+    retriever_options,
+    show_option,
+    typed_options,
+)
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file, written
-from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
 from kgp_neo4j.show.terminal import print_answer
 from kgp_neo4j.types.corpus import Form, Method, QuestionType
 
@@ -30,9 +37,7 @@ Examples:
 
 @click.command("ask", epilog=_EPILOG)
 @click.argument("question")
-@click.option(
-    "--corpus", envvar="KGP_NEO4J_CORPUS", metavar="NAME", help="The corpus (or KGP_NEO4J_CORPUS)."
-)
+@corpus_option(required=False)
 @click.option(
     "--graph", metavar="NAME", help="A knowledge graph instead, asked as `kgp-neo4j mindmap` does."
 )
@@ -43,7 +48,7 @@ Examples:
     show_default=True,
     help="How the passages are found: the traversal, or one of its baselines.",
 )
-@traversal_options
+@retriever_options
 @click.option(
     "--type",
     "type_",
@@ -53,18 +58,12 @@ Examples:
 )
 @llm_option("answers, from passages as from pages and tables")
 @answerer_options
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the answer with all that shows it to this file, as one page without a network.",
-)
-@click.option("--mermaid", "as_mermaid", is_flag=True, help="Print the paths as Mermaid.")
+@html_option
+@mermaid_option
 @click.option(
     "--trace", is_flag=True, help="Keep the traversal in the graph, for `kgp-neo4j explain`."
 )
-@click.option(
-    "--show", type=int, default=5, show_default=True, help="Passages and paths that are printed."
-)
+@show_option(5, "Passages and paths")
 @json_option
 def command(
     question: str,
@@ -80,7 +79,7 @@ def command(
     trace: bool,
     show: int,
     as_json: bool,
-    **traversal: Any,
+    **retriever: Any,
 ) -> None:
     """Answer QUESTION over a corpus: reasoning paths, passages with citations, and a Browser link.
 
@@ -97,7 +96,7 @@ def command(
             graph,
             llm,
             show,
-            chat_url=traversal["chat_url"],
+            chat_url=retriever["agent_settings"].url,
             html=html,
             as_mermaid=as_mermaid,
             as_json=as_json,
@@ -116,12 +115,10 @@ def command(
             database,
             corpus,
             method=method,
-            model=answering_model(
-                llm, traversal["agent"], traversal["model"], traversal["chat_url"]
-            ),
+            model=answering_model(llm, retriever["agent"], retriever["agent_settings"]),
             form=form,
             reader=reader,
-            **retriever_settings(**traversal),
+            **retriever,
         )
         with written(as_json or as_mermaid) as on_text:
             answer = pipeline.ask(question, type_=type_, on_text=on_text)
@@ -139,20 +136,11 @@ def command(
 
 def _over_graph(question: str, graph: str, llm: str | None, show: int, **shown: Any) -> None:
     """Answer over a knowledge graph; raises UsageError for options that only a corpus has."""
-    from kgp_neo4j.cli.mindmap import run_mindmap, show_mindmap
+    from kgp_neo4j.cli.mindmap import LINES, run_mindmap, show_mindmap
 
-    ctx = click.get_current_context()
-    fitting = {"question", "graph", "llm", "show", *shown}
-    given = [
-        name
-        for name in ctx.params
-        if name not in fitting
-        and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-    ]
-    if given:
-        names = ", ".join(f"--{name.rstrip('_').replace('_', '-')}" for name in sorted(given))
+    typed = typed_options()
+    if foreign := sorted(typed - {"question", "graph", "llm", "show", *shown}):
+        names = ", ".join(f"--{name.rstrip('_').replace('_', '-')}" for name in foreign)
         raise click.UsageError(f"{names} does not go with --graph.")
-    lines = ctx.get_parameter_source("show") is click.core.ParameterSource.COMMANDLINE
-    chat_url = shown.pop("chat_url")
-    made = run_mindmap(question, graph, llm=llm, chat_url=chat_url)
-    show_mindmap(made, show if lines else 40, **shown)
+    answer = run_mindmap(question, graph, llm=llm, chat_url=shown.pop("chat_url"))
+    show_mindmap(answer, show if "show" in typed else LINES, **shown)

@@ -14,13 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgp_neo4j.cli._language import answerer_options, answering_model, llm_option
-from kgp_neo4j.cli._output import (
-    corpus_option,
-    json_option,
-    say,
-    written,
-)
-from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
+from kgp_neo4j.cli._options import corpus_option, retriever_options
+from kgp_neo4j.cli._output import json_option, say, written
 from kgp_neo4j.show.terminal import by_whom, print_paths, print_said, print_structural
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.json_records import to_json
@@ -47,8 +42,8 @@ _HELP = "/sources [NUMBER], /path, /link, /help, /quit; anything else is a quest
 
 
 @click.command("chat", epilog=_EPILOG)
-@corpus_option
-@traversal_options
+@corpus_option()
+@retriever_options
 @llm_option("resolves follow-up questions and answers")
 @answerer_options
 @click.option(
@@ -62,7 +57,7 @@ def command(
     reader: str | None,
     trace: bool,
     as_json: bool,
-    **traversal: Any,
+    **retriever: Any,
 ) -> None:
     """Talk with a corpus: questions, follow-up questions, and numbered sources.
 
@@ -80,12 +75,10 @@ def command(
         pipeline = make_pipeline(
             database,
             corpus,
-            model=answering_model(
-                llm, traversal["agent"], traversal["model"], traversal["chat_url"]
-            ),
+            model=answering_model(llm, retriever["agent"], retriever["agent_settings"]),
             form=form,
             reader=reader,
-            **retriever_settings(**traversal),
+            **retriever,
         )
         # Where the corpus cannot be opened yet, the first question that needs it reports why.
         with _uninterrupted(), contextlib.suppress(KgpError):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
+from kgp_neo4j.cli._options import corpus_option
+from kgp_neo4j.cli._output import echo_json, json_option, say
 from kgp_neo4j.types.corpus import LoadReport
 
 #: Lines of what was left out that are printed.
@@ -43,7 +44,7 @@ changes nothing, replaces what has changed, and finishes what was cut short.
 
 @click.command("load", epilog=_EPILOG)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@corpus_option
+@corpus_option()
 @click.option(
     "--passage-size",
     type=click.IntRange(min=1),

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
+from kgp_neo4j.cli._options import (
+    graph_option,
+    html_option,
+    mermaid_option,
+    settings_options,
+    show_option,
+)
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.types.settings import ExplorationSettings, MiningSettings
 
 if TYPE_CHECKING:
     from kgp_neo4j.types.mindmap import MindMap
-from kgp_neo4j.types.settings import (
-    AGGREGATION,
-    RELEVANCE,
-    ExplorationSettings,
-    MiningSettings,
-    default_of,
-)
+
+#: Lines of a mind map that are printed.
+LINES = 40
 
 _EPILOG = """
 \b
@@ -41,13 +46,7 @@ Graphs are loaded by `kgp-neo4j load-kg`.
 
 @click.command("mindmap", epilog=_EPILOG)
 @click.argument("question")
-@click.option(
-    "--graph",
-    required=True,
-    envvar="KGP_NEO4J_GRAPH",
-    metavar="NAME",
-    help="The knowledge graph (or KGP_NEO4J_GRAPH).",
-)
+@graph_option()
 @click.option(
     "--turn", "turns", multiple=True, metavar="TEXT", help="A further turn of a dialogue, in order."
 )
@@ -56,59 +55,19 @@ Graphs are loaded by `kgp-neo4j load-kg`.
     "options",
     multiple=True,
     metavar="LABEL=TEXT",
-    help="An answer to choose from; give it once for each.",
+    help="An answer to choose from; can be repeated.",
 )
 @llm_option("finds entities and answers")
 @chat_url_option
-@click.option("--mermaid", "as_mermaid", is_flag=True, help="Print the mind map as Mermaid.")
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the answer with a picture of the mind map to this file; it needs no network.",
-)
+@mermaid_option
+@html_option
 @click.option(
     "--svg",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the picture alone to this file.",
 )
-@click.option(
-    "--size",
-    type=click.IntRange(1, 500),
-    default=default_of(MiningSettings, "size"),
-    show_default=True,
-    help="Triples of evidence at most.",
-)
-@click.option(
-    "--max-hops",
-    "--hops",
-    "hops",
-    type=click.IntRange(1, 10),
-    default=default_of(ExplorationSettings, "hops"),
-    show_default=True,
-    help="Steps of a path between two entities at most.",
-)
-@click.option(
-    "--relevance",
-    type=click.Choice(RELEVANCE),
-    default=default_of(MiningSettings, "relevance"),
-    show_default=True,
-    help="What decides which neighbours are explored further: their rank, or the language model.",
-)
-@click.option(
-    "--aggregate",
-    "aggregation",
-    type=click.Choice(AGGREGATION),
-    default=default_of(MiningSettings, "aggregation"),
-    show_default=True,
-    help="What puts the evidence together: rules, or the language model in sentences.",
-)
-@click.option(
-    "--show",
-    type=click.IntRange(min=0),
-    default=40,
-    show_default=True,
-    help="Lines of the mind map that are printed.",
-)
+@settings_options(mining=MiningSettings, exploration=ExplorationSettings)
+@show_option(LINES, "Lines of the mind map")
 @json_option
 def command(
     question: str,
@@ -120,12 +79,10 @@ def command(
     as_mermaid: bool,
     html: Path | None,
     svg: Path | None,
-    size: int,
-    hops: int,
-    relevance: str,
-    aggregation: str,
     show: int,
     as_json: bool,
+    mining: MiningSettings,
+    exploration: ExplorationSettings,
 ) -> None:
     """Answer QUESTION over a knowledge graph with a mind map: how its entities lead to the answer.
 
@@ -136,39 +93,46 @@ def command(
         raise click.UsageError("Choose one of --json and --mermaid.")
     from kgp_neo4j.mindmap.answer.ask_graph import as_question, read_turns
 
-    said = sys.stdin.read() if question == "-" else question
-    asked = as_question([*read_turns(said, "standard input"), *turns])
-    mining: dict[str, Any] = {"size": size, "hops": hops}
-    mining |= {"relevance": relevance, "aggregation": aggregation}
-    made = run_mindmap(asked, graph, options, llm, chat_url, **mining)
-    show_mindmap(made, show, as_json=as_json, as_mermaid=as_mermaid, html=html, svg=svg)
+    text = sys.stdin.read() if question == "-" else question
+    answer = run_mindmap(
+        as_question([*read_turns(text, "standard input"), *turns]),
+        graph,
+        options=_choices(options),
+        llm=llm,
+        chat_url=chat_url,
+        settings=replace(mining, exploration=exploration),
+    )
+    show_mindmap(answer, show, as_json=as_json, as_mermaid=as_mermaid, html=html, svg=svg)
 
 
 def run_mindmap(
     question: str,
     graph: str,
-    options: tuple[str, ...] = (),
+    *,
+    options: Mapping[str, str] | None = None,
     llm: str | None = None,
     chat_url: str | None = None,
-    *,
-    hops: int = 5,
-    **mining: Any,
+    settings: MiningSettings | None = None,
 ) -> MindMap:
-    """Answer a question as the command does; `options` are LABEL=TEXT, `mining` the mining
-    settings.
-    """
+    """Answer a question as the command does; `options` are texts to choose from, by their label."""
     from kgp_neo4j.graphdb.open import open_database
+    from kgp_neo4j.llm.call import writer
     from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 
-    choices = _choices(options)
-    settings = MiningSettings(**mining, exploration=ExplorationSettings(hops=hops))
-    write = _writer(llm, chat_url)
+    model = opened_model(llm, chat_url)
     with open_database(echo=say) as database:
-        return ask_graph(database, graph, question, settings=settings, options=choices, write=write)
+        return ask_graph(
+            database,
+            graph,
+            question,
+            settings=settings or MiningSettings(),
+            options=options or {},
+            write=None if model is None else writer(model),
+        )
 
 
 def show_mindmap(
-    made: MindMap,
+    answer: MindMap,
     show: int,
     *,
     as_json: bool,
@@ -182,36 +146,29 @@ def show_mindmap(
     from kgp_neo4j.show.mindmap_picture import svg as drawn
     from kgp_neo4j.show.terminal_mindmap import print_mind_map
 
-    roots = [entity.name for entity in made.reasoning.entities if entity.id]
+    roots = [entity.name for entity in answer.reasoning.entities if entity.id]
     if html is not None:
-        write_file(html, page(made))
+        write_file(html, page(answer))
     if svg is not None:
-        write_file(svg, drawn(made.edges, roots))
+        write_file(svg, drawn(answer.edges, roots))
     if as_json:
-        echo_json(made)
+        echo_json(answer)
     elif as_mermaid:
-        click.echo(mermaid(made.edges), nl=False)
+        click.echo(mermaid(answer.edges), nl=False)
     else:
-        print_mind_map(made, show)
+        print_mind_map(answer, show)
 
 
 def _choices(options: tuple[str, ...]) -> dict[str, str]:
-    made: dict[str, str] = {}
+    """Return the texts of `--option LABEL=TEXT` by their labels."""
+    choices: dict[str, str] = {}
     for option in options:
-        label, sign, text = option.partition("=")
-        if not sign or not label.strip() or not text.strip():
+        label, sign, text = (part.strip() for part in option.partition("="))
+        if not sign or not label or not text:
             raise click.UsageError(f"--option {option!r} is not LABEL=TEXT.")
-        if label.strip().upper() in made:
-            raise click.UsageError(f"--option {label.strip()} is given twice.")
-        made[label.strip().upper()] = text.strip()
-    if len(made) == 1:
+        if label.upper() in choices:
+            raise click.UsageError(f"--option {label} is given twice.")
+        choices[label.upper()] = text
+    if len(choices) == 1:
         raise click.UsageError("Give two --option or more.")
-    return made
-
-
-def _writer(llm: str | None, chat_url: str | None) -> Callable[[str], str] | None:
-    """Return the requested language model as a function of a prompt; None for none."""
-    from kgp_neo4j.llm.call import writer
-
-    model = opened_model(llm, chat_url)
-    return writer(model) if model is not None else None
+    return choices

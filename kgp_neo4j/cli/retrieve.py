@@ -8,8 +8,8 @@ from typing import Any, get_args
 import click
 
 from kgp_neo4j.cli._language import llm_option, opened_model
-from kgp_neo4j.cli._output import corpus_option, echo_json, json_option, say
-from kgp_neo4j.cli._traversal import retriever_settings, traversal_options
+from kgp_neo4j.cli._options import corpus_option, retriever_options
+from kgp_neo4j.cli._output import echo_json, json_option, say
 from kgp_neo4j.types.corpus import Method
 
 _EPILOG = """
@@ -27,7 +27,7 @@ lines, also as .gz. A line of the run is
 
 @click.command("retrieve", epilog=_EPILOG)
 @click.argument("questions", type=click.Path(path_type=Path))
-@corpus_option
+@corpus_option()
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Where the run is written."
 )
@@ -38,7 +38,7 @@ lines, also as .gz. A line of the run is
     show_default=True,
     help="Full text, vectors, both fused, or the graph traversal.",
 )
-@traversal_options
+@retriever_options
 @llm_option("puts the passages in order with --rerank llm")
 @json_option
 def command(
@@ -48,7 +48,7 @@ def command(
     method: Method,
     llm: str | None,
     as_json: bool,
-    **traversal: Any,
+    **retriever: Any,
 ) -> None:
     """Retrieve passages for every question of a file, with the same budget for every method."""
     from kgp_neo4j.corpus.pipeline import make_retriever
@@ -56,12 +56,12 @@ def command(
     from kgp_neo4j.evaluate.run import run_questions
     from kgp_neo4j.graphdb.open import open_database
 
-    settings = retriever_settings(**traversal)
-    model = opened_model(llm, traversal["chat_url"]) if traversal["rerank"] == "llm" else None
+    by_model = retriever["rerank"] == "llm"
+    model = opened_model(llm, retriever["agent_settings"].url) if by_model else None
     asked = read_questions(questions)
     with open_database(echo=say) as database:
-        retriever = make_retriever(database, corpus, method=method, model=model, **settings)
-        seconds = sorted(run_questions(retriever, asked, out))
+        chosen = make_retriever(database, corpus, method=method, model=model, **retriever)
+        seconds = sorted(run_questions(chosen, asked, out))
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
     if as_json:
         echo_json({"questions": len(asked), "out": str(out), "p50": p50, "p95": p95})

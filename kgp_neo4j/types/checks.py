@@ -1,12 +1,46 @@
-"""Check options: one of a few words, or a number within a range."""
+"""Declare settings with their ranges, choices and help, and check their values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import field, fields
+from typing import Any
 
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["check_choice", "check_ranges"]
+__all__ = ["check_choice", "check_ranges", "check_settings", "setting"]
+
+
+def setting(
+    default: Any,
+    help: str = "",
+    *,
+    bounds: tuple[float, float] | None = None,
+    choices: Iterable[str] = (),
+    option: str = "",
+    metavar: str | None = None,
+    variable: str | None = None,
+) -> Any:
+    """Return a field of a settings dataclass.
+
+    `bounds` are the least and the greatest value, `choices` the words that are allowed: both the
+    settings' own check (`check_settings`) and the command's option read them from here. A field
+    with a `help` is an option of commands, called `option` where that is not its name, and read
+    from the environment's `variable` where it is not given.
+    """
+    about = {"help": help, "bounds": bounds, "choices": tuple(choices), "option": option}
+    return field(default=default, metadata={**about, "metavar": metavar, "variable": variable})
+
+
+def check_settings(settings: Any) -> None:
+    """Raise ConfigurationError for a field of a dataclass outside its bounds or its choices."""
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        if each.metadata.get("bounds"):
+            check_ranges(settings, **{each.name: each.metadata["bounds"]})
+        if choices := each.metadata.get("choices"):
+            for word in value if isinstance(value, tuple) else (value,):
+                check_choice(each.name.removesuffix("s").replace("_", " "), word, choices)
 
 
 def check_choice(what: str, given: str, known: Iterable[str]) -> None:

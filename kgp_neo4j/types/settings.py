@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgp_neo4j.types.checks import check_choice, check_ranges
+from kgp_neo4j.types.checks import check_settings, setting
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = [
+    "AGGREGATION",
     "ALGORITHMS",
     "EDGES",
     "LINKERS",
+    "RELEVANCE",
     "SERVICES",
     "AgentSettings",
     "EntitySettings",
@@ -46,25 +48,23 @@ class TraversalSettings:
     `outward`, `inward` and `named` (`traversal_settings` has its other defaults).
     """
 
-    budget: int = 30
-    seeds: int = 8
-    branching: int = 5
-    hops: int = 2
-    edges: tuple[str, ...] = ()
+    budget: int = setting(30, "Distinct passages at most.", bounds=(1, 1000))
+    seeds: int = setting(8, "Paths that it starts with (paper: 10).", bounds=(1, 1000))
+    branching: int = setting(5, "Neighbours that a path visits (paper: 3).", bounds=(1, 100))
+    hops: int = setting(2, "Steps from a seed.", bounds=(0, 10))
+    edges: tuple[str, ...] = setting(
+        (), "Edge types to follow; can be repeated (default: all; paper: SHARES_ENTITY).",
+        choices=EDGES,
+    )  # fmt: skip
     outward: float = 0.4
     inward: float = 0.2
     named: float = 0.3
-    algorithm: str = "beam"
+    algorithm: str = setting(
+        "beam", "How an agent walks: a beam, or Algorithm 1 of KGP's paper.", choices=ALGORITHMS
+    )
 
     def __post_init__(self) -> None:
-        check_choice("algorithm", self.algorithm, ALGORITHMS)
-        check_ranges(self, budget=(1, 1000), seeds=(1, 1000), branching=(1, 100), hops=(0, 10))
-        unknown = sorted(set(self.edges) - set(EDGES))
-        if unknown:
-            raise ConfigurationError(
-                f"there is no edge type {', '.join(unknown)}",
-                hint=f"Choose among {', '.join(EDGES)}.",
-            )
+        check_settings(self)
         if self.algorithm == "paper" and len(self.edges) != 1:
             raise ConfigurationError(
                 "the paper's algorithm walks one graph",
@@ -94,14 +94,20 @@ class AgentSettings:
     those of `random`).
     """
 
-    model: str | None = None
-    adapter: str | None = None
-    url: str | None = None
-    temperature: float = 0.0
-    seed: int = 0
+    model: str | None = setting(
+        None, "Its model: a folder, a hub name (t5, llama), or as the chat server calls it.",
+        metavar="NAME",
+    )  # fmt: skip
+    adapter: str | None = setting(None, "LoRA weights on it (t5, llama).", metavar="FOLDER")
+    url: str | None = setting(
+        None, "The chat server, with the OpenAI protocol (or OPENAI_BASE_URL).",
+        option="chat-url", metavar="URL", variable="OPENAI_BASE_URL",
+    )  # fmt: skip
+    temperature: float = setting(0.0, "Above 0, t5, llama and chat draw.", bounds=(0, 2))
+    seed: int = setting(0, "The same seed, the same draw.", bounds=(0, 2**31 - 1))
 
     def __post_init__(self) -> None:
-        check_ranges(self, temperature=(0, 2), seed=(0, 2**31 - 1))
+        check_settings(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +119,17 @@ class KeywordSettings:
     most `max_frequency` passages, each to its `neighbours` closest.
     """
 
-    keywords: int = 30
-    longest: int = 4
-    max_frequency: int = 50
-    neighbours: int = 10
+    keywords: int = setting(30, "Keywords kept for a passage.", bounds=(1, 1000))
+    longest: int = setting(4, "Words in the longest keyword.", bounds=(1, 8))
+    max_frequency: int = setting(
+        50, "A keyword or entity in more passages joins none.", bounds=(2, 100_000)
+    )
+    neighbours: int = setting(
+        10, "Passages that each is joined to, in every graph.", bounds=(0, 1000)
+    )
 
-    def check(self) -> None:
-        """Raise ConfigurationError for a number out of range."""
-        check_ranges(
-            self, keywords=(1, 1000), longest=(1, 8), max_frequency=(2, 100_000),
-            neighbours=(0, 1000),
-        )  # fmt: skip
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 #: Linkers that call a web service.
@@ -146,26 +152,30 @@ class EntitySettings:
     is the commonness that its entities must exceed (KGP keeps those over 0.8).
     """
 
-    linker: str = "titles"
-    threshold: float = 0.2
-    aliases: str | None = None
+    linker: str = setting(
+        "titles", "What finds entities: the corpus's titles, these and a spaCy model, or a web "
+        "service (its token in GCUBE_TOKEN).", choices=LINKERS,
+    )  # fmt: skip
+    threshold: float = setting(0.2, bounds=(0, 1))
+    aliases: str | None = setting(
+        None, "Further names of documents: lines of alias, tab, title.", metavar="FILE"
+    )
     phrases: bool = True
-    phrase_frequency: int = 100
-    max_frequency: int = 50
-    neighbours: int = 10
-    spacy_model: str | None = None
+    phrase_frequency: int = setting(100, bounds=(2, 1000))
+    max_frequency: int = setting(50, "As for keywords.", bounds=(2, 100_000))
+    neighbours: int = setting(10, "As for keywords.", bounds=(0, 1000))
+    spacy_model: str | None = setting(
+        None, "A spaCy model or folder, for --linker spacy.", metavar="NAME"
+    )
     spacy_labels: tuple[str, ...] = ()
-    url: str | None = None
+    url: str | None = setting(
+        None, "Where the service of --linker listens.", option="linker-url", metavar="URL"
+    )
     language: str = "en"
-    prior: float = 0.8
+    prior: float = setting(0.8, bounds=(0, 1))
 
-    def check(self) -> None:
-        """Raise ConfigurationError where the settings do not fit together."""
-        if self.linker not in LINKERS:
-            raise ConfigurationError(
-                f"there is no linker named {self.linker}",
-                hint=f"Choose among {', '.join(LINKERS)}.",
-            )
+    def __post_init__(self) -> None:
+        check_settings(self)
         if (self.linker == "spacy") != bool(self.spacy_model):
             raise ConfigurationError(
                 "the linker spacy needs a model"
@@ -177,10 +187,6 @@ class EntitySettings:
             raise ConfigurationError(
                 f"the linker {self.linker} asks no service", hint="Leave --linker-url out."
             )
-        check_ranges(
-            self, threshold=(0, 1), prior=(0, 1), phrase_frequency=(2, 1000),
-            max_frequency=(2, 100_000), neighbours=(0, 1000),
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,21 +195,29 @@ class SimilaritySettings:
     and whether a corpus embedded by another encoder is embedded again.
     """
 
-    encoder: str | None = None
-    neighbours: int = 10
-    replace: bool = False
+    encoder: str | None = setting(
+        None, "A sentence-transformers name or folder (default: all-MiniLM-L6-v2, offline).",
+        metavar="NAME",
+    )  # fmt: skip
+    neighbours: int = setting(10, "As for keywords.")
+    replace: bool = setting(
+        False, "Embed every passage again, by another encoder.", option="replace-embeddings"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class MdrSettings:
-    """The folder of the MDR encoder (None: the one that the corpus has, else the one that comes
-    along), the number of nearest passages that each is joined to, and whether a corpus with another
-    one is embedded again.
+    """The folder of the MDR encoder (None: the one that the corpus has, else the bundled one),
+    the number of nearest passages that each is joined to, and whether a corpus with another one is
+    embedded again.
     """
 
-    model: str | None = None
-    neighbours: int = 10
-    replace: bool = False
+    model: str | None = setting(
+        None, "The MDR encoder of --edges knn-mdr, as `train mdr` makes it (default: the bundled "
+        "one).", option="mdr-model", metavar="FOLDER",
+    )  # fmt: skip
+    neighbours: int = setting(10, "As for keywords.")
+    replace: bool = setting(False, "As for --encoder.", option="replace-embeddings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,12 +229,12 @@ class LinkSettings:
     less.
     """
 
-    threshold: float = 0.75
-    margin: float = 0.03
-    entities: int = 12
+    threshold: float = setting(0.75, bounds=(0, 1))
+    margin: float = setting(0.03, bounds=(0, 1))
+    entities: int = setting(12, bounds=(1, 12))
 
     def __post_init__(self) -> None:
-        check_ranges(self, threshold=(0, 1), margin=(0, 1), entities=(1, 12))
+        check_settings(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,21 +246,14 @@ class ExplorationSettings:
     one entity are read. The search for paths ends after `seconds`.
     """
 
-    hops: int = 5
-    paths: int = 5
-    expand: int = 20
-    fan: int = 5_000
-    seconds: float = 1.0
+    hops: int = setting(5, "Steps of a path between two entities at most.", bounds=(1, 10))
+    paths: int = setting(5, bounds=(1, 100))
+    expand: int = setting(20, bounds=(0, 200))
+    fan: int = setting(5_000, bounds=(10, 100_000))
+    seconds: float = setting(1.0, bounds=(0.01, 600))
 
     def __post_init__(self) -> None:
-        check_ranges(
-            self,
-            hops=(1, 10),
-            paths=(1, 100),
-            expand=(0, 200),
-            fan=(10, 100_000),
-            seconds=(0.01, 600),
-        )
+        check_settings(self)
 
 
 #: How neighbours are found relevant to a question: by rank, or by a language model as in the paper.
@@ -260,23 +267,27 @@ class MiningSettings:
     """How evidence is mined.
 
     `size` is the evidence's size in triples. `paths` and `neighbours` switch the two explorations
-    on or off (the paper's ablations). `relevance` and `aggregation`
-    are one of `RELEVANCE` and `AGGREGATION`.
+    on or off (the paper's ablations). `relevance` and `aggregation` are one of `RELEVANCE` and
+    `AGGREGATION`.
     """
 
-    size: int = 40
+    size: int = setting(40, "Triples of evidence at most.", bounds=(1, 500))
     paths: bool = True
     neighbours: bool = True
-    path_share: float = 0.2
-    relevance: str = "ranked"
-    aggregation: str = "rules"
+    path_share: float = setting(0.2, bounds=(0, 1))
+    relevance: str = setting(
+        "ranked", "Who says which neighbours are explored further: rank, or the language model.",
+        choices=RELEVANCE,
+    )  # fmt: skip
+    aggregation: str = setting(
+        "rules", "What joins the evidence: rules, or the language model in sentences.",
+        choices=AGGREGATION, option="aggregate",
+    )  # fmt: skip
     linking: LinkSettings = field(default_factory=LinkSettings)
     exploration: ExplorationSettings = field(default_factory=ExplorationSettings)
 
     def __post_init__(self) -> None:
-        check_choice("relevance", self.relevance, RELEVANCE)
-        check_choice("aggregation", self.aggregation, AGGREGATION)
-        check_ranges(self, size=(1, 500), path_share=(0, 1))
+        check_settings(self)
 
 
 def default_of(settings: type[Any], name: str) -> Any:

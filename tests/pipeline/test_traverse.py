@@ -415,7 +415,7 @@ def test_settings_out_of_range(wrong: dict[str, int]) -> None:
 
 
 def test_no_such_edge() -> None:
-    with pytest.raises(ConfigurationError, match="there is no edge type LIKES"):
+    with pytest.raises(ConfigurationError, match="there is no edge 'LIKES'"):
         TraversalSettings(edges=("LIKES",))
 
 

@@ -74,9 +74,6 @@ def connect(
     keywords = keywords or KeywordSettings()
     entities = entities or EntitySettings()
     similarity = similarity or SimilaritySettings()
-    # Before any change, so that a refused run leaves the corpus as it is.
-    keywords.check()
-    entities.check()
     (before,) = database.read("connect/made", corpus=corpus)
     report: dict[str, int] = {}
     joined = 0

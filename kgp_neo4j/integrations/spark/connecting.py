@@ -75,8 +75,6 @@ def connect(
     keywords = keywords or KeywordSettings()
     entities = entities or EntitySettings()
     similarity = similarity or SimilaritySettings()
-    keywords.check()
-    entities.check()
     report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()

@@ -1,0 +1,189 @@
+"""Options of commands: made from settings dataclasses, and those that several commands share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+import click
+from click.core import ParameterSource
+
+from kgp_neo4j.types.corpus import AgentName, Rerank
+from kgp_neo4j.types.settings import AgentSettings, TraversalSettings, traversal_settings
+
+__all__ = [
+    "corpus_option",
+    "graph_option",
+    "html_option",
+    "mermaid_option",
+    "option_of",
+    "retriever_options",
+    "settings_options",
+    "show_option",
+    "typed_options",
+    "yes_option",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def settings_options(
+    *,
+    without: Sequence[str] = (),
+    build: Callable[..., Any] | None = None,
+    **declared: type[Any],
+) -> Callable[[F], F]:
+    """Return a decorator that adds the options of settings dataclasses to a command.
+
+    A field that was declared by `kgp_neo4j.types.checks.setting` with a help is an option: its
+    type, range, choices, default and help are the field's. A keyword names the command's parameter
+    that gets the finished settings; a name that several of them share is one option. Only what was
+    given or configured is handed to the dataclass (or to `build` in its place), so that defaults
+    stand in the settings alone. `without` are fields that the command has no option for.
+
+        @settings_options(keywords=KeywordSettings, entities=EntitySettings)
+        def command(keywords: KeywordSettings, entities: EntitySettings) -> None: ...
+    """
+    options: dict[str, Callable[[F], F]] = {}
+    names: dict[str, dict[str, str]] = {}
+    for target, settings in declared.items():
+        shown = [f for f in fields(settings) if f.metadata.get("help") and f.name not in without]
+        names[target] = {field.name: _parameter(field) for field in shown}
+        for field in shown:
+            options.setdefault(_parameter(field), option_of(settings, field.name))
+
+    def add(command: F) -> F:
+        @functools.wraps(command)
+        def with_settings(*arguments: Any, **values: Any) -> Any:
+            given = _given_options()
+            kept = {name: value for name, value in values.items() if name not in options}
+            for target, settings in declared.items():
+                chosen = {f: values[name] for f, name in names[target].items() if name in given}
+                kept[target] = (build or settings)(**chosen)
+            return command(*arguments, **kept)
+
+        decorated: Any = with_settings
+        for option in reversed(options.values()):
+            decorated = option(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return add
+
+
+def option_of(settings: type[Any], name: str) -> Callable[[F], F]:
+    """Return the option of one field of a settings dataclass, as a decorator."""
+    (field,) = (each for each in fields(settings) if each.name == name)
+    hint = get_type_hints(settings)[name]
+    about = field.metadata
+    flag = f"--{_parameter(field).replace('_', '-')}"
+    if hint is bool:
+        return click.option(flag, is_flag=True, help=about["help"])
+    kind: Any = hint if hint in (int, float) else str
+    if about["choices"]:
+        kind = click.Choice(about["choices"])
+    elif about["bounds"]:
+        kind = (click.IntRange if hint is int else click.FloatRange)(*about["bounds"])
+    return click.option(
+        flag,
+        type=kind,
+        multiple=get_origin(hint) is tuple,
+        default=field.default,
+        show_default=field.default not in (None, ()),
+        metavar=about["metavar"],
+        envvar=about["variable"],
+        help=about["help"],
+    )
+
+
+def _parameter(field: Field[Any]) -> str:
+    return str(field.metadata["option"] or field.name).replace("-", "_")
+
+
+def _given_options() -> set[str]:
+    """Return the parameters of the running command that were given or configured."""
+    return _parameters_from({*ParameterSource} - {ParameterSource.DEFAULT})
+
+
+def typed_options() -> set[str]:
+    """Return the parameters of the running command that stand on the command line."""
+    return _parameters_from({ParameterSource.COMMANDLINE})
+
+
+def _parameters_from(sources: set[ParameterSource]) -> set[str]:
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) in sources}
+
+
+# --- Options that several commands share ---
+
+mermaid_option = click.option("--mermaid", "as_mermaid", is_flag=True, help="Print it as Mermaid.")
+yes_option = click.option(
+    "--yes", is_flag=True, help="Do not ask. Required where nobody can be asked."
+)
+html_option = click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write it to this file, as a page that needs no network.",
+)
+
+
+def corpus_option(*, required: bool = True) -> Callable[[F], F]:
+    """Return a decorator that adds `--corpus` to a command."""
+    return click.option(
+        "--corpus",
+        required=required,
+        envvar="KGP_NEO4J_CORPUS",
+        metavar="NAME",
+        help="The corpus (or KGP_NEO4J_CORPUS).",
+    )
+
+
+def graph_option(*, required: bool = True) -> Callable[[F], F]:
+    """Return a decorator that adds `--graph` to a command."""
+    return click.option(
+        "--graph",
+        required=required,
+        envvar="KGP_NEO4J_GRAPH",
+        metavar="NAME",
+        help="The knowledge graph (or KGP_NEO4J_GRAPH).",
+    )
+
+
+def show_option(default: int, what: str) -> Callable[[F], F]:
+    """Return a decorator that adds `--show`, the number of things that are printed."""
+    return click.option(
+        "--show",
+        type=click.IntRange(min=0),
+        default=default,
+        show_default=True,
+        help=f"{what} that are printed.",
+    )
+
+
+_AGENT = click.option(
+    "--agent",
+    type=click.Choice(get_args(AgentName)),
+    help="Who chooses the next passages (default: learned where all graphs are made).",
+)
+_RERANK = click.option(
+    "--rerank",
+    type=click.Choice(get_args(Rerank)),
+    default="none",
+    show_default=True,
+    help="Who orders the passages: `mdr`, an encoder for questions of several steps, or `llm`, one "
+    "call of the language model.",
+)
+
+
+def retriever_options(command: F) -> F:
+    """Add the options of a retriever to a command.
+
+    It gets the parameters of `make_retriever` and `make_pipeline`: `agent` and `rerank`, the
+    `settings` of the traversal, and the `agent_settings`.
+    """
+    traversal: Any = settings_options(build=traversal_settings, settings=TraversalSettings)
+    parts: Any = settings_options(agent_settings=AgentSettings)
+    return _AGENT(parts(traversal(_RERANK(command))))  # type: ignore[no-any-return]
