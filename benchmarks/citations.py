@@ -1,8 +1,8 @@
 """How well it is told whether a passage carries a sentence, on sentences known to be true or not.
 
 Examples:
-  python benchmarks/citations.py ../shared/data
-  python benchmarks/citations.py ../shared/data --each 50 --words-only
+  python benchmarks/citations.py FOLDER
+  python benchmarks/citations.py FOLDER --each 50 --words-only
 
 From the train questions of 2WikiMultihopQA (its triples), MuSiQue (its single-hop questions) and
 HotpotQA (its supporting facts) sentences are made that a gold passage carries. False ones are made
@@ -202,7 +202,6 @@ def main() -> None:
     )
     made.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
     made.add_argument("--words-only", action="store_true", help="without an encoder")
-    made.add_argument("--out", type=Path, default=Path(__file__).parent, metavar="FOLDER")
     given = made.parse_args()
     from kgp_neo4j.models.encoder import load_encoder
 
@@ -222,9 +221,6 @@ def main() -> None:
         for kind in KINDS
     ]
     print(common.markdown(("carried, %", *sources), table))
-    name = "citations-words" if given.words_only else "citations"
-    settings = {"each": given.each, "seed": given.seed}
-    common.keep(given.out, name, {"settings": settings, "kinds": result})
 
 
 if __name__ == "__main__":

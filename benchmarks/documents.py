@@ -1,6 +1,6 @@
 """Plain questions over documents of other kinds than Wikipedia: what is answered, what is shown.
 
-    python benchmarks/documents.py ../shared/data
+    python benchmarks/documents.py FOLDER
 
 Loads reports, forms, a transcript, expenditure tables, papers, notes in Korean and medical texts as
 one corpus (`document_questions.json` names files and questions), connects it and asks. An answer is

@@ -1,7 +1,7 @@
 """F1 of an offline reader over passages that are given, some of a kind never trained on.
 
-    python benchmarks/given_passages.py ../shared/data
-    python benchmarks/given_passages.py ../shared/data --reader trained/reader
+    python benchmarks/given_passages.py FOLDER
+    python benchmarks/given_passages.py FOLDER --reader trained/reader
 
 FOLDER holds hotpotqa/, 2wiki/, musique/ and iirc/. Read are the supporting passages of development
 questions, the same with three of the set's own distractors in drawn order, the single steps of
@@ -79,8 +79,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="holds the data sets")
     parser.add_argument("--reader", metavar="FOLDER", help="a reader of your training")
     parser.add_argument(
-        "--score", type=Path, default=Path("../shared/score/score.py"), metavar="FILE",
-        help="a scorer with normalise and f1 (default: ../shared/score/score.py)",
+        "--score", type=Path, default=Path("score.py"), metavar="FILE",
+        help="a scorer with normalise and f1 (default: score.py)",
     )  # fmt: skip
     given = parser.parse_args()
     scorer = common.scorer(given.score)

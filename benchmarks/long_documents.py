@@ -1,6 +1,6 @@
 """Passages found within long documents of several kinds: R@5 of each method.
 
-    python benchmarks/long_documents.py ../shared/data --out long
+    python benchmarks/long_documents.py FOLDER --out long
 
 Makes long documents of the parts that data sets give, with questions whose answers stand in a known
 place: a medical guide (one document, with headings and without), privacy policies, articles, papers

@@ -1,6 +1,6 @@
 """Make questions for the reader's training: out of two others, and about other things.
 
-    python benchmarks/make_questions.py ../shared/data --out made
+    python benchmarks/make_questions.py FOLDER --out made
 
 Composed: where one question names what another one asks for, the name gives way to what is asked.
 "When was Orion Pictures founded?" and "Which company distributed UHF?" make "When was the company

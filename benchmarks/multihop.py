@@ -1,6 +1,6 @@
 """Load, connect and retrieve one multi-hop data set, with times, peak memory and scores.
 
-    python benchmarks/multihop.py ../shared/data/hotpotqa --score ../shared/score/score.py
+    python benchmarks/multihop.py FOLDER/hotpotqa --score score.py
 
 Runs the command line as a user would, each step as a process of its own, against the server that
 `kgp-neo4j` finds (NEO4J_URI, else the embedded one). Prints a Markdown table.

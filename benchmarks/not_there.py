@@ -1,6 +1,6 @@
 """Whether "not in these documents" is said of questions about something else, and of no others.
 
-    python benchmarks/not_there.py ../shared/data
+    python benchmarks/not_there.py FOLDER
 
 Seven corpora of different kinds are asked their own questions and those of all the others: the
 three sets (`bench-NAME`, made by benchmarks/multihop.py), the documents of benchmarks/documents.py
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import random
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,10 +71,11 @@ def main() -> None:
     reader = load_reader()
     accounts: dict[bool, list[bool]] = {True: [], False: []}
     for kind, own in asked.items():
-        with common.explained(), Corpus(f"bench-{kind}") as corpus:
+        scratch = tempfile.TemporaryDirectory()
+        with common.explained(), scratch as folder, Corpus(f"bench-{kind}") as corpus:
             if kind in found:
                 rows = [{"title": r["title"] or kind, "text": r["context"]} for r in found[kind]]
-                corpus.load([common.write_lines(given.out / "runs" / f"{kind}.jsonl", rows)])
+                corpus.load([common.write_lines(Path(folder) / f"{kind}.jsonl", rows)])
                 corpus.connect()
             others = [q for other, questions in asked.items() if other != kind for q in questions]
             cells: list[Any] = []

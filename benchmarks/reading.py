@@ -1,6 +1,6 @@
 """Exact match and F1 of the offline reader on retrieved and on golden passages, and how sure it is.
 
-    python benchmarks/reading.py ../shared/data
+    python benchmarks/reading.py FOLDER
 
 FOLDER holds hotpotqa/, 2wiki/ and musique/, whose corpora are in the database as `bench-NAME` (made
 by benchmarks/multihop.py). Retrieved are the passages of `ask`'s default agent, golden those that
@@ -129,8 +129,8 @@ def main() -> None:
     parser.add_argument("--reader", metavar="FOLDER", help="a reader of your training")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keeps what is retrieved")
     parser.add_argument(
-        "--score", type=Path, default=Path("../shared/score/score.py"), metavar="FILE",
-        help="a scorer with normalise and f1 (default: ../shared/score/score.py)",
+        "--score", type=Path, default=Path("score.py"), metavar="FILE",
+        help="a scorer with normalise and f1 (default: score.py)",
     )  # fmt: skip
     given = parser.parse_args()
     common.check(list(NAMES), given.sets, "data set")

@@ -1,6 +1,6 @@
 """Questions about pages and tables of real PDFs, with the values that they ask for.
 
-    python benchmarks/structural_questions.py ../shared/data/pdfs --out FOLDER
+    python benchmarks/structural_questions.py FOLDER/pdfs --out FOLDER
     kgp-neo4j evaluate FOLDER/questions.jsonl --table structure
 
 Makes questions of some thirty forms from facts that do not come from this project's loader

@@ -1,6 +1,6 @@
 """Questions over one table: how many are answered rightly, and how sure the answers are.
 
-    python benchmarks/table_questions.py ../shared/data/wikitablequestions
+    python benchmarks/table_questions.py FOLDER/wikitablequestions
     python benchmarks/table_questions.py FOLDER --split pristine-unseen-tables
 
 Loads the tables of the split's questions into the corpus `bench-tables` as `kgp-neo4j load` does,

@@ -1,8 +1,8 @@
 """Train the agent that is shipped, again: the trees of `kgp_neo4j/models/learned/scorer.json`.
 
-    python benchmarks/train_agent.py ../shared/data --out trained --long benchmarks/runs/long \\
+    python benchmarks/train_agent.py FOLDER --out trained --long benchmarks/runs/long \\
         --leave-out guide --leave-out guide-plain
-    python benchmarks/train_agent.py ../shared/data --out without --leave-out hotpotqa
+    python benchmarks/train_agent.py FOLDER --out without --leave-out hotpotqa
 
 Needs the corpora `bench-hotpotqa`, `bench-2wiki` and `bench-musique`, as `multihop.py FOLDER
 --only-connect` makes them; with `--long FOLDER`, `long-guide` and its like too, as

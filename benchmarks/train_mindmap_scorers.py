@@ -1,7 +1,7 @@
 """Train the two scorers of mind maps: of relation paths, and of names in questions.
 
-    python benchmarks/train_mindmap_scorers.py ../shared/data --out trained
-    python benchmarks/train_mindmap_scorers.py ../shared/data --without pathquestion
+    python benchmarks/train_mindmap_scorers.py FOLDER --out trained
+    python benchmarks/train_mindmap_scorers.py FOLDER --without pathquestion
 
 Graphs and questions are those of PathQuestion (both), 2WikiMultihopQA and MuSiQue, train parts: the
 evidence triples and decompositions of the latter two make graphs of Wikidata's relations. Beside

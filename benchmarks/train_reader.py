@@ -1,7 +1,7 @@
 """Train the reader that is shipped, again: the weights of `kgp_neo4j/models/reader/`.
 
-    python benchmarks/make_questions.py ../shared/data --out made
-    python benchmarks/train_reader.py ../shared/data --made made --from BASE --out trained/reader
+    python benchmarks/make_questions.py FOLDER --out made
+    python benchmarks/train_reader.py FOLDER --made made --from BASE --out trained/reader
 
 BASE holds the reader that it begins with, `reader.json` and `reader.safetensors` of revision
 dcfcea5 in that folder: their training, by a larger teacher on a GPU, is told in the model card and

@@ -1,6 +1,6 @@
 """Train the ranker of questions over tables that is shipped, again.
 
-    python benchmarks/train_table_ranker.py ../shared/data/wikitablequestions --out trained
+    python benchmarks/train_table_ranker.py FOLDER/wikitablequestions --out trained
 
 Reads the questions and answers of the training split of WikiTableQuestions (never those of dev),
 adds plain questions made of the same tables' own names, and writes ranker.safetensors and

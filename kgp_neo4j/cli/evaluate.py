@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._evaluation import tell_evaluation, tell_report
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
-from kgp_neo4j.cli._output import echo_json, json_option, say
-from kgp_neo4j.types.corpus import Setting
-from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.settings import (
     ALGORITHMS,
     EDGES,
     AgentSettings,
+    MiningSettings,
     TraversalSettings,
     default_of,
     traversal_settings,
 )
 
 if TYPE_CHECKING:
-    from kgp_neo4j.evaluate.datasets import Dataset
+    from kgp_neo4j.evaluate.scores import Row, Run
     from kgp_neo4j.types.language import LanguageModel
 
 _EPILOG = """
@@ -35,29 +34,41 @@ Examples:
   kgp-neo4j evaluate demo
   kgp-neo4j evaluate data/musique --methods bm25,kgp,golden --sample 100
   kgp-neo4j evaluate hotpot_dev_distractor_v1.json --sample 500 --table 1 --llm gpt-4o-mini
-  kgp-neo4j evaluate musique_dev.jsonl --sample 100 --figure 7 --algorithm paper
   kgp-neo4j evaluate data/musique --score other-system.jsonl
   kgp-neo4j evaluate genmedgpt5k.json --graph medical --table mindmap-2 --sample 100
-  kgp-neo4j evaluate --ranks evaluation-hotpotqa --ranks evaluation-musique
 
 \b
 DATASET is one of
-  demo      40 questions that come along
+  demo      40 questions over the demo's documents
   a folder  with corpus.jsonl.gz (or corpus.json) and questions: one corpus for all of
             them; MultiHop-RAG is one, with --split MultiHopRAG
   a file    of HotpotQA, 2WikiMultihopQA, MuSiQue or IIRC (context_articles.json beside
             it): the corpus is made of the contexts of the questions drawn, as in KGP's
-            paper, one for each question with --setting question; or of PDFTriage,
-            with the PDFs beside it
+            paper; or of PDFTriage, with the PDFs beside it
   over a knowledge graph (--graph NAME, loaded by `kgp-neo4j load-kg`)
             a file of GenMedGPT-5k, CMCQA, ExplainCPE or PathQuestion, or of dialogues or
             questions in their form; a CSV table of published outputs is scored again
-A stopped evaluation goes on where it was.
+A stopped evaluation continues where it was.
 """
 
 #: Of KGP's paper, and after it of MindMap's (`evaluate/graph_experiment.py`).
 _OF_KGP = ("1", "2", "structure")
 _TABLES = (*_OF_KGP, *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    """What is evaluated, as the options say."""
+
+    dataset: str
+    methods: list[str]
+    table: str | None
+    budget: int | None
+    sample: int | None
+    seed: int
+    model: LanguageModel | None
+    out: Path
+    other: tuple[Path, ...]
 
 
 @click.command("evaluate", epilog=_EPILOG)
@@ -69,12 +80,6 @@ _TABLES = (*_OF_KGP, *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
     help="The rows of a table of KGP's paper, or over a graph of MindMap's.",
 )
 @click.option("--graph", metavar="NAME", help="The knowledge graph that the questions are about.")
-@click.option(
-    "--figure",
-    type=click.Choice(["5", "6", "7"]),
-    help="A figure of KGP's paper instead of a table: graphs by density (5, 6), branching and size "
-    "(7).",
-)
 @click.option(
     "--methods", metavar="A,B", help="Rows of your choice (default: all that can be run)."
 )
@@ -111,13 +116,6 @@ _TABLES = (*_OF_KGP, *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
 @click.option(
     "--corpus", metavar="NAME", help="The name of the corpus that is made (default: evaluate-...)."
 )
-@click.option(
-    "--setting",
-    type=click.Choice(get_args(Setting)),
-    default="corpus",
-    show_default=True,
-    help="One corpus of all contexts, or one of each question's own.",
-)
 @click.option("--split", default="dev", show_default=True, help="Which questions of a folder.")
 @click.option("--sample", type=click.IntRange(1), help="Draw so many questions (default: all).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Draws the same again.")
@@ -126,27 +124,7 @@ _TABLES = (*_OF_KGP, *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
 @click.option(
     "--judge",
     metavar="NAME",
-    help="A language model that judges every answer too (Acc; over a graph pairs and ranks), both "
-    "orders of the texts asked.",
-)
-@click.option(
-    "--bert-score",
-    "bert",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Over a graph: BERTScore by the checkpoint in this folder.",
-)
-@click.option(
-    "--wrong-facts",
-    is_flag=True,
-    help="Over a graph: ask each question again with an entity that it names replaced by another "
-    "of its type, drawn by --seed.",
-)
-@click.option(
-    "--ranks",
-    multiple=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Print the mean rank over the evaluations in these folders instead.",
+    help="A language model that judges every answer too (KGP's Acc), in both orders of the texts.",
 )
 @click.option(
     "--out",
@@ -162,18 +140,12 @@ _TABLES = (*_OF_KGP, *(f"mindmap-{n}" for n in (2, 3, 4, 5, 6, "ablations")))
     type=click.Path(dir_okay=False, path_type=Path),
     help="A run that another system wrote, scored beside the methods chosen.",
 )
-@click.option(
-    "--compare",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="The folder of an earlier evaluation, to compare with.",
-)
 @json_option
 def command(
     dataset: str | None,
     listed: bool,
     table: str | None,
     graph: str | None,
-    figure: str | None,
     methods: str | None,
     agent_models: tuple[str, ...],
     budget: int | None,
@@ -181,240 +153,219 @@ def command(
     branching: int | None,
     edges: tuple[str, ...],
     corpus: str | None,
-    setting: Setting,
     split: str,
     sample: int | None,
     seed: int,
     llm: str | None,
     chat_url: str | None,
     judge: str | None,
-    bert: Path | None,
-    wrong_facts: bool,
-    ranks: tuple[Path, ...],
     out: Path,
     other: tuple[Path, ...],
-    compare: Path | None,
     as_json: bool,
 ) -> None:
     """Measure retrieval and answers over DATASET: recall, SF-EM, exact match, F1, time.
 
     Each method answers every question with the same budget, by the offline reader or the language
-    model. Runs, report.md and report.html are written to --out.
+    model. Runs and report.md are written to --out.
     """
-    from kgp_neo4j.evaluate.experiment import TABLES
-
     if listed:
         _print_methods()
         return
-    if ranks:
-        _print_ranks(ranks, as_json)
-        return
     if dataset is None:
         raise click.MissingParameter(param_hint="'DATASET' or '--list'", param_type="argument")
-    if sum(each is not None for each in (table, methods if figure is None else None, figure)) > 1:
-        raise click.UsageError("Choose one of --table, --methods and --figure.")
+    if table and methods:
+        raise click.UsageError("Choose one of --table and --methods.")
     from kgp_neo4j.evaluate.graph_questions import is_over_graph
 
+    names = [name for name in (methods or "").split(",") if name]
     file = Path(dataset).expanduser()
-    if graph is not None or (file.is_file() and is_over_graph(file)):
-        from kgp_neo4j.cli._evaluate_graph import evaluate_graph
-
-        if figure is not None or table in _OF_KGP:
-            raise click.UsageError("Over a graph there are --table mindmap-... and --methods.")
-        evaluate_graph(
-            file,
-            graph,
-            methods=[name for name in (methods or "").split(",") if name],
-            table=table,
-            budget=budget,
-            sample=sample,
-            seed=seed,
-            llm=llm,
-            chat_url=chat_url,
-            judge=judge,
-            bert=bert,
-            out=out,
-            other=other,
-            compare=compare,
-            wrong_facts=wrong_facts,
-            as_json=as_json,
-        )
+    over_graph = graph is not None or (file.is_file() and is_over_graph(file))
+    if (table in _OF_KGP) if over_graph else (table not in (None, *_OF_KGP)):
+        where = "documents: leave --graph out" if over_graph else "a graph: add --graph NAME"
+        raise click.UsageError(f"--table {table} is of questions over {where}.")
+    model = opened_model(llm, chat_url)
+    asked = _Evaluation(dataset, names, table, budget, sample, seed, model, out, other)
+    if over_graph:
+        _evaluate_graph(asked, file, graph, as_json=as_json)
         return
-    if bert is not None or wrong_facts:
-        given = "--wrong-facts" if wrong_facts else "--bert-score"
-        raise click.UsageError(f"{given} is of questions over a graph: add --graph NAME.")
-    if table not in (None, *_OF_KGP):
-        raise click.UsageError(f"--table {table} is of questions over a graph: add --graph NAME.")
-    from kgp_neo4j.environment.configuration import language_settings
+    weights = {
+        name: AgentSettings(model=folder)
+        for name, folder in (_method_and_folder(each) for each in agent_models)
+    }
+    if model is not None:
+        weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
+    traversal = {"branching": branching, "edges": edges}
+    judging = opened_model(judge, chat_url) if judge else None
+    _evaluate(asked, weights, algorithm, traversal, corpus, split, judging, as_json=as_json)
+
+
+def _evaluate(
+    asked: _Evaluation,
+    weights: Mapping[str, AgentSettings],
+    algorithm: str,
+    traversal: Mapping[str, Any],
+    corpus: str | None,
+    split: str,
+    judge: LanguageModel | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Answer the questions over documents by each method, score the runs, and report."""
+    from dataclasses import replace
+
     from kgp_neo4j.evaluate.datasets import open_dataset
-    from kgp_neo4j.evaluate.experiment import Result, check_methods, plan, run_methods
+    from kgp_neo4j.evaluate.experiment import TABLES, Result, check_methods, plan, run_methods
     from kgp_neo4j.evaluate.judge import judge_run
-    from kgp_neo4j.evaluate.report import machine_line, settings_lines, tables_of
+    from kgp_neo4j.evaluate.report import report
     from kgp_neo4j.evaluate.scores import read_run
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
 
-    model = opened_model(llm, chat_url)
-    weights = {
-        name: AgentSettings(model=folder)
-        for name, folder in (_named(each) for each in agent_models)
-    }
-    if model is not None:
-        weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
-
-    def opened_with(more: int) -> Any:
-        made = open_dataset(
-            dataset, split=split, sample=sample, seed=seed, setting=setting, more=more
-        )
-        return made if corpus is None else replace(made, corpus=corpus + (f"-{more}" * bool(more)))
-
-    opened = opened_with(0)
-    traversal = traversal_settings(
-        algorithm, budget=budget or opened.budget, branching=branching, edges=edges
+    data = open_dataset(asked.dataset, split=split, sample=asked.sample, seed=asked.seed)
+    if corpus is not None:
+        data = replace(data, corpus=corpus)
+    settings = traversal_settings(algorithm, budget=asked.budget or data.budget, **traversal)
+    result = Result(
+        data.name,
+        data.made_of,
+        {"budget": settings.budget, "answers": "their own"},
+        data.questions,
+        {},
     )
     names: list[str] = []
-    if methods or table or not (other or figure):
+    if asked.methods or asked.table or not asked.other:
         names = check_methods(
-            [name for name in (methods or "").split(",") if name],
-            within=TABLES[table or "1"],
-            model=model is not None,
-            agent_models=weights,
-        )
-    if figure is not None:
-        sizes = (0, len(opened.questions), 3 * len(opened.questions)) if figure == "7" else (0,)
-        grown = {each.corpus: each for each in map(opened_with, sizes)}
-        _make_figure(
-            figure, list(grown.values()), out, names, traversal, model, weights, as_json=as_json
-        )
-        return
-    earlier = {
-        file.stem: read_run(file, opened.questions)
-        for file in sorted(compare.glob("*.jsonl") if compare else ())
-    }
-    settings = language_settings(model=llm, url=chat_url) if model else None
-    judging = language_settings(model=judge, url=chat_url) if judge else None
-    if names:
-        planned = plan(names, len(opened.questions), traversal.budget, settings, judging)
-        say(f"{planned}, kept in {out}")
-        with open_database(echo=say) as database:
-            result = run_methods(
-                database,
-                opened,
-                names,
-                out,
-                traversal=traversal,
-                model=model,
-                agent_models=weights,
-                echo=say,
-            )
-    else:
-        theirs = {"budget": traversal.budget, "answers": "their own"}
-        result = Result(opened.name, opened.setting, theirs, opened.questions, {})
-    files = {name: out / f"{name}.jsonl" for name in names} | {file.stem: file for file in other}
-    for file in other:
-        result.runs[file.stem] = read_run(file, opened.questions)
-    if judge and (judging_model := opened_model(judge, chat_url)):
-        write = writer(judging_model)
-        for name, file in files.items():
-            kept = out / "judged" / file.name
-            result.runs[name] = judge_run(write, opened.questions, result.runs[name], file, kept)
-    about = settings_lines(result, machine_line())
-    tables = tables_of(result, earlier)
-    tell_evaluation(result, about, tables, out if names else None, as_json=as_json)
-
-
-def _make_figure(
-    figure: str,
-    grown: Sequence[Dataset],
-    out: Path,
-    names: Sequence[str],
-    traversal: TraversalSettings,
-    model: LanguageModel | None,
-    weights: Mapping[str, AgentSettings],
-    *,
-    as_json: bool,
-) -> None:
-    """Measure and draw a figure, and tell it with its points."""
-    from kgp_neo4j.evaluate.experiment import Result
-    from kgp_neo4j.evaluate.figures import FIGURES, draw_figure, make_figure
-    from kgp_neo4j.evaluate.report import figure_table, machine_line, settings_lines
-    from kgp_neo4j.graphdb.open import open_database
-
-    folder = out / f"figure-{figure}"
-    with open_database(echo=say) as database:
-        points = make_figure(
-            figure,
-            database,
-            grown,
-            folder,
-            methods=names,
-            traversal=traversal,
-            model=model,
+            asked.methods,
+            within=TABLES[asked.table or "1"],
+            model=asked.model is not None,
             agent_models=weights,
             echo=say,
         )
-    title = f"Figure {figure}: {FIGURES[figure]}"
-    picture = folder / "figure.svg"
-    draw_figure(points, title, picture)
-    first = grown[0]
-    told = Result(first.name, first.setting, _told(traversal, model, figure), first.questions, {})
-    tell_report(
-        settings_lines(told, machine_line()),
-        figure_table(points, title),
-        folder,
-        picture=picture.read_text(encoding="utf-8"),
-        as_json=points if as_json else None,
+        planned = plan(
+            names, len(data.questions), model=asked.model is not None, judge=judge is not None
+        )
+        say(f"{planned}; runs are kept in {asked.out}")
+        with open_database(echo=say) as database:
+            result = run_methods(
+                database,
+                data,
+                names,
+                asked.out,
+                traversal=settings,
+                model=asked.model,
+                agent_models=weights,
+                echo=say,
+            )
+    files = {name: asked.out / f"{name}.jsonl" for name in names}
+    files |= {file.stem: file for file in asked.other}
+    for file in asked.other:
+        result.runs[file.stem] = read_run(file, data.questions)
+    if judge is not None:
+        for name, file in files.items():
+            judged = asked.out / "judged" / file.name
+            run = result.runs[name]
+            result.runs[name] = judge_run(writer(judge), data.questions, run, file, judged)
+    _show(report(result), data.name, result.runs, asked.out if names else None, as_json=as_json)
+
+
+def _evaluate_graph(asked: _Evaluation, file: Path, graph: str | None, *, as_json: bool) -> None:
+    """Answer the questions over a graph by each method, or score published outputs; report."""
+    from kgp_neo4j.evaluate.experiment import check_methods, plan
+    from kgp_neo4j.evaluate.graph_experiment import (
+        GRAPH_METHODS,
+        GRAPH_TABLES,
+        GraphResult,
+        Holdings,
+        measure_run,
+        run_graph_methods,
     )
+    from kgp_neo4j.evaluate.graph_questions import read_graph_questions, read_published
+    from kgp_neo4j.evaluate.questions import draw
+    from kgp_neo4j.evaluate.report import graph_report
+    from kgp_neo4j.evaluate.scores import Run, read_rows
+    from kgp_neo4j.graphdb.open import open_database
 
-
-def _told(traversal: TraversalSettings, model: LanguageModel | None, figure: str) -> dict[str, Any]:
-    """Return the settings that the report of a figure tells."""
-    names = ("budget", "algorithm", "edges", "branching")
-    told = {name: getattr(traversal, name) for name in names}
-    told["answers"] = model.name if model is not None else "offline reader"
-    return told | ({} if figure == "7" else {"edges": ("the graph of each line",)})
-
-
-def _print_ranks(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Print the table of several evaluations, by what each one's scores.json holds."""
-    from kgp_neo4j.evaluate.report import markdown_report, rank_table
-
-    evaluations = []
-    for folder in folders:
-        try:
-            evaluations.append(json.loads((folder / "scores.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise InputError(
-                "the folder holds no finished evaluation",
-                where=str(folder),
-                hint="Give the --out of an evaluation that came to its end.",
-            ) from error
-    table = rank_table(evaluations)
-    if as_json:
-        echo_json([dict(zip(table[1], row, strict=True)) for row in table[2]])
+    lines: dict[str, Mapping[str, Row]] = {}
+    published = file.name.lower().removesuffix(".gz").endswith(".csv")
+    if published:
+        questions, outputs = read_published(file)
+        lines |= outputs
+    elif graph is None:
+        raise ConfigurationError(
+            "these questions are asked over a knowledge graph",
+            hint="Name it: --graph NAME (`kgp-neo4j load-kg` loads one).",
+        )
     else:
-        click.echo(markdown_report([], [table]), nl=False)
+        questions = read_graph_questions(file)
+    questions = draw(questions, asked.sample, asked.seed)
+    lines |= {each.stem: read_rows(each, {q.id for q in questions}) for each in asked.other}
+    size = asked.budget or int(default_of(MiningSettings, "size"))
+    names: list[str] = []
+    if not published and (asked.methods or asked.table or not asked.other):
+        names = check_methods(
+            asked.methods,
+            within=GRAPH_TABLES[asked.table] if asked.table else tuple(GRAPH_METHODS),
+            model=asked.model is not None,
+            known=GRAPH_METHODS,
+        )
+    name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
+    settings = {"graph": graph, "budget": size, "answers": "their own"}
+    result = GraphResult(name, settings, tuple(questions), Run({}, ()), {})
+    holdings = Holdings()
+    if graph is not None:
+        with open_database(echo=say) as database:
+            holdings = Holdings.of(database, graph)
+            if names:
+                planned = plan(names, len(questions), model=asked.model is not None)
+                say(f"{planned}; runs are kept in {asked.out}")
+                result = run_graph_methods(
+                    database,
+                    name,
+                    questions,
+                    graph,
+                    names,
+                    asked.out,
+                    budget=size,
+                    model=asked.model,
+                    echo=say,
+                )
+    for system, rows in lines.items():
+        result.runs[system] = measure_run(rows, questions, holdings)
+    _show(graph_report(result), name, result.runs, asked.out if names else None, as_json=as_json)
+
+
+def _show(
+    report: str, dataset: str, runs: Mapping[str, Run], out: Path | None, *, as_json: bool
+) -> None:
+    """Print a report or its means, and write both to the folder `out` where one is given."""
+    means = {name: run.means() for name, run in runs.items()}
+    missing = {name: list(run.missing) for name, run in runs.items() if run.missing}
+    scores = {"dataset": dataset, "methods": means, "missing": missing}
+    if out is not None:
+        write_file(out / "scores.json", json.dumps(scores, indent=1) + "\n")
+        write_file(out / "report.md", report)
+    if as_json:
+        echo_json(scores)
+    else:
+        click.echo(report, nl=False)
 
 
 def _print_methods() -> None:
     from kgp_neo4j.evaluate.experiment import METHODS, TABLES
-    from kgp_neo4j.evaluate.figures import FIGURES
     from kgp_neo4j.evaluate.graph_experiment import GRAPH_METHODS, GRAPH_TABLES
 
+    needs = {"model": " (needs --llm)", "agent model": " (needs --agent-model)"}
     for title, methods in (("", METHODS), ("Over a graph (--graph NAME):", GRAPH_METHODS)):
         if title:
             click.echo(title)
         width = max(map(len, methods))
-        for name, made in methods.items():
-            needs = {"model": " (needs --llm)", "agent model": " (needs --agent-model)"}
-            click.echo(f"{name:{width}}  {made.text}{needs.get(made.needs, '')}")
+        for name, method in methods.items():
+            click.echo(f"{name:{width}}  {method.text}{needs.get(method.needs, '')}")
     for number, names in (TABLES | GRAPH_TABLES).items():
         click.echo(f"--table {number}: {', '.join(names)}")
-    for number, text in FIGURES.items():
-        click.echo(f"--figure {number}: {text}")
 
 
-def _named(text: str) -> tuple[str, str]:
+def _method_and_folder(text: str) -> tuple[str, str]:
     name, sign, folder = text.partition("=")
     if not (sign and folder):
         raise click.BadParameter(f"{text!r} is not METHOD=FOLDER", param_hint="'--agent-model'")

@@ -26,8 +26,6 @@ _EXTRAS = {
     "notebook": "IPython",
     "gds": "graphdatascience",
     "viz": "neo4j_viz",
-    "plots": "matplotlib",
-    "bertscore": "bert_score",
     "py2neo": "py2neo",
     "spark": "pyspark",
     "testcontainers": "testcontainers",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -17,7 +16,7 @@ from kgp_neo4j.demo import SETTINGS, prepare
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.evaluate.questions import Asked, GoldQuestion, draw, read_asked
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.corpus import Setting, SourceDocument
+from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.settings import MdrSettings, TraversalSettings, default_of
 
@@ -33,7 +32,7 @@ _SPLITS = (".jsonl.gz", ".jsonl", ".json.gz", ".json")
 class Dataset:
     """Questions and the corpus that holds their passages.
 
-    `setting` says what the corpus is made of; `budget` is the default number of passages. `parts`
+    `made_of` says what the corpus is made of; `budget` is the default number of passages. `parts`
     has the corpus of each question where there are several, as the end of its name; `prepare`
     loads and connects a corpus under a name, for one of the parts or for all (empty).
     """
@@ -41,7 +40,7 @@ class Dataset:
     name: str
     questions: tuple[GoldQuestion, ...]
     corpus: str
-    setting: str
+    made_of: str
     budget: int
     prepare: Callable[[Database, str, str], object]
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -68,22 +67,13 @@ class Dataset:
         return f"{self.corpus}-{part}" if part else self.corpus
 
 
-def open_dataset(
-    name: str,
-    *,
-    split: str,
-    sample: int | None,
-    seed: int,
-    setting: Setting = "corpus",
-    more: int = 0,
-) -> Dataset:
+def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dataset:
     """Open `demo`, a folder with a corpus and questions, or a published file of questions.
 
     A folder has `corpus.jsonl` (or .json) and `SPLIT.jsonl`, both also as .gz: one large corpus for
     all questions. Of a published file, the contexts of the questions that are drawn make the
-    corpus, as in KGP's paper; with the setting `question`, each question has its own. PDFs beside
-    questions that name them are such corpora too. `sample` questions are drawn by `seed`. The
-    contexts of `more` further questions are in the corpus too, as far as the file has them.
+    corpus, as in KGP's paper; PDFs beside questions that name them are a corpus each. `sample`
+    questions are drawn by `seed`.
     """
     if name == DEMO:
         file = Path(str(resources.files("kgp_neo4j.demo"))) / "questions.jsonl"
@@ -103,13 +93,13 @@ def open_dataset(
             hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
         )
     if path.is_file():
-        return _from_contexts(path, sample, seed, setting, more)
+        return _from_contexts(path, sample, seed)
     file_, asked_ = (
         next((path / each for each in names if (path / each).is_file()), None)
         for names in (_CORPUS_FILES, [f"{split}{end}" for end in _SPLITS])
     )
-    if asked_ is not None and (file_ is None or setting == "question"):
-        return _from_contexts(asked_, sample, seed, setting, more)
+    if asked_ is not None and file_ is None:
+        return _from_contexts(asked_, sample, seed)
     if file_ is None or asked_ is None:
         raise InputError(
             f"the folder has no {split}.jsonl.gz",
@@ -128,9 +118,7 @@ def open_dataset(
     )
 
 
-def _from_contexts(
-    path: Path, sample: int | None, seed: int, setting: Setting, more: int
-) -> Dataset:
+def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
     every = read_asked(path)
     if every[0].document:
         every = [asked for asked in every if path.with_name(asked.document).is_file()]
@@ -141,28 +129,21 @@ def _from_contexts(
                 hint="Put the PDFs beside the questions, under the names of their addresses.",
             )
     drawn = draw(every, sample, seed)
-    ids = {asked.gold.id for asked in drawn}
-    others = [asked for asked in every if asked.gold.id not in ids]
-    random.Random(seed).shuffle(others)
-    held = [*drawn, *others[:more]]
     if not any(asked.contexts or asked.document for asked in drawn):
         raise InputError(
             "the questions have no contexts to make a corpus of",
             where=str(path),
             hint="Give a folder with corpus.jsonl.gz beside the questions.",
         )
-    parts = {}
-    if every[0].document or setting == "question":
-        parts = {asked.gold.id: asked.document or asked.gold.id for asked in drawn}
+    parts = {asked.gold.id: asked.document for asked in drawn if asked.document}
     stem = path.name.split(".")[0]
 
     def made(database: Database, corpus: str, part: str) -> None:
-        if drawn[0].document:
+        if part:
             _prepare(database, corpus, path.with_name(part), None)
             return
-        kept = [asked for asked in held if not part or asked.gold.id == part]
         size = _size(drawn)
-        contexts = dict.fromkeys(context for asked in kept for context in asked.contexts)
+        contexts = dict.fromkeys(context for asked in drawn for context in asked.contexts)
         documents = [
             SourceDocument(title, text, stem, f"{title} {text_hash(text)}", whole=size is None)
             for title, text in contexts
@@ -176,8 +157,8 @@ def _from_contexts(
     return Dataset(
         f"{path.resolve().parent.name} {stem}",
         tuple(asked.gold for asked in drawn),
-        f"evaluate-{stem}-{_mark(path, () if parts else held)}",
-        _described(drawn, parts),
+        f"evaluate-{stem}-{_mark(path, () if parts else drawn)}",
+        _described(drawn),
         default_of(TraversalSettings, "budget"),
         made,
         parts,
@@ -189,10 +170,10 @@ def _mark(path: Path, held: Sequence[Asked]) -> str:
     return text_hash("\n".join((str(path.resolve()), *(a.gold.id for a in held))))[:8]
 
 
-def _described(drawn: Sequence[Asked], parts: Mapping[str, str]) -> str:
+def _described(drawn: Sequence[Asked]) -> str:
     if drawn[0].document:
         return "one corpus for each document"
-    made = "one corpus for each question's contexts" if parts else "the contexts of these questions"
+    made = "the contexts of these questions"
     facts = [(asked, fact) for asked in drawn for fact in asked.gold.facts]
     lost = sum(not any(fact.is_in(*held) for held in asked.contexts) for asked, fact in facts)
     return f"{made} ({lost} of {len(facts)} supporting facts are not in them)" if lost else made

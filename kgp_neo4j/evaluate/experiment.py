@@ -15,14 +15,13 @@ from typing import Any
 
 from kgp_neo4j.corpus.load.delete import list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, answered_by, make_pipeline
-from kgp_neo4j.environment.configuration import LanguageSettings
+from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.evaluate.answers import Answering, answer_questions, from_passages, short_answer
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
 from kgp_neo4j.evaluate.scores import Run, read_run
 from kgp_neo4j.evaluate.searches import BiEncoderSearch, MdrSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm.reply_text import cost_of
 from kgp_neo4j.models.mdr import DEFAULT_MDR
 from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, InputError
@@ -47,13 +46,14 @@ class Method:
     """A row of the table: how passages are found, and what it needs that is not always there.
 
     `agent` is the traversal's; `needs` is `model` for a language model, `agent model` for weights
-    named by `--agent-model NAME=FOLDER`, else empty.
+    named by `--agent-model NAME=FOLDER`, else empty; `package` is one that an extra installs.
     """
 
     text: str
     method: str = "kgp"
     agent: str | None = None
     needs: str = ""
+    package: str = ""
 
 
 #: The row that answers questions about pages and tables from passages too.
@@ -61,7 +61,7 @@ _NO_STRUCTURE = "no-structure"
 #: The rows by name, in the order of the table (KGP, Table 1 and 2).
 METHODS: dict[str, Method] = {
     "none": Method("no passages: what the language model knows", "", needs="model"),
-    "tfidf": Method("cosine of TF-IDF vectors (scikit-learn)", "tfidf"),
+    "tfidf": Method("cosine of TF-IDF vectors (scikit-learn)", "tfidf", package="sklearn"),
     "bm25": Method("full-text search", "bm25"),
     "dpr": Method("a bi-encoder pair, QUESTIONS,PASSAGES", "dpr", needs="agent model"),
     "mdr": Method("dense search in two hops, without a graph", "mdr"),
@@ -92,10 +92,13 @@ TABLES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The scored runs by method, with the settings that they were made with."""
+    """The scored runs by method, with the settings that they were made with.
+
+    `corpus` says what the corpus is made of.
+    """
 
     dataset: str
-    setting: str
+    corpus: str
     settings: Mapping[str, Any]
     questions: tuple[GoldQuestion, ...]
     runs: dict[str, Run]
@@ -108,20 +111,25 @@ def check_methods(
     model: bool,
     agent_models: Container[str] = (),
     known: Mapping[str, Method] = METHODS,
+    echo: Callable[[str], object] = lambda _: None,
 ) -> list[str]:
     """Return the names of the rows; where none are given, all of `within` that can be run.
 
-    `known` are the methods that there are. Raises ConfigurationError for an unknown one, and for
-    one whose model is not there.
+    `known` are the methods that there are; one whose package is not installed is left out with a
+    line to `echo`. Raises ConfigurationError for an unknown one, and for one without its model.
     """
     lacking = {
-        name: made.needs
-        for name, made in known.items()
-        if (made.needs == "model" and not model)
-        or (made.needs == "agent model" and name not in agent_models)
+        name: method.needs
+        for name, method in known.items()
+        if (method.needs == "model" and not model)
+        or (method.needs == "agent model" and name not in agent_models)
     }
     if not names:
-        return [name for name in within if name not in lacking]
+        names = [name for name in within if name not in lacking]
+        for name in names:
+            if known[name].package and not is_installed(known[name].package):
+                echo(f"{name} is left out: it needs the package {known[name].package}.")
+        return [n for n in names if not known[n].package or is_installed(known[n].package)]
     for name in names:
         if name not in known:
             raise ConfigurationError(
@@ -152,7 +160,7 @@ def run_methods(
     """
     settings = {
         "dataset": dataset.name,
-        "setting": dataset.setting,
+        "corpus": dataset.made_of,
         "questions": [question.id for question in dataset.questions],
         **asdict(traversal),
         "answers": model.name if model else "offline reader",
@@ -171,56 +179,22 @@ def run_methods(
         )
         answer_questions(asked, answered, file, resume=True)
         runs[name] = read_run(file, dataset.questions)
-    return Result(dataset.name, dataset.setting, settings, dataset.questions, runs)
+    return Result(dataset.name, dataset.made_of, settings, dataset.questions, runs)
 
 
 #: Calls of the language model for an answer, beyond the answer itself: thoughts, hops.
 _FURTHER_CALLS = {"ircot": 4, "kgp-chat": 12, "mindmap-paper": 3}
-#: About what a passage and a reply have in tokens, and what an answer takes in seconds.
-_PASSAGE_TOKENS, _REPLY_TOKENS = 130, 100
-_OFFLINE_SECONDS, _CALL_SECONDS = 0.3, 5.0
 
 
-def plan(
-    names: Sequence[str],
-    questions: int,
-    budget: int,
-    language: LanguageSettings | None = None,
-    judge: LanguageSettings | None = None,
-    *,
-    each: int = _PASSAGE_TOKENS,
-    judged: int = 2,
-    once: int = 0,
-) -> str:
-    """Return in a line what is to be done, and about how long and how much it takes.
+def plan(names: Sequence[str], questions: int, *, model: bool, judge: bool = False) -> str:
+    """Return in a line how much is to be done, and the calls of language models that it takes.
 
-    `language` are the settings of the model that answers, with its prices where they are known, and
-    `judge` those of the model that judges, with `judged` short calls an answer. A passage or triple
-    has about `each` tokens; `once` are the calls a question for all methods together.
+    `model` says whether a language model answers, `judge` whether one judges each answer twice.
     """
-    calls = read = 0
-    if language is not None:
-        calls = questions * (once + sum(1 + _FURTHER_CALLS.get(name, 0) for name in names))
-        read = calls * budget * each
-    asked = judged * questions * len(names) if judge is not None else 0
-    seconds = (calls + asked) * _CALL_SECONDS or questions * len(names) * _OFFLINE_SECONDS
-    costs = [
-        cost_of(settings, tokens, number * _REPLY_TOKENS)
-        for settings, tokens, number in (
-            (language, read, calls),
-            (judge, asked * 3 * _PASSAGE_TOKENS, asked),
-        )
-        if settings is not None and number
-    ]
-    parts = [
-        f"{questions} questions by {len(names)} methods: about {max(1, round(seconds / 60))} min"
-    ]
-    if calls + asked:
-        parts.append(f"{calls + asked:,} calls of a language model or fewer")
-        known = [cost for cost in costs if cost is not None]
-        parts.append(f"about {sum(known):.2f} in the currency of its prices" if known else
-                     "at a cost that is not known (docs/models.md: prices)")  # fmt: skip
-    return ", ".join(parts)
+    calls = questions * sum(1 + _FURTHER_CALLS.get(name, 0) for name in names) if model else 0
+    calls += 2 * questions * len(names) if judge else 0
+    line = f"{questions} questions by {len(names)} methods"
+    return f"{line}, {calls:,} calls of a language model or fewer" if calls else line
 
 
 def keep_settings(out: Path, settings: Mapping[str, Any]) -> None:

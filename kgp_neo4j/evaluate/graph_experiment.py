@@ -22,7 +22,7 @@ from kgp_neo4j.evaluate.graph_baselines import (
     graph_documents,
 )
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion
-from kgp_neo4j.evaluate.mindmap import grounding, known_names
+from kgp_neo4j.evaluate.grounding import grounding, known_names
 from kgp_neo4j.evaluate.scores import Row, Run, read_rows
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer

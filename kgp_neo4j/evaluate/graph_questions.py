@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,7 @@ import regex
 
 from kgp_neo4j.environment.files import extension, opened, shown
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.evaluate.mindmap import known_names
 from kgp_neo4j.mindmap.answer.ask_graph import as_question, is_of_asker
-from kgp_neo4j.mindmap.answer.same_names import names_within, same
-from kgp_neo4j.mindmap.link.name_forms import name_words
 from kgp_neo4j.mindmap.load.triple_files import json_values
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
@@ -32,7 +28,6 @@ __all__ = [
     "is_over_graph",
     "read_graph_questions",
     "read_published",
-    "with_wrong_facts",
 ]
 
 _TURNS = ("dialogue", "messages", "conversation", "turns")
@@ -145,66 +140,6 @@ def _names(listed: Any) -> tuple[str, ...]:
     """Return the names of a list, or of a text with commas, each once."""
     names = listed.split(",") if isinstance(listed, str) else listed or ()
     return tuple(dict.fromkeys(name for each in names if (name := str(each).strip())))
-
-
-# --- Wrong facts ----------------------------------------------------------------------------------
-
-
-def with_wrong_facts(
-    questions: Sequence[GraphQuestion], types: Mapping[str, str], seed: int
-) -> list[GraphQuestion]:
-    """Return each question that names an entity of the graph twice: as written, then wrongly.
-
-    The second time another entity of the same type, drawn by `seed`, stands in the place of one
-    that the question names; it is in neither the question nor its answer. `types` has the type of
-    each name of the graph, and `kind` says which of the two a question is. Questions in which no
-    entity can be replaced are left out (MindMap, section 4: mismatched facts).
-    """
-    known = known_names(types)
-    longest = max(map(len, known), default=0)
-    by_type: dict[str, list[str]] = {}
-    for name, type_ in types.items():
-        by_type.setdefault(type_, []).append(name)
-    made = []
-    for asked in questions:
-        # One generator a question, so that a smaller sample gets the same facts.
-        draw = random.Random(f"{seed} {asked.id}")
-        named = [known[key] for key in names_within(same(asked.text), known, longest)]
-        whole = same(
-            "\n".join((asked.text, asked.reference, *asked.answers, *asked.options.values()))
-        )
-        held = {known[key] for key in names_within(whole, known, longest)}
-        for name in draw.sample(named, len(named)):
-            place = _place_of(name, asked.text)
-            others = sorted(set(by_type[types[name]]) - held)
-            if place is None or not others:
-                continue
-            wrong = " ".join(draw.choice(others).replace("_", " ").split())
-            start, end = place
-            text = (
-                asked.text[:start]
-                + (wrong.lower() if asked.text[start].islower() else wrong)
-                + asked.text[end:]
-            )
-            entities = tuple(wrong if same(each) == same(name) else each for each in asked.entities)
-            made += [
-                replace(asked, kind=_kind(asked, "as written")),
-                replace(asked, id=f"{asked.id}, wrong fact", text=text, entities=entities,
-                        kind=_kind(asked, "with a wrong fact")),
-            ]  # fmt: skip
-            break
-    return made
-
-
-def _place_of(name: str, text: str) -> tuple[int, int] | None:
-    """Return where a text has the words of a name, in any case."""
-    words = r"[\s_-]+".join(map(regex.escape, name_words(name)))
-    found = regex.search(rf"(?<![\p{{Latin}}\d]){words}(?![\p{{Latin}}\d])", text, regex.IGNORECASE)
-    return found.span() if found and words else None
-
-
-def _kind(asked: GraphQuestion, told: str) -> str:
-    return f"{asked.kind}, {told}" if asked.kind else told
 
 
 def _labelled(options: Any) -> dict[str, str] | None:

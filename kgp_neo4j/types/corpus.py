@@ -37,7 +37,6 @@ __all__ = [
     "ReasoningPath",
     "Rerank",
     "Retrieval",
-    "Setting",
     "SourceDocument",
     "Span",
     "Statement",
@@ -250,8 +249,6 @@ class Capabilities:
 
 #: How passages are found: the traversal (`kgp`), its baselines, or IRCoT, which needs a model.
 Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
-#: What an evaluation asks over: one corpus of all contexts, or one of each question's own (KGP).
-Setting = Literal["corpus", "question"]
 #: The traversal agents by name.
 AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]
 #: Who puts the passages that were found in another order: nobody, an MDR encoder, or the language

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_server import ChatServer, completion
 from commands import environment, kgp
-from scripted_model import Scripted
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.graph_baselines import (
@@ -23,40 +19,18 @@ from kgp_neo4j.evaluate.graph_baselines import (
     baseline_prompt,
     graph_documents,
 )
-from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer, measure_run
-from kgp_neo4j.evaluate.graph_judge import add_bert_scores, judge_methods
+from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer
 from kgp_neo4j.evaluate.graph_questions import (
     GraphQuestion,
     is_over_graph,
     read_graph_questions,
     read_published,
-    with_wrong_facts,
 )
-from kgp_neo4j.evaluate.mindmap import (
-    AXES,
-    Accuracy,
-    Verdict,
-    accuracy,
-    bert_score,
-    grounding,
-    judge_pair,
-    judge_ranks,
-    known_names,
-    tally,
-)
+from kgp_neo4j.evaluate.grounding import grounding, known_names
 from kgp_neo4j.evaluate.questions import draw
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.llm.call import writer
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.types.errors import InputError, ModelError
-
-
-def test_accuracy() -> None:
-    assert accuracy(["A", "B", "", "D"], ["A", "C", "C", "D"]) == Accuracy(4, 50.0, 25.0, 25.0)
-    assert accuracy([], []) == Accuracy(0, 0.0, 0.0, 0.0)
-    with pytest.raises(ValueError, match="1 choices for 2"):
-        accuracy(["A"], ["A", "B"])
-
+from kgp_neo4j.types.errors import InputError
 
 _NAMES = ("Anemia", "Iron deficiency anemia", "Iron", "Flu", "Blood_count", "贫血", "血常规")
 
@@ -79,123 +53,6 @@ def test_what_the_evidence_carries_of_an_answer(
     found = grounding(answer, ("anemia", "贫血"), known_names(_NAMES), "Is it the flu?")
     assert (found.named, found.carried) == (named, carried)
     assert found.share == (len(carried) / len(named) if named else None)
-
-
-def _judge(choose: Callable[[str], str]) -> Callable[[str], str]:
-    """Return a judge that is told which texts stand as answers 1 and 2."""
-
-    def write(prompt: str) -> str:
-        assert "{ref}" in prompt
-        return choose(prompt.partition("Answer 1:\n")[2])
-
-    return write
-
-
-@pytest.mark.parametrize(
-    ("judge", "verdict"),
-    [
-        (lambda text: "1" if text.startswith("good") else "2", Verdict(1, True)),
-        (lambda text: "2" if text.startswith("good") else "1", Verdict(-1, True)),
-        (lambda text: "0", Verdict(0, True)),
-        (lambda text: "1", Verdict(0, False)),  # prefers a place
-        (lambda text: "Both 1 and 2.", Verdict(0, False)),
-        (
-            lambda text: "The answer is: 1." if text.startswith("good") else "**2**",
-            Verdict(1, True),
-        ),
-    ],
-)
-@pytest.mark.parametrize("axis", AXES)
-def test_pairs_are_judged_in_both_orders(
-    judge: Callable[[str], str], verdict: Verdict, axis: str
-) -> None:
-    assert judge_pair(_judge(judge), "q {x}", "{ref}", "good", "bad", axis) == verdict
-
-
-def test_a_tally() -> None:
-    verdicts = [Verdict(1, True), Verdict(1, True), Verdict(0, False), Verdict(-1, True)]
-    assert tally(verdicts) == {"win": 50.0, "tie": 25.0, "lose": 25.0}
-    assert tally([]) == {"win": 0.0, "tie": 0.0, "lose": 0.0}
-
-
-def test_ranks_are_asked_for_in_both_orders() -> None:
-    answers = {"a": "one", "b": "two", "c": "three"}
-    seen: list[str] = []
-
-    def by_text(prompt: str) -> str:
-        seen.append(prompt)
-        place = {
-            name: at + 1
-            for at, name in enumerate(
-                sorted(answers, key=lambda n: prompt.index(answers[n] + "\n"))
-            )
-        }
-        return f"{place['b']} > {place['a']} = {place['c']}"
-
-    assert judge_ranks(by_text, "q", "r", answers) == {"b": 1.0, "a": 2.5, "c": 2.5}
-    assert len(seen) == 2
-    assert seen[0].index("one") < seen[0].index("three")
-    assert seen[1].index("three") < seen[1].index("one")
-    # A judge that goes by places only ranks all alike.
-    assert set(judge_ranks(lambda p: "1 > 2 > 3", "q", "r", answers).values()) == {2.0}
-    for reply in ("", "1 > 2", "1 > 1 > 2", "none"):
-        assert judge_ranks(lambda p, reply=reply: reply, "q", "r", answers) == {}  # type: ignore[misc]
-
-
-@pytest.fixture
-def checkpoint(tiny_encoder: str, tmp_path: Path) -> Path:
-    """The tiny encoder with the length that a published tokenizer tells."""
-    folder = shutil.copytree(tiny_encoder, tmp_path / "checkpoint")
-    file = folder / "tokenizer_config.json"
-    told = json.loads(file.read_text(encoding="utf-8")) | {"model_max_length": 512}
-    file.write_text(json.dumps(told), encoding="utf-8")
-    return folder
-
-
-def test_bert_score(checkpoint: Path, tmp_path: Path) -> None:
-    scores = bert_score(["the flu", "the flu", ""], ["the flu", "qzx 7", "flu"], checkpoint)
-    assert scores[0] == pytest.approx((1.0, 1.0, 1.0), abs=1e-5)
-    assert scores[1][2] < 0.999
-    assert scores[2] == (0.0, 0.0, 0.0)
-    precision, recall, f1 = scores[1]
-    assert f1 == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-5)
-    assert bert_score([""], ["a"], checkpoint) == [(0.0, 0.0, 0.0)]
-    with pytest.raises(ModelError, match="cannot be taken"):
-        bert_score(["a"], ["b"], tmp_path)
-
-
-def test_answers_are_judged_and_scored(checkpoint: Path, tmp_path: Path) -> None:
-    asked = [GraphQuestion(str(n), f"Case {n}?", "It is pale tide.") for n in range(2)]
-    asked.append(GraphQuestion("2", "Case 2?"))  # without a reference it is not judged
-    said = {"mindmap": "good", "theirs": "bad", "third": "bad too"}
-    lines = {name: {a.id: {"answer": text} for a in asked} for name, text in said.items()}
-    del lines["third"]["1"]
-
-    def reply(prompt: str) -> str:
-        texts = re.findall(r"^Answer \d:\n(.*)$", prompt, re.MULTILINE)
-        if prompt.startswith("Rank"):
-            return " > ".join(
-                str(1 + at) for at in sorted(range(len(texts)), key=lambda at: texts[at] != "good")
-            )
-        if "medication" in prompt:
-            return "1"  # prefers a place
-        return str(1 + texts.index("good"))
-
-    model = Scripted(reply)
-    runs = {name: measure_run(rows, asked, Holdings()) for name, rows in lines.items()}
-    pairs = judge_methods(writer(model), asked, lines, runs, tmp_path / "judged")
-    assert set(pairs) == {"theirs", "third"}
-    for axis in AXES:
-        won = 0.0 if axis == "drug" else 100.0
-        assert pairs["theirs"][axis] == {"win": won, "tie": 100.0 - won, "lose": 0.0}
-    assert [runs[name].means()["mean rank"] for name in said] == [1.0, 2.5, 2.5]
-    assert "mean rank" not in runs["mindmap"].measures["2"]
-    assert len(model.prompts) == 2 * 2 * (2 * len(AXES) + 1)  # orders, questions, pairs and a rank
-    kept = judge_methods(writer(Scripted([])), asked, lines, runs, tmp_path / "judged")
-    assert kept == pairs
-    add_bert_scores(checkpoint, asked, lines, runs)
-    assert 0 < runs["mindmap"].means()["BERTScore F1"] < 1
-    assert runs["third"].measures["1"]["BERTScore F1"] == 0
 
 
 def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
@@ -355,8 +212,6 @@ def test_dialogues_are_evaluated_and_go_on_where_they_were(
     assert (out / "report.md").read_text(encoding="utf-8") == done.stdout
     kept = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
     (out / "mindmap.jsonl").write_text(f"{kept[0]}\n{kept[1][:30]}", encoding="utf-8")
-    again = kgp(*run, "--methods", "mindmap", "--compare", str(out), **environment(connection))
-    assert again.returncode == 1  # the earlier run is broken
     again = kgp(*run, "--methods", "mindmap", "--json", **environment(connection))
     assert json.loads(again.stdout)["methods"]["mindmap"]["named"] == 1
     lines = (out / "mindmap.jsonl").read_text(encoding="utf-8").splitlines()
@@ -387,23 +242,6 @@ def test_listed_entities_measure_linking_and_coverage(
     beside = kgp("evaluate", str(file), "--graph", demo_graph, "--score", str(theirs),
                  **environment(connection))  # fmt: skip
     assert _rows(beside.stdout)["theirs"]["named"] == "50.0"
-    compared = kgp(*run, "--compare", str(out), **environment(connection))
-    assert "| mindmap | +0.0 [+0.0, +0.0] |" in compared.stdout
-
-
-def test_a_wrong_fact_stands_in_the_place_of_another() -> None:
-    types = {"Dry_cough": "Symptom", "Fever": "Symptom", "Pale_skin": "Symptom", "Flu": "Disease"}
-    asked = GraphQuestion(
-        "1", "I have a dry cough. Is it flu?", "Yes, fever follows.", entities=("Dry cough",)
-    )
-    other = GraphQuestion("2", "What is it?", "Flu.")
-    written, wrong = with_wrong_facts([asked, other], types, 0)
-    assert (written.id, written.text, written.kind) == ("1", asked.text, "as written")
-    # Fever is in the answer, and there is no other disease.
-    assert (wrong.id, wrong.text) == ("1, wrong fact", "I have a pale skin. Is it flu?")
-    assert (wrong.entities, wrong.kind) == (("Pale skin",), "with a wrong fact")
-    assert with_wrong_facts([asked, other], types, 0) == [written, wrong]
-    assert with_wrong_facts([other], types, 0) == []
 
 
 @pytest.mark.slow
@@ -426,10 +264,6 @@ def test_a_model_is_compared_with_its_baselines(
     def reply(prompt: str) -> str:
         if "Name the entities" in prompt:
             return '["pale tide"]'
-        if "Rank the answers" in prompt:
-            return "1 = 2 = 3 = 4 = 5"
-        if "Compare two answers" in prompt:
-            return "0"
         if "Put each line" in prompt:
             return "1. Pale tide needs Iron of Hesk."
         if "mind map of your own" in prompt:
@@ -440,7 +274,7 @@ def test_a_model_is_compared_with_its_baselines(
     file = tmp_path / "choices.json"
     file.write_text(_CHOICES, encoding="utf-8")
     done = kgp(
-        "evaluate", str(file), "--graph", demo_graph, "--llm", "m", "--judge", "j",
+        "evaluate", str(file), "--graph", demo_graph, "--llm", "m",
         "--out", str(tmp_path / "out"),
         "--methods", "mindmap,mindmap-paper,mindmap-plain,bm25-documents,model-alone",
         **environment(connection), OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
@@ -450,8 +284,6 @@ def test_a_model_is_compared_with_its_baselines(
     rows = _rows(done.stdout)
     for name in ("mindmap", "mindmap-paper", "mindmap-plain", "bm25-documents"):
         assert (rows[name]["right"], rows[name]["failed"]) == ("100.0", "0.0"), name
-    assert {row["mean rank"] for row in rows.values()} == {"3.00"}
-    assert "| mindmap against model-alone | drug | 0.0 | 100.0 | 0.0 |" in done.stdout
     # A reply without a choice is a failed one: nothing stands behind a baseline.
     assert (rows["model-alone"]["right"], rows["model-alone"]["failed"]) == ("0.0", "100.0")
 
@@ -510,7 +342,7 @@ def test_what_is_refused_over_a_graph(tmp_path: Path) -> None:
     )
     for arguments, code, message in (
         ((str(file),), 1, "Name it: --graph NAME"),
-        ((str(file), "--graph", "g", "--table", "1"), 2, "Over a graph there are"),
+        ((str(file), "--graph", "g", "--table", "1"), 2, "leave --graph out"),
         ((str(file), "--graph", "g", "--methods", "kgp"), 1, "there is no method 'kgp'"),
         ((str(file), "--graph", "g", "--methods", "model-alone"), 1, "--llm NAME"),
         (("demo", "--table", "mindmap-2"), 2, "add --graph NAME"),

@@ -1,88 +1,77 @@
-"""Input that nobody would want: the short form of benchmarks/fuzz.py, and files that unpack to more
+"""Input that nobody would want: odd texts in files and questions, and files that unpack to more
 than there is memory for.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gzip
-import runpy
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 from small_pdfs import pdf
 
+from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.answer.reply import parse_reply
-from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
+from kgp_neo4j.corpus.load.delete import list_passages
 from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer import map_reply
-from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.triple_files import is_encoding, read_triples
 from kgp_neo4j.types.errors import InputError, KgpError
 
-_BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-#: Inputs of each target, and as many more as it has shares; the benchmark makes 100,000.
-_INPUTS = 3
+#: Texts that nobody would want: control signs, injections, deep nesting, much of one sign.
+_ODD = (
+    "\0\x1b]0;owned\x07\u202e\ud800",
+    "=cmd|' /C calc'!A0",
+    '"]) DETACH DELETE n //',
+    "a:b AND OR NOT /.*/ [a TO *] ~9 ^1e400 \\",
+    "<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><x>&a;</x>",
+    "<table><tr><td colspan=99999999 rowspan=99999999>x",
+    "[" * 100_000,
+    '{"a":' * 50_000,
+    "<div>" * 20_000,
+    "- " * 20_000,
+    "| " * 20_000,
+    "a" * 300_000,
+    "\u0301" * 50_000,
+)
+_ENDINGS = (".md", ".html", ".txt", ".csv", ".json", ".jsonl", ".pdf", ".docx", ".xlsx", ".gz")
 
 
-@pytest.fixture(scope="module")
-def fuzz() -> Iterator[SimpleNamespace]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(_BENCHMARKS))
-        yield SimpleNamespace(**runpy.run_path(str(_BENCHMARKS / "fuzz.py")))
+def _state(database: Database, corpus: str) -> list[tuple[str, str]]:
+    return [(p.id, p.text) for p in list_passages(database, corpus, limit=10_000)]
 
 
-@pytest.fixture(scope="module")
-def place(fuzz: SimpleNamespace, database: Database) -> Iterator[SimpleNamespace]:
-    made = fuzz.Place(database)
-    made.prepare()
-    yield made
-    for corpus in corpora(database):
-        if corpus.name in (fuzz.CORPUS, fuzz.BAD):
-            delete_corpus(database, corpus.name)
-    for graph in graphs(database):
-        if graph.name.startswith("fuzz-"):
-            delete_graph(database, graph.name)
-
-
-def test_no_input_brings_a_traceback_or_changes_what_is_there(
-    fuzz: SimpleNamespace, place: SimpleNamespace
+@pytest.mark.parametrize("ending", _ENDINGS)
+def test_no_file_brings_a_traceback_or_changes_other_documents(
+    ending: str, database: Database, demo_corpus: str, corpus: str, tmp_path: Path
 ) -> None:
-    before = place.held()
-    ends: dict[str, list[bool]] = {name: [] for name in fuzz.TARGETS}
-    for name, target in fuzz.TARGETS.items():
-        _give(place, target, ends[name])
-    assert min(map(len, ends.values())) >= _INPUTS
-    assert {True, False} == {end for each in ends.values() for end in each}
-    assert place.held() == before
-
-
-def _give(place: SimpleNamespace, target: SimpleNamespace, ends: list[bool]) -> None:
-    """Give a target its inputs; note whether each ended in a result."""
-
-    @seed(7)
-    @settings(
-        max_examples=_INPUTS + target.share,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(**target.inputs)
-    def once(**input_: object) -> None:
+    before = _state(database, demo_corpus)
+    outcomes = set()
+    for number, text in enumerate(_ODD):
+        file = tmp_path / f"{number}{ending}"
+        file.write_bytes(text.encode(errors="surrogatepass"))
         try:
-            target.do(place, **input_)
-            ends.append(True)
+            load(database, [str(file)], corpus)
+            outcomes.add("loaded")
         except KgpError:
-            ends.append(False)
+            outcomes.add("refused")
+    assert outcomes
+    assert _state(database, demo_corpus) == before
 
-    once()
+
+@pytest.mark.parametrize("question", _ODD)
+def test_no_question_brings_a_traceback(
+    question: str, database: Database, demo_corpus: str
+) -> None:
+    with contextlib.suppress(KgpError):
+        answer = Corpus(demo_corpus, database=database).ask(question)
+        assert answer.question
 
 
 # --- Much in little -------------------------------------------------------------------------------
