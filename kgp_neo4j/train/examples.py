@@ -1,7 +1,7 @@
 """Read the supporting facts of question files, in the order of the reasoning, for training.
 
 Known are the training and development files of HotpotQA and 2WikiMultihopQA ("supporting_facts" and
-"context"), MuSiQue ("paragraphs"), and HotpotQA's gold sentences alone ("evidence").
+"context") and MuSiQue ("paragraphs").
 """
 
 from __future__ import annotations
@@ -28,16 +28,13 @@ __all__ = [
 
 _EXPECTED = (
     "Expected are the training or development files of HotpotQA, 2WikiMultihopQA "
-    '("supporting_facts" and "context") or MuSiQue ("paragraphs"), or lines with "question" and '
-    '"evidence".'
+    '("supporting_facts" and "context") or MuSiQue ("paragraphs").'
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingQuestion:
     """A question with its supporting facts in the order of the reasoning, one fact a passage.
-
-    Where a data set gives sentences without their titles, each of them is a fact.
 
     `starts` are the places in `facts` where a line of reasoning begins that needs nothing of the
     lines before it: (0,) for a bridge question, (0, 1) for a comparison of two things.
@@ -131,8 +128,6 @@ def _question(value: dict[str, Any], where: str) -> Iterator[TrainingQuestion]:
     else:
         if "supporting_facts" in value and "context" in value:
             facts, distractors = _hotpotqa(value, where)
-        elif "evidence" in value:
-            facts = _evidence(value["evidence"], where)
         else:
             raise InputError("the question has no supporting facts", where=where, hint=_EXPECTED)
         if "comparison" in str(value.get("type", "")):
@@ -231,26 +226,6 @@ def _musique(
     texts = [(numbered[at]["title"], numbered[at]["paragraph_text"]) for at in order]
     others = [(p["title"], p["paragraph_text"]) for at, p in numbered.items() if at not in order]
     return [SupportingFact(title, text, text) for title, text in texts], others
-
-
-def _evidence(value: Any, where: str) -> list[SupportingFact]:
-    """Return the facts of gold sentences alone: "title | sentence", or without a title.
-
-    The passages of sentences without a title are unknown, so each is a separate fact.
-    """
-    if (
-        not isinstance(value, list)
-        or not value
-        or not all(isinstance(sentence, str) and sentence.strip() for sentence in value)
-    ):
-        raise InputError('the question\'s "evidence" is no list of sentences', where=where)
-    grouped: dict[tuple[str, int], list[str]] = {}
-    for at, sentence in enumerate(value):
-        title, titled, text = sentence.partition(" | ")
-        key = (title.strip(), -1) if titled else ("", at)
-        grouped.setdefault(key, []).append(text if titled else sentence)
-    texts = [(title, _joined(sentences)) for (title, _), sentences in grouped.items()]
-    return [SupportingFact(title, text, text) for title, text in texts]
 
 
 def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tuple[int, ...]]:

@@ -87,88 +87,6 @@ def _with_end_token(tokenizer: Any, text: str) -> list[int]:
     return [*ids, tokenizer.eos_token_id]
 
 
-# --- The trainer ---
-
-
-def fine_tune(
-    model: Any,
-    tokenizer: Any,
-    data: Sequence[Feature],
-    dev: Sequence[Feature],
-    checkpoints: Path,
-    *,
-    resume: Path | None,
-    epochs: int,
-    batch: int,
-    rate: float,
-    save_every: int,
-    seed: int,
-) -> tuple[list[tuple[int, float]], float | None, int]:
-    """Train a model in place; return the losses with their steps, the loss on dev, and the steps.
-
-    Uses AdamW with a linear decay of the rate to 0, in bfloat16 where that is faster. A run resumed
-    from the checkpoint `resume` sees the data in the same order as an uninterrupted one.
-    """
-    with needs("train", "training a language model", ModelError):
-        import torch
-        from transformers import (
-            DataCollatorForSeq2Seq,
-            PrinterCallback,
-            Trainer,
-            TrainingArguments,
-            set_seed,
-        )
-
-        gpu = torch.cuda.is_available()
-        set_seed(seed)
-        total = -(-len(data) // batch) * epochs
-        arguments = TrainingArguments(
-            output_dir=str(checkpoints),
-            num_train_epochs=epochs,
-            per_device_train_batch_size=batch,
-            per_device_eval_batch_size=batch,
-            learning_rate=rate,
-            save_strategy="steps",
-            save_steps=save_every,
-            save_total_limit=2,
-            eval_strategy="epoch" if dev else "no",
-            logging_steps=max(1, min(10, total // (10 * epochs))),
-            logging_nan_inf_filter=False,
-            remove_unused_columns=False,
-            dataloader_pin_memory=gpu,
-            bf16=quick_bfloat16(),
-            use_cpu=not gpu,
-            report_to="none",
-            disable_tqdm=True,
-            seed=seed,
-        )
-    with warnings.catch_warnings(), bar("train", total, "steps") as progress:
-        warnings.simplefilter("ignore")  # the libraries' own, about one another
-        trainer = Trainer(
-            model=model,
-            args=arguments,
-            train_dataset=list(data),
-            eval_dataset=list(dev) or None,
-            data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
-            callbacks=[watch(progress)],
-        )
-        trainer.remove_callback(PrinterCallback)
-        try:
-            trainer.train(resume_from_checkpoint=str(resume) if resume else None)
-        except torch.cuda.OutOfMemoryError as error:
-            raise ModelError(
-                "the GPU has too little memory for this training",
-                hint="Give a smaller --batch, or train adapters alone with --lora.",
-            ) from error
-    history = trainer.state.log_history
-    losses = [(int(r["step"]), float(r["loss"])) for r in history if "loss" in r]
-    dev_losses = [float(r["eval_loss"]) for r in history if "eval_loss" in r]
-    return losses, dev_losses[-1] if dev_losses else None, int(trainer.state.global_step)
-
-
-# --- The agents ---
-
-
 @dataclass(frozen=True, slots=True)
 class GenerationSettings:
     """The options of a generating agent's training; T5 and LLAMA are the paper's.
@@ -205,6 +123,88 @@ class GenerationSettings:
 T5 = GenerationSettings(kind="seq2seq", model="google-t5/t5-large", rate=1e-4, lora=False)
 #: KGP's LLaMA agent.
 LLAMA = GenerationSettings(kind="causal", model="huggyllama/llama-7b", rate=3e-4, lora=True)
+
+
+# --- The trainer ---
+
+
+def fine_tune(
+    model: Any,
+    tokenizer: Any,
+    data: Sequence[Feature],
+    dev: Sequence[Feature],
+    checkpoints: Path,
+    settings: GenerationSettings,
+    *,
+    resume: Path | None,
+    save_every: int,
+) -> tuple[list[tuple[int, float]], float | None, int]:
+    """Train a model in place; return the losses with their steps, the loss on dev, and the steps.
+
+    Uses AdamW with a linear decay of the rate to 0, in bfloat16 where that is faster. A run resumed
+    from the checkpoint `resume` sees the data in the same order as an uninterrupted one.
+    """
+    with needs("train", "training a language model", ModelError):
+        import torch
+        from transformers import DataCollatorForSeq2Seq, PrinterCallback, Trainer, set_seed
+    set_seed(settings.seed)
+    total = -(-len(data) // settings.batch) * settings.epochs
+    with warnings.catch_warnings(), bar("train", total, "steps") as progress:
+        warnings.simplefilter("ignore")  # the libraries' own, about one another
+        trainer = Trainer(
+            model=model,
+            args=_arguments(checkpoints, settings, total, save_every, dev=bool(dev)),
+            train_dataset=list(data),
+            eval_dataset=list(dev) or None,
+            data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
+            callbacks=[watch(progress)],
+        )
+        trainer.remove_callback(PrinterCallback)
+        try:
+            trainer.train(resume_from_checkpoint=str(resume) if resume else None)
+        except torch.cuda.OutOfMemoryError as error:
+            raise ModelError(
+                "the GPU has too little memory for this training",
+                hint="Give a smaller --batch, or train adapters alone with --lora.",
+            ) from error
+    history = trainer.state.log_history
+    losses = [(int(r["step"]), float(r["loss"])) for r in history if "loss" in r]
+    dev_losses = [float(r["eval_loss"]) for r in history if "eval_loss" in r]
+    return losses, dev_losses[-1] if dev_losses else None, int(trainer.state.global_step)
+
+
+def _arguments(
+    checkpoints: Path, settings: GenerationSettings, total: int, save_every: int, *, dev: bool
+) -> Any:
+    import torch
+
+    with needs("train", "training a language model", ModelError):
+        from transformers import TrainingArguments
+
+        gpu = torch.cuda.is_available()
+        return TrainingArguments(
+            output_dir=str(checkpoints),
+            num_train_epochs=settings.epochs,
+            per_device_train_batch_size=settings.batch,
+            per_device_eval_batch_size=settings.batch,
+            learning_rate=settings.rate,
+            save_strategy="steps",
+            save_steps=save_every,
+            save_total_limit=2,
+            eval_strategy="epoch" if dev else "no",
+            logging_steps=max(1, min(10, total // (10 * settings.epochs))),
+            logging_nan_inf_filter=False,
+            remove_unused_columns=False,
+            dataloader_pin_memory=gpu,
+            bf16=quick_bfloat16(),
+            use_cpu=not gpu,
+            report_to="none",
+            disable_tqdm=True,
+            seed=settings.seed,
+        )
+
+
+# --- The agents ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,12 +270,9 @@ def train_generator(
             tokens(pairs),
             tokens(held_out),
             folder.checkpoints,
+            settings,
             resume=last,
-            epochs=settings.epochs,
-            batch=settings.batch,
-            rate=settings.rate,
             save_every=save_every,
-            seed=settings.seed,
         )
         if not losses or not all(math.isfinite(loss) for _, loss in losses):
             raise ModelError(

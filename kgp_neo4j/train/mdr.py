@@ -70,104 +70,6 @@ def model_card(folder: MdrFolder) -> str:
     return "\n".join(lines)
 
 
-# --- The trainer ---
-
-
-def train_encoder(
-    model: Any,
-    columns: Mapping[str, Sequence[str]],
-    checkpoints: Path,
-    *,
-    resume: Path | None,
-    steps: int,
-    lora_rank: int,
-    batch: int,
-    rate: float,
-    warm_up: float,
-    clip: float,
-    save_every: int,
-    seed: int,
-    bfloat16: bool,
-) -> list[float]:
-    """Train a SentenceTransformer in place, and return the loss of each step.
-
-    `columns` are anchor, positive and negatives, each with a text for every pair. Training
-    continues from the checkpoint `resume` if it is given.
-    """
-    with needs("train", "training an MDR encoder", ModelError):
-        from datasets import Dataset
-        from peft import LoraConfig
-        from sentence_transformers import (
-            SentenceTransformerTrainer,
-            SentenceTransformerTrainingArguments,
-        )
-        from sentence_transformers.losses import CachedMultipleNegativesRankingLoss
-        from torch.nn import Dropout
-        from transformers import PrinterCallback, set_seed
-    set_seed(seed)
-    for module in model.modules():
-        if isinstance(module, Dropout):
-            module.p = 0.0  # a CPU has no quick attention with it: steps take twice as long
-    if lora_rank:
-        model.add_adapter(
-            LoraConfig(
-                r=lora_rank,
-                lora_alpha=2 * lora_rank,
-                target_modules="all-linear",
-            )
-        )
-
-    class Trainer(SentenceTransformerTrainer):
-        """The library's trainer without its model card."""
-
-        def training_step(self, *args: Any, **kwargs: Any) -> Any:
-            """Keep bfloat16 on the way back too, where the loss runs the network once more."""
-            with self.accelerator.autocast():
-                return super().training_step(*args, **kwargs)
-
-        def add_model_card_callback(self, default_args_dict: Any) -> None:
-            """Do nothing: the library's card would show progress bars and call the hub."""
-
-    on_gpu = model.device.type == "cuda"
-    arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(checkpoints),
-        max_steps=steps,
-        per_device_train_batch_size=batch,
-        learning_rate=rate,
-        warmup_steps=math.ceil(warm_up * steps),
-        max_grad_norm=clip,
-        # A passage in two pairs of a batch would be both a positive and a negative.
-        batch_sampler="no_duplicates",
-        bf16=bfloat16,
-        use_cpu=not on_gpu,
-        dataloader_pin_memory=on_gpu,
-        save_strategy="steps",
-        save_steps=save_every,
-        save_total_limit=2,
-        logging_strategy="steps",
-        logging_steps=1,
-        report_to="none",
-        disable_tqdm=True,
-        seed=seed,
-    )
-    model.model_card_data.local_files_only = True  # nothing is looked up on the hub
-    with bar("train", steps, "steps") as progress:
-        trainer = Trainer(
-            model=model,
-            args=arguments,
-            train_dataset=Dataset.from_dict({k: list(v) for k, v in columns.items()}),
-            # In small parts: a batch of 16 pairs at once takes 7 GB.
-            loss=CachedMultipleNegativesRankingLoss(model, mini_batch_size=32 if on_gpu else 8),
-            callbacks=[watch(progress)],
-        )
-        trainer.remove_callback(PrinterCallback)
-        trainer.train(resume_from_checkpoint=str(resume) if resume else None)
-    return [float(row["loss"]) for row in trainer.state.log_history if "loss" in row]
-
-
-# --- The encoder ---
-
-
 @dataclass(frozen=True, slots=True)
 class MdrTraining:
     """The options of an MDR encoder's training; the defaults are those of the papers.
@@ -202,6 +104,107 @@ class MdrTraining:
     def rate(self) -> float:
         """Return the learning rate that is used."""
         return self.learning_rate or (2e-4 if self.lora_rank else 2e-5)
+
+
+# --- The trainer ---
+
+
+def train_encoder(
+    model: Any,
+    columns: Mapping[str, Sequence[str]],
+    checkpoints: Path,
+    settings: MdrTraining,
+    *,
+    steps: int,
+    resume: Path | None,
+    save_every: int,
+) -> list[float]:
+    """Train a SentenceTransformer in place, and return the loss of each step.
+
+    `columns` are anchor, positive and negatives, each with a text for every pair. Training
+    continues from the checkpoint `resume` if it is given.
+    """
+    with needs("train", "training an MDR encoder", ModelError):
+        from datasets import Dataset
+        from peft import LoraConfig
+        from sentence_transformers.losses import CachedMultipleNegativesRankingLoss
+        from transformers import PrinterCallback, set_seed
+    set_seed(settings.seed)
+    _without_dropout(model)
+    if rank := settings.lora_rank:
+        model.add_adapter(LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear"))
+    model.model_card_data.local_files_only = True  # nothing is looked up on the hub
+    with bar("train", steps, "steps") as progress:
+        # In small parts: a batch of 16 pairs at once takes 7 GB.
+        part = 32 if model.device.type == "cuda" else 8
+        trainer = _trainer_class()(
+            model=model,
+            args=_arguments(model, checkpoints, settings, steps, save_every),
+            train_dataset=Dataset.from_dict({k: list(v) for k, v in columns.items()}),
+            loss=CachedMultipleNegativesRankingLoss(model, mini_batch_size=part),
+            callbacks=[watch(progress)],
+        )
+        trainer.remove_callback(PrinterCallback)
+        trainer.train(resume_from_checkpoint=str(resume) if resume else None)
+    return [float(row["loss"]) for row in trainer.state.log_history if "loss" in row]
+
+
+def _without_dropout(model: Any) -> None:
+    """Set dropout to 0: a CPU has no quick attention with it, and steps take twice as long."""
+    from torch.nn import Dropout
+
+    for module in model.modules():
+        if isinstance(module, Dropout):
+            module.p = 0.0
+
+
+def _trainer_class() -> Any:
+    from sentence_transformers import SentenceTransformerTrainer
+
+    class Trainer(SentenceTransformerTrainer):
+        """The library's trainer without its model card."""
+
+        def training_step(self, *args: Any, **kwargs: Any) -> Any:
+            """Keep bfloat16 on the way back too, where the loss runs the network once more."""
+            with self.accelerator.autocast():
+                return super().training_step(*args, **kwargs)
+
+        def add_model_card_callback(self, default_args_dict: Any) -> None:
+            """Do nothing: the library's card would show progress bars and call the hub."""
+
+    return Trainer
+
+
+def _arguments(
+    model: Any, checkpoints: Path, settings: MdrTraining, steps: int, save_every: int
+) -> Any:
+    from sentence_transformers import SentenceTransformerTrainingArguments
+
+    on_gpu = model.device.type == "cuda"
+    return SentenceTransformerTrainingArguments(
+        output_dir=str(checkpoints),
+        max_steps=steps,
+        per_device_train_batch_size=settings.batch,
+        learning_rate=settings.rate,
+        warmup_steps=math.ceil(settings.warm_up * steps),
+        max_grad_norm=settings.clip,
+        # A passage in two pairs of a batch would be both a positive and a negative.
+        batch_sampler="no_duplicates",
+        bf16=quick_bfloat16(),
+        use_cpu=not on_gpu,
+        dataloader_pin_memory=on_gpu,
+        save_strategy="steps",
+        save_steps=save_every,
+        save_total_limit=2,
+        logging_strategy="steps",
+        logging_steps=1,
+        report_to="none",
+        disable_tqdm=True,
+        seed=settings.seed,
+    )
+
+
+# --- The encoder ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,16 +270,10 @@ def train_mdr(
             model,
             _columns(complete_pairs, form, settings.negatives),
             folder.checkpoints,
-            resume=last,
+            settings,
             steps=steps,
-            lora_rank=settings.lora_rank,
-            batch=settings.batch,
-            rate=settings.rate,
-            warm_up=settings.warm_up,
-            clip=settings.clip,
+            resume=last,
             save_every=save_every,
-            seed=settings.seed,
-            bfloat16=quick_bfloat16(),
         )
         tenth = max(len(losses) // 10, 1)
         report = MdrReport(

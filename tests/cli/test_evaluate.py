@@ -206,7 +206,8 @@ while left:
     for line in requires(left.pop()) or ():
         requirement = Requirement(line)
         name = requirement.name.lower().replace("_", "-")
-        if not (requirement.marker and "extra" in str(requirement.marker)) and name not in needed:
+        wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if wanted and name not in needed:
             needed.add(name)
             left.append(name)
 

@@ -15,8 +15,6 @@ from kgp_neo4j.train.chains import SupportingFact, chained
 from kgp_neo4j.train.examples import TrainingQuestion, read_training_questions, training_pairs
 from kgp_neo4j.types.errors import InputError
 
-_SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-
 _BRIDGE: dict[str, Any] = {
     "_id": "b1",
     "question": "Why did the designer of Hesk Bridge become an engineer?",
@@ -61,16 +59,6 @@ _MUSIQUE: dict[str, Any] = {
         {"idx": 2, "title": "Ada Moor", "paragraph_text": "Ada Moor was born in Sund."},
     ],
     "question_decomposition": [{"paragraph_support_idx": 2}, {"paragraph_support_idx": 0}],
-}
-_SENTENCES: dict[str, Any] = {
-    "question": "When was the university of Sergei Tokarev founded?",
-    "answer": "1755",
-    "type": "bridge",
-    "evidence": [
-        "Moscow University | It was founded in 1755.",
-        "Sergei Tokarev | Sergei Tokarev was a professor at Moscow University.",
-        "Moscow University | It is in Moscow.",
-    ],
 }
 
 
@@ -137,21 +125,6 @@ def test_musique_keeps_the_order_of_its_decomposition(tmp_path: Path) -> None:
     assert read.distractors == (("Elsewhere", "Far away."),)
 
 
-def test_gold_sentences_alone_are_facts_too(tmp_path: Path) -> None:
-    bare = _SENTENCES | {
-        "question": "When was his university founded?",
-        "evidence": ["It was founded in 1755.", "He taught at the university."],
-    }
-    titled, untitled = read_training_questions([_write(tmp_path / "a.jsonl", _SENTENCES, bare)])
-    assert [(fact.title, fact.text) for fact in titled.facts] == [
-        ("Sergei Tokarev", "Sergei Tokarev was a professor at Moscow University."),
-        ("Moscow University", "It was founded in 1755. It is in Moscow."),
-    ]
-    assert {fact.title for fact in untitled.facts} == {""}
-    assert untitled.facts[-1].text == "It was founded in 1755."  # it holds the answer
-    assert untitled.id != titled.id
-
-
 def test_the_chain_does_not_depend_on_the_order_given() -> None:
     facts = [
         SupportingFact(title, text, text)
@@ -171,8 +144,7 @@ def test_the_chain_does_not_depend_on_the_order_given() -> None:
     [
         ({"question": " ", "answer": "x"}, "the question is empty"),
         ({"question": "Who?", "answer": "x"}, "no supporting facts"),
-        (_SENTENCES | {"evidence": []}, '"evidence" is no list of sentences'),
-        (_SENTENCES | {"question": "Who \ud800?"}, "half a surrogate pair"),
+        (_BRIDGE | {"question": "Who \ud800?"}, "half a surrogate pair"),
         (_BRIDGE | {"supporting_facts": [["Nothing", 0]]}, "'Nothing' is not in the context"),
         (_BRIDGE | {"context": [["Hesk Bridge", "text"]]}, "not as published"),
         (_MUSIQUE | {"paragraphs": [{"title": "x"}]}, "not as published"),
@@ -205,26 +177,3 @@ def _broken(folder: Path) -> Path:
 def test_a_bad_file_is_said(tmp_path: Path, make: Callable[[Path], Path], said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_training_questions([make(tmp_path)])
-
-
-def _samples(folder: Path) -> list[Path]:
-    """Return the published training files where they are at hand, else the records of above."""
-    if not _SHARED.is_dir():
-        records = (_BRIDGE, _COMPARISON, _MUSIQUE, _SENTENCES)
-        return [_write(folder / f"{at}.jsonl", record) for at, record in enumerate(records)]
-    names = ("hotpotqa/train", "hotpotqa/train_evidence", "2wiki/train", "musique/train")
-    return [_SHARED / f"{name}.jsonl.gz" for name in names]
-
-
-@pytest.mark.slow
-def test_published_files_are_read_whole(tmp_path: Path) -> None:
-    for path in _samples(tmp_path):
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8") as file:
-            asked = {json.loads(line)["question"].strip() for line in file}
-        questions = read_training_questions([path])
-        assert {q.question.strip() for q in questions} == asked
-        assert all(len(q.facts) >= 2 and all(f.text for f in q.facts) for q in questions)
-        pairs = training_pairs(questions)
-        assert len(pairs) >= 2 * len(questions)
-        assert not any(pair.expected in pair.found for pair in pairs)
