@@ -121,7 +121,7 @@ def read_turns(text: str, where: str = "the question") -> list[str]:
         content = turn.get("content", turn.get("text")) if isinstance(turn, dict) else turn
         if not isinstance(content, str):
             raise InputError("a turn of the dialogue is no text", where=where, hint=_TURNS_HINT)
-        if content and (turn is content or is_of_asker(turn)):
+        if content and (not isinstance(turn, dict) or is_of_asker(turn)):
             texts.append(content)
     return texts
 
