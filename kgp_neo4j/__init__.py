@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kgp_neo4j.corpus.async_corpus import AsyncCorpus
     from kgp_neo4j.corpus.corpus import Corpus
     from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, Retriever
-    from kgp_neo4j.corpus.traverse.agents.base import Agent
+    from kgp_neo4j.corpus.traverse.algorithm import Agent
     from kgp_neo4j.graphdb.database import Database
     from kgp_neo4j.graphdb.install import install
     from kgp_neo4j.graphdb.open import open_database
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "Agent": "corpus.traverse.agents.base",
+    "Agent": "corpus.traverse.algorithm",
     "AgentSettings": "types.settings",
     "Answer": "types.corpus",
     "Answerer": "corpus.pipeline",

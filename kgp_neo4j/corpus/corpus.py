@@ -5,40 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from kgp_neo4j.corpus.connect.graphs import EDGES, connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, list_documents, list_passages, list_tables
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, Reader, Retriever, make_pipeline
+from kgp_neo4j.corpus.pipeline import (
+    Answerer,
+    Pipeline,
+    PipelineOptions,
+    Retriever,
+    make_pipeline,
+)
 from kgp_neo4j.corpus.projection import projected
-from kgp_neo4j.corpus.traverse.agents.base import Agent
 from kgp_neo4j.graphdb.store import Store
-from kgp_neo4j.llm.call import find_model
 from kgp_neo4j.types.corpus import (
-    AgentName,
     Answer,
     ConnectReport,
     Document,
-    Form,
     GraphName,
     LoadReport,
-    Method,
     Passage,
     QuestionType,
-    Rerank,
     Retrieval,
     Trace,
 )
-from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import (
-    AgentSettings,
     EntitySettings,
     KeywordSettings,
     MdrSettings,
     SimilaritySettings,
-    TraversalSettings,
 )
 from kgp_neo4j.types.tables import TableSummary
 from kgp_neo4j.types.transfer import Transfer
@@ -58,7 +55,8 @@ class Corpus(Store):
     ...     print(corpus.ask("Who built the lighthouse?").text)
     """
 
-    _kept: tuple[tuple[object, ...], Pipeline] | None = None
+    #: The pipeline of the last options, with these.
+    _loaded: tuple[PipelineOptions, Pipeline] | None = None
 
     def load(
         self,
@@ -95,7 +93,7 @@ class Corpus(Store):
         with what was counted in the others; `whole` counts in all texts.
         `knn-mdr` needs an encoder that you trained, named in `mdr`; the others are made by default.
         """
-        self._kept = None
+        self._loaded = None
         return connect(
             self.database,
             self.name,
@@ -130,40 +128,15 @@ class Corpus(Store):
 
         return traces(self.database, self.name, limit=limit)
 
-    def pipeline(
-        self,
-        *,
-        method: Method = "kgp",
-        agent: AgentName | Agent | None = None,
-        settings: TraversalSettings | None = None,
-        agent_settings: AgentSettings | None = None,
-        model: LanguageModel | str | None = None,
-        form: Form = "short",
-        reader: Reader | str | None = None,
-        rerank: Rerank = "none",
-    ) -> Pipeline:
+    def pipeline(self, **options: Unpack[PipelineOptions]) -> Pipeline:
         """Return a pipeline with these options; the same options return the one loaded before.
 
-        `model` is a language model, or the name of one (`local:FOLDER`, or a chat server's), and
-        `reader` an offline reader, or the folder of one. With `rerank="llm"` the model also puts
-        the passages in order before they are read, with `rerank="mdr"` an MDR encoder does.
+        Options are `method`, `agent`, `settings`, `agent_settings`, `rerank` (see
+        `RetrievalOptions`), and `model`, `form`, `reader` (see `PipelineOptions`).
         """
-        key = (method, agent, settings, agent_settings, model, form, reader, rerank)
-        if self._kept is None or self._kept[0] != key:
-            made = make_pipeline(
-                self.database,
-                self.name,
-                method=method,
-                agent=agent,
-                settings=settings,
-                agent_settings=agent_settings,
-                model=find_model(model),
-                form=form,
-                reader=reader,
-                rerank=rerank,
-            )
-            self._kept = (key, made)
-        return self._kept[1]
+        if self._loaded is None or self._loaded[0] != options:
+            self._loaded = (options, make_pipeline(self.database, self.name, **options))
+        return self._loaded[1]
 
     def ask(
         self,
@@ -173,32 +146,16 @@ class Corpus(Store):
         on_text: Callable[[str], None] | None = None,
         retriever: Retriever | None = None,
         answerer: Answerer | None = None,
-        method: Method = "kgp",
-        agent: AgentName | Agent | None = None,
-        settings: TraversalSettings | None = None,
-        agent_settings: AgentSettings | None = None,
-        model: LanguageModel | str | None = None,
-        form: Form = "short",
-        reader: Reader | str | None = None,
-        rerank: Rerank = "none",
+        **options: Unpack[PipelineOptions],
     ) -> Answer:
         """Answer a question from pages and tables or from passages, with its evidence.
 
-        The offline reader answers, or `model` in a `form`, with each sentence checked; `on_text` is
-        called with the pieces of its reply, unchecked, while it is written. `type_` overrides the
-        question type that is assumed. `retriever` and `answerer` replace the built-in ones; the
-        other options are those of `pipeline`.
+        The offline reader answers, or the `model` in a `form`, with each sentence checked;
+        `on_text` is called with the pieces of its reply, unchecked, while it is written. `type_`
+        overrides the question type that is assumed. `retriever` and `answerer` replace the built-in
+        ones; the other options are those of `pipeline`.
         """
-        pipeline = self.pipeline(
-            method=method,
-            agent=agent,
-            settings=settings,
-            agent_settings=agent_settings,
-            model=model,
-            form=form,
-            reader=reader,
-            rerank=rerank,
-        )
+        pipeline = self.pipeline(**options)
         if retriever is not None or answerer is not None:
             pipeline = Pipeline(
                 self.database,
@@ -209,26 +166,9 @@ class Corpus(Store):
             )
         return pipeline.ask(question, type_=type_, on_text=on_text)
 
-    def retrieve(
-        self,
-        question: str,
-        *,
-        method: Method = "kgp",
-        agent: AgentName | Agent | None = None,
-        settings: TraversalSettings | None = None,
-        agent_settings: AgentSettings | None = None,
-        model: LanguageModel | str | None = None,
-        rerank: Rerank = "none",
-    ) -> Retrieval:
+    def retrieve(self, question: str, **options: Unpack[PipelineOptions]) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""
-        return self.pipeline(
-            method=method,
-            agent=agent,
-            settings=settings,
-            agent_settings=agent_settings,
-            model=model,
-            rerank=rerank,
-        ).retrieve(question)
+        return self.pipeline(**options).retrieve(question)
 
     def export(
         self, path: str | Path, *, vectors: bool = True, overwrite: bool = False
@@ -238,7 +178,7 @@ class Corpus(Store):
 
     def import_(self, path: str | Path, *, replace: bool = False) -> Transfer:
         """Import a file of `export` as this corpus; with `replace`, in place of what it has."""
-        self._kept = None
+        self._loaded = None
         return import_corpus(self.database, path, name=self.name, replace=replace)
 
     @contextmanager
@@ -249,10 +189,10 @@ class Corpus(Store):
         `SIMILAR_ST`..., all when empty), undirected, each with a `weight`. It is dropped at the end
         of the `with` block. Needs the extra `gds`.
         """
-        with projected(self.database, self.name, edges) as made:
-            yield made
+        with projected(self.database, self.name, edges) as client_and_graph:
+            yield client_and_graph
 
     def delete(self) -> None:
         """Delete the corpus with everything in it."""
-        self._kept = None
+        self._loaded = None
         delete_corpus(self.database, self.name)

@@ -12,24 +12,25 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, get_args
+from typing import Protocol, TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.answer.shown_queries import queries_of, shown_passages
 from kgp_neo4j.corpus.read.question_form import asks_for_an_account, is_in_latin_script
 from kgp_neo4j.corpus.read.shared_pieces import nearest_sentences
-from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
-from kgp_neo4j.corpus.tables.decide import StructuralReading, read_question
-from kgp_neo4j.corpus.traverse.agents.base import Agent
+from kgp_neo4j.corpus.retrieve import PassageRetriever
+from kgp_neo4j.corpus.tables.decide import read_question
+from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
-from kgp_neo4j.llm.call import MeteredModel, writer
+from kgp_neo4j.llm.call import MeteredModel, find_model, writer
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.language import DEFAULT_LANGUAGE
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import (
+    AgentName,
     Answer,
     Form,
     Method,
@@ -40,7 +41,6 @@ from kgp_neo4j.types.corpus import (
     ReasoningPath,
     Rerank,
     Retrieval,
-    SupportingSentence,
 )
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
 from kgp_neo4j.types.language import LanguageModel
@@ -51,8 +51,10 @@ __all__ = [
     "Answerer",
     "ModelAnswerer",
     "Pipeline",
+    "PipelineOptions",
     "Reader",
     "ReaderAnswerer",
+    "RetrievalOptions",
     "Retriever",
     "answered_by",
     "make_pipeline",
@@ -97,63 +99,97 @@ class Answerer(Protocol):
     """Answer from passages: `ReaderAnswerer`, `ModelAnswerer`, or another implementation."""
 
     def answer(
-        self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
+        self, evidence: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
-        """Return `found`, which has question, passages and paths but no text, with its answer.
+        """Return `evidence`, which has question, passages and paths but no text, with its answer.
 
         `encoder` compares sentences; `on_text` is called with the pieces of a reply, unchecked,
         while it is written.
         """
 
 
+class MethodOptions(TypedDict, total=False):
+    """How passages are found: `agent` is a name, or an object of your own."""
+
+    method: Method
+    agent: AgentName | Agent | None
+    settings: TraversalSettings | None
+    agent_settings: AgentSettings | None
+
+
+class RetrievalOptions(MethodOptions, total=False):
+    """How passages are retrieved: found, and then put in order.
+
+    With `rerank="llm"` the language model also puts them in order before they are read, with
+    `rerank="mdr"` an MDR encoder does.
+    """
+
+    rerank: Rerank
+
+
+class PipelineOptions(RetrievalOptions, total=False):
+    """How passages are retrieved, and who answers from them.
+
+    `model` is a language model, or the name of one (`local:FOLDER`, or a chat server's), which
+    answers in a `form`. Without it the offline `reader` does: an object, or the folder of one.
+    """
+
+    model: LanguageModel | str | None
+    form: Form
+    reader: Reader | str | None
+
+
 @dataclass(frozen=True)
 class ReaderAnswerer:
-    """Answer with the offline reader: `reader` is one, or the folder of one (default: shipped).
+    """Answer with the offline reader: `reader` is one, or the folder of one (default: bundled).
 
     A question for why or how is answered with the most relevant sentence. One in a language that
-    the shipped reader does not know is not read: the sentences are those that share the rarest
-    words with it; `language` is the passages' own. The text is empty where nothing is found.
+    the bundled reader does not know is not read: the sentences are those that share the rarest
+    words with it; `language` is the passages' own. The text is empty where there is no answer.
     """
 
     reader: Reader | str | None = None
     language: str = DEFAULT_LANGUAGE
 
     def answer(
-        self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
+        self, evidence: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
-        unknown = self.reader is None and not (
+        if self._knows_language(evidence):
+            reading = self.read(evidence)
+            sentences = reading.sentences
+            if reading.kind == "none" or not asks_for_an_account(evidence.question):
+                return replace(
+                    evidence,
+                    text=reading.text,
+                    stated=reading.stated,
+                    reading=reading,
+                    sentences=sentences,
+                )
+            notes = evidence.notes
+        else:
+            sentences = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
+            which = "these sentences come nearest" if sentences else "no sentence has its words"
+            notes = (*evidence.notes, f"The offline reader knows English; {which}.")
+        text = sentences[0].text if sentences else ""
+        return replace(evidence, text=text, sentences=sentences, notes=notes)
+
+    def _knows_language(self, evidence: Answer) -> bool:
+        """Return whether the reader, if it is the bundled one, knows question and passages."""
+        texts = [passage.text[:_LOOKED_AT] for passage in evidence.passages[:_FIRST]]
+        return self.reader is not None or (
             self.language == DEFAULT_LANGUAGE
-            and is_in_latin_script(found.question)
-            and any(
-                is_in_latin_script(passage.text[:_LOOKED_AT]) for passage in found.passages[:_FIRST]
-            )
-        )
-        if unknown:
-            shown = nearest_sentences(found.question, found.passages[:_FIRST])
-            said = (
-                "these sentences come nearest" if shown else "no sentence has words of the question"
-            )
-            note = f"The offline reader knows English; {said}."
-            return replace(found, text=_best(shown), sentences=shown, notes=(*found.notes, note))
-        reading = self.read(found)
-        if reading.kind != "none" and asks_for_an_account(found.question):
-            return replace(found, text=_best(reading.sentences), sentences=reading.sentences)
-        return replace(
-            found,
-            text=reading.text,
-            stated=reading.stated,
-            reading=reading,
-            sentences=reading.sentences,
+            and is_in_latin_script(evidence.question)
+            and any(map(is_in_latin_script, texts))
         )
 
-    def read(self, found: Answer) -> Reading:
-        """Return what the reader finds in the passages of `found`."""
+    def read(self, evidence: Answer) -> Reading:
+        """Return what the reader finds in the passages."""
         from kgp_neo4j.corpus.read.reader import load_reader
 
         given = self.reader
-        reader = given if given is not None and not isinstance(given, str) else load_reader(given)
-        return reader.read(found.question, found.passages, found.paths)
+        reader = load_reader(given) if given is None or isinstance(given, str) else given
+        return reader.read(evidence.question, evidence.passages, evidence.paths)
 
 
 @dataclass(frozen=True)
@@ -172,36 +208,35 @@ class ModelAnswerer:
         check_choice("form of answer", self.form, get_args(Form))
 
     def answer(
-        self, found: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
+        self, evidence: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
         """Return the answer with the model's statements, or that of `otherwise` with the reason."""
         from kgp_neo4j.corpus.answer.check import marked
         from kgp_neo4j.corpus.answer.model import answer_with_model
 
-        made = answer_with_model(
-            found.question,
-            found.passages,
+        reply = answer_with_model(
+            evidence.question,
+            evidence.passages,
             self.model,
             form=self.form,
             encoder=encoder,
             on_text=on_text,
         )
-        if made.kind not in ("answer", "abstains"):
-            notes = (*found.notes, *made.notes, "The offline reader answers instead.")
-            return self.otherwise.answer(replace(found, notes=notes), encoder=encoder)
+        notes = (*evidence.notes, *reply.notes)
+        if reply.kind not in ("answer", "abstains"):
+            notes = (*notes, "The offline reader answers instead.")
+            return self.otherwise.answer(replace(evidence, notes=notes), encoder=encoder)
         offline = self.otherwise if isinstance(self.otherwise, ReaderAnswerer) else ReaderAnswerer()
-        notes = (*found.notes, *made.notes)
-        found = replace(found, sentences=offline.read(found).sentences, notes=notes)
-        if made.kind == "answer":
-            numbers = {passage.id: n for n, passage in enumerate(found.passages, 1)}
-            text = marked(made.statements, numbers)
-            return replace(
-                found,
-                text=text,
-                stated=all(statement.carried for statement in made.statements),
-                statements=made.statements,
-            )
-        return found
+        answer = replace(evidence, sentences=offline.read(evidence).sentences, notes=notes)
+        if reply.kind == "abstains":
+            return answer
+        numbers = {passage.id: n for n, passage in enumerate(evidence.passages, 1)}
+        return replace(
+            answer,
+            text=marked(reply.statements, numbers),
+            stated=all(statement.carried for statement in reply.statements),
+            statements=reply.statements,
+        )
 
 
 class Pipeline:
@@ -244,32 +279,33 @@ class Pipeline:
         question that is empty or too long, CorpusError where the corpus does not exist, and
         ModelError where the model cannot be used.
         """
-        _check(question)
+        if not question.strip():
+            raise ConfigurationError("the question is empty", hint="Ask something.")
+        check_question(question)
         if type_ is not None:
             check_choice("type of question", type_, get_args(QuestionType))
             if {"name": self.corpus} not in self.database.read("inspect/names"):
                 raise no_corpus(self.corpus)
         began = time.perf_counter()
-        write = None if self.meter is None else writer(self.meter)
         try:
-            decision, structural = TypeDecision("content", by="option"), None
-            if type_ != "content":
-                reading = self._read_structure(question, type_, write)
-                decision = reading.decision
-                structural = reading.answer(write) if decision.type != "content" else None
+            decision, structural = self._answer_structure(question, type_)
             spent = time.perf_counter() - began
             if structural is not None and decision.type == "structural":
-                made = self._from_structure(question, decision, structural)
+                answer = self._from_structure(question, structural)
             else:
-                made = self._from_passages(question, decision, structural, on_text)
+                retrieval = self.retrieve(question)
+                tell("passages", lambda: retrieval)
+                answer = self._from_passages(retrieval, structural, on_text)
         finally:
             usage = None if self.meter is None else self.meter.take_usage()
-        made = replace(
-            made,
-            seconds=made.seconds + spent,
+        answer = replace(
+            answer,
+            seconds=answer.seconds + spent,
+            type=decision,
+            structural=structural,
             usage=usage if usage is not None and usage.calls else None,
         )
-        return replace(made, queries=queries_of(made))
+        return replace(answer, queries=queries_of(answer))
 
     def retrieve(self, question: str) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""
@@ -302,57 +338,50 @@ class Pipeline:
             answer = (answerer or self.answerer).answer(answer, encoder=encoder, on_text=on_text)
         return replace(answer, seconds=retrieval.seconds + time.perf_counter() - began)
 
-    def _read_structure(
-        self, question: str, type_: QuestionType | None, write: Callable[[str], str] | None
-    ) -> StructuralReading:
-        """Read the question over pages and tables, with the requested type.
+    def _answer_structure(
+        self, question: str, type_: QuestionType | None
+    ) -> tuple[TypeDecision, StructuralAnswer | None]:
+        """Return what the question is about, and its answer from pages and tables, if any.
 
         A language model decides where the words do not already say that it is about content: of
         most questions nothing is asked.
         """
-        if type_ == "model" and write is None:
+        if type_ == "content":
+            return TypeDecision("content", by="option"), None
+        if type_ == "model" and self.meter is None:
             raise ConfigurationError(
                 "no language model is there to decide the type of the question",
                 hint="Name one (--llm NAME), or leave --type out.",
             )
-        by_model = write if type_ in (None, "model") else None
+        write = None if self.meter is None else writer(self.meter)
+        deciding = write if type_ in (None, "model") else None
         reading = read_question(
-            self.database, self.corpus, question, by_model, every=type_ == "model"
+            self.database, self.corpus, question, deciding, every=type_ == "model"
         )
         if type_ in ("structural", "both"):
             reading.decision = TypeDecision(type_, by="option")
-        return reading
+        decision = reading.decision
+        return decision, reading.answer(write) if decision.type != "content" else None
 
     def _from_passages(
-        self,
-        question: str,
-        decision: TypeDecision,
-        structural: StructuralAnswer | None,
-        on_text: OnText | None,
+        self, retrieval: Retrieval, structural: StructuralAnswer | None, on_text: OnText | None
     ) -> Answer:
         """Return the answer from passages; a sure structural answer comes before it."""
-        said = structural is not None and structural.sure and structural.found
+        sure = structural is not None and structural.sure and structural.found
         answerer = self.answerer
-        if said and isinstance(answerer, ModelAnswerer):
+        if sure and isinstance(answerer, ModelAnswerer):
             # Where pages and tables give a sure answer, the model need not be called again.
             answerer = answerer.otherwise
-        found = self.retrieve(question)
-        tell("passages", lambda: found)
         with span("answer"):
-            made = self.answer(found, answerer=answerer, on_text=on_text)
-        link = browser_link(self.database.connection, shown_passages(made.paths))
+            answer = self.answer(retrieval, answerer=answerer, on_text=on_text)
         return replace(
-            made,
-            text=structural.text if structural is not None and said else made.text,
-            stated=said or made.stated,
-            browser=link,
-            type=decision,
-            structural=structural,
+            answer,
+            text=structural.text if structural is not None and sure else answer.text,
+            stated=sure or answer.stated,
+            browser=browser_link(self.database.connection, shown_passages(answer.paths)),
         )
 
-    def _from_structure(
-        self, question: str, decision: TypeDecision, structural: StructuralAnswer
-    ) -> Answer:
+    def _from_structure(self, question: str, structural: StructuralAnswer) -> Answer:
         cited = dict.fromkeys(c.table or c.document for c in structural.citations)
         return Answer(
             question=question,
@@ -365,8 +394,6 @@ class Pipeline:
             paths=(),
             seconds=0.0,
             browser=browser_link(self.database.connection, cited),
-            type=decision,
-            structural=structural,
         )
 
 
@@ -374,35 +401,22 @@ def make_pipeline(
     database: Database,
     corpus: str,
     *,
-    method: Method = "kgp",
-    agent: str | Agent | None = None,
-    settings: TraversalSettings | None = None,
-    agent_settings: AgentSettings | None = None,
-    model: LanguageModel | None = None,
+    model: LanguageModel | str | None = None,
     form: Form = "short",
     reader: Reader | str | None = None,
-    rerank: Rerank = "none",
+    **retrieval: Unpack[RetrievalOptions],
 ) -> Pipeline:
-    """Return the pipeline over a corpus for these options; nothing is loaded yet.
+    """Return the pipeline over a corpus for these options (`PipelineOptions`); nothing is loaded.
 
-    `model` answers where it is given, else the offline reader (or another `reader`). IRCoT reasons
-    with the same model, and `rerank="llm"` is done by it. Raises ConfigurationError for options
-    that do not go together.
+    IRCoT and `rerank="llm"` use the model that answers. Raises ConfigurationError for options that
+    do not go together.
     """
     check_choice("form of answer", form, get_args(Form))
-    meter = None if model is None else MeteredModel(model)
-    retriever = make_retriever(
-        database,
-        corpus,
-        method=method,
-        agent=agent,
-        settings=settings,
-        agent_settings=agent_settings,
-        model=meter,
-        rerank=rerank,
-    )
-    known = database.read("load/language", corpus=corpus)
-    offline = ReaderAnswerer(reader, known[0]["language"] if known else DEFAULT_LANGUAGE)
+    opened = find_model(model)
+    meter = None if opened is None else MeteredModel(opened)
+    retriever = make_retriever(database, corpus, model=meter, **retrieval)
+    stored = database.read("load/language", corpus=corpus)
+    offline = ReaderAnswerer(reader, stored[0]["language"] if stored else DEFAULT_LANGUAGE)
     answerer = offline if meter is None else ModelAnswerer(meter, form, offline)
     return Pipeline(database, corpus, retriever, answerer, meter=meter)
 
@@ -411,62 +425,48 @@ def make_retriever(
     database: Database,
     corpus: str,
     *,
-    method: Method = "kgp",
-    agent: str | Agent | None = None,
-    settings: TraversalSettings | None = None,
-    agent_settings: AgentSettings | None = None,
     model: LanguageModel | None = None,
     rerank: Rerank = "none",
+    **options: Unpack[MethodOptions],
 ) -> Retriever:
-    """Return the retriever of a method; IRCoT retrieves by full text in each of its turns.
+    """Return the retriever for these options; IRCoT retrieves by full text in each of its turns.
 
-    With `rerank="llm"` the language model puts what was found in order, with `rerank="mdr"` an MDR
-    encoder. Raises ConfigurationError for an unknown method, for IRCoT or reranking by a language
-    model without one, and for IRCoT with reranking.
+    Raises ConfigurationError for an unknown method, for IRCoT or reranking by a language model
+    without one, and for IRCoT with reranking.
     """
     check_choice("rerank", rerank, get_args(Rerank))
-    if method == "ircot":
+    method = options.get("method", "kgp")
+    check_choice("method", method, get_args(Method))
+    if model is None and (method == "ircot" or rerank == "llm"):
+        raise ConfigurationError(
+            f"{'IRCoT' if method == 'ircot' else 'this reranking'} takes a language model, and "
+            "none is named",
+            hint="Name one (--llm NAME), or choose another --method or --rerank.",
+        )
+    if method == "ircot" and model is not None:
         if rerank != "none":
             raise ConfigurationError(
                 "IRCoT's passages are in the order of its thoughts",
                 hint="Leave --rerank out, or choose another method.",
             )
-        if model is None:
-            raise ConfigurationError(
-                "IRCoT reasons with a language model, and none is named",
-                hint="Name one (--llm NAME), or choose another method.",
-            )
         from kgp_neo4j.corpus.ircot import Ircot
 
-        searching = PassageRetriever(database, corpus, method="bm25", settings=settings)
-        return Ircot(searching, model)
-    check_choice("method", method, (*METHODS, "ircot"))
-    retriever = PassageRetriever(
-        database,
-        corpus,
-        method=method,
-        agent=agent,
-        settings=settings,
-        agent_settings=agent_settings,
-    )
+        settings = options.get("settings")
+        return Ircot(PassageRetriever(database, corpus, method="bm25", settings=settings), model)
+    retriever = PassageRetriever(database, corpus, **options)
     if rerank == "none":
         return retriever
-    from kgp_neo4j.corpus.rerank import Reranked, expect, select
+    from kgp_neo4j.corpus.rerank import Reranked, rank_by_mdr, select
 
-    if rerank == "mdr":
-        return Reranked(retriever, rerank, partial(expect, database, corpus))
-    if model is None:
-        raise ConfigurationError(
-            "a language model puts the passages in order, and none is named",
-            hint="Name one (--llm NAME), or take --rerank mdr, or leave it out.",
-        )
-    return Reranked(retriever, rerank, partial(select, model))
+    if rerank == "llm" and model is not None:
+        return Reranked(retriever, rerank, partial(select, model))
+    return Reranked(retriever, rerank, partial(rank_by_mdr, database, corpus))
 
 
 def answered_by(answer: Answer) -> str:
     """Return who gave an answer: `structure`, `model`, `reader`, `sentence`, or empty for nobody.
 
-    A reader that found nothing has answered too, as has a model that reports finding nothing.
+    A reader or a model that reports finding nothing has answered too.
     """
     structural = answer.structural
     if structural is not None and (
@@ -479,16 +479,4 @@ def answered_by(answer: Answer) -> str:
         return "reader"
     if answer.text:
         return "sentence"
-    if answer.usage is not None and answer.passages:
-        return "model"
-    return ""
-
-
-def _best(sentences: Sequence[SupportingSentence]) -> str:
-    return sentences[0].text if sentences else ""
-
-
-def _check(question: str) -> None:
-    if not question.strip():
-        raise ConfigurationError("the question is empty", hint="Ask something.")
-    check_question(question)
+    return "model" if answer.usage is not None and answer.passages else ""

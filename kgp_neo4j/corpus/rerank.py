@@ -1,9 +1,9 @@
-"""Put what a retriever found in another order: by a language model, or by an MDR encoder.
+"""Put what a retriever returns in another order: by a language model, or by an MDR encoder.
 
 The model sees all numbered passages together, so that it can tell which of them lead to one
 another, and writes the numbers of those that the question needs: listwise reranking (Sun et al.,
 EMNLP 2023, section 3.2). The encoder says which passages come next after the question and each of
-the first ones: multi-hop dense retrieval (Xiong et al., ICLR 2021, section 3) among what was found.
+the first ones: multi-hop dense retrieval (Xiong et al., ICLR 2021, section 3) among the passages.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
 import regex
@@ -26,7 +25,7 @@ from kgp_neo4j.models.mdr import DEFAULT_MDR, load_mdr
 from kgp_neo4j.types.corpus import Passage, Question, Rerank, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["Reranked", "expect", "select"]
+__all__ = ["Reranked", "rank_by_mdr", "select"]
 
 _NONE = "The language model selected no passage; they stay in the order of the retrieval."
 #: Passages that an MDR encoder puts in order, those of them that the next one is expected after,
@@ -36,14 +35,18 @@ _JUDGED, _BEFORE, _SHARE = 20, 2, 0.3
 _NUMBER = regex.compile(r"(?<![\p{L}\p{N}])\d{1,4}(?![\p{L}\p{N}])")
 
 
-Choose: TypeAlias = Callable[[str, Sequence[Passage]], Sequence[int]]
-"""Returns the places of the passages that go first, for a question and what was found for it."""
-
-
 class Reranked:
-    """A retriever whose passages are put in order by `choose`; `by` names what that is."""
+    """A retriever whose passages are put in order by `choose`; `by` names what that is.
 
-    def __init__(self, retriever: PassageRetriever, by: Rerank, choose: Choose) -> None:
+    For a question and its passages, `choose` returns the places of those that go first.
+    """
+
+    def __init__(
+        self,
+        retriever: PassageRetriever,
+        by: Rerank,
+        choose: Callable[[str, Sequence[Passage]], Sequence[int]],
+    ) -> None:
         self._retriever = retriever
         self._by = by
         self._choose = choose
@@ -64,25 +67,26 @@ class Reranked:
         Where none is chosen, the order stays and a note says so. `seconds` includes the choice.
         Raises ModelError where a language model cannot be used at all.
         """
-        found = self._retriever.retrieve(question)
-        if len(found.passages) < 2:
-            return found
+        retrieval = self._retriever.retrieve(question)
+        passages, paths = retrieval.passages, retrieval.paths
+        if len(passages) < 2:
+            return retrieval
         began = time.perf_counter()
-        first = self._choose(question.text, found.passages)
-        order = [*first, *(at for at in range(len(found.passages)) if at not in first)]
+        first = self._choose(question.text, passages)
+        order = list(dict.fromkeys((*first, *range(len(passages)))))
         return replace(
-            found,
-            passages=tuple(found.passages[at] for at in order),
-            paths=tuple(found.paths[at] for at in order),
-            seconds=found.seconds + time.perf_counter() - began,
-            settings={**found.settings, "rerank": self._by},
-            notes=found.notes if first else (*found.notes, _NONE),
+            retrieval,
+            passages=tuple(passages[at] for at in order),
+            paths=tuple(paths[at] for at in order),
+            seconds=retrieval.seconds + time.perf_counter() - began,
+            settings={**retrieval.settings, "rerank": self._by},
+            notes=retrieval.notes if first else (*retrieval.notes, _NONE),
         )
 
 
 def select(model: LanguageModel, question: str, passages: Sequence[Passage]) -> list[int]:
     """Return the places of the passages that a model selects, the most useful first."""
-    reply, kept = reply_with_passages(
+    reply, shown = reply_with_passages(
         model,
         TASK,
         lambda blocks: selection_prompt(question, blocks),
@@ -92,32 +96,32 @@ def select(model: LanguageModel, question: str, passages: Sequence[Passage]) -> 
     if reply.finish in ("refused", "empty"):
         return []
     numbers = map(int, _NUMBER.findall(without_reasoning(reply.text)))
-    return list(dict.fromkeys(n - 1 for n in numbers if 1 <= n <= kept))
+    return list(dict.fromkeys(n - 1 for n in numbers if 1 <= n <= shown))
 
 
-def expect(
+def rank_by_mdr(
     database: Database, corpus: str, question: str, passages: Sequence[Passage]
 ) -> list[int]:
     """Return the places of the first passages, ordered by the MDR encoder's ranks too.
 
     A passage's likeness is the greatest to the question with one of the first passages before it;
     its place is by (1 + rank) * (1 + rank by likeness) ** 0.3. The encoder is the corpus's, whose
-    vectors are read, or the one that comes along, which encodes the passages.
+    stored vectors are read, or the bundled one, which encodes the passages.
     """
-    known = database.read("inspect/mdr_encoder", corpus=corpus)
-    encoder = load_mdr(known[0]["encoder"] if known else DEFAULT_MDR)
+    stored = database.read("inspect/mdr_encoder", corpus=corpus)
+    encoder = load_mdr(stored[0]["encoder"] if stored else DEFAULT_MDR)
     judged = passages[:_JUDGED]
-    texts = [(passage.title, passage.text) for passage in judged]
-    kept: dict[str, Sequence[float]] = {}
-    if known and known[0]["fingerprint"] == encoder.fingerprint:
-        rows = database.read_packed("traverse/mdr_vectors", ids=[passage.id for passage in judged])
-        kept = {row["id"]: row["vector"] for row in rows}
-    new = [at for at, passage in enumerate(judged) if passage.id not in kept]
-    made = dict(zip(new, encoder.encode_passages([texts[at] for at in new]), strict=True))
-    vectors = np.array(
-        [kept.get(passage.id, made.get(at)) for at, passage in enumerate(judged)], np.float32
-    )
-    likeness = encoder.encode_queries([(question, [text]) for text in texts[:_BEFORE]]) @ vectors.T
+    texts = {passage.id: (passage.title, passage.text) for passage in judged}
+    vectors: dict[str, Sequence[float]] = {}
+    if stored and stored[0]["fingerprint"] == encoder.fingerprint:
+        rows = database.read_packed("traverse/mdr_vectors", ids=list(texts))
+        vectors = {row["id"]: row["vector"] for row in rows}
+    new = [passage for passage in texts if passage not in vectors]
+    encoded = encoder.encode_passages([texts[passage] for passage in new])
+    vectors |= dict(zip(new, encoded, strict=True))
+    matrix = np.array([vectors[passage] for passage in texts], np.float32)
+    first = list(texts.values())[:_BEFORE]
+    likeness = encoder.encode_queries([(question, [text]) for text in first]) @ matrix.T
     np.fill_diagonal(likeness, -1.0)  # no passage comes after itself
     rank = np.argsort(np.argsort(-likeness.max(axis=0), kind="stable"))
     place = np.log1p(np.arange(len(judged))) + _SHARE * np.log1p(rank)

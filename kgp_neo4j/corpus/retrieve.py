@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import get_args
 
-from kgp_neo4j.corpus.seed import find_seeds, seed_steps
-from kgp_neo4j.corpus.traverse.agents.base import Agent
 from kgp_neo4j.corpus.traverse.agents.choice import AGENTS, make_agent
-from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.corpus.traverse.algorithm import Agent
+from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages, seed_steps
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.checks import check_choice
-from kgp_neo4j.types.corpus import Method, Question, ReasoningPath, Retrieval
+from kgp_neo4j.types.corpus import Method, Question, ReasoningPath, Retrieval, Step
 from kgp_neo4j.types.errors import CorpusError, EncoderError, no_corpus
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
@@ -33,6 +32,9 @@ _GRAPHS = {
     "SIMILAR_ST": "similarity",
     "SIMILAR_MDR": "mdr",
 }
+_UNCONNECTED = (
+    "what came after the corpus was connected may be missed; run `kgp-neo4j connect` to join it in."
+)
 
 
 class PassageRetriever:
@@ -60,7 +62,7 @@ class PassageRetriever:
         self.corpus = corpus
         self.method = method
         self.settings = settings or TraversalSettings()
-        self._asked_agent = agent
+        self._requested_agent = agent
         self._agent_settings = agent_settings or AgentSettings()
         self._encoder: Encoder | None = None
         self._agent: Agent | None = None
@@ -84,15 +86,6 @@ class PassageRetriever:
         """Return the agent that chooses the evidence."""
         return self.open()
 
-    @property
-    def complete(self) -> bool:
-        """Return whether all passages are known to be in the graphs; asked again until they are."""
-        self.open()
-        if not self._complete:
-            found = self._database.read("inspect/state", corpus=self.corpus)
-            self._complete = bool(found and found[0]["complete"])
-        return self._complete
-
     def open(self) -> Agent:
         """Load encoder and agent, once, and return the agent.
 
@@ -101,15 +94,21 @@ class PassageRetriever:
         """
         if self._agent is not None:
             return self._agent
-        found = self._database.read("inspect/state", corpus=self.corpus)
-        if not found:
+        state = self._database.read("inspect/state", corpus=self.corpus)
+        if not state:
             raise no_corpus(self.corpus)
-        self._complete = found[0]["complete"]
-        connected: Sequence[str] = found[0]["connected"]
-        agent = self._asked_agent
-        self._require(agent if isinstance(agent, str) else None, connected)
+        self._complete = state[0]["complete"]
+        connected: Sequence[str] = state[0]["connected"]
+        agent = self._requested_agent
+        graph = self._required_graph(connected)
+        if graph and graph not in connected:
+            raise CorpusError(
+                f"the corpus {self.corpus!r} has no {graph} graph yet",
+                hint=f"Run `kgp-neo4j connect --corpus {self.corpus}"
+                f"{' --edges knn-mdr' if graph == 'mdr' else ''}`.",
+            )
         if "similarity" in connected and self.method != "bm25" and agent != "tfidf":
-            self._encoder = load_encoder(found[0]["encoder"])
+            self._encoder = load_encoder(state[0]["encoder"])
         if agent is None:
             agent = "knn" if self._encoder else "tfidf"
             default = self.method == "kgp" and self.settings.algorithm == "beam"
@@ -126,87 +125,75 @@ class PassageRetriever:
     def retrieve(self, question: Question) -> Retrieval:
         """Return the passages for a question, best first, at most the budget, and their paths.
 
-        `seconds` is the time from question to passages, with their text. Raises ConfigurationError
-        for a question that is too long or not Unicode text.
+        `seconds` is the time from question to passages, with their text. A note says where passages
+        may have come since the corpus was connected. Raises ConfigurationError for a question that
+        is too long or not Unicode text.
         """
         check_question(question.text)
-        self.open()
+        agent = self.open()
         began = time.perf_counter()
-        paths = self._paths(question.text) if question.text.strip() else []
+        paths: list[ReasoningPath] = []
+        if question.text.strip() and self.method == "kgp":
+            paths = agent.walk(self._database, self.corpus, question.text, self.settings)
+        elif question.text.strip():
+            paths = [ReasoningPath((step,)) for step in self._search(question.text)]
         passages = read_passages(self._database, [path.last for path in paths])
-        # A passage deleted since it was found is left out, with the path that leads to it.
+        # A passage deleted since the search is left out, with the path that leads to it.
         paths = [path for path in paths if path.last in passages]
+        seconds = time.perf_counter() - began
+        if not self._complete:  # asked again until it is
+            state = self._database.read("inspect/state", corpus=self.corpus)
+            self._complete = bool(state and state[0]["complete"])
         return Retrieval(
             question=question,
             passages=tuple(
                 replace(passages[path.last], score=path.steps[-1].score) for path in paths
             ),
             paths=tuple(paths),
-            seconds=time.perf_counter() - began,
+            seconds=seconds,
             settings={"method": self.method, **asdict(self.settings)},
-            notes=self._notes(),
+            notes=() if self._complete else (_UNCONNECTED,),
         )
 
-    def _notes(self) -> tuple[str, ...]:
-        """Return a note where passages may have come since; to count them takes seconds in a large
-        corpus.
-        """
-        if self.complete:
-            return ()
-        return (
-            "what came after the corpus was connected may be missed; "
-            "run `kgp-neo4j connect` to join it in.",
-        )
-
-    def _paths(self, question: str) -> list[ReasoningPath]:
-        if self.method == "kgp":
-            return self.agent.walk(self._database, self.corpus, question, self.settings)
+    def _search(self, question: str) -> list[Step]:
+        """Return what a baseline retrieves, best first."""
         budget = self.settings.budget
-        if self.method == "hybrid":
-            begin = self.agent.begin(question)
-            steps = find_seeds(self._database, self.corpus, begin, budget, named=0.0)
-        elif self.method == "bm25":
+        if self.method == "bm25":
             rows = self._database.read(
                 "procedures/seeds", question=question, corpus=self.corpus, limit=budget
             )
-            steps = seed_steps(rows, self.method)
-        else:
-            rows = self._database.read(
-                "procedures/seeds_by_vector",
-                vector=list(self.agent.begin(question).vector or ()),
-                corpus=self.corpus,
-                limit=budget,
-            )
-            steps = seed_steps(rows, self.method)
-        return [ReasoningPath((step,)) for step in steps]
+            return seed_steps(rows, self.method)
+        begin = self.agent.begin(question)
+        if self.method == "hybrid":
+            return find_seeds(self._database, self.corpus, begin, budget, named=0.0)
+        rows = self._database.read(
+            "procedures/seeds_by_vector",
+            vector=list(begin.vector or ()),
+            corpus=self.corpus,
+            limit=budget,
+        )
+        return seed_steps(rows, self.method)
 
-    def _require(self, agent: str | None, connected: Sequence[str]) -> None:
-        method = self.method
-        wanted = {"kgp": "keywords", "dense": "similarity", "hybrid": "similarity"}.get(method)
-        if method == "kgp" and agent == "knn":
-            wanted = "similarity"
-        if method == "kgp" and agent == "mdr":
-            wanted = "mdr"
-        if method == "kgp" and agent == "learned":
-            wanted = next((graph for graph in _ALL if graph not in connected), "similarity")
-        if method == "kgp" and self.settings.algorithm == "paper":
-            wanted = _GRAPHS.get(self.settings.edges[0])
-        elif method == "kgp" and agent is None and "similarity" in connected:
-            return
-        if wanted and wanted not in connected:
-            raise CorpusError(
-                f"the corpus {self.corpus!r} has no {wanted} graph yet",
-                hint=f"Run `kgp-neo4j connect --corpus {self.corpus}"
-                f"{' --edges knn-mdr' if wanted == 'mdr' else ''}`.",
-            )
+    def _required_graph(self, connected: Sequence[str]) -> str | None:
+        """Return the graph that the method needs, of several the first that is missing."""
+        agent = self._requested_agent if isinstance(self._requested_agent, str) else None
+        if self.method != "kgp":
+            return None if self.method == "bm25" else "similarity"
+        if self.settings.algorithm == "paper":
+            return _GRAPHS.get(self.settings.edges[0])
+        if agent == "learned":
+            return next((graph for graph in _ALL if graph not in connected), None)
+        if agent is None and "similarity" in connected:
+            return None
+        return {"knn": "similarity", "mdr": "mdr"}.get(agent or "", "keywords")
 
     def _with_mdr(self, settings: AgentSettings) -> AgentSettings:
         """Return the settings with the corpus's MDR encoder, since no other fits its vectors."""
-        known = self._database.read("inspect/mdr_encoder", corpus=self.corpus)
-        if not known:
+        stored = self._database.read("inspect/mdr_encoder", corpus=self.corpus)
+        if not stored:
             return settings
-        model = settings.model or known[0]["encoder"]
-        if load_mdr(model).fingerprint != known[0]["fingerprint"]:
+        model = settings.model or stored[0]["encoder"]
+        if load_mdr(model).fingerprint != stored[0]["fingerprint"]:
             raise EncoderError(
                 f"the KNN-MDR graph of the corpus {self.corpus!r} was made with other weights",
                 where=model,

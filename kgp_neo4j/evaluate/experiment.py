@@ -245,7 +245,7 @@ def answering(
             database,
             corpus,
             method=named,  # type: ignore[arg-type]
-            agent=made.agent,
+            agent=made.agent,  # type: ignore[arg-type]
             settings=settings,
             agent_settings=agent if made.agent else None,
             model=model,

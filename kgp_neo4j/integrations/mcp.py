@@ -16,8 +16,7 @@ from typing import Annotated, Any
 
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import corpora
-from kgp_neo4j.corpus.seed import seed_steps
-from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.corpus.traverse.paths import read_passages, seed_steps
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.question import LONGEST_QUESTION
 from kgp_neo4j.graphdb.database import Database, Row

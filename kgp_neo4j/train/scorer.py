@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.traverse.judged import candidates_of, search, seeds_of
+from kgp_neo4j.corpus.traverse.agents.learned import candidates_of, search, seeds_of
 from kgp_neo4j.corpus.traverse.signals import FEATURES, QuestionSignals
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database

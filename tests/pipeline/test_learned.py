@@ -13,8 +13,7 @@ from commands import environment, kgp
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
-from kgp_neo4j.corpus.traverse.judged import search
+from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent, search
 from kgp_neo4j.demo import QUESTION, prepare
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database

@@ -27,7 +27,7 @@ from kgp_neo4j.corpus.load.delete import (
     list_passages,
 )
 from kgp_neo4j.corpus.load.loading import load
-from kgp_neo4j.corpus.seed import find_seeds
+from kgp_neo4j.corpus.traverse.paths import find_seeds
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import NextEvidence
 from kgp_neo4j.types.errors import ConfigurationError, InputError
@@ -124,7 +124,7 @@ def test_words_without_spaces_are_found(
     )
     load(database, [path], corpus)
     assert load(database, [path], corpus).unchanged == 3
-    found = find_seeds(database, corpus, NextEvidence(question), 2)
+    found = find_seeds(database, corpus, NextEvidence(question), 2, named=0.3)
     titles = rows(database, "MATCH (p:Passage {id: $id}) RETURN p.title AS t", id=found[0].passage)
     assert titles == [{"t": "A"}]
 

@@ -13,7 +13,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, list_pa
 from kgp_neo4j.corpus.load.grid import column_names, markdown
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.write import Written, batches, write
-from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.corpus import SourceDocument

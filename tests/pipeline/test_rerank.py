@@ -12,7 +12,7 @@ from scripted_model import Scripted
 from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import make_pipeline, make_retriever
-from kgp_neo4j.corpus.rerank import Reranked, expect
+from kgp_neo4j.corpus.rerank import Reranked, rank_by_mdr
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.mdr import load_mdr
@@ -139,7 +139,7 @@ def test_what_an_mdr_encoder_expects_goes_up(
     passages = sorted(plain.passages, key=lambda passage: titles.index(passage.title))
 
     def place(title: str) -> int:
-        order = expect(database, corpus, _QUESTION, passages)
+        order = rank_by_mdr(database, corpus, _QUESTION, passages)
         return [passages[at].title for at in order].index(title)
 
     assert place("Isobel Tarn") < len(passages) - 1

@@ -11,7 +11,7 @@ from typing import Any
 
 from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.answer.visits import GIVEN, Visit, visits
-from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.text.safe import cut

@@ -21,12 +21,12 @@ from kgp_neo4j.corpus.tables.outline import TableOutline, named_documents
 from kgp_neo4j.corpus.tables.references import TABLE_ID, PageRef, References, TableRef
 from kgp_neo4j.corpus.tables.resolving import resolve
 from kgp_neo4j.corpus.tables.tables import markdown_of
+from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
 __all__ = ["answered_by_model", "choose_by_model"]
 
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 # --- Choice ---
 
@@ -100,7 +100,7 @@ def _prompt(context: Context) -> str:
 
 def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
     """Return the contents of a reply; raises ValueError with its fault."""
-    found = re.search(r"\{.*\}", _THOUGHT.sub("", reply), re.DOTALL)
+    found = re.search(r"\{.*\}", without_reasoning(reply), re.DOTALL)
     try:
         given: Any = json.loads(found[0]) if found else None
     except RecursionError:
@@ -232,7 +232,7 @@ def answered_by_model(
             text += f"\n\n({cuts[-1]})"
         parts.insert(0, text)
     prompt = _TASK.format(content="\n\n".join(filter(None, parts)), question=context.made.question)
-    reply = _THOUGHT.sub("", write(prompt)).strip()
+    reply = without_reasoning(write(prompt))
     if not reply:
         return None
     parsed = parse_reply(reply, "long")

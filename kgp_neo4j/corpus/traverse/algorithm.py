@@ -1,20 +1,33 @@
-"""Traverse the graph from seeds to the context budget, as KGP's Algorithm 1 does, in a beam."""
+"""Traverse the graph from seeds to the context budget: KGP's Algorithm 1, in a beam or verbatim."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
-from kgp_neo4j.corpus.seed import find_seeds
-from kgp_neo4j.corpus.traverse.hops import tell_hop
-from kgp_neo4j.corpus.traverse.paper import paper_walk
-from kgp_neo4j.corpus.traverse.path_edges import read_passages
+from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages, seed_steps, tell_hop
 from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
 from kgp_neo4j.types.settings import TraversalSettings
 
-__all__ = ["NextEvidenceAgent"]
+__all__ = ["Agent", "NextEvidenceAgent"]
+
+
+class Agent(Protocol):
+    """Walks the graph for a question: by Algorithm 1 (`NextEvidenceAgent`), or in its own way."""
+
+    name: str
+
+    def begin(self, question: str) -> NextEvidence:
+        """Return the query of the seed search."""
+
+    def walk(
+        self, database: Database, corpus: str, question: str, settings: TraversalSettings
+    ) -> list[ReasoningPath]:
+        """Return one reasoning path to each retrieved passage, the best passage first."""
 
 
 class NextEvidenceAgent(ABC):
@@ -43,15 +56,6 @@ class NextEvidenceAgent(ABC):
     ) -> list[NextEvidence]:
         """Return the next evidence of each path; `passages` is empty unless `reads_passages`."""
 
-    def expect(
-        self, database: Database, question: str, paths: Sequence[ReasoningPath]
-    ) -> list[NextEvidence]:
-        """Return the next evidence of each path, whose passages are fetched where it reads them."""
-        passages: dict[str, Passage] = {}
-        if self.reads_passages:
-            passages = read_passages(database, [s.passage for path in paths for s in path.steps])
-        return self.next_evidence(question, paths, passages)
-
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings
     ) -> list[ReasoningPath]:
@@ -65,72 +69,114 @@ class NextEvidenceAgent(ABC):
         budget. With the algorithm `paper`, Algorithm 1 is followed to the letter instead.
         """
         if settings.algorithm == "paper":
-            return paper_walk(database, corpus, question, self, settings)
-        found = find_seeds(
-            database, corpus, self.begin(question), settings.budget, named=settings.named
-        )
-        starts = found[: min(settings.seeds, settings.budget)]
+            return self._walk_as_the_paper(database, corpus, question, settings)
+        budget = settings.budget
+        search = find_seeds(database, corpus, self.begin(question), budget, named=settings.named)
+        starts = search[: min(settings.seeds, budget)]
         visited = {step.passage: ReasoningPath((step,)) for step in starts}
         frontier = list(visited.values())
         tell_hop(0, frontier)
         for hop in range(settings.hops):
             # Each hop gets its share of the budget, so that something is left for the later ones.
-            room = -(-(settings.budget - len(visited)) // (settings.hops - hop))
+            room = -(-(budget - len(visited)) // (settings.hops - hop))
             if not frontier or room <= 0:
                 break
             with span("hop", number=hop + 1):
-                rows = _candidates(database, corpus, question, self, settings, frontier, visited)
+                rows = database.read(
+                    "traverse/next_evidence",
+                    corpus=corpus,
+                    frontier=self._expectations(database, question, frontier),
+                    visited=list(visited),
+                    edges=list(settings.edges),
+                    branching=settings.branching,
+                    outward=settings.outward,
+                    inward=settings.inward,
+                )
             _improve(rows, frontier, visited)
-            frontier = _choose(rows, frontier, visited, room)
+            new = [row for row in rows if row["passage"] not in visited][:room]
+            frontier = [frontier[row["path"]].then(_step(row, row["match"])) for row in new]
             visited |= {path.last: path for path in frontier}
             tell_hop(hop + 1, frontier)
         ranked = sorted(visited.values(), key=lambda path: -path.steps[-1].score)
-        rest = [ReasoningPath((step,)) for step in found if step.passage not in visited]
-        return [*ranked, *rest][: settings.budget]
+        rest = [ReasoningPath((step,)) for step in search if step.passage not in visited]
+        return [*ranked, *rest][:budget]
 
+    def _walk_as_the_paper(
+        self, database: Database, corpus: str, question: str, settings: TraversalSettings
+    ) -> list[ReasoningPath]:
+        """Return the paths of Algorithm 1 to the letter, in the order of the visits.
 
-def _candidates(
-    database: Database,
-    corpus: str,
-    question: str,
-    agent: NextEvidenceAgent,
-    settings: TraversalSettings,
-    frontier: Sequence[ReasoningPath],
-    visited: Mapping[str, ReasoningPath],
-) -> list[Row]:
-    """Return the neighbours of all paths that best match the agent's next evidence."""
-    expected = agent.expect(database, question, frontier)
-    return database.read(
-        "traverse/next_evidence",
-        corpus=corpus,
-        frontier=[
-            {
-                "passage": path.last,
-                "match": path.steps[-1].match,
-                "text": evidence.text,
-                "vector": list(evidence.vector or ()),
-                "space": evidence.space,
-                "draw": evidence.draw,
-            }
-            for path, evidence in zip(frontier, expected, strict=True)
-        ],
-        visited=list(visited),
-        edges=list(settings.edges),
-        branching=settings.branching,
-        outward=settings.outward,
-        inward=settings.inward,
-    )
+        Seeds come from full text alone, and neighbours over the one edge type of the settings. The
+        earliest path is taken from the queue and visits its best `branching` neighbours that nobody
+        visited, until the budget is spent or the queue is empty; nothing is filled up from the
+        search. What the paper leaves open: passages are counted once each, the budget is never
+        exceeded (line 11 stops one passage later), and words are compared by BM25, the database's
+        full-text score, in the place of TF-IDF. The candidates of all waiting paths come by one
+        call of the database: as many as these may visit together, since the earlier ones may take
+        those that a later one ranks first.
+        """
+        seeds = min(settings.seeds, settings.budget)
+        rows = database.read("procedures/seeds", question=question, corpus=corpus, limit=seeds)
+        queue = deque(ReasoningPath((step,)) for step in seed_steps(rows, "words"))
+        visited = {path.last: path for path in queue}
+        hop = 0
+        tell_hop(hop, queue)
+        while queue and len(visited) < settings.budget:
+            waiting = list(queue)
+            hop += 1
+            candidates: dict[int, list[Row]] = defaultdict(list)
+            with span("hop", number=hop):
+                for row in database.read(
+                    "traverse/paper_hop",
+                    corpus=corpus,
+                    edge=settings.edges[0],
+                    frontier=self._expectations(database, question, waiting, paper=True),
+                    visited=list(visited),
+                    most=settings.branching * len(waiting),
+                ):
+                    candidates[row["path"]].append(row)
+            for at, path in enumerate(waiting):
+                queue.popleft()
+                new = [row for row in candidates[at] if row["passage"] not in visited]
+                for row in new[: min(settings.branching, settings.budget - len(visited))]:
+                    edge = settings.edges[0]
+                    step = Step(row["passage"], edge, row["match"], reason=row["reason"])
+                    visited[step.passage] = path.then(step)
+                    queue.append(visited[step.passage])
+            tell_hop(hop, queue)
+        return list(visited.values())
 
+    def _expectations(
+        self,
+        database: Database,
+        question: str,
+        paths: Sequence[ReasoningPath],
+        *,
+        paper: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Return for each path its last passage and the next evidence, as the statements take it.
 
-def _choose(
-    rows: Sequence[Row],
-    frontier: Sequence[ReasoningPath],
-    visited: Mapping[str, ReasoningPath],
-    room: int,
-) -> list[ReasoningPath]:
-    """Return the next generation: each path's best neighbours, at most `room` of them."""
-    new = [row for row in rows if row["passage"] not in visited]
-    return [frontier[row["path"]].then(_step(row, row["match"])) for row in new[:room]]
+        The paper compares with words what an agent writes, and otherwise a vector alone.
+        """
+        passages: dict[str, Passage] = {}
+        if self.reads_passages:
+            passages = read_passages(database, [s.passage for path in paths for s in path.steps])
+        steps = []
+        for path, evidence in zip(
+            paths, self.next_evidence(question, paths, passages), strict=True
+        ):
+            vector = [] if paper and self.writes_text else list(evidence.vector or ())
+            steps.append(
+                {
+                    "passage": path.last,
+                    "match": path.steps[-1].match,
+                    "text": "" if paper and vector else evidence.text,
+                    "vector": vector,
+                    "space": evidence.space,
+                    "draw": evidence.draw,
+                }
+            )
+        return steps
 
 
 def _improve(

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-from kgp_neo4j.corpus.traverse.agents.base import Agent
-from kgp_neo4j.corpus.traverse.agents.generating import (
-    ChatAgent,
-    LlamaAgent,
-    T5Agent,
-)
+from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LlamaAgent, T5Agent
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
-from kgp_neo4j.corpus.traverse.agents.mdr import MdrAgent
-from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, RandomAgent, TfidfAgent
+from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, MdrAgent, RandomAgent, TfidfAgent
+from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.checks import check_choice
@@ -24,22 +19,24 @@ __all__ = ["AGENTS", "make_agent"]
 
 #: The names `--agent` takes.
 AGENTS = get_args(AgentName)
-_WITH_MODEL = ("learned", "mdr", "t5", "llama", "chat")
-_WITH_ADAPTER = ("t5", "llama")
+#: The agents that take a setting.
+_TAKERS = {"model": ("learned", "mdr", "t5", "llama", "chat"), "adapter": ("t5", "llama")}
+_WRITING: dict[str, type[T5Agent | LlamaAgent | ChatAgent]] = {
+    "t5": T5Agent,
+    "llama": LlamaAgent,
+    "chat": ChatAgent,
+}
 
 
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | None = None) -> Agent:
-    """Return the agent of that name; `knn` needs the corpus's encoder, the others can do without.
+    """Return the agent of that name; `knn` and `learned` need the corpus's encoder.
 
     Raises ConfigurationError for settings that the agent does not take or that it lacks.
     """
     settings = settings or AgentSettings()
     check_choice("agent", name, AGENTS)
-    for option, value, takers in (
-        ("model", settings.model, _WITH_MODEL),
-        ("adapter", settings.adapter, _WITH_ADAPTER),
-    ):
-        if value is not None and name not in takers:
+    for option, takers in _TAKERS.items():
+        if getattr(settings, option) is not None and name not in takers:
             raise ConfigurationError(
                 f"the agent {name} takes no {option}",
                 hint=f"Leave --{option} out, or choose --agent {', '.join(takers)}.",
@@ -47,20 +44,16 @@ def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | Non
     if name == "tfidf":
         return TfidfAgent()
     if name == "random":
-        return RandomAgent(KnnAgent(encoder) if encoder else TfidfAgent(), settings.seed)
+        return RandomAgent(encoder, settings.seed)
     if name == "mdr":
         if settings.model is None:
             raise ConfigurationError(
                 "the agent mdr needs an MDR encoder",
                 hint="Make the KNN-MDR graph first: `kgp-neo4j connect --edges knn-mdr`.",
             )
-        return MdrAgent(KnnAgent(encoder) if encoder else TfidfAgent(), load_mdr(settings.model))
-    if name == "t5":
-        return T5Agent(settings, encoder)
-    if name == "llama":
-        return LlamaAgent(settings, encoder)
-    if name == "chat":
-        return ChatAgent(settings, encoder)
+        return MdrAgent(encoder, load_mdr(settings.model))
+    if name in _WRITING:
+        return _WRITING[name](settings, encoder)
     if encoder is None:
         raise ConfigurationError(
             f"the agent {name} needs a corpus with embeddings",

@@ -15,7 +15,7 @@ from kgp_neo4j.corpus.traverse.agents.prompts import (
     seq2seq_prompt,
     titled_line,
 )
-from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
+from kgp_neo4j.corpus.traverse.agents.search import TfidfAgent
 from kgp_neo4j.environment.configuration import language_settings
 from kgp_neo4j.llm.call import open_language_model, replies
 from kgp_neo4j.llm.generators import Generator, Kind, load_generator
@@ -28,34 +28,24 @@ from kgp_neo4j.types.settings import AgentSettings
 __all__ = ["ChatAgent", "GeneratingAgent", "LlamaAgent", "T5Agent"]
 
 
-class GeneratingAgent(NextEvidenceAgent):
+class GeneratingAgent(TfidfAgent):
     """Generates the next evidence for all paths of the beam in one batch.
 
     The text is only compared with passages; nothing in it is executed or followed. Without an
     encoder (a corpus without embeddings), neighbours are ranked by its words.
     """
 
-    name: str
     reads_passages = True
     writes_text = True
 
     def __init__(self, encoder: Encoder | None) -> None:
-        self._encoder = encoder
-        self._question = ""
-        #: The next evidence by the evidence so far, for one question.
-        self._written: dict[tuple[str, ...], NextEvidence] = {}
+        super().__init__(encoder)
+        #: The next evidence by the question and the evidence so far, for one question.
+        self._written: dict[tuple[str, tuple[str, ...]], NextEvidence] = {}
 
     @abstractmethod
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
         """Return the next evidence after each list of evidence; empty where there is none."""
-
-    def begin(self, question: str) -> NextEvidence:
-        """Return the question and its vector, the query of the seed search."""
-        if question != self._question:
-            self._question, self._written = question, {}
-        if () not in self._written:
-            self._written[()] = self._expectations([question])[0]
-        return self._written[()]
 
     def next_evidence(
         self,
@@ -67,30 +57,18 @@ class GeneratingAgent(NextEvidenceAgent):
 
         Evidence is generated once for the same passages in the same order.
         """
-        question_evidence = self.begin(question)
-        evidence = [
-            tuple(
-                titled_line(passages[step.passage].title, passages[step.passage].text)
-                for step in path.steps
-                if step.passage in passages
-            )
-            for path in paths
-        ]
-        new = [key for key in dict.fromkeys(evidence) if key not in self._written]
-        texts = [readable(text) for text in self.write(question, new)] if new else []
-        new_evidence = self._expectations([text for text in texts if text])
+        keys = []
+        for path in paths:
+            visited = [passages[s.passage] for s in path.steps if s.passage in passages]
+            keys.append((question, tuple(titled_line(p.title, p.text) for p in visited)))
+        if any(known != question for known, _ in self._written):
+            self._written.clear()
+        new = [key for key in dict.fromkeys(keys) if key not in self._written]
+        texts = [readable(t) for t in self.write(question, [e for _, e in new])] if new else []
+        evidence = iter(self.evidence_of([text for text in texts if text]))
         for key, text in zip(new, texts, strict=True):
-            self._written[key] = new_evidence.pop(0) if text else question_evidence
-        return [self._written[key] for key in evidence]
-
-    def _expectations(self, texts: Sequence[str]) -> list[NextEvidence]:
-        if self._encoder is None:
-            return [NextEvidence(text=text) for text in texts]
-        vectors = self._encoder.encode(texts).tolist()
-        return [
-            NextEvidence(text=text, vector=vector)
-            for text, vector in zip(texts, vectors, strict=True)
-        ]
+            self._written[key] = next(evidence) if text else self.begin(question)
+        return [self._written[key] for key in keys]
 
 
 class _LocalAgent(GeneratingAgent):
@@ -111,8 +89,8 @@ class _LocalAgent(GeneratingAgent):
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
         """Return the model's continuation of each prompt, in one batch."""
         prompts = [
-            fitted(type(self).prompt, question, found, self._model.length, self._model.limit)
-            for found in evidence
+            fitted(type(self).prompt, question, texts, self._model.length, self._model.limit)
+            for texts in evidence
         ]
         return self._model.generate(
             prompts, temperature=self._settings.temperature, seed=self._settings.seed

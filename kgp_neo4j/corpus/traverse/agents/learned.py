@@ -2,61 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache, lru_cache
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent
-from kgp_neo4j.corpus.traverse.judged import judged_traverse
+from kgp_neo4j.corpus.traverse.paths import tell_hop, with_edges
+from kgp_neo4j.corpus.traverse.signals import (
+    NAMED_BY,
+    NAMES,
+    Candidates,
+    QuestionSignals,
+    candidates,
+    question_signals,
+)
+from kgp_neo4j.environment.job import in_context
+from kgp_neo4j.environment.spans import span
+from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.types.corpus import ReasoningPath
+from kgp_neo4j.models.trees import Scorer, Trees
+from kgp_neo4j.types.corpus import ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError
+from kgp_neo4j.types.settings import TraversalSettings
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+__all__ = ["LearnedAgent", "candidates_of", "search", "seeds_of"]
 
-    from kgp_neo4j.corpus.traverse.signals import Candidates
-    from kgp_neo4j.graphdb.database import Database
-    from kgp_neo4j.models.trees import Scorer
-    from kgp_neo4j.types.settings import TraversalSettings
-
-__all__ = ["LearnedAgent"]
-
-#: Labels of the signals in reasons.
-_LABELS = {
-    "cosine": "means nearly what is asked",
-    "cosine_gap": "means nearly what is asked",
-    "cosine_rank": "means nearly what is asked",
-    "lexical": "has the question's words",
-    "lexical_score": "has the question's words",
-    "lexical_rank": "has the question's words",
-    "coverage": "has the question's words",
-    "fused": "found by search",
-    "fused_rank": "found by search",
-    "title_named": "its title is asked about",
-    "titled": "its title is asked about",
-    "titled_rare": "its title is asked about",
-    "title_share": "its title is asked about",
-    "asked_entity": "mentions what is asked about",
-    "asked_entities": "mentions what is asked about",
-    "length": "its length",
-    "out_degree": "how much it mentions",
-    "in_degree": "how often it is mentioned",
-    "first_gain": "adds words of the question",
-    "links": "linked with passages visited",
-    "links_rank": "linked with passages visited",
-    "names": "named by a passage visited",
+#: Results of the search that are scored at each hop together with the neighbours.
+_SEARCHED = 40
+#: Most passages that are seeds because the question names their titles.
+_NAMED_SEEDS = 8
+_MOST_FRONTIER = 12
+#: Passages that a hop judges, at least, and for each of the budget or of the seeds.
+_JUDGED, _JUDGED_EACH = 150, 5
+#: Best passages whose strongest signals are recorded as reasons, and signals of each.
+_WITH_REASONS, _REASONS = 10, 3
+#: Gives scores the scale of the other agents, so that steps of all agents can be compared.
+_LEXICAL_SHARE = 0.3
+#: What the signals say as reasons. Those of the hop before are no reasons of their own.
+_REASON_OF_SIGNALS = {
+    "means nearly what is asked": "cosine cosine_gap cosine_rank",
+    "has the question's words": "lexical lexical_score lexical_rank coverage",
+    "found by search": "fused fused_rank",
+    "its title is asked about": "title_named titled titled_rare title_share",
+    "mentions what is asked about": "asked_entity asked_entities",
+    "its length": "length",
+    "how much it mentions": "out_degree",
+    "how often it is mentioned": "in_degree",
+    "adds words of the question": "first_gain",
+    "": "before visited",
+}
+_REASON_OF = {
+    name: reason for reason, names in _REASON_OF_SIGNALS.items() for name in names.split()
+}
+#: The reasons of the signals of links, by the beginning of their names.
+_REASON_OF_LINKS = {
     "named_by": "names a passage visited",
+    "names": "named by a passage visited",
     "shares": "shares entities with a passage visited",
     "similar": "is similar to a passage visited",
     "next": "is next to a passage visited",
     "bridge": "shares a name the question lacks",
+    "links": "linked with passages visited",
 }
-#: Signals from the previous hop, which are no reasons of their own.
-_NO_REASONS = ("before", "visited")
 
 
 class LearnedAgent(KnnAgent):
@@ -64,74 +75,201 @@ class LearnedAgent(KnnAgent):
 
     It is trained on supporting facts (`kgp-neo4j train scorer`); its model card describes the
     weights in the package. Where a traversal asks it for the next evidence, it returns the question
-    as the agent knn does.
+    as the agent knn does. Raises ModelError where the folder `model` has no scorer.
     """
 
     name = "learned"
 
     def __init__(self, encoder: Encoder, model: str | None = None) -> None:
         super().__init__(encoder)
-        self.scorer: Scorer = _load(model)
+        self.scorer = _load(model)
 
     def walk(
         self, database: Database, corpus: str, question: str, settings: TraversalSettings
     ) -> list[ReasoningPath]:
-        """Return one reasoning path to each retrieved passage, scored again at every hop.
+        """Return one reasoning path to each retrieved passage, the best passage first.
 
-        Raises ConfigurationError for the paper's algorithm, which compares candidates with the next
-        evidence alone.
+        Each hop starts from the best passages of the previous one (the first from the seeds),
+        scores them again together with their neighbours, and replaces the ranking; so a passage
+        that only a later hop can explain may still rank first. The budget counts distinct passages.
+        A hop is one call of the database, and no text is fetched. Raises ConfigurationError for the
+        paper's algorithm, which compares candidates with the next evidence alone.
         """
         if settings.algorithm == "paper":
             raise ConfigurationError(
                 "the agent learned does not walk by the paper's algorithm",
                 hint="Choose another agent, or leave --algorithm out.",
             )
-        return judged_traverse(database, corpus, question, self, settings)
+        signals = search(database, corpus, question, lambda: self.begin(question).vector or ())
+        frontier = seeds_of(signals, settings.seeds)
+        paths = {p: ReasoningPath((_seed(signals, p),)) for p in signals.order}
+        ranked = list(signals.order)
+        before: Mapping[str, float] | None = None
+        tell_hop(0, [ReasoningPath((_seed(signals, p),)) for p in frontier])
+        for hop in range(settings.hops):
+            if not frontier:
+                break
+            with span("hop", number=hop + 1):
+                found = candidates_of(database, corpus, signals, frontier, settings, before)
+                scores = self._trees(hop).scores(found.features).tolist()
+                order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
+                # The last hop's scores are final; those before only choose the next frontier.
+                last = hop == settings.hops - 1
+                best = order[: settings.budget if last else settings.seeds]
+                reasons = self._reasons(found, best[:_WITH_REASONS], hop) if last else {}
+                judged: dict[str, ReasoningPath] = {}
+                for at in best:
+                    step = replace(
+                        _seed(signals, found.ids[at], float(found.cosine[at])),
+                        judged=likelihood(scores[at]),
+                        signals=reasons.get(at, ""),
+                    )
+                    judged[step.passage] = _path(
+                        step, found.origin[at], frontier, judged, paths, settings
+                    )
+                tell_hop(hop + 1, judged.values())
+            paths |= judged
+            ranked = [found.ids[at] for at in order]
+            before = dict(zip(found.ids, scores, strict=True))
+            frontier = ranked[: settings.seeds]
+        # Further results of the search fill the rest of the budget.
+        ranked = list(dict.fromkeys((*ranked[: settings.budget], *signals.order)))
+        chosen = [paths[passage] for passage in ranked[: settings.budget]]
+        return with_edges(database, chosen, settings.edges)
 
-    def judge(self, candidates: Candidates, hop: int) -> NDArray[np.float64]:
-        """Return a score (log-odds) for each candidate of a hop, counted from 0."""
-        trees = self.scorer.later if hop else self.scorer.first
-        return trees.scores(candidates.features)
+    def _trees(self, hop: int) -> Trees:
+        """Return the trees that score the candidates of a hop, counted from 0."""
+        return self.scorer.later if hop else self.scorer.first
 
-    def reasons(
-        self, candidates: Candidates, places: Sequence[int], hop: int, most: int = 3
-    ) -> list[str]:
+    def _reasons(self, found: Candidates, places: Sequence[int], hop: int) -> dict[int, str]:
         """Return the strongest signals in favour of some candidates, with their contributions."""
-        trees = self.scorer.later if hop else self.scorer.first
-        reasons = []
-        for row in trees.contributions(candidates.features[list(places)]).tolist():
+        trees = self._trees(hop)
+        names = [_reason(name) for name in trees.features]
+        reasons = {}
+        contributions = trees.contributions(found.features[list(places)]).tolist()
+        for at, row in zip(places, contributions, strict=True):
             shares: dict[str, float] = {}
-            for name, share in zip(trees.features, row, strict=True):
-                if name in _NO_REASONS:
-                    continue
-                label = _label(name)
-                shares[label] = shares.get(label, 0.0) + share
-            best = sorted(shares.items(), key=lambda item: -item[1])[:most]
-            reasons.append(
-                ", ".join(f"{label} (+{share:.1f})" for label, share in best if share > 0)
-            )
+            for name, share in zip(names, row, strict=True):
+                if name:
+                    shares[name] = shares.get(name, 0.0) + share
+            best = sorted(shares.items(), key=lambda item: -item[1])[:_REASONS]
+            reasons[at] = ", ".join(f"{name} (+{share:.1f})" for name, share in best if share > 0)
         return reasons
 
 
-@cache
-def _label(feature: str) -> str:
-    if feature in _LABELS:
-        return _LABELS[feature]
-    kind = next(
-        (
-            k
-            for k in ("named_by", "names", "shares", "similar", "next", "bridge")
-            if feature.startswith(k)
-        ),
-        "links",
+def search(
+    database: Database, corpus: str, question: str, encode: Callable[[], Sequence[float]]
+) -> QuestionSignals:
+    """Return the signals of a question, from a search by words and one by vector.
+
+    The search by words runs in the database while `encode` makes the question's vector and the
+    search by vector runs.
+    """
+
+    def rows(question: str, vector: Sequence[float]) -> list[Row]:
+        return database.read_packed(
+            "traverse/question_signals", question=question, vector=list(vector), corpus=corpus
+        )
+
+    with ThreadPoolExecutor(1) as executor:
+        by_words = executor.submit(in_context(rows), question, ())
+        vector = encode()
+        by_meaning = rows("", vector) if vector else []
+        return question_signals(question, vector, [*by_words.result(), *by_meaning])
+
+
+def seeds_of(signals: QuestionSignals, seeds: int) -> list[str]:
+    """Return the seeds: the best results of the search, and passages whose titles are named."""
+    named = sorted(signals.named, key=lambda p: (-signals.named[p], p))[:_NAMED_SEEDS]
+    return list(dict.fromkeys((*signals.order[:seeds], *named)))[: max(_MOST_FRONTIER, seeds)]
+
+
+def candidates_of(
+    database: Database,
+    corpus: str,
+    signals: QuestionSignals,
+    frontier: Sequence[str],
+    settings: TraversalSettings,
+    before: Mapping[str, float] | None,
+) -> Candidates:
+    """Return the candidates of one hop with their features: one call of the database."""
+    rows = database.read_packed(
+        "traverse/candidate_signals",
+        frontier=list(frontier),
+        others=list(signals.order[:_SEARCHED]),
+        corpus=corpus,
+        vector=signals.vector,
+        words=signals.words,
+        phrases=signals.phrases,
+        named=list(signals.named),
+        hits=dict(signals.lexical),
+        edges=list(settings.edges),
+        judged=max(_JUDGED, _JUDGED_EACH * max(settings.budget, settings.seeds)),
     )
-    return _LABELS[kind]
+    return candidates(signals, frontier, rows, before)
+
+
+def _seed(signals: QuestionSignals, passage: str, cosine: float = 0.0) -> Step:
+    """Return the step to a passage as a seed that no hop has scored."""
+    lists = {
+        "words": signals.lexical_rank,
+        "meaning": signals.cosine_rank,
+        "title": signals.named,
+    }
+    return Step(
+        passage,
+        "seed",
+        match=cosine + _LEXICAL_SHARE * signals.lexical.get(passage, 0.0),
+        reason=" + ".join(name for name, ranks in lists.items() if passage in ranks),
+        judged=0.0,
+    )
+
+
+def _path(
+    step: Step,
+    origin: tuple[int, int],
+    frontier: Sequence[str],
+    judged: Mapping[str, ReasoningPath],
+    paths: Mapping[str, ReasoningPath],
+    settings: TraversalSettings,
+) -> ReasoningPath:
+    """Return the path to a passage: over its best link, if the passage there is scored higher.
+
+    Otherwise its path of the previous hop, or itself as a seed. A passage that was reached over a
+    link only keeps that link.
+    """
+    place, kind = origin
+    parent = frontier[place] if place >= 0 else None
+    known = paths.get(step.passage)
+    before = judged.get(parent) if parent else None
+    if before is None and known is None and parent:
+        before = paths.get(parent)
+    if before and all(s.passage != step.passage for s in before.steps):
+        share = {NAMES: settings.outward, NAMED_BY: settings.inward}.get(kind, 0.0)
+        inherited = share * max(before.steps[-1].match, 0.0)
+        return before.then(replace(step, edge="", inherited=inherited))
+    if known and len(known.steps) > 1:
+        last = known.steps[-1]
+        again = replace(step, edge=last.edge, inherited=last.inherited, reason=last.reason)
+        return ReasoningPath((*known.steps[:-1], again))
+    return ReasoningPath((step,))
+
+
+def likelihood(score: float) -> float:
+    """Return a score (log odds) as a number from 0 to 1, in the same order."""
+    return 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
+
+
+def _reason(feature: str) -> str:
+    """Return what a signal says as a reason, nothing for one that is none."""
+    if feature in _REASON_OF:
+        return _REASON_OF[feature]
+    kinds = (kind for kind in _REASON_OF_LINKS if feature.startswith(kind))
+    return _REASON_OF_LINKS[next(kinds, "links")]
 
 
 @lru_cache(maxsize=2)
 def _load(model: str | None) -> Scorer:
-    from kgp_neo4j.models.trees import Scorer
-
     if model:
         return Scorer.load(Path(model).expanduser() / "scorer.json")
     shipped = resources.files("kgp_neo4j.models") / "learned" / "scorer.json"

@@ -42,8 +42,8 @@ def titled_line(title: str, text: str) -> str:
 
 def seq2seq_prompt(question: str, evidence: Sequence[str]) -> str:
     """Return the prompt of a seq2seq model (T5)."""
-    found = " ".join(evidence) or "none"
-    return f"Name the evidence needed next. Question: {_line(question)} Evidence: {found}"
+    known = " ".join(evidence) or "none"
+    return f"Name the evidence needed next. Question: {_line(question)} Evidence: {known}"
 
 
 def alpaca_prompt(question: str, evidence: Sequence[str]) -> str:
@@ -74,41 +74,28 @@ def fitted(
 ) -> str:
     """Return the prompt with as much of the latest evidence as fits; `length` is at most `limit`.
 
-    Whole sentences are left out, the oldest first; if the last one alone is too long, its first
-    words are. Raises ModelError where the question alone is too long.
+    Whole sentences are left out, the oldest first. Raises ModelError where the question alone is
+    too long.
     """
-
-    def kept(units: list[tuple[int, str]], first: int) -> str:
-        texts_by_place: dict[int, list[str]] = {}
-        for place, text in units[first:]:
-            texts_by_place.setdefault(place, []).append(text)
-        return prompt(question, [" ".join(texts) for texts in texts_by_place.values()])
-
-    def fits(text: str) -> bool:
-        return length(text) <= limit
-
-    whole = prompt(question, evidence)
-    if not evidence or fits(whole):
-        if not fits(whole):
-            raise ModelError(
-                f"the question has {length(whole)} tokens with its instruction; the model reads "
-                f"{limit}",
-                hint="Ask a shorter question.",
-            )
-        return whole
+    text = prompt(question, evidence)
+    if length(text) <= limit:
+        return text
     units = [
-        (place, text[part[0] : part[1]].strip())
-        for place, text in enumerate(evidence)
-        for part in sentences(text)
+        (place, passage[start:end].strip())
+        for place, passage in enumerate(evidence)
+        for start, end in sentences(passage)
     ]
-    if units and not fits(kept(units, len(units) - 1)):
-        place, last = units[-1]
-        units = [(place, word) for word in last.split()]
-    low, high = 0, len(units)  # too long with `low` units left out, not with `high`
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(kept(units, middle)) else (middle, high)
-    return kept(units, high) if high < len(units) else fitted(prompt, question, [], length, limit)
+    for first in range(1, len(units) + 1):
+        by_place: dict[int, list[str]] = {}
+        for place, sentence in units[first:]:
+            by_place.setdefault(place, []).append(sentence)
+        text = prompt(question, [" ".join(texts) for texts in by_place.values()])
+        if length(text) <= limit:
+            return text
+    raise ModelError(
+        f"the question has {length(text)} tokens with its instruction; the model reads {limit}",
+        hint="Ask a shorter question.",
+    )
 
 
 def _line(text: str) -> str:

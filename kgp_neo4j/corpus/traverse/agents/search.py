@@ -1,4 +1,4 @@
-"""Agents without a model: they rank neighbours at random, by the question's words or embedding."""
+"""Agents that write no text: neighbours ranked by the question, an MDR encoder, or at random."""
 
 from __future__ import annotations
 
@@ -6,44 +6,28 @@ from collections.abc import Mapping, Sequence
 
 from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
 from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.mdr import MdrEncoder
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
 
-__all__ = ["KnnAgent", "RandomAgent", "TfidfAgent"]
+__all__ = ["KnnAgent", "MdrAgent", "RandomAgent", "TfidfAgent"]
 
 
 class TfidfAgent(NextEvidenceAgent):
-    """Ranks neighbours by the question's words; needs no model."""
+    """Ranks neighbours by the question's words; needs no model.
+
+    With an encoder, which the agents built upon this one may have, its vector is compared too.
+    """
 
     name = "tfidf"
 
-    def begin(self, question: str) -> NextEvidence:
-        """Return the question's words."""
-        return NextEvidence(text=question)
-
-    def next_evidence(
-        self,
-        question: str,
-        paths: Sequence[ReasoningPath],
-        passages: Mapping[str, Passage],
-    ) -> list[NextEvidence]:
-        """Return the question's words for every path."""
-        return [NextEvidence(text=question)] * len(paths)
-
-
-class KnnAgent(NextEvidenceAgent):
-    """Ranks neighbours by their similarity to the question's embedding."""
-
-    name = "knn"
-
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder | None = None) -> None:
         self._encoder = encoder
         self._last: tuple[str, NextEvidence] | None = None
 
     def begin(self, question: str) -> NextEvidence:
-        """Return the question and its vector (encoded once a question)."""
+        """Return the question, and its vector where there is an encoder (encoded once)."""
         if self._last is None or self._last[0] != question:
-            vector = [float(x) for x in self._encoder.encode([question])[0]]
-            self._last = (question, NextEvidence(text=question, vector=vector))
+            self._last = (question, self.evidence_of([question])[0])
         return self._last[1]
 
     def next_evidence(
@@ -52,11 +36,27 @@ class KnnAgent(NextEvidenceAgent):
         paths: Sequence[ReasoningPath],
         passages: Mapping[str, Passage],
     ) -> list[NextEvidence]:
-        """Return the question's vector for every path."""
+        """Return the question for every path."""
         return [self.begin(question)] * len(paths)
 
+    def evidence_of(self, texts: Sequence[str]) -> list[NextEvidence]:
+        """Return texts as evidence, with their vectors where there is an encoder."""
+        if self._encoder is None:
+            return [NextEvidence(text=text) for text in texts]
+        vectors = self._encoder.encode(texts).tolist()
+        return [NextEvidence(text, vector) for text, vector in zip(texts, vectors, strict=True)]
 
-class RandomAgent(NextEvidenceAgent):
+
+class KnnAgent(TfidfAgent):
+    """Ranks neighbours by their similarity to the question's embedding."""
+
+    name = "knn"
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__(encoder)
+
+
+class RandomAgent(TfidfAgent):
     """Ranks neighbours at random: the paper's baseline.
 
     Its seeds are those of the other agents, so that only the choice of neighbours differs. The
@@ -65,13 +65,9 @@ class RandomAgent(NextEvidenceAgent):
 
     name = "random"
 
-    def __init__(self, searcher: TfidfAgent | KnnAgent, seed: int = 0) -> None:
-        self._searcher = searcher
+    def __init__(self, encoder: Encoder | None, seed: int = 0) -> None:
+        super().__init__(encoder)
         self._seed = seed
-
-    def begin(self, question: str) -> NextEvidence:
-        """Return the question, the query of the seed search."""
-        return self._searcher.begin(question)
 
     def next_evidence(
         self,
@@ -81,3 +77,32 @@ class RandomAgent(NextEvidenceAgent):
     ) -> list[NextEvidence]:
         """Return a random order for every path."""
         return [NextEvidence(draw=f"{self._seed} {question}")] * len(paths)
+
+
+class MdrAgent(TfidfAgent):
+    """Predicts the next passage with an MDR encoder, from the question and the path so far.
+
+    The query vector of each path is compared with the neighbours' MDR embeddings (KGP, Table 2;
+    Xiong et al., ICLR 2021). Its seeds are those of the other agents.
+    """
+
+    name = "mdr"
+    reads_passages = True
+
+    def __init__(self, encoder: Encoder | None, mdr: MdrEncoder) -> None:
+        super().__init__(encoder)
+        self._mdr = mdr
+
+    def next_evidence(
+        self,
+        question: str,
+        paths: Sequence[ReasoningPath],
+        passages: Mapping[str, Passage],
+    ) -> list[NextEvidence]:
+        """Return the query vector of every path; all are encoded in one batch."""
+        queries = []
+        for path in paths:
+            visited = [passages[s.passage] for s in path.steps if s.passage in passages]
+            queries.append((question, [(passage.heading, passage.text) for passage in visited]))
+        vectors = self._mdr.encode_queries(queries).tolist()
+        return [NextEvidence(question, vector, space="mdr") for vector in vectors]

@@ -1,0 +1,98 @@
+"""Reasoning paths: the seeds where they begin, the edges and passages that they visit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from kgp_neo4j.environment.job import tell
+from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
+
+__all__ = ["find_seeds", "read_passages", "seed_steps", "tell_hop", "with_edges"]
+
+
+def find_seeds(
+    database: Database, corpus: str, begin: NextEvidence, limit: int, *, named: float
+) -> list[Step]:
+    """Return the seeds of a question, best first, as the first steps of reasoning paths.
+
+    Full text, the vector where the agent gives one, and titles named in the question are fused by
+    reciprocal rank; `named` is added to the score of a seed with a named title (0 ignores titles).
+    """
+    rows = database.read(
+        "traverse/hybrid_seeds",
+        question=begin.text,
+        vector=list(begin.vector or ()),
+        corpus=corpus,
+        limit=limit,
+        named=named,
+    )
+    return seed_steps(rows)
+
+
+def seed_steps(rows: Iterable[Row], reason: str = "") -> list[Step]:
+    """Return the passages of rows (passage, score, and reason unless it is given) as first steps.
+
+    A passage deleted since the search has no properties any longer, and is left out.
+    """
+    return [
+        Step(row["passage"]["id"], "seed", row["score"], reason=reason or row["reason"])
+        for row in rows
+        if "id" in row["passage"]
+    ]
+
+
+def with_edges(
+    database: Database, paths: Sequence[ReasoningPath], edges: Sequence[str]
+) -> list[ReasoningPath]:
+    """Return the paths with the edge and the reason of each step, by one call of the database."""
+    pairs = {(a.passage, b.passage) for path in paths for a, b in pairwise(path.steps)}
+    if not pairs:
+        return list(paths)
+    rows = database.read_packed(
+        "traverse/path_edges", pairs=[list(pair) for pair in sorted(pairs)], edges=list(edges)
+    )
+    known = {(row["source"], row["target"]): (row["edge"], row["reason"]) for row in rows}
+    complete = []
+    for path in paths:
+        steps = [path.steps[0]]
+        for before, step in pairwise(path.steps):
+            edge, reason = known.get((before.passage, step.passage), ("MENTIONS", ""))
+            steps.append(replace(step, edge=edge, reason=reason))
+        complete.append(ReasoningPath(tuple(steps)))
+    return complete
+
+
+def read_passages(
+    database: Database, ids: Iterable[str], corpus: str | None = None
+) -> dict[str, Passage]:
+    """Return the passages with these ids, by id; deleted ones are left out.
+
+    Ids from outside need `corpus`, so that they give no passage of another one.
+    """
+    rows = database.read_packed("inspect/passages", ids=list(dict.fromkeys(ids)), corpus=corpus)
+    return {row["id"]: Passage(**row | {"columns": tuple(row["columns"])}) for row in rows}
+
+
+def tell_hop(hop: int, paths: Iterable[ReasoningPath]) -> None:
+    """Tell who waits for the answer which passages a hop has reached (0: the seeds).
+
+    Each comes with the passage before it and its score. Raises StoppedError where nobody waits any
+    longer.
+    """
+    tell(
+        "hop",
+        lambda: {
+            "hop": hop,
+            "reached": [
+                {
+                    "passage": path.last,
+                    "before": path.steps[-2].passage if len(path.steps) > 1 else None,
+                    "score": round(path.steps[-1].score, 4),
+                }
+                for path in paths
+            ],
+        },
+    )
