@@ -41,9 +41,9 @@ __all__ = ["CHINESE_ENCODER", "DEFAULT_ENCODER", "Encoder", "embed", "load_encod
 
 #: Texts that are encoded between two updates of a progress bar.
 _CHUNK = 256
-#: Short texts whose vectors are remembered at most: words and names of relations come again.
-_MOST_KEPT = 20_000
-_kept: dict[tuple[str, str], NDArray[np.float32]] = {}
+#: Short texts whose vectors are cached at most: words and names of relations come again.
+_CACHE_SIZE = 20_000
+_cache: dict[tuple[str, str], NDArray[np.float32]] = {}
 
 
 class _Transformer(Protocol):
@@ -89,20 +89,20 @@ class Encoder:
 
 def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
     """Return the vectors of short texts, (texts, dimension); those seen before are remembered."""
-    known = {text: _kept.get((encoder.name, text)) for text in texts}
-    new = [text for text, vector in known.items() if vector is None]
-    if len(_kept) + len(new) > _MOST_KEPT:
-        _kept.clear()
+    new = [text for text in dict.fromkeys(texts) if (encoder.name, text) not in _cache]
+    if len(_cache) + len(new) > _CACHE_SIZE:
+        _cache.clear()
+        new = list(dict.fromkeys(texts))
     for text, vector in zip(new, encoder.encode(new) if new else (), strict=True):
-        known[text] = _kept[encoder.name, text] = vector
-    vectors = [vector for vector in (known[text] for text in texts) if vector is not None]
+        _cache[encoder.name, text] = vector
+    vectors = [_cache[encoder.name, text] for text in texts]
     return np.stack(vectors) if vectors else np.zeros((0, encoder.dimension), np.float32)
 
 
 @lru_cache(maxsize=3)
 def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
     """Load an encoder: the offline ones for English (default) and Chinese, a folder, a
-    sentence-transformers name, or one that `kgp-neo4j train mdr` made, as the one that comes along.
+    sentence-transformers name, or one that `kgp-neo4j train mdr` made, as the bundled one.
 
     The offline ones and folders exported to ONNX or OpenVINO run in the light engine; others need
     torch, which also runs all but the Chinese one where there is a GPU for it. Raises EncoderError

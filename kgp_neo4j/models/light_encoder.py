@@ -30,6 +30,13 @@ _BATCH = 16
 _STEP = 8
 #: Where sentence-transformers and optimum write their exports, in the order of preference.
 _NETWORKS = ("openvino/openvino_model.xml", "openvino_model.xml", "onnx/model.onnx", "model.onnx")
+#: The modes of pooling that this engine supports, by their names in newer and older folders.
+_POOLING: dict[str, Literal["mean", "cls"]] = {
+    "mean": "mean",
+    "cls": "cls",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_cls_token": "cls",
+}
 #: Steps of a sentence-transformers model that this engine supports.
 _STEPS = ("Transformer", "Pooling", "Normalize")
 #: Tokens at most, where a folder sets no limit; also the value for "no limit".
@@ -74,19 +81,13 @@ def exported_files(folder: Path) -> EncoderFiles | None:
         )
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return None
-    mode = pooling.get("pooling_mode") or [
-        name.removeprefix("pooling_mode_")
-        for name, chosen in pooling.items()
-        if name.startswith("pooling_mode_") and chosen
-    ]
-    kind = {"mean": "mean", "mean_tokens": "mean", "cls": "cls", "cls_token": "cls"}.get(
-        mode if isinstance(mode, str) else "".join(mode) or "mean"
-    )
-    if kind is None or not set(steps) <= set(_STEPS):
+    modes = {pooling["pooling_mode"]} if "pooling_mode" in pooling else set()
+    modes |= {m for m, chosen in pooling.items() if m.startswith("pooling_mode_") and chosen}
+    if not set(steps) <= set(_STEPS) or not modes <= set(_POOLING) or len(modes) > 1:
         return None
+    kind = _POOLING[modes.pop()] if modes else "mean"
     longest = next((int(n) for n in limits if n and int(n) < _NO_LIMIT), _LONGEST)
-    made: Literal["mean", "cls"] = "cls" if kind == "cls" else "mean"
-    return EncoderFiles(network, folder / "tokenizer.json", longest, made)
+    return EncoderFiles(network, folder / "tokenizer.json", longest, kind)
 
 
 def _read(path: Path, missing: Any) -> Any:

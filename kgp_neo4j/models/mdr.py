@@ -50,25 +50,24 @@ class QueryForm:
         """
         questions = self._cut([question for question, _ in queries], self.lengths.question)
         # The last of the special tokens that the model puts around a text.
-        marks = self.tokenizer.encode("").ids
-        separator = self.tokenizer.id_to_token(marks[-1]) if marks else "\n"
-        made = []
+        special = self.tokenizer.encode("").ids
+        separator = self.tokenizer.id_to_token(special[-1]) if special else "\n"
+        inputs = []
         for question, (_, before) in zip(questions, queries, strict=True):
             # Each passage has a separator.
             room = self.lengths.query - self.lengths.question - _ENDS - len(before)
             share = max(room // max(len(before), 1), 1)
             texts = self._cut([passage_text(*p) for p in before], share)
-            made.append(f" {separator} ".join([question, *texts]))
-        return made
+            inputs.append(f" {separator} ".join([question, *texts]))
+        return inputs
 
     def _cut(self, texts: Sequence[str], tokens: int) -> list[str]:
-        made = []
-        for text, read in zip(
-            texts, self.tokenizer.encode_batch(list(texts), add_special_tokens=False), strict=True
-        ):
-            spans = read.offsets[:tokens]
-            made.append(text[: spans[-1][1]] if spans else "")
-        return made
+        encodings = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        ends = [[end for _, end in encoding.offsets[:tokens]] for encoding in encodings]
+        return [
+            text[: offsets[-1]] if offsets else ""
+            for text, offsets in zip(texts, ends, strict=True)
+        ]
 
 
 class MdrEncoder:
@@ -102,7 +101,7 @@ class MdrEncoder:
 
 
 def load_mdr(folder: str = DEFAULT_MDR) -> MdrEncoder:
-    """Load the MDR encoder that comes along, or one that `kgp-neo4j train mdr` wrote to a folder.
+    """Load the bundled MDR encoder, or one that `kgp-neo4j train mdr` wrote to a folder.
 
     Raises EncoderError where the folder does not exist, is of another kind, or was damaged.
     """

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ __all__ = [
 ]
 
 MDR_FILE = "kgp-mdr.json"
-#: The name of the MDR encoder that comes along, and its folder.
+#: The name of the bundled MDR encoder, and its folder.
 DEFAULT_MDR = "mdr-MiniLM-L6"
 DEFAULT_FOLDER = Path(__file__).with_name("mdr_adapter")
 #: The whole encoder as exported for the light engine; an adapter of the default encoder needs none.
@@ -68,30 +67,30 @@ class MdrFolder:
         return self.lora_rank > 0 and self.encoder == DEFAULT_ENCODER
 
 
-def adapted_files(folder: Path, made: MdrFolder) -> EncoderFiles:
+def adapted_files(folder: Path, described: MdrFolder) -> EncoderFiles:
     """Return the files of the default encoder with the adapter of a folder put into it.
 
     Raises EncoderError where the adapter does not fit.
     """
-    weights = weights_folder(folder, made.lora_rank) / _ADAPTER_WEIGHTS
+    weights = weights_folder(folder, described.lora_rank) / _ADAPTER_WEIGHTS
 
     def change(model: Any) -> Any:
         from safetensors.numpy import load_file
 
-        kept = load_file(weights)
+        arrays = load_file(weights)
         layers = Weights(model)
         settings = json.loads((weights.parent / "adapter_config.json").read_text("utf-8"))
-        scale = np.float32(settings["lora_alpha"] / made.lora_rank)
-        for name, first in kept.items():
-            path, found, _ = name.removeprefix("base_model.model.encoder.").partition(".lora_A.")
-            if found and path.startswith("layer."):
-                second = kept[name.replace(".lora_A.", ".lora_B.")].astype(np.float32)
+        scale = np.float32(settings["lora_alpha"] / described.lora_rank)
+        for name, first in arrays.items():
+            path, is_first, _ = name.removeprefix("base_model.model.encoder.").partition(".lora_A.")
+            if is_first and path.startswith("layer."):
+                second = arrays[name.replace(".lora_A.", ".lora_B.")].astype(np.float32)
                 whole = second @ first.astype(np.float32) * scale
                 layers.add_to_matrix(f"{path}.weight", whole)
         return model
 
-    network = derived_network(f"mdr-{made.sha256[:12]}", change)
-    longest = max(made.lengths.query, made.lengths.passage)
+    network = derived_network(f"mdr-{described.sha256[:12]}", change)
+    longest = max(described.lengths.query, described.lengths.passage)
     return EncoderFiles(network, tokenizer_file(), longest)
 
 
@@ -100,13 +99,10 @@ def weights_folder(folder: Path, lora_rank: int) -> Path:
     return folder / (_ADAPTER if lora_rank else _MODEL)
 
 
-def write_mdr_folder(folder: Path, made: MdrFolder) -> None:
+def write_mdr_folder(folder: Path, described: MdrFolder) -> None:
     """Write `kgp-mdr.json` beside existing weights; a folder without it is unfinished."""
-    text = json.dumps(
-        dataclasses.asdict(dataclasses.replace(made, sha256=_sum(folder, made.lora_rank))),
-        indent=2,
-        ensure_ascii=False,
-    )
+    complete = replace(described, sha256=_sum(folder, described.lora_rank))
+    text = json.dumps(asdict(complete), indent=2, ensure_ascii=False)
     part = folder / f"{MDR_FILE}.part"
     part.write_text(text + "\n", encoding="utf-8")
     part.replace(folder / MDR_FILE)
@@ -117,7 +113,7 @@ def read_mdr_folder(folder: Path) -> MdrFolder:
     where = str(folder / MDR_FILE)
     try:
         value = json.loads((folder / MDR_FILE).read_text(encoding="utf-8"))
-        made = MdrFolder(
+        described = MdrFolder(
             encoder=str(value["encoder"]),
             lora_rank=int(value["lora_rank"]),
             lengths=Lengths(**{name: int(n) for name, n in value["lengths"].items()}),
@@ -126,25 +122,24 @@ def read_mdr_folder(folder: Path) -> MdrFolder:
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise EncoderError(f"cannot be read ({error!r})", where=where, hint=_HINT) from error
-    if _sum(folder, made.lora_rank) != made.sha256:
+    if _sum(folder, described.lora_rank) != described.sha256:
         raise EncoderError("the weights are not those it was saved with", where=where, hint=_HINT)
-    return made
+    return described
 
 
 def _sum(folder: Path, lora_rank: int) -> str:
     """Return the SHA-256 of the weights: those for torch, then those for the light engine."""
     name = _ADAPTER_WEIGHTS if lora_rank else "model.safetensors"
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     files = [weights_folder(folder, lora_rank) / name, folder / EXPORTED.with_suffix(".bin")]
     if lora_rank and not files[1].exists():
         files.pop()
-    for path in files:
-        try:
+    try:
+        for path in files:
             with path.open("rb") as file:
-                while block := file.read(1 << 20):
-                    made.update(block)
-        except OSError as error:
-            raise EncoderError(
-                f"the weights cannot be read ({error.strerror})", where=str(path), hint=_HINT
-            ) from error
-    return made.hexdigest()
+                hashlib.file_digest(file, lambda: digest)  # continues the digest
+    except OSError as error:
+        raise EncoderError(
+            f"the weights cannot be read ({error.strerror})", where=str(folder), hint=_HINT
+        ) from error
+    return digest.hexdigest()

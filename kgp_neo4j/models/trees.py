@@ -93,8 +93,8 @@ class Trees:
         """Return the value that each feature added to each row's score: (rows, features) (Saabas
         2014).
         """
-        made = [self._shares[self._numbers, leaves].sum(axis=0) for leaves in self._leaves(rows)]
-        return np.stack(made) if made else np.zeros((0, len(self.features)), np.float32)
+        shares = [self._shares[self._numbers, leaves].sum(axis=0) for leaves in self._leaves(rows)]
+        return np.stack(shares) if shares else np.zeros((0, len(self.features)), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +112,13 @@ class Scorer:
     def load(cls, path: Path) -> Scorer:
         """Read a scorer from its JSON file; raises ModelError where the file is no scorer."""
         try:
-            made = json.loads(path.read_text(encoding="utf-8"))
-            features = made["features"]
-            return cls(
-                Trees(features, made["first"]), Trees(features, made["later"]), made["description"]
-            )
-        except OSError as error:
+            value = json.loads(path.read_text(encoding="utf-8"))
+            first, later = (Trees(value["features"], value[hop]) for hop in ("first", "later"))
+            return cls(first, later, value["description"])
+        except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            fault = "cannot be read" if isinstance(error, OSError) else f"is none ({error!r})"
             raise ModelError(
-                "the scorer cannot be read",
-                where=str(path),
-                hint="Give a folder that `kgp-neo4j train scorer` made.",
-            ) from error
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            raise ModelError(
-                f"this is no scorer ({error!r})",
+                f"the scorer {fault}",
                 where=str(path),
                 hint="Give a folder that `kgp-neo4j train scorer` made.",
             ) from error

@@ -5,12 +5,12 @@ A claim that the passages do not support stays in the answer, with a mark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import combinations
-from typing import Any
+from itertools import chain, combinations
+from typing import TYPE_CHECKING
 
 import regex
 
@@ -20,6 +20,10 @@ from kgp_neo4j.corpus.tables.questions.question_words import NUMBERS, ORDINALS
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.words import content_words, stem, words
 from kgp_neo4j.types.corpus import Passage, Statement
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["MARK", "Evidence", "Support", "check", "denies", "marked"]
 
@@ -102,7 +106,6 @@ class Evidence:
         self.passages = passages
         self.question = question
         self._encoder = encoder
-        self._titles = [_compared(p.heading) for p in passages]
         self._sentences = [
             [
                 _compared(p.text[a:b])
@@ -111,61 +114,50 @@ class Evidence:
             ]
             for p in passages
         ]
-        self._vectors: dict[int, Any] = {}
-        self._claims: dict[str, Any] = {}
+        self._titles = [_compared(p.heading).forms for p in passages]
+        #: What a claim may say of each passage.
+        self._forms = [
+            title.union(*(sentence.forms for sentence in read))
+            for title, read in zip(self._titles, self._sentences, strict=True)
+        ]
+        self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def sharing(self, claim: str, most: int) -> list[int]:
         """Return the places of the passages that share most with a claim, best first."""
         wanted = _compared(claim)
-        scored = [(self._shared(wanted, at), -at) for at in range(len(self.passages))]
+        scored = []
+        for at, forms in enumerate(self._forms):
+            rare = 2 * len((wanted.names | wanted.numbers) & forms)
+            scored.append((rare + len(wanted.words & forms), -at))
         return [-at for score, at in sorted(scored, reverse=True)[:most] if score > 0]
-
-    def _shared(self, wanted: _Text, at: int) -> float:
-        known = self._titles[at].forms.union(*(s.forms for s in self._sentences[at]))
-        rare = 2 * len(wanted.names & known) + 2 * len(wanted.numbers & known)
-        return rare + len(wanted.words & known)
 
     def support(self, claim: str, places: Sequence[int]) -> Support:
         """Return how well the passages at these places together support a sentence."""
         wanted = _compared(claim)
         if not wanted.all:
             return Support(0.0, "it says nothing that could be compared")
-        chosen = [(at, s) for at in places for s in self._best(wanted, at)]
+        nearest = [sentence for at in places for sentence in self._nearest(wanted, at)]
         known = frozenset[str]().union(
-            *(self._titles[at].forms for at in places), *(s.forms for _, s in chosen)
+            *(self._titles[at] for at in places), *(sentence.forms for sentence in nearest)
         )
-        missing = sorted(name for name in wanted.names if not {name, _key(name)} & known)
-        missing += sorted(wanted.numbers - known)
-        met = len(wanted.all) - len(missing) - len(wanted.words - known)
-        share = met / len(wanted.all)
-        meaning = self._meaning(claim, places)
-        score = (
-            share if meaning is None else (1 - _MEANING_WEIGHT) * share + _MEANING_WEIGHT * meaning
-        )
+        missing = [*sorted(_missing_names(wanted, known)), *sorted(wanted.numbers - known)]
+        shared = len(wanted.all) - len(missing) - len(wanted.words - known)
+        score, threshold = shared / len(wanted.all), _WORDS_THRESHOLD
+        if self._encoder is not None:
+            meaning = self._meaning(claim, places, self._encoder)
+            score = (1 - _MEANING_WEIGHT) * score + _MEANING_WEIGHT * meaning
+            threshold = _THRESHOLD
         score = max(0.0, min(1.0, score))
         if missing:
             return Support(score, f"not in them: {', '.join(missing[:5])}")
-        if not self._negation_agrees(wanted, [s for _, s in chosen]):
+        if not _negation_agrees(wanted, nearest):
             return Support(score, "one denies what the other says")
-        if other := self._replaced_word(wanted, [s for _, s in chosen], known):
-            return Support(score, other)
-        if score < (_WORDS_THRESHOLD if meaning is None else _THRESHOLD):
+        if note := _replaced_word(wanted, nearest, known):
+            return Support(score, note)
+        if score < threshold:
             return Support(score, "they say too little of it")
         unsaid = _unsaid(wanted, known)
         return Support(score, f"they say nothing of “{unsaid}”" if unsaid else "")
-
-    def _best(self, wanted: _Text, at: int) -> list[_Text]:
-        """Return the sentences of a passage that share most with a claim."""
-        rated = sorted((-len(wanted.all & s.forms), n) for n, s in enumerate(self._sentences[at]))[
-            :_MOST_COMPARED
-        ]
-        return [self._sentences[at][n] for shared, n in rated if shared < 0]
-
-    def embed(self, claims: Sequence[str]) -> None:
-        """Embed claims in one batch, to be checked one by one later."""
-        new = list(dict.fromkeys(c for c in claims if c not in self._claims))
-        if self._encoder is not None and new:
-            self._claims |= zip(new, self._encoder.encode(new), strict=True)
 
     def holds(self, answer: str, at: int) -> bool:
         """Return whether a short answer occurs in a passage or its title.
@@ -173,75 +165,77 @@ class Evidence:
         Names and numbers are searched one by one; an answer with other words must occur literally
         or be supported as a sentence, since "liked ponies" may come from "did not like ponies".
         """
-        wanted = _compared(answer)
-        known = self._titles[at].forms.union(*(s.forms for s in self._sentences[at]))
-        text = f" {_run(self.passages[at].heading)} \n {_run(self.passages[at].text)} "
-        if (short := _run(answer)) and f" {short} " in text:
+        wanted, known, passage = _compared(answer), self._forms[at], self.passages[at]
+        text = f" {_word_run(passage.heading)} \n {_word_run(passage.text)} "
+        if (short := _word_run(answer)) and f" {short} " in text:
             return True
         # Function words alone ("Who") must occur literally.
-        if not wanted.all or wanted.numbers - known:
-            return False
-        if any(not {name, _key(name)} & known for name in wanted.names):
+        if not wanted.all or wanted.numbers - known or _missing_names(wanted, known):
             return False
         return not wanted.words or self.support(answer, [at]).carried
 
-    def _meaning(self, claim: str, places: Sequence[int]) -> float | None:
-        """Return the best cosine of a claim with a titled sentence, None without an encoder."""
-        if self._encoder is None:
-            return None
-        self._encode(places)
-        self.embed([claim])
-        vector = self._claims[claim]
-        found = [float((self._vectors[at] @ vector).max()) for at in places if at in self._vectors]
-        return max(found, default=0.0)
+    def embed(self, texts: Sequence[str]) -> None:
+        """Embed texts in one batch, to be compared later."""
+        new = list(dict.fromkeys(text for text in texts if text not in self._vectors))
+        if self._encoder is not None and new:
+            self._vectors |= zip(new, self._encoder.encode(new), strict=True)
 
-    def _encode(self, places: Sequence[int]) -> None:
-        new = [at for at in places if at not in self._vectors and self._sentences[at]]
+    def _nearest(self, wanted: _Text, at: int) -> list[_Text]:
+        """Return the sentences of a passage that share most with a claim."""
+        read = self._sentences[at]
+        ranked = sorted((-len(wanted.all & sentence.forms), n) for n, sentence in enumerate(read))
+        return [read[n] for shared, n in ranked[:_MOST_COMPARED] if shared < 0]
+
+    def _meaning(self, claim: str, places: Sequence[int], encoder: Encoder) -> float:
+        """Return the best cosine of a claim with a titled sentence."""
         texts = [
-            f"{self.passages[at].heading}: {s.text}" for at in new for s in self._sentences[at]
+            f"{self.passages[at].heading}: {sentence.text}"
+            for at in places
+            for sentence in self._sentences[at]
         ]
-        if not texts or self._encoder is None:
-            return
-        vectors = self._encoder.encode(texts)
-        start = 0
-        for at in new:
-            end = start + len(self._sentences[at])
-            self._vectors[at] = vectors[start:end]
-            start = end
+        self.embed([claim])
+        self.embed(texts)
+        vector = self._vectors[claim]
+        return max((float(self._vectors[text] @ vector) for text in texts), default=0.0)
 
-    def _replaced_word(self, wanted: _Text, found: Sequence[_Text], known: frozenset[str]) -> str:
-        """Return a note where a claim repeats a sentence except for one word, else nothing."""
-        if not wanted.words - known:
-            return ""
-        claim_words = [word.casefold() for word in words(wanted.text)]
-        for sentence in found:
-            sentence_words = [word.casefold() for word in words(sentence.text)]
-            steps = SequenceMatcher(None, claim_words, sentence_words, autojunk=False).get_opcodes()
-            for before, step, after in zip(steps, steps[1:], steps[2:], strict=False):
-                kind, a, b, c, d = step
-                if kind != "replace" or b - a != 1 or d - c != 1:
-                    continue
-                # Two equal words on one side of it and one on the other.
-                same = before[2] - before[1], after[2] - after[1]
-                new = claim_words[a] not in known and _key(claim_words[a]) not in known
-                if new and min(same) >= 1 and sum(same) >= 3:
-                    return f"they say “{sentence_words[c]}”, not “{claim_words[a]}”"
+
+def _missing_names(wanted: _Text, known: frozenset[str]) -> set[str]:
+    return {name for name in wanted.names if not {name, _key(name)} & known}
+
+
+def _replaced_word(wanted: _Text, nearest: Sequence[_Text], known: frozenset[str]) -> str:
+    """Return a note where a claim repeats a sentence except for one word, else nothing."""
+    if not wanted.words - known:
         return ""
+    claim_words = [word.casefold() for word in words(wanted.text)]
+    for sentence in nearest:
+        sentence_words = [word.casefold() for word in words(sentence.text)]
+        steps = SequenceMatcher(None, claim_words, sentence_words, autojunk=False).get_opcodes()
+        for before, step, after in zip(steps, steps[1:], steps[2:], strict=False):
+            kind, a, b, c, d = step
+            if kind != "replace" or b - a != 1 or d - c != 1:
+                continue
+            # Two equal words on one side of it and one on the other.
+            same = before[2] - before[1], after[2] - after[1]
+            new = claim_words[a] not in known and _key(claim_words[a]) not in known
+            if new and min(same) >= 1 and sum(same) >= 3:
+                return f"they say “{sentence_words[c]}”, not “{claim_words[a]}”"
+    return ""
 
-    def _negation_agrees(self, wanted: _Text, found: Sequence[_Text]) -> bool:
-        """Return whether the most similar clause to each of a claim's has a negation if it has."""
-        there = [(clause.forms, no) for s in found for clause, no in _clauses(s.text) if clause.all]
-        for clause, no in _clauses(wanted.text):
-            # Shared words count before shared names.
-            shared = [
-                ((len(clause.words & forms), len(clause.all & forms)), other)
-                for forms, other in there
-            ]
-            most = max((number for number, _ in shared), default=(0, 0))
-            agree = any(other is no for number, other in shared if number == most)
-            if not agree and (most[1] or no):
-                return False
-        return True
+
+def _negation_agrees(wanted: _Text, nearest: Sequence[_Text]) -> bool:
+    """Return whether the most similar clause to each of a claim's has a negation if it has."""
+    read = [(clause.forms, no) for s in nearest for clause, no in _clauses(s.text) if clause.all]
+    for clause, no in _clauses(wanted.text):
+        # Shared words count before shared names.
+        shared = [
+            ((len(clause.words & forms), len(clause.all & forms)), other) for forms, other in read
+        ]
+        most = max((number for number, _ in shared), default=(0, 0))
+        agree = any(other is no for number, other in shared if number == most)
+        if not agree and (most[1] or no):
+            return False
+    return True
 
 
 def _unsaid(wanted: _Text, known: frozenset[str]) -> str:
@@ -253,7 +247,7 @@ def _unsaid(wanted: _Text, known: frozenset[str]) -> str:
     return ""
 
 
-def _run(text: str) -> str:
+def _word_run(text: str) -> str:
     """Return the words of a text in lower case, joined by spaces."""
     return " ".join(words(text)).casefold()
 
@@ -289,8 +283,7 @@ def _compared(text: str) -> _Text:
             names.add(low)
         else:
             plain.add(_key(low))
-    kept = (frozenset(x - {""}) for x in (names, numbers, plain, forms))
-    return _Text(text, *kept)
+    return _Text(text, *(frozenset(x - {""}) for x in (names, numbers, plain, forms)))
 
 
 def _number(word: str) -> str | None:
@@ -346,107 +339,88 @@ def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
 
 
 def _sentence(claim: Claim, evidence: Evidence) -> Statement:
-    cited, missing = _places(claim, evidence)
-    foreign = f"there is no passage {_bracketed(missing)}" if missing else ""
+    cited, foreign = _places(claim, evidence)
     own = evidence.support(claim.text, cited) if cited else Support(0.0, "it cites nothing")
     if cited and own.carried:
-        return _carried_statement(claim, cited, own, foreign, evidence)
-    for places in _others(claim, cited, evidence):
-        found = evidence.support(claim.text, places)
-        if found.carried:
-            return _carried_statement(
-                claim, places, found, _citation_note(cited, places, foreign), evidence
-            )
-    if cited:
-        summary = (
-            f"{_bracketed(n + 1 for n in cited)} {'do' if len(cited) > 1 else 'does'} not carry it"
-        )
-        note = f"{summary}: {own.against}"
-    else:
-        note = "no passage carries it" if missing else "it cites nothing, and no passage carries it"
-    return Statement(
-        claim.text,
-        _ids(cited, evidence),
-        False,
-        own.score,
-        "; ".join(filter(None, (foreign, note))),
-    )
-
-
-def _others(claim: Claim, cited: Sequence[int], evidence: Evidence) -> Iterator[tuple[int, ...]]:
-    """Yield passages that may support a claim: added to those cited, alone, and in pairs."""
+        return _statement(claim, cited, own, foreign, evidence)
+    # Others are added to those cited, then tried alone, and in pairs.
     near = [at for at in evidence.sharing(claim.text, _TRIED) if at not in cited]
+    added = [(*cited, at) for at in near] if cited else []
+    for places in chain(added, ((at,) for at in near), combinations(near, 2)):
+        support = evidence.support(claim.text, places)
+        if support.carried:
+            note = _citation_note(cited, places, foreign)
+            return _statement(claim, places, support, note, evidence)
     if cited:
-        yield from ((*cited, at) for at in near)
-    yield from ((at,) for at in near)
-    yield from combinations(near, 2)
-
-
-def _citation_note(cited: Sequence[int], places: Sequence[int], foreign: str) -> str:
-    new = _bracketed(at + 1 for at in places if at not in cited)
-    if not cited:
-        return "; ".join(filter(None, (foreign, f"cited nothing that is there; it is in {new}")))
-    old = _bracketed(at + 1 for at in cited)
-    if set(cited) <= set(places):
-        note = f"cited {old} alone; {new} is needed too"
+        do = "do" if len(cited) > 1 else "does"
+        note = f"{_bracketed(cited)} {do} not carry it: {own.against}"
     else:
-        note = f"cited {old}, which does not carry it; {new} does"
-    return "; ".join(filter(None, (foreign, note)))
+        note = f"{'' if foreign else 'it cites nothing, and '}no passage carries it"
+    return _statement(claim, cited, Support(own.score, note), _joined(foreign, note), evidence)
 
 
 def _short(claim: Claim, reasons: Sequence[Statement], evidence: Evidence) -> Statement:
-    cited, missing = _places(claim, evidence)
-    foreign = f"there is no passage {_bracketed(missing)}" if missing else ""
-    ids = _ids(cited, evidence)
+    cited, foreign = _places(claim, evidence)
     supported = [reason for reason in reasons if reason.carried]
     behind = tuple(dict.fromkeys(p for reason in supported for p in reason.passages))
-
+    places = {passage.id: at for at, passage in enumerate(evidence.passages)}
     text = claim.text.casefold().strip(" .!")
     if denies(text) and text not in _YES_OR_NO:
         return _sentence(claim, evidence)
 
-    def no(note: str) -> Statement:
-        return Statement(claim.text, ids, False, 0.0, "; ".join(filter(None, (foreign, note))))
+    def refuted(note: str) -> Statement:
+        return _statement(claim, cited, Support(0.0, note), _joined(foreign, note), evidence)
 
     if reasons and not supported:
-        return no("none of its reasons is carried")
+        return refuted("none of its reasons is carried")
     if text in _YES_OR_NO:
         if not supported or len(supported) < len(reasons):
-            return no("yes and no are carried by their reasons, and not all of these are")
-        score = min(reason.support for reason in supported)
-        return Statement(claim.text, behind, True, score, foreign)
-    places = {passage.id: at for at, passage in enumerate(evidence.passages)}
-    supporting = [at for at in cited if evidence.holds(claim.text, at)]
-    if supporting:
-        return _carried_statement(claim, supporting, Support(1.0), foreign, evidence)
+            return refuted("yes and no are carried by their reasons, and not all of these are")
+        least = Support(min(reason.support for reason in supported))
+        return _statement(claim, [places[p] for p in behind], least, foreign, evidence)
+    holding = [at for at in cited if evidence.holds(claim.text, at)]
+    if holding:
+        return _statement(claim, holding, Support(1.0), foreign, evidence)
     # The passages of its reasons, else those that share most with question and answer.
-    supporting = [places[p] for p in behind if evidence.holds(claim.text, places[p])]
-    if not supporting and not reasons:
+    holding = [places[p] for p in behind if evidence.holds(claim.text, places[p])]
+    if not holding and not reasons:
         near = evidence.sharing(f"{evidence.question} {claim.text}", _TRIED)
-        supporting = [at for at in near if evidence.holds(claim.text, at)][:1]
-    if supporting:
-        return _carried_statement(
-            claim, supporting, Support(1.0), _citation_note(cited, supporting, foreign), evidence
-        )
-    return no("its words stand in no passage that it rests on")
+        holding = [at for at in near if evidence.holds(claim.text, at)][:1]
+    if holding:
+        note = _citation_note(cited, holding, foreign)
+        return _statement(claim, holding, Support(1.0), note, evidence)
+    return refuted("its words stand in no passage that it rests on")
 
 
-def _places(claim: Claim, evidence: Evidence) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the places of the passages that a claim cites, and its numbers without a passage."""
-    there = [n for n in claim.cited if 1 <= n <= len(evidence.passages)]
-    return tuple(n - 1 for n in there), tuple(n for n in claim.cited if n not in there)
+def _citation_note(cited: Sequence[int], places: Sequence[int], foreign: str) -> str:
+    new, old = _bracketed(at for at in places if at not in cited), _bracketed(cited)
+    if not cited:
+        note = f"cited nothing that is there; it is in {new}"
+    elif set(cited) <= set(places):
+        note = f"cited {old} alone; {new} is needed too"
+    else:
+        note = f"cited {old}, which does not carry it; {new} does"
+    return _joined(foreign, note)
 
 
-def _carried_statement(
-    claim: Claim, places: Sequence[int], found: Support, note: str, evidence: Evidence
+def _places(claim: Claim, evidence: Evidence) -> tuple[tuple[int, ...], str]:
+    """Return the places of the passages that a claim cites, and a note on numbers without one."""
+    places = tuple(n - 1 for n in claim.cited if 1 <= n <= len(evidence.passages))
+    missing = [n - 1 for n in claim.cited if n - 1 not in places]
+    return places, f"there is no passage {_bracketed(missing)}" if missing else ""
+
+
+def _statement(
+    claim: Claim, places: Sequence[int], support: Support, note: str, evidence: Evidence
 ) -> Statement:
-    return Statement(claim.text, _ids(places, evidence), True, found.score, note)
+    ids = tuple(evidence.passages[at].id for at in places)
+    return Statement(claim.text, ids, support.carried, support.score, note)
 
 
-def _ids(places: Iterable[int], evidence: Evidence) -> tuple[str, ...]:
-    return tuple(evidence.passages[at].id for at in places)
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
 
 
-def _bracketed(numbers: Iterable[int]) -> str:
-    brackets = [f"[{number}]" for number in numbers]
+def _bracketed(places: Iterable[int]) -> str:
+    brackets = [f"[{at + 1}]" for at in places]
     return ", ".join(brackets[:5]) + (" and others" if len(brackets) > 5 else "")
