@@ -5,10 +5,7 @@ WITH c, text, vector, limit, named, CASE WHEN limit < 50 THEN 100 ELSE 2 * limit
   // include: words
   AS words
 CALL (c, text, vector, named, depth, words) {
-  WITH c, depth AS most, words,
-    // include: terms
-    AS terms
-  WHERE size(words) > 0
+  WITH c, text, words, depth AS most
   // include: search
   WITH node, score ORDER BY score DESC, node.id
   RETURN 'words' AS list, collect({node: node, score: score}) AS ranked
@@ -20,14 +17,9 @@ CALL (c, text, vector, named, depth, words) {
   RETURN 'meaning' AS list, collect({node: node, score: score}) AS ranked
   UNION ALL
   WITH c, named, words
-  WHERE named > 0 AND size(words) > 0
+  WHERE named > 0
   // include: titles
-  MATCH (k)<-[:HAS_KEYWORD {owned: true}]-(node:Passage)
-  WITH node, max(
-    // include: rarity
-    ) AS score
-  ORDER BY score DESC, node.id
-  LIMIT 20
+  WITH node, score ORDER BY score DESC, node.id
   RETURN 'title' AS list, collect({node: node, score: score}) AS ranked
 }
 WITH vector, limit, named, list, ranked[..depth] AS ranked

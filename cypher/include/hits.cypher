@@ -6,13 +6,10 @@ CALL (c, frontier) {
   WITH c, text,
     // include: words
     AS words
-  WHERE size(words) > 0
-  WITH c, text, 1000 AS most,
-    // include: terms
-    AS terms
+  WITH c, text, words, 1000 AS most
   // include: search
   WITH text, node.id AS id, score
-  // A passage deleted since it was found has no properties any longer.
+  // A passage deleted since the search has no properties any longer.
   WHERE id IS NOT NULL
   WITH text, collect([id, score]) AS hits, max(score) AS best
   RETURN apoc.map.fromPairs(collect([text, {best: best, hits: apoc.map.fromPairs(hits)}])) AS lexical

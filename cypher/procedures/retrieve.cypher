@@ -3,15 +3,18 @@
 // titles, then hop by hop the neighbours that share most words with the question. `path` holds the
 // passages that led to the passage, and the passage itself.
 // mode: READ
-// option: budget = 30 :: INT (1 to 1000), how many passages to return
-// option: seeds = 8 :: INT (1 to 1000), how many passages to start from
-// option: branching = 5 :: INT (1 to 100), how many new passages each path visits in a hop
-// option: hops = 2 :: INT (0 to 2), how many hops to make
+// option: budget = TraversalSettings.budget :: INT (1 to 1000), how many passages to return
+// option: seeds = TraversalSettings.seeds :: INT (1 to 1000), how many passages to start from
+// option: branching = TraversalSettings.branching :: INT (1 to 100), how many new passages each path visits in a hop
+// option: hops = TraversalSettings.hops :: INT (0 to 2), how many hops to make
+// option: named = TraversalSettings.named :: FLOAT (0 to 1), what a seed gains where the question names its title
+// option: outward = TraversalSettings.outward :: FLOAT (0 to 1), the share of its match that a passage passes on to one whose title it names
+// option: inward = TraversalSettings.inward :: FLOAT (0 to 1), the same against the edge
 // example: CALL custom.kgp.retrieve('Who built the lighthouse?', 'demo', {budget: 10})
 // include: configuration
 // include: corpus
 CALL (c) {
-  WITH c, $question AS text, [] AS vector, $configuration.budget AS limit, 0.3 AS named
+  WITH c, $question AS text, [] AS vector, $configuration.budget AS limit, $configuration.named AS named
   // include: fused
   WITH passage, fused, score
   ORDER BY fused DESC, passage.id
@@ -20,7 +23,8 @@ CALL (c) {
 WITH c, search, search[..$configuration.seeds] AS visited, [{text: $question}] AS frontier
 // include: hits
 WITH search, $configuration.hops AS hops, $configuration.budget AS budget,
-     $configuration.branching AS branching, $question AS text, lexical, visited, visited AS beam
+     $configuration.branching AS branching, $question AS text, $configuration.outward AS outward,
+     $configuration.inward AS inward, lexical, visited, visited AS beam
 // include: turn
 // include: turn
 UNWIND range(0, size(visited) - 1) AS at

@@ -9,10 +9,7 @@ WITH c, $question AS text
 WITH c, text, $configuration.limit AS most,
   // include: words
   AS words
-WHERE size(words) > 0 AND most > 0
-WITH c, most,
-  // include: terms
-  AS terms
+WHERE most > 0
 // include: search
 RETURN node AS passage, score
 ORDER BY score DESC, passage.id

@@ -1,5 +1,5 @@
 // trace.remove(ids = null :: LIST OF STRING, corpus = null :: STRING, older = null :: FLOAT) :: (traces :: INT)
-// Removes kept questions with their visits: those of these ids, of a corpus, or kept longer ago than so
+// Removes stored traversals: those of these ids, of a corpus, or stored longer ago than so
 // many seconds; what is given must all hold.
 // mode: WRITE
 MATCH (q:Question)

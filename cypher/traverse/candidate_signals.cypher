@@ -1,4 +1,4 @@
-// traverse.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = null :: LIST OF STRING, named = null :: LIST OF STRING, hits = {} :: MAP, edges = null :: LIST OF STRING, inbound = 30 :: INT, sharing = 12 :: INT, hub = 500 :: INT, judged = 150 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, titled :: LIST OF INT, titleLength :: INT, links :: LIST OF ANY)
+// traverse.candidateSignals(frontier :: LIST OF STRING, others :: LIST OF STRING, corpus :: STRING, vector :: LIST OF FLOAT, words :: LIST OF STRING, phrases = [] :: LIST OF STRING, named = [] :: LIST OF STRING, hits = {} :: MAP, edges = [] :: LIST OF STRING, inbound = 30 :: INT, sharing = 12 :: INT, hub = 500 :: INT, judged = 150 :: INT) :: (passage :: STRING, cosine :: FLOAT, length :: INT, outDegree :: INT, inDegree :: INT, covered :: LIST OF INT, titled :: LIST OF INT, titleLength :: INT, links :: LIST OF ANY)
 // One hop for the learned agent, for the whole beam: the passages one edge away from `frontier`, with
 // `frontier` itself and `others`, and the signals that speak for each. `covered` are the places of the
 // `words` that its title or text holds, `titled` those in its title alone, `outDegree` how many entities
@@ -15,14 +15,14 @@
 // graph.
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
-WITH c, coalesce($edges, []) AS chosen, log(1001.0) AS most
+WITH c, $edges AS chosen, log(1001.0) AS most
 CALL (c, most) {
   CALL (c) {
-    UNWIND coalesce($phrases, []) AS name
+    UNWIND $phrases AS name
     MATCH (e:NamedEntity {corpus: c.name, name: name})
     RETURN e
     UNION
-    UNWIND coalesce($named, []) AS id
+    UNWIND $named AS id
     MATCH (:Passage {id: id})<-[:HAS_PASSAGE]-(e:Document)
     RETURN e
   }

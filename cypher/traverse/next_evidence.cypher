@@ -1,4 +1,4 @@
-// traverse.nextEvidence(frontier :: LIST OF MAP, corpus :: STRING, visited = [] :: LIST OF STRING, edges = null :: LIST OF STRING, branching = 5 :: INT, outward = 0.4 :: FLOAT, inward = 0.2 :: FLOAT) :: (path :: INT, passage :: STRING, edge :: STRING, match :: FLOAT, inherited :: FLOAT, reason :: STRING)
+// traverse.nextEvidence(frontier :: LIST OF MAP, corpus :: STRING, visited = [] :: LIST OF STRING, edges = [] :: LIST OF STRING, branching = TraversalSettings.branching :: INT, outward = TraversalSettings.outward :: FLOAT, inward = TraversalSettings.inward :: FLOAT) :: (path :: INT, passage :: STRING, edge :: STRING, match :: FLOAT, inherited :: FLOAT, reason :: STRING)
 // One hop of KGP's Algorithm 1 for the whole beam: the neighbours of each path's last passage, ranked
 // against what the agent expects next. A step of `frontier` has passage, match and the expectation:
 // text, vector or both (`space`: 'st' or 'mdr', the embeddings it is compared with), or a `draw`, which
@@ -10,7 +10,7 @@
 MATCH (c:Corpus {name: $corpus})
 WITH c, $frontier AS frontier
 // include: hits
-WITH frontier, lexical, $visited AS known, coalesce($edges, []) AS edges, $branching AS branching,
+WITH frontier, lexical, $visited AS known, $edges AS edges, $branching AS branching,
      $outward AS outward, $inward AS inward
 // include: hop
 WITH path, n, n.id AS passage, e, match, inherited

@@ -1,4 +1,4 @@
-// traverse.pathEdges(pairs :: LIST OF ANY, edges = null :: LIST OF STRING) :: (source :: STRING, target :: STRING, edge :: STRING, reason :: STRING)
+// traverse.pathEdges(pairs :: LIST OF ANY, edges = [] :: LIST OF STRING) :: (source :: STRING, target :: STRING, edge :: STRING, reason :: STRING)
 // The edge that says most about each pair of passages [from, to], and what they share. Passages without
 // an edge that mention the same entity are joined by MENTIONS.
 // mode: READ
@@ -7,7 +7,7 @@ MATCH (p:Passage {id: pair[0]})
 MATCH (q:Passage {id: pair[1]})
 CALL (p, q) {
   MATCH (p)-[e:SHARES_ENTITY|SHARES_KEYWORD|SIMILAR_ST|SIMILAR_MDR|NEXT]-(q)
-  WHERE size(coalesce($edges, [])) = 0 OR type(e) IN $edges
+  WHERE size($edges) = 0 OR type(e) IN $edges
   WITH e
   ORDER BY CASE WHEN e.namesTitle THEN 0 WHEN type(e) STARTS WITH 'SHARES' THEN 1 ELSE 2 END, type(e)
   LIMIT 1

@@ -9,10 +9,7 @@ WITH c, text, depth,
   // include: words
   AS words
 CALL (c, text, depth, words) {
-  WITH c, $hits AS most, words,
-    // include: terms
-    AS terms
-  WHERE size(words) > 0
+  WITH c, text, words, $hits AS most
   // include: search
   RETURN node, score AS lexical, null AS cosine, null AS named
   UNION ALL
@@ -23,19 +20,12 @@ CALL (c, text, depth, words) {
   RETURN node, null AS lexical, 2 * score - 1 AS cosine, null AS named
   UNION ALL
   WITH c, words
-  WHERE size(words) > 0
   // include: titles
-  MATCH (k)<-[:HAS_KEYWORD {owned: true}]-(node:Passage)
-  WITH node, max(
-    // include: rarity
-    ) AS named
-  ORDER BY named DESC, node.id
-  LIMIT 20
-  RETURN node, null AS lexical, null AS cosine, named
+  RETURN node, null AS lexical, null AS cosine, score AS named
 }
 WITH node, max(lexical) AS lexical, max(cosine) AS cosine, max(named) AS named
 WITH node.id AS passage, lexical, cosine, named
-// A passage deleted since it was found has no properties any longer.
+// A passage deleted since the search has no properties any longer.
 WHERE passage IS NOT NULL
 RETURN passage, lexical, cosine, named
 ORDER BY passage

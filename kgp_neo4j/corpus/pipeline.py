@@ -169,7 +169,8 @@ class ReaderAnswerer:
             notes = evidence.notes
         else:
             sentences = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
-            which = "these sentences come nearest" if sentences else "no sentence has its words"
+            none = "no sentence has words of the question"
+            which = "these sentences come nearest" if sentences else none
             notes = (*evidence.notes, f"The offline reader knows English; {which}.")
         text = sentences[0].text if sentences else ""
         return replace(evidence, text=text, sentences=sentences, notes=notes)
@@ -438,9 +439,9 @@ def make_retriever(
     method = options.get("method", "kgp")
     check_choice("method", method, get_args(Method))
     if model is None and (method == "ircot" or rerank == "llm"):
+        wanted = "IRCoT reasons" if method == "ircot" else "this reranking is done"
         raise ConfigurationError(
-            f"{'IRCoT' if method == 'ircot' else 'this reranking'} takes a language model, and "
-            "none is named",
+            f"{wanted} with a language model, and none is named",
             hint="Name one (--llm NAME), or choose another --method or --rerank.",
         )
     if method == "ircot" and model is not None:

@@ -15,11 +15,12 @@ read, so that a misspelt one is found before any query runs. Files under `proced
 as `custom.<name>`; the driver runs the same text. A file of mode SCHEMA may have several
 statements, each ended by a semicolon.
 
-Two things are expanded when a file is read:
+Three things are expanded when a file is read:
 
 - A line `// include: words` becomes the text of `cypher/include/words.cypher` without its header,
   which documents the variables it uses and defines. `// include: options` becomes the options as a
   map literal.
+- A default `TraversalSettings.hops` is that of the setting in `types/settings.py`.
 - `$configuration.limit` becomes `coalesce($configuration.limit, 10)`, with the option's default.
 """
 
@@ -36,6 +37,7 @@ from textwrap import indent
 from typing import Any
 
 from kgp_neo4j.types.errors import QueryFileError
+from kgp_neo4j.types.settings import TraversalSettings, default_of
 
 __all__ = ["Parameter", "Statement", "fingerprint", "folder", "packed", "statement"]
 
@@ -242,7 +244,8 @@ def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple
         try:
             if match is None:
                 raise ValueError("no match")
-            parameter = Parameter(**match.groupdict())
+            fields = match.groupdict()
+            parameter = Parameter(**fields | {"default": _default(fields["default"])})
             _ = parameter.value
         except ValueError as error:
             raise QueryFileError(
@@ -253,6 +256,12 @@ def _parameters(texts: list[str], pattern: re.Pattern[str], where: str) -> tuple
             ) from error
         parameters.append(parameter)
     return tuple(parameters)
+
+
+def _default(text: str | None) -> str | None:
+    """Return a default; `TraversalSettings.hops` stands for that of the setting."""
+    owner, _, name = (text or "").partition(".")
+    return str(default_of(TraversalSettings, name)) if owner == "TraversalSettings" else text
 
 
 def _check_same(used: set[str], declared: tuple[Parameter, ...], sign: str, where: str) -> None:

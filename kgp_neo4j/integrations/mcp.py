@@ -120,15 +120,15 @@ def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
         "title": passage.title,
         "neighbours": [
             {
-                "id": row["passage"]["id"],
-                "title": row["passage"]["title"],
+                "id": row["other"]["id"],
+                "title": row["other"]["title"],
                 "edge": row["edge"].type,
                 "weight": round(row["score"], 4),
                 "reason": row["reason"],
-                "text": row["passage"]["text"],
+                "text": row["other"]["text"],
             }
             for row in rows
-            if "id" in row["passage"]  # it may have been deleted since it was found
+            if "id" in row["other"]  # it may have been deleted since it was found
         ],
     }
 
@@ -338,7 +338,9 @@ class _Tools:
             "passages": [
                 describe_neighbours(
                     passage,
-                    self._database.read("procedures/neighbours", passage=passage.id, limit=limit),
+                    self._database.read(
+                        "procedures/passage_neighbours", passage=passage.id, limit=limit
+                    ),
                 )
                 for passage in found.values()
             ],

@@ -63,11 +63,8 @@ class QueryForm:
 
     def _cut(self, texts: Sequence[str], tokens: int) -> list[str]:
         encodings = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        ends = [[end for _, end in encoding.offsets[:tokens]] for encoding in encodings]
-        return [
-            text[: offsets[-1]] if offsets else ""
-            for text, offsets in zip(texts, ends, strict=True)
-        ]
+        ends = [max((end for _, end in e.offsets[:tokens]), default=0) for e in encodings]
+        return [text[:end] for text, end in zip(texts, ends, strict=True)]
 
 
 class MdrEncoder:

@@ -23,7 +23,7 @@ __all__ = [
 
 #: Characters of a word at most; longer runs are data (base64, hashes), which no question names.
 MAX_WORD = 64
-_SINGLE = "[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿]"
+_SINGLE = r"[\p{Han}\p{Hiragana}\p{Katakana}ー〆]"
 #: One Chinese or Japanese character, or a run of letters, digits and combining marks.
 WORD = rf"{_SINGLE}|(?:(?!{_SINGLE})[\p{{L}}\p{{N}}\p{{M}}])+"
 #: The same words by sets of characters, which is many times faster to search for; in a group, so

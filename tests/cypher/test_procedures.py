@@ -171,9 +171,11 @@ def test_hybrid_seeds_without_vector_or_titles(database: Database, corpus: str) 
 def test_neighbours(database: Database, corpus: str) -> None:
 
     def found(passage: str, **more: Any) -> list[tuple[str, str, float, str]]:
-        listed = database.read("procedures/neighbours", passage=f"{corpus}/{passage}", **more)
+        listed = database.read(
+            "procedures/passage_neighbours", passage=f"{corpus}/{passage}", **more
+        )
         return [
-            (short(r["passage"]["id"]), r["edge"].type, round(r["score"], 4), r["reason"])
+            (short(r["other"]["id"]), r["edge"].type, round(r["score"], 4), r["reason"])
             for r in listed
         ]
 
@@ -320,8 +322,8 @@ def test_nodes_do_as_their_ids(database: Database, corpus: str) -> None:
     """In Browser the passages that one procedure yields are given to the next one."""
     near = rows(
         database,
-        "MATCH (p:Passage {id: $id}) CALL custom.kgp.neighbours(p) YIELD passage "
-        "RETURN passage.id AS id",
+        "MATCH (p:Passage {id: $id}) CALL custom.kgp.passageNeighbours(p) YIELD other "
+        "RETURN other.id AS id",
         id=f"{corpus}/a1",
     )
     assert [short(row["id"]) for row in near] == ["a2", "b1"]
@@ -343,19 +345,23 @@ def test_nodes_do_as_their_ids(database: Database, corpus: str) -> None:
         ("seeds", {"corpus": "no such"}, r"there is no corpus named no such \(there are: .*\)"),
         ("tables", {"corpus": "no such"}, "there is no corpus named no such"),
         ("tables", {"document": "no such"}, "has no document with the id, title or source no such"),
-        ("neighbours", {"passage": "no such"}, "there is no passage with the id no such"),
+        ("passage_neighbours", {"passage": "no such"}, "there is no passage with the id no such"),
         ("cells", {"table": "no such"}, "there is no table with the id no such"),
-        ("trace", {"question": "no such"}, "no question is kept under the id no such"),
+        ("trace", {"trace": "no such"}, "there is no trace no such"),
         ("paths", {"graph": "no such"}, "there is no knowledge graph named no such"),
         ("link_entities", {"graph": "no such"}, "there is no knowledge graph named no such"),
         ("seeds", {"configuration": {"limits": 3}}, r"no option limits \(there are: limit\)"),
         ("seeds", {"limit": -1}, "limit is -1, not 0 to 10000"),
         ("seeds", {"limit": "3"}, "limit is no INT"),
         ("retrieve", {"hops": 3, "budget": 0}, "budget is 0, not 1 to 1000; hops is 3, not 0 to 2"),
-        ("neighbours", {"edges": ["NEXT", "LAST"]}, r"no edge type LAST \(there are: SHARES_KEY"),
-        ("neighbours", {"edges": "NEXT"}, "edges is no LIST OF STRING"),
         (
-            "neighbours",
+            "passage_neighbours",
+            {"edges": ["NEXT", "LAST"]},
+            r"no edge type LAST \(there are: SHARES_KEY",
+        ),
+        ("passage_neighbours", {"edges": "NEXT"}, "edges is no LIST OF STRING"),
+        (
+            "passage_neighbours",
             {"edges": ["NEXT"], "configuration": {"x": 1, "y": 1}},
             "no option x.*; .*y",
         ),

@@ -96,7 +96,7 @@ def test_keep(database: Database, corpus: str) -> None:
         {"passage": _id(corpus, "a1"), "properties": {"order": 1, "path": [1], "judged": None}},
         {"passage": _id(corpus, "none"), "properties": {"order": 2, "path": [1, 2]}},
     ]
-    done = database.write("trace/keep", corpus=corpus, question=question, visits=visited)
+    done = database.write("trace/store", corpus=corpus, question=question, visits=visited)
     assert done == [{"id": f"{corpus} q", "visited": 1}]
     found = rows(
         database,
@@ -113,14 +113,14 @@ def test_keep(database: Database, corpus: str) -> None:
             "asked": True,
         }
     ]
-    assert database.write("trace/keep", corpus="no such", question=question, visits=[]) == []
+    assert database.write("trace/store", corpus="no such", question=question, visits=[]) == []
 
 
 def test_found(database: Database, corpus: str) -> None:
     _lighthouse(database, corpus)
     for name in ("qa", "qab", "r"):
         question = {"id": f"{corpus} {name}", "text": name}
-        database.write("trace/keep", corpus=corpus, question=question, visits=[])
+        database.write("trace/store", corpus=corpus, question=question, visits=[])
     found = database.read("trace/found", start=f"{corpus} q")
     assert found == [{"id": f"{corpus} {n}", "text": n} for n in ("qa", "qab")]
     assert database.read("trace/found", start="no such") == []
@@ -319,7 +319,7 @@ def test_fifty_traces_change_no_retrieval(database: Database, demo_corpus: str) 
     def everything() -> list[Any]:
         found = _found(database, demo_corpus)
         retrieved = database.read("procedures/retrieve", question=QUESTION, corpus=demo_corpus)
-        near = database.read("procedures/neighbours", passage=found[0].passages[0].id)
+        near = database.read("procedures/passage_neighbours", passage=found[0].passages[0].id)
         searched = [(row["passage"]["id"], row["score"]) for row in (*retrieved, *near)]
         return [found, searched]
 

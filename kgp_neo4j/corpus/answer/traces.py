@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import typing
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,10 +19,12 @@ from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
 from kgp_neo4j.types.errors import ConfigurationError, TraceError, no_corpus
 from kgp_neo4j.types.json_records import read_record, to_json
 
-__all__ = ["Replay", "explain", "keep", "remove", "traces", "with_trace"]
+__all__ = ["Replay", "explain", "remove", "store", "traces", "with_trace"]
 
 #: Fields of an answer that are stored as JSON beside its traversal.
 _DETAILS = ("sentences", "stated", "type", "structural", "reading", "statements", "usage", "notes")
+#: Fields of a step that are stored with a visit.
+_STEP = ("edge", "reason", "match", "inherited", "judged", "signals")
 #: The edge of a step whose passage is no longer in the corpus.
 GONE = "gone"
 _TITLE, _LISTED = 60, 8
@@ -45,12 +47,12 @@ class Replay:
 
 
 def with_trace(database: Database, answer: Answer) -> Answer:
-    """Keep the traversal of an answer, as `keep` does; return the answer with it and its query."""
-    answer = replace(answer, trace=keep(database, answer))
+    """Store the traversal of an answer (`store`); return the answer with it and its query."""
+    answer = replace(answer, trace=store(database, answer))
     return replace(answer, queries=queries_of(answer))
 
 
-def keep(database: Database, answer: Answer) -> str:
+def store(database: Database, answer: Answer) -> str:
     """Store the traversal of an answer in the graph, in one transaction, and return its id.
 
     A node `Question` has the question, the answer and the settings; a relationship `VISITED` leads
@@ -59,10 +61,10 @@ def keep(database: Database, answer: Answer) -> str:
     corpus.
     """
     all_visits = visits(answer)
-    titles = {passage.id: passage.title for passage in answer.passages}
-    unknown = [v.step.passage for v in all_visits if v.step.passage not in titles]
-    titles |= {i: p.title for i, p in read_passages(database, unknown).items()} if unknown else {}
     visited = list(dict.fromkeys(visit.step.passage for visit in all_visits))
+    titles = {passage.id: passage.title for passage in answer.passages}
+    if unknown := [passage for passage in visited if passage not in titles]:
+        titles |= {i: p.title for i, p in read_passages(database, unknown).items()}
     question = {
         "id": uuid.uuid4().hex,
         "text": answer.question,
@@ -76,9 +78,9 @@ def keep(database: Database, answer: Answer) -> str:
         "titles": [titles.get(passage, "") for passage in visited],
     }
     rows = [
-        {"passage": v.step.passage, "properties": _visit_row(v, answer.agent)} for v in all_visits
+        {"passage": v.step.passage, "properties": _properties(v, answer.agent)} for v in all_visits
     ]
-    stored = database.write("trace/keep", corpus=answer.corpus, question=question, visits=rows)
+    stored = database.write("trace/store", corpus=answer.corpus, question=question, visits=rows)
     if not stored:
         raise no_corpus(answer.corpus)
     return str(stored[0]["id"])
@@ -91,31 +93,27 @@ def explain(database: Database, trace: str) -> Replay:
     the deleted ones. Raises TraceError where there is no such trace, or more than one.
     """
     key = _full_id(database, trace)
-    found = database.read("trace/question", id=key)
-    if not found:
+    rows = database.read("trace/read", id=key)
+    if not rows:
         raise _no_trace(trace)
-    question, asked_at = found[0]["question"], found[0]["askedAt"]
-    rows = database.read("trace/visits", id=key)
-    existing = {row["passage"] for row in rows}
+    question = rows[0]["question"]
+    all_visits = [_visit(row) for row in rows[0]["visits"]]
+    existing = {visit.step.passage for visit in all_visits}
     titles = dict(zip(question["passages"], question["titles"], strict=True))
-    deleted = {passage: title for passage, title in titles.items() if passage not in existing}
-    all_visits = [_visit(row["passage"], row["visit"]) for row in rows]
+    gone = tuple(title for passage, title in titles.items() if passage not in existing)
     passages = read_passages(database, existing)
     ranked = sorted((v for v in all_visits if v.rank is not None), key=lambda v: v.rank or 0)
-    evidence = tuple(
-        replace(passages[v.step.passage], score=v.step.score)
-        for v in ranked
-        if v.step.passage in passages
-    )
     details, hints = json.loads(question["details"]), typing.get_type_hints(Answer)
-    # Traces of earlier versions call the sentences `supporting` and lack `stated`.
-    details = {"sentences": details.get("supporting"), "stated": False} | details
     answer = Answer(
         question=question["text"],
         corpus=question["corpus"],
         agent=question["agent"],
         text=question["answer"],
-        passages=evidence,
+        passages=tuple(
+            replace(passages[v.step.passage], score=v.step.score)
+            for v in ranked
+            if v.step.passage in passages
+        ),
         paths=_paths(all_visits, ranked),
         seconds=question["seconds"],
         settings=json.loads(question["settings"]),
@@ -123,37 +121,32 @@ def explain(database: Database, trace: str) -> Replay:
         **{name: read_record(hints[name], details.get(name)) for name in _DETAILS},
     )
     shown = [p for p in shown_passages(answer.paths) if p in passages]
-    link = browser_link(database.connection, shown)
     if answer.type.type == "structural":
-        link = browser_link(database.connection, cited_parts(answer))
+        shown = cited_parts(answer)
     answer = replace(
-        answer, browser=link, notes=(*answer.notes, *_deleted_note(deleted, len(titles)))
+        answer,
+        browser=browser_link(database.connection, shown),
+        notes=(*answer.notes, *_gone_note(gone, len(titles))),
     )
     return Replay(
         id=key,
-        asked_at=asked_at,
+        asked_at=rows[0]["askedAt"],
         answer=replace(answer, queries=queries_of(answer)),
         visits=tuple(all_visits),
         titles=titles,
-        gone=tuple(deleted.values()),
+        gone=gone,
     )
 
 
-def traces(database: Database, corpus: str | None = None, *, limit: int = 1000) -> list[Trace]:
-    """Return the kept traversals of a corpus, or of all corpora, the latest first."""
-    return [
-        Trace(
-            id=row["id"],
-            corpus=row["corpus"],
-            question=row["question"],
-            agent=row["agent"],
-            asked_at=row["askedAt"],
-            answer=row["answer"],
-            passages=row["passages"],
-            left=row["left"],
-        )
-        for row in database.read("trace/traces", corpus=corpus, limit=limit)
-    ]
+def traces(
+    database: Database, corpus: str | None = None, *, start: str = "", limit: int = 1000
+) -> list[Trace]:
+    """Return the stored traversals of a corpus, or of all, the latest first.
+
+    Those whose id begins with `start`, `limit` at most.
+    """
+    rows = database.read("trace/list", corpus=corpus, start=start, limit=limit)
+    return [Trace(asked_at=row.pop("askedAt"), **row) for row in rows]
 
 
 def remove(
@@ -181,58 +174,39 @@ def remove(
 def _full_id(database: Database, trace: str) -> str:
     """Return the only id that begins with these characters."""
     start = trace.strip().lower()
-    found = database.read("trace/found", start=start) if start else []
-    if start in {row["id"] for row in found}:
+    ids = [t.id for t in traces(database, start=start, limit=_LISTED + 1)] if start else []
+    if start in ids:
         return start
-    if not found:
+    if not ids:
         raise _no_trace(trace)
-    if len(found) > 1:
-        named = ", ".join(row["id"] for row in found[:_LISTED])
+    if len(ids) > 1:
+        more = len(ids) > _LISTED
         raise TraceError(
-            f"{'many' if len(found) > _LISTED else len(found)} traces begin with {trace!r}",
-            hint=f"Give more of the id: {named}{', ...' if len(found) > _LISTED else ''}.",
+            f"{'many' if more else len(ids)} traces begin with {trace!r}",
+            hint=f"Give more of the id: {', '.join(ids[:_LISTED])}{', ...' if more else ''}.",
         )
-    return str(found[0]["id"])
+    return ids[0]
 
 
 def _no_trace(trace: str) -> TraceError:
     return TraceError(
         f"there is no trace {trace!r}",
-        hint="`kgp-neo4j explain --list` lists them; `kgp-neo4j ask --trace` keeps one.",
+        hint="`kgp-neo4j explain --list` lists them; `kgp-neo4j ask --trace` stores one.",
     )
 
 
 # --- Visits ---
 
 
-def _visit_row(visit: Visit, agent: str) -> Row:
-    step = visit.step
-    return {
-        "order": visit.order,
-        "step": visit.hop,
-        "path": list(visit.path),
-        "rank": visit.rank,
-        "edge": step.edge,
-        "reason": step.reason,
-        "score": step.score,
-        "match": step.match,
-        "inherited": step.inherited,
-        "judged": step.judged,
-        "signals": step.signals,
-        "agent": agent,
-    }
+def _properties(visit: Visit, agent: str) -> Row:
+    """Return the properties of a relationship VISITED."""
+    step = {name: getattr(visit.step, name) for name in _STEP}
+    place = {"order": visit.order, "step": visit.hop, "path": list(visit.path), "rank": visit.rank}
+    return {**place, **step, "score": visit.step.score, "agent": agent}
 
 
-def _visit(passage: str, row: Mapping[str, Any]) -> Visit:
-    step = Step(
-        passage=passage,
-        edge=row["edge"],
-        match=row["match"],
-        inherited=row["inherited"],
-        reason=row["reason"],
-        judged=row.get("judged"),
-        signals=row["signals"],
-    )
+def _visit(row: Mapping[str, Any]) -> Visit:
+    step = Step(row["passage"], **{name: row[name] for name in _STEP if name in row})
     return Visit(row["order"], tuple(row["path"]), step, row.get("rank"))
 
 
@@ -246,12 +220,12 @@ def _paths(all_visits: Iterable[Visit], ranked: Iterable[Visit]) -> tuple[Reason
     )
 
 
-def _deleted_note(deleted: Mapping[str, str], visited: int) -> tuple[str, ...]:
-    if not deleted:
+def _gone_note(gone: Sequence[str], visited: int) -> tuple[str, ...]:
+    if not gone:
         return ()
-    named = ", ".join(repr(title) for title in list(deleted.values())[:_LISTED])
-    more = ", ..." if len(deleted) > _LISTED else ""
+    named = ", ".join(map(repr, gone[:_LISTED]))
+    more = ", ..." if len(gone) > _LISTED else ""
     return (
-        f"{len(deleted)} of the {visited} passages visited then have left the corpus since: "
+        f"{len(gone)} of the {visited} passages visited then have left the corpus since: "
         f"{named}{more}.",
     )

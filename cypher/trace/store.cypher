@@ -1,5 +1,5 @@
-// trace.keep(corpus :: STRING, question :: MAP, visits :: LIST OF MAP) :: (id :: STRING, visited :: INT)
-// Keeps a question with the passages visited for it. Each visit has the id of its passage and the
+// trace.store(corpus :: STRING, question :: MAP, visits :: LIST OF MAP) :: (id :: STRING, visited :: INT)
+// Stores a question with the passages visited for it. Each visit has the id of its passage and the
 // properties of the relationship; a passage that is gone already is left out.
 // mode: WRITE
 MATCH (c:Corpus {name: $corpus})
