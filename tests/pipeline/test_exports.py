@@ -19,7 +19,7 @@ import pytest
 from commands import environment, kgp
 from graphs import rows, write_jsonl
 
-from kgp_neo4j.corpus.answer.traces import keep, traces
+from kgp_neo4j.corpus.answer.traces import store, traces
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
@@ -61,7 +61,7 @@ def test_a_corpus_comes_back_as_it_was(
     with Corpus(corpus, database=database) as ours:
         answer = ours.ask(_QUESTION)
         assert answer.text == Corpus(demo_corpus, database=database).ask(_QUESTION).text
-        keep(database, answer)
+        store(database, answer)
         ours.export(second)
         ours.delete()
         done = ours.import_(second)

@@ -14,7 +14,7 @@ from commands import environment, kgp
 from graphs import rows, snapshot, write_jsonl
 from small_graphs import PASSAGES, lighthouse
 
-from kgp_neo4j.corpus.answer.traces import explain, keep, remove, traces
+from kgp_neo4j.corpus.answer.traces import explain, remove, store, traces
 from kgp_neo4j.corpus.answer.visits import visits
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
@@ -35,6 +35,7 @@ from kgp_neo4j.types.corpus import (
     Span,
     Statement,
     Step,
+    Trace,
 )
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, TraceError
 from kgp_neo4j.types.language import Usage
@@ -116,66 +117,17 @@ def test_keep(database: Database, corpus: str) -> None:
     assert database.write("trace/store", corpus="no such", question=question, visits=[]) == []
 
 
-def test_found(database: Database, corpus: str) -> None:
-    _lighthouse(database, corpus)
-    for name in ("qa", "qab", "r"):
-        question = {"id": f"{corpus} {name}", "text": name}
-        database.write("trace/store", corpus=corpus, question=question, visits=[])
-    found = database.read("trace/found", start=f"{corpus} q")
-    assert found == [{"id": f"{corpus} {n}", "text": n} for n in ("qa", "qab")]
-    assert database.read("trace/found", start="no such") == []
-
-
-def test_question_and_visits(database: Database, corpus: str) -> None:
-    _lighthouse(database, corpus)
-    kept = keep(database, _answer(corpus, "a1", "a1 c1"))
-    (row,) = database.read("trace/question", id=kept)
-    assert row["question"]["passages"] == [_id(corpus, "a1"), _id(corpus, "c1")]
-    assert row["question"]["titles"] == ["a1", "c1"]
-    assert (row["question"]["text"], row["question"]["agent"]) == ("Who?", "tfidf")
-    assert row["askedAt"].startswith("20")
-    assert database.read("trace/question", id="no such") == []
-    found = database.read("trace/visits", id=kept)
-    assert [(_name(r["passage"]), r["visit"]["order"], r["visit"]["path"]) for r in found] == [
-        ("a1", 1, [1]),
-        ("c1", 2, [1, 2]),
-    ]
-    assert found[1]["visit"] == {
-        "order": 2,
-        "step": 1,
-        "path": [1, 2],
-        "rank": 2,
-        "edge": "SHARES_KEYWORD",
-        "reason": "to c1",
-        "score": 0.7,
-        "match": 0.4,
-        "inherited": 0.3,
-        "signals": "",
-        "agent": "tfidf",
-    }
-    assert database.read("trace/visits", id="no such") == []
-
-
 def test_traces(database: Database, corpus: str, other_corpus: str) -> None:
     _lighthouse(database, corpus)
     _lighthouse(database, other_corpus)
-    first = keep(database, _answer(corpus, "a1", "a1 c1", text="An answer"))
-    second = keep(database, _answer(corpus, "b1"))
-    keep(database, _answer(other_corpus, "b1"))
-    found = database.read("trace/traces", corpus=corpus)
-    assert [row["id"] for row in found] == [second, first]
-    asked = found[1].pop("askedAt")
-    assert found[1] == {
-        "id": first,
-        "corpus": corpus,
-        "question": "Who?",
-        "agent": "tfidf",
-        "answer": "An answer",
-        "passages": 2,
-        "left": 2,
-    }
-    listed = traces(database, corpus)
-    assert (listed[1].id, listed[1].asked_at, listed[1].left) == (first, asked, 2)
+    first = store(database, _answer(corpus, "a1", "a1 c1", text="An answer"))
+    second = store(database, _answer(corpus, "b1"))
+    store(database, _answer(other_corpus, "b1"))
+    latest, earliest = traces(database, corpus)
+    assert (latest.id, earliest.id) == (second, first)
+    assert replace(earliest, asked_at="") == Trace(
+        first, corpus, "Who?", "tfidf", "", "An answer", passages=2, left=2
+    )
     assert len(traces(database, corpus, limit=1)) == 1
     assert {each.corpus for each in traces(database)} >= {corpus, other_corpus}
     assert traces(database, "no such") == []
@@ -185,8 +137,8 @@ def test_remove(database: Database, corpus: str, other_corpus: str) -> None:
     _lighthouse(database, corpus)
     _lighthouse(database, other_corpus)
     before = snapshot(database, corpus)
-    kept = [keep(database, _answer(corpus, "a1 c1")) for _ in range(3)]
-    other = keep(database, _answer(other_corpus, "a1"))
+    kept = [store(database, _answer(corpus, "a1 c1")) for _ in range(3)]
+    other = store(database, _answer(other_corpus, "a1"))
     assert database.write_in_batches("trace/remove", ids=[kept[0], other], corpus=corpus) == {
         "traces": 1
     }
@@ -207,9 +159,9 @@ def test_show_trace(database: Database, corpus: str) -> None:
         a=_id(corpus, "b1"),
         c=_id(corpus, "d1"),
     )
-    kept = keep(database, _answer(corpus, "b1 d1", "b1"))
+    kept = store(database, _answer(corpus, "b1 d1", "b1"))
     for found in (
-        database.read("procedures/trace", question=kept[:12]),
+        database.read("procedures/trace", trace=kept[:12]),
         database.read("browser/show_trace", trace=kept),
     ):
         shown = [
@@ -218,7 +170,7 @@ def test_show_trace(database: Database, corpus: str) -> None:
                 row["visit"].type,
                 _name(row["passage"]["id"]),
                 row["edge"] and (row["edge"].type, row["edge"]["namesTitle"]),
-                row["before"] and _name(row["before"]["id"]),
+                row["other"] and _name(row["other"]["id"]),
             )
             for row in found
         ]
@@ -235,7 +187,7 @@ def test_show_trace(database: Database, corpus: str) -> None:
 def test_what_was_kept_is_told_again(database: Database, demo_corpus: str, agent: str) -> None:
     retriever = PassageRetriever(database, demo_corpus, agent=agent, settings=SETTINGS)
     answer = ask(database, demo_corpus, QUESTION, retriever)
-    kept = keep(database, answer)
+    kept = store(database, answer)
     try:
         made = explain(database, kept[:20])
     finally:
@@ -262,7 +214,7 @@ def test_a_structural_answer_is_told_again(
         database, demo_corpus, "Which light in Table 1 has the greatest height?", retriever,
         type_=type_,
     )  # fmt: skip
-    kept = keep(database, answer)
+    kept = store(database, answer)
     made = explain(database, kept)
     remove(database, [kept])
     assert made.answer.structural == answer.structural
@@ -282,7 +234,7 @@ def test_every_field_comes_back(database: Database, corpus: str) -> None:
         notes=("One was left out.",),
         settings={"budget": 5, "edges": ["NEXT"], "named": 0.3},
     )
-    made = explain(database, keep(database, answer)).answer
+    made = explain(database, store(database, answer)).answer
     assert _without_texts(made) == _without_texts(answer)
     assert mermaid(made).count("-->") == 2
 
@@ -290,8 +242,8 @@ def test_every_field_comes_back(database: Database, corpus: str) -> None:
 def test_nothing_is_kept_of_what_is_not_there(database: Database, corpus: str) -> None:
     _lighthouse(database, corpus)
     with pytest.raises(CorpusError, match="no corpus"):
-        keep(database, _answer("no such corpus", "a1"))
-    kept = keep(database, _answer(corpus, "a1"))
+        store(database, _answer("no such corpus", "a1"))
+    kept = store(database, _answer(corpus, "a1"))
     for wrong in ("", "  ", "zz", kept + "0"):
         with pytest.raises(TraceError, match="there is no trace"):
             explain(database, wrong)
@@ -320,14 +272,15 @@ def test_fifty_traces_change_no_retrieval(database: Database, demo_corpus: str) 
         found = _found(database, demo_corpus)
         retrieved = database.read("procedures/retrieve", question=QUESTION, corpus=demo_corpus)
         near = database.read("procedures/passage_neighbours", passage=found[0].passages[0].id)
-        searched = [(row["passage"]["id"], row["score"]) for row in (*retrieved, *near)]
+        searched = [(row["passage"]["id"], row["score"]) for row in retrieved]
+        searched += [(row["other"]["id"], row["score"]) for row in near]
         return [found, searched]
 
     before = everything()
     retriever = PassageRetriever(database, demo_corpus, agent="knn")
     answer = ask(database, demo_corpus, QUESTION, retriever)
     for _ in range(50):
-        keep(database, answer)
+        store(database, answer)
     try:
         assert everything() == before
     finally:
@@ -347,7 +300,7 @@ def test_connecting_again_does_not_notice_them(
     before = snapshot(database, corpus)
     retriever = PassageRetriever(database, corpus)
     answer = ask(database, corpus, "Who designed Ardfin Lighthouse?", retriever)
-    kept = [keep(database, answer) for _ in range(5)]
+    kept = [store(database, answer) for _ in range(5)]
     connect(database, corpus)
     assert explain(database, kept[0]).answer.passages == answer.passages
     assert remove(database, corpus=corpus) == 5
@@ -368,7 +321,7 @@ def test_documents_that_go_are_told(database: Database, corpus: str, tmp_path: P
     retriever = PassageRetriever(database, corpus, agent="tfidf")
     answer = ask(database, corpus, "Where was the designer of Ardfin Lighthouse born?", retriever)
     assert len(answer.passages) == 3
-    kept = keep(database, answer)
+    kept = store(database, answer)
 
     load(database, [file], corpus)
     assert explain(database, kept).gone == ()
@@ -395,7 +348,7 @@ def test_documents_that_go_are_told(database: Database, corpus: str, tmp_path: P
 
 def test_a_step_that_went_away_keeps_its_place(database: Database, corpus: str) -> None:
     _lighthouse(database, corpus)
-    kept = keep(database, _answer(corpus, "a1 c1 d1", "b1"))
+    kept = store(database, _answer(corpus, "a1 c1 d1", "b1"))
     rows(database, "MATCH (p:Passage {id: $p}) DETACH DELETE p", p=_id(corpus, "c1"))
     made = explain(database, kept)
     assert [step.edge for step in made.answer.paths[0].steps] == ["seed", "gone", "SHARES_KEYWORD"]
@@ -415,8 +368,8 @@ def test_the_command(
     server = environment(connection)
     none = kgp("explain", "--corpus", corpus, **server)
     assert (none.returncode, "ask ... --trace" in none.stderr) == (1, True)
-    first = keep(database, _answer(corpus, "a1", "a1 c1", text="An \x1b[31manswer"))
-    last = keep(database, _answer(corpus, "b1"))
+    first = store(database, _answer(corpus, "a1", "a1 c1", text="An \x1b[31manswer"))
+    last = store(database, _answer(corpus, "b1"))
 
     shown = kgp("explain", first[:10], "--html", "a.html", cwd=tmp_path, **server)
     assert shown.returncode == 0, shown.stderr

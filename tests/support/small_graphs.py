@@ -10,7 +10,7 @@ from typing import Any
 
 from graphs import rows
 
-from kgp_neo4j.corpus.answer.traces import keep
+from kgp_neo4j.corpus.answer.traces import store
 from kgp_neo4j.corpus.load.ids import corpus_scope
 from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
@@ -168,7 +168,7 @@ def keep_one(database: Database, corpus: str) -> str:
     path = ReasoningPath(tuple(steps))
     text = read_passages(database, [path.last])
     made = Answer("Who?", corpus, "learned", "", (), tuple(text.values()), (path,), 0.1)
-    return keep(database, made)
+    return store(database, made)
 
 
 def _documents(corpus: str) -> list[dict[str, Any]]:
