@@ -116,9 +116,9 @@ class Scorer:
             first, later = (Trees(value["features"], value[hop]) for hop in ("first", "later"))
             return cls(first, later, value["description"])
         except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            fault = "cannot be read" if isinstance(error, OSError) else f"is none ({error!r})"
+            unread = isinstance(error, OSError)
             raise ModelError(
-                f"the scorer {fault}",
+                "the scorer cannot be read" if unread else f"this is no scorer ({error!r})",
                 where=str(path),
                 hint="Give a folder that `kgp-neo4j train scorer` made.",
             ) from error

@@ -149,25 +149,6 @@ def test_hybrid_seeds(database: Database, corpus: str) -> None:
     assert 0.0 < made["e1"]["score"] <= 1.0
 
 
-@pytest.mark.alone
-def test_hybrid_seeds_without_vector_or_titles(database: Database, corpus: str) -> None:
-    words = database.read("procedures/seeds", question="Isobel Tarn", corpus=corpus)
-    found = database.read(
-        "traverse/hybrid_seeds", question="Isobel Tarn", vector=[], corpus=corpus, named=0.0
-    )
-    assert _names(found) == _names(words)
-    assert {row["reason"] for row in found} == {"words"}
-    for row, word in zip(found, words, strict=True):
-        assert math.isclose(row["score"], word["score"] / words[0]["score"])
-    assert [row["fused"] for row in found] == [1 / (60 + n) for n in range(len(found))]
-    nothing = database.read("traverse/hybrid_seeds", question="?", vector=[], corpus=corpus)
-    assert nothing == []
-    limited = database.read(
-        "traverse/hybrid_seeds", question="?", vector=[0.0, 1.0], corpus=corpus, limit=1
-    )
-    assert _names(limited) == ["c1"]
-
-
 def test_neighbours(database: Database, corpus: str) -> None:
 
     def found(passage: str, **more: Any) -> list[tuple[str, str, float, str]]:
@@ -223,49 +204,6 @@ def test_next_evidence_by_vector(database: Database, corpus: str) -> None:
     assert [row[1] for row in _hop(database, corpus, step, edges=["SIMILAR_ST"])] == ["a2"]
 
 
-def test_next_evidence_gives_a_neighbour_to_one_path(database: Database, corpus: str) -> None:
-    a1 = {"passage": "a1", "match": 0.1, "text": "", "vector": [-1.0, 0.0]}
-    c1 = {"passage": "c1", "match": 1.0, "text": "", "vector": [0.0, 1.0]}
-    found = _hop(database, corpus, a1, c1, visited=["a1", "c1"])
-    # b1 is a neighbour of both; to c1 it scores 0.8 + 0.2 x 1.0.
-    assert [row[:2] for row in found if row[1] == "b1"] == [(1, "b1")]
-    assert sorted(row[1] for row in found) == ["a2", "b1", "d1"]
-
-
-def test_paper_hop(database: Database, corpus: str) -> None:
-    def found(edge: str, *steps: dict[str, Any], **more: Any) -> list[tuple[Any, ...]]:
-        frontier = [{**step, "passage": f"{corpus}/{step['passage']}"} for step in steps]
-        listed = database.read(
-            "traverse/paper_hop", corpus=corpus, frontier=frontier, edge=edge, **more
-        )
-        return [
-            (row["path"], short(row["passage"]), round(row["match"], 4), row["reason"])
-            for row in listed
-        ]
-
-    near = {"passage": "b1", "vector": [0.0, 1.0], "text": "light"}
-    # One graph alone; cosine alone, whatever the words and the titles that an edge names.
-    assert found("SHARES_KEYWORD", near) == [
-        (0, "c1", 1.0, "kettlehaven"),
-        (0, "a1", 0.0, "isobel tarn"),
-    ]
-    assert found("SIMILAR_ST", near) == [(0, "a2", 0.6, "cosine 0.96")]
-    assert found("SHARES_KEYWORD", near, most=1) == [(0, "c1", 1.0, "kettlehaven")]
-    seen = key(corpus, "c1")
-    assert found("SHARES_KEYWORD", near, visited=seen) == [(0, "a1", 0.0, "isobel tarn")]
-    worded = {"passage": "b1", "text": "harbour"}
-    first, second = found("SHARES_KEYWORD", worded)
-    assert (first[1], second[1:3]) == ("c1", ("a1", 0.0))
-    assert first[2] > 0
-    # A neighbour of two paths is a candidate of both.
-    both = found("SHARES_KEYWORD", {"passage": "a1", "text": ""}, {"passage": "c1", "text": ""})
-    assert [row[:2] for row in both if row[1] == "b1"] == [(0, "b1"), (1, "b1")]
-    drawn = found("SHARES_KEYWORD", {"passage": "b1", "draw": "3"})
-    assert sorted(row[1] for row in drawn) == ["a1", "c1"]
-    assert all(0 <= row[2] < 1 for row in drawn)
-    assert found("SHARES_KEYWORD") == []
-
-
 def test_retrieve(database: Database, corpus: str) -> None:
 
     def found(question: str, **settings: int) -> list[tuple[int, str, list[str]]]:
@@ -289,16 +227,6 @@ def test_retrieve(database: Database, corpus: str) -> None:
     assert len(found(question, seeds=1, budget=2)) == 2
     assert found("") == []
     assert found("zebra") == []
-
-
-def test_retrieve_fills_the_budget_by_search(database: Database, corpus: str) -> None:
-    listed = database.read(
-        "procedures/retrieve",
-        question="the harbour",
-        corpus=corpus,
-        configuration={"seeds": 1, "hops": 0},
-    )
-    assert sorted(_names(listed)) == ["c1", "d1"]
 
 
 @pytest.mark.parametrize("path", ["procedures/show", "browser/show"])
@@ -389,25 +317,35 @@ def test_what_a_procedure_refuses(
         rows(database, f"CALL custom.{made.name}({names_given})", **bound)
 
 
-def test_null_stands_for_a_default(database: Database, corpus: str) -> None:
-    for configuration in (None, {}, {"limit": None}):
-        found = database.read(
-            "procedures/seeds", question="harbour", corpus=corpus, configuration=configuration
+def test_paper_hop(database: Database, corpus: str) -> None:
+    def found(edge: str, *steps: dict[str, Any], **more: Any) -> list[tuple[Any, ...]]:
+        frontier = [{**step, "passage": f"{corpus}/{step['passage']}"} for step in steps]
+        listed = database.read(
+            "traverse/paper_hop", corpus=corpus, frontier=frontier, edge=edge, **more
         )
-        assert len(found) == 2
+        return [
+            (row["path"], short(row["passage"]), round(row["match"], 4), row["reason"])
+            for row in listed
+        ]
 
-
-def test_ranking_prefers_the_path_that_names_the_title(
-    database: Database, other_corpus: str
-) -> None:
-    lighthouse(database, other_corpus)
-    rows(
-        database,
-        "MATCH (a:Passage {id: $c + '/a1'}), (b:Passage {id: $c + '/b1'}) "
-        "CREATE (a)-[:SHARES_KEYWORD {count: 9, weight: 0.9, keywords: ['light'], "
-        "namesTitle: false}]->(b)",
-        c=other_corpus,
-    )
-    step = {"passage": "a1", "match": 1.0, "text": "nothing"}
-    found = _hop(database, other_corpus, step, visited=["a1"], edges=["SHARES_KEYWORD"])
-    assert found == [(0, "b1", "SHARES_KEYWORD", 0.0, 0.4, "isobel tarn")]
+    near = {"passage": "b1", "vector": [0.0, 1.0], "text": "light"}
+    # One graph alone; cosine alone, whatever the words and the titles that an edge names.
+    assert found("SHARES_KEYWORD", near) == [
+        (0, "c1", 1.0, "kettlehaven"),
+        (0, "a1", 0.0, "isobel tarn"),
+    ]
+    assert found("SIMILAR_ST", near) == [(0, "a2", 0.6, "cosine 0.96")]
+    assert found("SHARES_KEYWORD", near, most=1) == [(0, "c1", 1.0, "kettlehaven")]
+    seen = key(corpus, "c1")
+    assert found("SHARES_KEYWORD", near, visited=seen) == [(0, "a1", 0.0, "isobel tarn")]
+    worded = {"passage": "b1", "text": "harbour"}
+    first, second = found("SHARES_KEYWORD", worded)
+    assert (first[1], second[1:3]) == ("c1", ("a1", 0.0))
+    assert first[2] > 0
+    # A neighbour of two paths is a candidate of both.
+    both = found("SHARES_KEYWORD", {"passage": "a1", "text": ""}, {"passage": "c1", "text": ""})
+    assert [row[:2] for row in both if row[1] == "b1"] == [(0, "b1"), (1, "b1")]
+    drawn = found("SHARES_KEYWORD", {"passage": "b1", "draw": "3"})
+    assert sorted(row[1] for row in drawn) == ["a1", "c1"]
+    assert all(0 <= row[2] < 1 for row in drawn)
+    assert found("SHARES_KEYWORD") == []

@@ -125,19 +125,6 @@ def test_question_signals(database: Database, corpus: str, other_corpus: str) ->
     assert set(found["b1"]) == {"lexical", "cosine", "named"}
 
 
-def test_question_signals_that_are_not_there(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    words = _asked(database, corpus, "a statue", [])
-    assert {name: set(row) for name, row in words.items()} == {"e1": {"lexical"}}
-    meaning = _asked(database, corpus, "?!", [1.0, 0.0])
-    assert {name: set(row) for name, row in meaning.items()} == {
-        name: {"cosine"} for name in ("a1", "a2", "b1", "c1", "d1")
-    }
-    for nothing in ("", "?!", "the"):
-        assert _asked(database, corpus, nothing, []) == {}
-    assert _asked(database, "no such", "statue", [1.0, 0.0]) == {}
-
-
 @pytest.mark.parametrize("others", [1, 60])
 def test_question_signals_of_a_corpus_that_others_crowd_out(
     database: Database, corpus: str, other_corpus: str, others: int
@@ -314,29 +301,6 @@ def test_candidate_signals_of_what_is_asked_about(database: Database, corpus: st
     }
 
 
-def test_candidate_signals_of_frequent_entities(database: Database, corpus: str) -> None:
-    _graph(database, corpus)
-    rows(
-        database,
-        "MATCH (e:NamedEntity {corpus: $c, name: 'moe'}) UNWIND range(1, 98) AS n "
-        "CREATE (:Passage {corpus: $c, id: $c + '/x' + n})-[:MENTIONS]->(e)",
-        c=corpus,
-    )
-    most = round(1 - math.log(101) / math.log(1001), 6)
-    assert _hop(database, corpus, ["c1"])["d1"]["links"] == [(2, 0, 0.7), (5, 0, most)]
-    asked = _hop(database, corpus, ["c1"], phrases=["moe"])
-    assert asked["d1"]["links"] == [(2, 0, 0.7), (6, 0, most)]
-    rows(
-        database,
-        "MATCH (e:NamedEntity {corpus: $c, name: 'moe'}) "
-        "CREATE (:Passage {corpus: $c, id: $c + '/x'})-[:MENTIONS]->(e)",
-        c=corpus,
-    )
-    # One more than a hundred: it says nothing any more.
-    for phrases in ([], ["moe"]):
-        assert _hop(database, corpus, ["c1"], phrases=phrases)["d1"]["links"] == [(2, 0, 0.7)]
-
-
 def test_candidate_signals_of_a_title_that_many_name(database: Database, corpus: str) -> None:
     _graph(database, corpus)
     for passage, weight in (("a1", 0.1), ("d1", 0.3), ("e1", 0.2)):
@@ -415,22 +379,3 @@ def test_path_edges(database: Database, corpus: str) -> None:
     _share(database, corpus, "a2", "a1", 0.1, ["A", "B", "C", "D"], False)
     assert _ways(database, corpus, ("a1", "a2")) == [("a1", "a2", "SHARES_KEYWORD", "A, B, C")]
     assert _ways(database, corpus) == []
-
-
-def test_path_edges_name_the_rarest_that_both_mention(database: Database, corpus: str) -> None:
-    _graph(database, corpus)
-    rows(
-        database,
-        """
-        MATCH (a:Passage {id: $c + '/a2'}), (e:Passage {id: $c + '/e1'})
-        MATCH (d:Document {id: $c + '/d'}), (moe:NamedEntity {corpus: $c, name: 'moe'})
-        CREATE (x:NamedEntity {corpus: $c, name: 'an axe', title: 'An Axe', type: 'Phrase'}),
-          (a)-[:MENTIONS]->(moe)<-[:MENTIONS]-(e), (a)-[:MENTIONS]->(d)<-[:MENTIONS]-(e),
-          (a)-[:MENTIONS]->(x)<-[:MENTIONS]-(e)
-        """,
-        c=corpus,
-    )
-    # Of four, the most frequent is left out; a document counts as any other.
-    assert _ways(database, corpus, ("a2", "e1")) == [
-        ("a2", "e1", "MENTIONS", "An Axe, The Fair, York")
-    ]

@@ -13,7 +13,6 @@ from asking import ask
 from click.testing import CliRunner
 from commands import environment
 from graphs import rows, write_jsonl
-from small_graphs import lighthouse, short
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
@@ -114,24 +113,6 @@ def _checked(database: Database, answer: Answer) -> None:
     assert all(path.steps[0].edge == "seed" for path in answer.paths)
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        (QUESTION, "grandmother"),
-        (QUESTIONS[0], "otters"),
-        (QUESTIONS[1], "Josef Amsel"),
-        (QUESTIONS[2], "Lindqvist Yard"),
-    ],
-)
-def test_the_demos_questions_are_answered_or_the_sentences_shown_hold_it(
-    database: Database, demo_corpus: str, question: str, said: str
-) -> None:
-    answer = ask(
-        database, demo_corpus, question, PassageRetriever(database, demo_corpus, settings=SETTINGS)
-    )
-    assert said in answer.text or said in " ".join(s.text for s in answer.sentences)
-
-
 @pytest.mark.parametrize("agent", ["tfidf", "knn"])
 @pytest.mark.parametrize("question", [QUESTION, *QUESTIONS])
 def test_an_answer_can_be_checked(
@@ -183,14 +164,6 @@ def test_an_empty_question(database: Database, demo_corpus: str, question: str) 
         ask(database, retriever.corpus, question, retriever)
 
 
-def test_too_long_a_question(database: Database, demo_corpus: str) -> None:
-    retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
-    with pytest.raises(ConfigurationError, match="the question has 300,000 characters"):
-        ask(database, demo_corpus, "bridge " * 42_857 + "?", retriever)
-    with pytest.raises(ConfigurationError, match="10,000 at most"):
-        retriever.retrieve(Question("", "x" * 10_001))
-
-
 @pytest.mark.parametrize("question", ["zebra quagga", "?!", "the", "\u200b"])
 def test_nothing_found(database: Database, demo_corpus: str, question: str) -> None:
     answer = ask(
@@ -223,18 +196,6 @@ def test_what_is_not_sure_is_not_stated(database: Database, demo_corpus: str) ->
     assert said in korean.notes
 
 
-def test_the_methods_that_are_no_traversal_answer_too(database: Database, demo_corpus: str) -> None:
-    for method in ("bm25", "dense", "hybrid"):
-        answer = ask(
-            database,
-            demo_corpus,
-            QUESTION,
-            PassageRetriever(database, demo_corpus, method=method),
-        )
-        assert answer.agent == method
-        _checked(database, answer)
-
-
 # --- The link into Browser ------------------------------------------------------------------------
 
 
@@ -258,36 +219,7 @@ def test_link() -> None:
     assert "secret" not in unquote(link)
 
 
-def test_no_link() -> None:
-    assert browser_link(dataclasses.replace(_HERE, browser=None), _IDS) is None
-    assert browser_link(_HERE, []) is None
-
-
 @pytest.mark.parametrize("id_", ["a'", "a b", "", "1') DETACH DELETE n //", "é"])
 def test_an_id_that_is_no_hash_is_refused(id_: str) -> None:
     with pytest.raises(KgpError, match="is not a hash"):
         browser_link(_HERE, [id_])
-
-
-def test_the_query_of_a_link_runs(database: Database, demo_corpus: str) -> None:
-    answer = ask(
-        database,
-        demo_corpus,
-        QUESTION,
-        PassageRetriever(database, demo_corpus, settings=SETTINGS),
-    )
-    link = browser_link(
-        dataclasses.replace(database.connection, browser=_HERE.browser),
-        [passage.id for passage in answer.passages],
-    )
-    assert link is not None
-    query = parse_qs(urlsplit(link).query)["arg"][0]
-    found = {n["id"] for row in rows(database, query) for n in (row["node"], row["other"])}
-    assert found == {each for p in answer.passages for each in (p.id, p.document)}
-
-
-def test_the_password_is_shown_nowhere(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    assert "secret" not in repr(_HERE)
-    assert short(f"{corpus}/a1") == "a1"
-    assert database.connection.password not in repr(database.connection)

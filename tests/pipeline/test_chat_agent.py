@@ -62,37 +62,6 @@ def test_the_server_of_the_environment_needs_no_key(
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        ((401, error(f"wrong key {_KEY}")), r"refused the key \(401\).*OPENAI_API_KEY"),
-        ((404, error("no such model")), r"has no model 'm'.*\(404\)"),
-        ((500, error("boom")), r"failed \(500\)"),
-        ((400, error(f"too long, {_KEY}")), r"\(400: .*too long, \*\*\*"),
-        ((200, b"<html>a proxy</html>"), "OpenAI protocol"),
-    ],
-)
-def test_a_server_that_cannot_be_used_is_said(
-    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
-    chat_server.answer = lambda body: reply
-    with pytest.raises(ModelError, match=said) as caught:
-        _next(_agent(chat_server), "a")
-    assert chat_server.url in str(caught.value)
-    assert _KEY not in str(caught.value)
-    assert caught.value.__cause__ is None
-
-
-def test_a_server_that_is_not_there_is_said(
-    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("KGP_NEO4J_LLM_RETRIES", "0")
-    agent = _agent(chat_server, url="http://127.0.0.1:1/v1")
-    with pytest.raises(ModelError, match="cannot be reached"):
-        _next(agent, "a")
-
-
-@pytest.mark.parametrize(
     "reply",
     [
         completion(None, refusal="I will not."),
@@ -110,31 +79,6 @@ def test_a_single_reply_without_evidence_leaves_the_question(
     with caplog.at_level(logging.WARNING, logger="kgp_neo4j"):
         assert _next(_agent(chat_server), "a", "b") == ["Here.", "Who?"]
     assert "gave no evidence for 1 of 2 paths" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("url", "said"),
-    [
-        ("file:///etc/passwd", "no http address"),
-        ("http://me:secret@127.0.0.1/v1", "a user, a password or a query"),
-        ("http://127.0.0.1/v1?key=secret", "a user, a password or a query"),
-    ],
-)
-def test_an_address_that_cannot_be_used(chat_server: ChatServer, url: str, said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said) as caught:
-        _agent(chat_server, url=url)
-    assert "secret" not in str(caught.value)
-
-
-def test_keys_are_checked_before_they_are_sent(
-    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(ConfigurationError, match="OpenAI's needs a key"):
-        ChatAgent(AgentSettings(model="m"), None)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-\nX-Other: 1")
-    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as caught:
-        _agent(chat_server)
-    assert "sk-" not in str(caught.value)
 
 
 def test_what_a_server_says_steers_the_traversal(
@@ -173,3 +117,50 @@ def test_ask_over_the_command_line(
     assert json.loads(done.stdout)["agent"] == "chat"
     assert _KEY not in done.output
     assert chat_server.bodies
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ((401, error(f"wrong key {_KEY}")), r"refused the key \(401\).*OPENAI_API_KEY"),
+        ((404, error("no such model")), r"has no model 'm'.*\(404\)"),
+        ((500, error("boom")), r"failed \(500\)"),
+        ((400, error(f"too long, {_KEY}")), r"\(400: .*too long, \*\*\*"),
+        ((200, b"<html>a proxy</html>"), "OpenAI protocol"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_said(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+    chat_server.answer = lambda body: reply
+    with pytest.raises(ModelError, match=said) as caught:
+        _next(_agent(chat_server), "a")
+    assert chat_server.url in str(caught.value)
+    assert _KEY not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("file:///etc/passwd", "no http address"),
+        ("http://me:secret@127.0.0.1/v1", "a user, a password or a query"),
+        ("http://127.0.0.1/v1?key=secret", "a user, a password or a query"),
+    ],
+)
+def test_an_address_that_cannot_be_used(chat_server: ChatServer, url: str, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        _agent(chat_server, url=url)
+    assert "secret" not in str(caught.value)
+
+
+def test_keys_are_checked_before_they_are_sent(
+    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigurationError, match="OpenAI's needs a key"):
+        ChatAgent(AgentSettings(model="m"), None)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-\nX-Other: 1")
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as caught:
+        _agent(chat_server)
+    assert "sk-" not in str(caught.value)

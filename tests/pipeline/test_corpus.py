@@ -59,8 +59,8 @@ def test_a_pipeline_is_kept_for_the_same_options(demo: Corpus) -> None:
 class _Titles:
     """Answers with titles."""
 
-    def answer(self, found: Answer, *, encoder: Any = None, on_text: Any = None) -> Answer:
-        return replace(found, text=", ".join(passage.title for passage in found.passages))
+    def answer(self, evidence: Answer, *, encoder: Any = None, on_text: Any = None) -> Answer:
+        return replace(evidence, text=", ".join(p.title for p in evidence.passages))
 
 
 class _First:

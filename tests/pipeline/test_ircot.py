@@ -78,15 +78,6 @@ def test_the_turns_are_bounded(database: Database, sound: str, turns: int) -> No
     assert len(model.prompts) == len(ircot.thoughts) == turns
 
 
-def test_the_budget_is_kept(database: Database, sound: str) -> None:
-    model = Scripted(lambda prompt: f"Rock {prompt.count('- ')} is a skerry of granite.")
-    found = Ircot(_retriever(database, sound, budget=3), model, each=2, turns=20).retrieve(
-        Question("", _QUESTION)
-    )
-    assert len(found.passages) == len({p.id for p in found.passages}) == 3
-    assert len(model.prompts) < 20
-
-
 @pytest.mark.parametrize(
     "reply",
     ["", "  \n", Reply("no", "refused"), Reply("", "empty"), "\x1b[0m", "<think>x"],

@@ -6,19 +6,18 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from commands import environment, kgp
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent, search
+from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.demo import QUESTION, prepare
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.train.boosting import BoostingSettings, boost, trees_of
+from kgp_neo4j.train.boosting import BoostingSettings
 from kgp_neo4j.train.scorer import TrainingSet, train_scorer
 from kgp_neo4j.types.corpus import Question, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, ModelError
@@ -67,11 +66,6 @@ def _edges(retrieval: Retrieval) -> set[str]:
     return {step.edge for path in retrieval.paths for step in path.steps[1:]}
 
 
-def test_it_is_the_agent_of_a_corpus_with_all_graphs(database: Database, demo_corpus: str) -> None:
-    assert PassageRetriever(database, demo_corpus).agent.name == "learned"
-    assert PassageRetriever(database, demo_corpus, agent="knn").agent.name == "knn"
-
-
 def test_a_corpus_without_entities_is_walked_by_similarity(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
@@ -106,18 +100,6 @@ def test_paths_lead_over_named_edges_and_say_why(database: Database, demo_corpus
     assert path.steps[1].inherited > 0  # Hesk Bridge names him
 
 
-def test_the_order_is_the_judgement_and_nothing_stands_twice(
-    database: Database, demo_corpus: str
-) -> None:
-    found = _retrieve(database, demo_corpus, budget=15)
-    scores = [passage.score for passage in found.passages]
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 <= score <= 1 for score in scores)
-    assert len({passage.id for passage in found.passages}) == len(found.passages) == 15
-    for path in found.paths:
-        assert len({step.passage for step in path.steps}) == len(path.steps)
-
-
 def test_what_came_since_the_others_were_connected_is_found_too(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
@@ -140,14 +122,6 @@ def test_only_the_edges_asked_for_are_walked(
 ) -> None:
     # What two passages mention alike is a signal whatever the edges.
     assert _edges(_retrieve(database, demo_corpus, edges=(edge,), budget=20)) <= {edge, "MENTIONS"}
-
-
-def test_without_hops_it_is_the_search(database: Database, demo_corpus: str) -> None:
-    found = _retrieve(database, demo_corpus, hops=0)
-    agent = PassageRetriever(database, demo_corpus).agent
-    asked = search(database, demo_corpus, QUESTION, lambda: agent.begin(QUESTION).vector or ())
-    assert [p.id for p in found.passages] == asked.order[:8]
-    assert all(len(path.steps) == 1 for path in found.paths)
 
 
 @pytest.mark.parametrize(
@@ -186,23 +160,6 @@ def test_training_writes_a_scorer_that_asks(
     again = kgp("train", "scorer", *arguments, "--seed", "1", **environment(connection))
     assert again.returncode == 1
     assert "other settings" in again.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.train
-def test_training_twice_grows_the_same_trees() -> None:
-    """Of the same signals: scores of full-text search move with what other workers load."""
-    drawn = np.random.default_rng(1)
-    groups = [
-        (drawn.normal(size=(20, 4)).astype(np.float32), np.arange(20) % 7 == 0, 1.0)
-        for _ in range(12)
-    ]
-    grown = [boost(groups, BoostingSettings(trees=10, smallest_leaf=3)) for _ in range(2)]
-    first, second = (trees_of(booster, tuple("abcd")) for _, booster in grown)
-    assert first == second
-    assert any("feature" in tree for tree in first)  # it did learn something
-    for one, other in zip(grown[0][0], grown[1][0], strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.slow

@@ -82,22 +82,6 @@ def test_one_model_orders_and_answers(database: Database, loaded: str) -> None:
     assert answer.usage.calls == 2
 
 
-def test_what_reranking_notes_stands_beside_what_answering_notes(
-    database: Database, loaded: str
-) -> None:
-    for answered in ("Answer: a bakery [1]", Reply("", "refused", 1, 1)):
-        model = Scripted(["none of them", answered])
-        pipeline = make_pipeline(database, loaded, method="bm25", model=model, rerank="llm")
-        answer = pipeline.ask(_QUESTION, type_="content")
-        assert any("selected no passage" in note for note in answer.notes)
-    assert answer.notes[-1] == "The offline reader answers instead."
-
-
-def test_a_question_without_passages_calls_no_model(database: Database, loaded: str) -> None:
-    retriever = make_retriever(database, loaded, method="bm25", model=Scripted([]), rerank="llm")
-    assert retriever.retrieve(Question("q", "zebra")).passages == ()
-
-
 def test_what_reranking_needs(database: Database, loaded: str, connection: Connection) -> None:
     corpus = Corpus(loaded, database=database)
     with pytest.raises(ConfigurationError, match="none is named"):

@@ -86,37 +86,6 @@ def _without_texts(answer: Answer) -> Answer:
 # --- The statements -------------------------------------------------------------------------------
 
 
-def test_keep(database: Database, corpus: str) -> None:
-    _lighthouse(database, corpus)
-    question = {
-        "id": f"{corpus} q",
-        "text": "Who?",
-        "passages": [_id(corpus, "a1"), _id(corpus, "none")],
-    }
-    visited = [
-        {"passage": _id(corpus, "a1"), "properties": {"order": 1, "path": [1], "judged": None}},
-        {"passage": _id(corpus, "none"), "properties": {"order": 2, "path": [1, 2]}},
-    ]
-    done = database.write("trace/store", corpus=corpus, question=question, visits=visited)
-    assert done == [{"id": f"{corpus} q", "visited": 1}]
-    found = rows(
-        database,
-        "MATCH (q:Question {corpus: $c})-[v]->(p) RETURN q {.id, .text} AS q, type(v) AS type, "
-        "properties(v) AS v, p.id AS p, q.askedAt <= datetime() AS asked",
-        c=corpus,
-    )
-    assert found == [
-        {
-            "q": {"id": f"{corpus} q", "text": "Who?"},
-            "type": "VISITED",
-            "v": {"order": 1, "path": [1]},
-            "p": _id(corpus, "a1"),
-            "asked": True,
-        }
-    ]
-    assert database.write("trace/store", corpus="no such", question=question, visits=[]) == []
-
-
 def test_traces(database: Database, corpus: str, other_corpus: str) -> None:
     _lighthouse(database, corpus)
     _lighthouse(database, other_corpus)
@@ -205,23 +174,6 @@ def test_what_was_kept_is_told_again(database: Database, demo_corpus: str, agent
     assert page(made.answer).count("<mark") == page(answer).count("<mark")
 
 
-@pytest.mark.parametrize("type_", ["structural", "both"])
-def test_a_structural_answer_is_told_again(
-    database: Database, demo_corpus: str, type_: str
-) -> None:
-    retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
-    answer = ask(
-        database, demo_corpus, "Which light in Table 1 has the greatest height?", retriever,
-        type_=type_,
-    )  # fmt: skip
-    kept = store(database, answer)
-    made = explain(database, kept)
-    remove(database, [kept])
-    assert made.answer.structural == answer.structural
-    assert _without_texts(made.answer) == _without_texts(answer)
-    assert made.answer.browser == answer.browser
-
-
 def test_every_field_comes_back(database: Database, corpus: str) -> None:
     _lighthouse(database, corpus)
     answer = _answer(
@@ -285,27 +237,6 @@ def test_fifty_traces_change_no_retrieval(database: Database, demo_corpus: str) 
         assert everything() == before
     finally:
         assert remove(database, corpus=demo_corpus) == 50
-
-
-def test_connecting_again_does_not_notice_them(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    records = [
-        ("Ardfin Lighthouse", "It stands on a rock. Isobel Tarn designed the tower. It is white."),
-        ("Isobel Tarn", "She liked ponies. She was born in Kettlehaven. She wrote letters."),
-        ("Ruan Quarry", "It is deep. Otters live in it now. Isobel Tarn goes there."),
-    ]
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
-    connect(database, corpus)
-    before = snapshot(database, corpus)
-    retriever = PassageRetriever(database, corpus)
-    answer = ask(database, corpus, "Who designed Ardfin Lighthouse?", retriever)
-    kept = [store(database, answer) for _ in range(5)]
-    connect(database, corpus)
-    assert explain(database, kept[0]).answer.passages == answer.passages
-    assert remove(database, corpus=corpus) == 5
-    after = snapshot(database, corpus)
-    assert after["edges"] == before["edges"]
 
 
 def test_documents_that_go_are_told(database: Database, corpus: str, tmp_path: Path) -> None:
@@ -397,6 +328,39 @@ def test_the_command(
     assert json.loads(kgp(*every, "--json", **server).stdout) == {"removed": 1}
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["4f", "--list"],
+        ["--remove-all"],
+        ["4f", "--json", "--mermaid"],
+        ["4f", "--show", "0"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_use(arguments: list[str]) -> None:
+    done = kgp("explain", *arguments, NEO4J_URI="bolt://127.0.0.1:9", NEO4J_PASSWORD="wrong")
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("type_", ["structural", "both"])
+def test_a_structural_answer_is_told_again(
+    database: Database, demo_corpus: str, type_: str
+) -> None:
+    retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
+    answer = ask(
+        database, demo_corpus, "Which light in Table 1 has the greatest height?", retriever,
+        type_=type_,
+    )  # fmt: skip
+    kept = store(database, answer)
+    made = explain(database, kept)
+    remove(database, [kept])
+    assert made.answer.structural == answer.structural
+    assert _without_texts(made.answer) == _without_texts(answer)
+    assert made.answer.browser == answer.browser
+
+
 @pytest.mark.slow
 def test_asking_writes_nothing_unless_told_to(
     database: Database, connection: Connection, corpus: str, tmp_path: Path
@@ -420,19 +384,3 @@ def test_asking_writes_nothing_unless_told_to(
     assert explain(database, trace.id).answer.text == told["text"]
     remove(database, [trace.id])
     assert snapshot(database, corpus) == before
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["4f", "--list"],
-        ["--remove-all"],
-        ["4f", "--json", "--mermaid"],
-        ["4f", "--show", "0"],
-    ],
-    ids=" ".join,
-)
-def test_wrong_use(arguments: list[str]) -> None:
-    done = kgp("explain", *arguments, NEO4J_URI="bolt://127.0.0.1:9", NEO4J_PASSWORD="wrong")
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr

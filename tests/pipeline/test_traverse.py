@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from graphs import rows, write_jsonl
-from small_graphs import key, lighthouse, short
+from small_graphs import lighthouse, short
 
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.corpus.traverse.agents.choice import make_agent
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, TfidfAgent
 from kgp_neo4j.corpus.traverse.algorithm import Agent, NextEvidenceAgent
 from kgp_neo4j.corpus.traverse.paths import read_passages
@@ -136,26 +135,6 @@ def test_edges_are_restricted(
         assert kind in edges
 
 
-def test_no_hops_is_the_seed_search(database: Database, demo_corpus: str, agent: Agent) -> None:
-    paths = _walk(database, demo_corpus, _QUESTIONS[0], agent, hops=0)
-    assert all(len(path.steps) == 1 for path in paths)
-    begin = agent.begin(_QUESTIONS[0])
-    seeds = database.read(
-        "traverse/hybrid_seeds",
-        question=begin.text,
-        vector=list(begin.vector or ()),
-        corpus=demo_corpus,
-        limit=30,
-    )
-    assert {path.last for path in paths} == {row["passage"]["id"] for row in seeds}
-
-
-def test_best_first(database: Database, demo_corpus: str, agent: Agent) -> None:
-    paths = _walk(database, demo_corpus, _QUESTIONS[0], agent, seeds=30)
-    scores = [path.steps[-1].score for path in paths]
-    assert scores == sorted(scores, reverse=True)
-
-
 # --- On a graph of six passages -------------------------------------------------------------------
 
 
@@ -171,17 +150,6 @@ def test_hops_reach_further(database: Database, corpus: str) -> None:
     assert [short(step.passage) for step in last.steps] == ["a1", "b1", "c1"]
     assert [step.reason for step in last.steps[1:]] == ["isobel tarn", "kettlehaven"]
     assert set(_names(_walk(database, corpus, question, hops=3))) == {"a1", "a2", "b1", "c1", "d1"}
-
-
-def test_generations_are_worked_off_one_by_one(database: Database, corpus: str) -> None:
-    """First in, first out: the seeds move on, then all they led to, then all those led to."""
-    lighthouse(database, corpus)
-    recording = _Recording(reads_passages=False)
-    _walk(database, corpus, "Who designed the light?", recording, hops=4)
-    generations = [[len(path.steps) for path in paths] for paths, _ in recording.asked]
-    assert generations == [[1], [2, 2], [3], [4]]
-    assert sorted(_names(recording.asked[1][0])) == ["a2", "b1"]
-    assert [_names(paths) for paths, _ in recording.asked[2:]] == [["c1"], ["d1"]]
 
 
 def test_the_budget_is_shared_out_among_hops(database: Database, corpus: str) -> None:
@@ -201,14 +169,6 @@ def test_an_agent_that_reads_gets_the_passages(database: Database, corpus: str) 
     first, second = (passages for _, passages in recording.asked)
     assert {p.text for p in first.values()} == {"The light was designed by Isobel Tarn."}
     assert "She was born in Kettlehaven." in {p.text for p in second.values()}
-
-
-def test_other_agents_get_no_passages(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    recording = _Recording(reads_passages=False)
-    _walk(database, corpus, "Who designed the light?", recording)
-    assert recording.asked
-    assert all(passages == {} for _, passages in recording.asked)
 
 
 def test_the_expectation_decides(database: Database, corpus: str) -> None:
@@ -274,12 +234,6 @@ def test_a_title_leads_to_a_passage_that_search_cannot_find(
     )
     found = _walk(database, corpus, "Is the Big Apple large?", hops=0)
     assert [(short(p.last), p.steps[0].reason) for p in found] == [("e1", "title")]
-
-
-def test_nothing_to_begin_with(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    for question in ("zebra", "?!", "the", ""):
-        assert _walk(database, corpus, question) == []
 
 
 # --- The bridge -----------------------------------------------------------------------------------
@@ -392,36 +346,6 @@ def test_what_a_retriever_refuses(database: Database, corpus: str, tmp_path: Pat
     assert PassageRetriever(database, corpus).agent.name == "tfidf"
     with pytest.raises(CorpusError, match="no similarity graph yet"):
         PassageRetriever(database, corpus, agent="knn").open()
-
-
-def test_agents_by_name(encoder: Encoder) -> None:
-    assert make_agent("tfidf", None).name == "tfidf"
-    assert make_agent("knn", encoder).name == "knn"
-    with pytest.raises(ConfigurationError, match="embeddings"):
-        make_agent("knn", None)
-    with pytest.raises(ConfigurationError, match="there is no agent 'x'"):
-        make_agent("x", encoder)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"budget": 0}, {"seeds": 0}, {"branching": 0}, {"hops": -1}, {"budget": 1001}],
-    ids=str,
-)
-def test_settings_out_of_range(wrong: dict[str, int]) -> None:
-    with pytest.raises(ConfigurationError, match=f"{next(iter(wrong))} is"):
-        TraversalSettings(**wrong)
-
-
-def test_no_such_edge() -> None:
-    with pytest.raises(ConfigurationError, match="there is no edge 'LIKES'"):
-        TraversalSettings(edges=("LIKES",))
-
-
-def test_passages_that_are_gone_are_left_out(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    a1, none = key(corpus, "a1", "none")
-    assert list(read_passages(database, [a1, none, a1])) == [a1]
 
 
 # --- The paper's algorithm ------------------------------------------------------------------------

@@ -20,10 +20,9 @@ from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.engine import Precision, thread_count
 from kgp_neo4j.models.light_encoder import LightTransformer, exported_files, pretrained_files
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
 from kgp_neo4j.train.export import export_encoder
-from kgp_neo4j.types.errors import ConfigurationError, EncoderError
+from kgp_neo4j.types.errors import ConfigurationError
 
 _TEXTS = (
     "Who designed the bridge that replaced the ferry?",
@@ -36,12 +35,6 @@ _TEXTS = (
 
 def _cosines(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
     return float((one * other).sum(axis=1).min())
-
-
-@pytest.mark.slow
-def test_vectors_of_both_engines_may_be_mixed(encoder: Encoder) -> None:
-    torch = Encoder(DEFAULT_ENCODER, TorchTransformer(*load_model(DEFAULT_ENCODER)))
-    assert _cosines(encoder.encode(_TEXTS), torch.encode(_TEXTS)) > 0.999
 
 
 def test_vectors_are_alike_in_every_precision(encoder: Encoder) -> None:
@@ -99,15 +92,6 @@ def test_the_states_of_a_text_are_pooled_as_its_folder_says(pooling: str, tmp_pa
     (tmp_path / "1_Pooling" / "config.json").unlink()
     (tmp_path / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense"}]')
     assert exported_files(tmp_path) is None
-
-
-@pytest.mark.slow
-def test_a_damaged_folder_is_named(tiny_encoder: str, tmp_path: Path) -> None:
-    export_encoder(load_model(tiny_encoder)[0], tmp_path)
-    (tmp_path / "openvino" / "openvino_model.xml").write_text("<net>", encoding="utf-8")
-    with pytest.raises(EncoderError, match="could not be loaded") as caught:
-        load_encoder(str(tmp_path))
-    assert "openvino_model.xml" in str(caught.value.where)
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "many"])

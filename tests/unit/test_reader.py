@@ -12,28 +12,21 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from kgp_neo4j.corpus.pipeline import ReaderAnswerer
-from kgp_neo4j.corpus.read.choosing import SIGNALS, Calibration, Choice, _text
 from kgp_neo4j.corpus.read.plain_rows import plain_rows
 from kgp_neo4j.corpus.read.reader import (
-    PASSAGES,
     OfflineReader,
-    _supporting,
     load_reader,
     passages_to_read,
 )
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import KINDS
-from kgp_neo4j.models.reader.spans import Candidate
-from kgp_neo4j.models.reader.windows import Windows, pieces_of
-from kgp_neo4j.models.torch_encoder import load_model, quick_products
 from kgp_neo4j.show.answer_page import page
 from kgp_neo4j.show.mermaid import mermaid
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
-from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Span, Step
+from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Step
 from kgp_neo4j.types.errors import ModelError
 
 _SHIPPED = Path(str(resources.files("kgp_neo4j.models") / "reader"))
@@ -162,14 +155,6 @@ def test_an_answer_stays_within_a_cell(reader: OfflineReader) -> None:
     )
 
 
-def test_a_section_is_read_with_the_title() -> None:
-    passage = Passage("1", "d", "Report", 0, 0, 9, "It stood.", section="Old Mill")
-    assert passage.heading == "Report > Old Mill"
-    assert _passage("Report", "It stood.").heading == "Report"
-    places = [Candidate(0, True, 9, 17, 1.0), Candidate(0, False, 0, 2, 1.0)]
-    assert [_text([passage], place) for place in places] == ["Old Mill", "It"]
-
-
 def test_it_reads_what_was_retrieved_from_the_demo(
     reader: OfflineReader, database: Database, demo_corpus: str
 ) -> None:
@@ -221,18 +206,6 @@ def test_passages_on_the_path_are_read_before_the_one_they_lead_to() -> None:
     path = ReasoningPath((Step(named.id, "seed", 1.0), Step(filler[1].id, "SHARES_KEYWORD", 1.0)))
     assert passages_to_read(passages) == filler[:5]
     assert passages_to_read(passages, [path]) == [filler[0], named, *filler[1:5]]
-
-
-def test_no_more_passages_are_read_than_fit() -> None:
-    passages = [_passage(f"Island {n}", f"Island {n} is a rock.") for n in range(60)]
-    paths = []
-    for n in range(5):
-        before = passages[5 + 10 * n : 15 + 10 * n]
-        steps = (Step(p.id, "NEXT", 1.0) for p in (*before, passages[n]))
-        paths.append(ReasoningPath(tuple(steps)))
-    read = passages_to_read(passages, paths)
-    assert len(read) == 10
-    assert {p.id for p in passages[:5]} <= {p.id for p in read}
 
 
 # --- Several passages, and what is compared -------------------------------------------------------
@@ -322,75 +295,7 @@ def test_values_are_compared_where_that_can_be_told(
 # --- Windows --------------------------------------------------------------------------------------
 
 
-def test_windows_hold_every_piece_once_and_keep_its_place(reader: OfflineReader) -> None:
-    tokenizer = reader._network.tokenizer
-    text = " ".join(f"word{n}" for n in range(300))
-    parts = pieces_of(tokenizer, [("A title", text), ("B", "Short.")])
-    assert len(parts[0]) > 1
-    assert len(parts[1]) == 1
-    flat = [piece for each in parts for piece in each]
-    made = Windows(tokenizer, "Which word?", 512).build(flat)
-    assert all(len(window.ids) <= 512 for window in made)
-    for window in made:
-        assert len(window.ids) == len(window.types) == len(window.places) == len(window.joined)
-    covered = {
-        (place[2], place[3]) for window in made for place in window.places
-        if place is not None and place[0] == 0 and not place[1]
-    }  # fmt: skip
-    assert min(start for start, _ in covered) == 0
-    assert max(end for _, end in covered) == len(text)
-
-
-def test_something_of_every_passage_is_read(reader: OfflineReader) -> None:
-    long = " ".join(f"word{n}" for n in range(400))
-    passages = [_passage(f"Title {n}", f"{n}. {long}") for n in range(2 * PASSAGES)]
-    read = reader._read("Which word?", passages)
-    assert {at for window, _ in read for at in window.passages} == set(range(2 * PASSAGES))
-
-
-def test_the_sentence_of_the_answer_is_shown_even_where_it_is_a_heading() -> None:
-    text = "# Yusuf Arden\n\nHe built bridges. He lived in Halse."
-    passage = _passage("Designers", text)
-    at = text.index("Yusuf")
-    ranked = [(2.0, 0, text.index("He lived"), len(text)), (1.0, 0, 15, 33)]
-    shown = _supporting([passage], ranked, [Span("Designers", at, at + 11)])
-    assert "Yusuf Arden" in shown[0].text
-    assert [one.score for one in shown[1:]] == [2.0, 1.0]
-
-
 # --- How sure it is -------------------------------------------------------------------------------
-
-
-def test_quick_products_change_vectors_by_little() -> None:
-    import torch
-
-    model, _ = load_model(DEFAULT_ENCODER, torch.float32)
-    texts = ["The Hesk Bridge was designed by Yusuf Arden.", "Who designed it?", ""]
-    plain = torch.tensor(model.encode(texts))
-    with quick_products(model):
-        quick = torch.tensor(model.encode(texts))
-    assert torch.cosine_similarity(plain, quick).min() > 0.999
-    # Where a model is in bfloat16 as a whole, nothing is changed.
-    with quick_products(model.to(torch.bfloat16)):
-        assert torch.nn.Linear(8, 8)(torch.ones(1, 8)).dtype == torch.float32
-
-
-def test_confidence_rises_with_each_signal_that_speaks_for_an_answer() -> None:
-    made = Calibration(bias=-1.0, weights=(("answer", 0.5), ("words", 2.0)), threshold=0.1)
-    sure = [made.confidence(Choice("span", "x", (), {"answer": m})) for m in (-5.0, 0.0, 5.0, 1e9)]
-    assert sure == sorted(sure)
-    assert len(set(sure)) == 4
-    assert 0 < sure[0] < sure[-1] < 1
-    assert made.confidence(Choice("span", "x", (), {"words": 1.0})) > made.confidence(
-        Choice("span", "x", (), {})
-    )
-
-
-def test_the_shipped_calibration_names_known_signals_and_was_measured() -> None:
-    card = json.loads((_SHIPPED / "reader.json").read_text(encoding="utf-8"))["calibration"]
-    assert set(card["weights"]) <= set(SIGNALS)
-    assert 0 <= card["threshold"] <= 0.5
-    assert card["questions"] > 100
 
 
 def test_an_answer_is_right_that_is_equal_or_holds_a_right_one() -> None:
@@ -443,7 +348,3 @@ def test_what_is_no_reader_is_refused(tmp_path: Path, broken: str) -> None:
     with pytest.raises(ModelError) as caught:
         load_reader(str(folder))
     assert caught.value.hint
-
-
-def test_the_shipped_reader_is_small() -> None:
-    assert sum(file.stat().st_size for file in _SHIPPED.iterdir()) < 11_500_000

@@ -82,26 +82,6 @@ def test_scores_are_those_of_a_walk_from_split_to_split(seed: int) -> None:
     np.testing.assert_allclose(trees.contributions(rows), shares, atol=1e-4)
 
 
-@pytest.mark.parametrize("low", [True, False])
-def test_the_deepest_tree_there_may_be(low: bool) -> None:
-    tree = _chain(LEAVES, low)
-    rows = np.zeros((2 * LEAVES, len(_FEATURES)), np.float32)
-    rows[:, 2] = np.arange(-LEAVES, LEAVES) + 0.5
-    walked = [_walk(tree, row)[0] for row in rows.tolist()]
-    assert Trees(_FEATURES, [tree]).scores(rows).tolist() == walked
-    assert set(walked) == set(map(float, range(LEAVES)))
-
-
-def test_no_rows_and_no_trees() -> None:
-    none = np.zeros((0, len(_FEATURES)), np.float32)
-    trees = Trees(_FEATURES, [_chain(3, True)])
-    assert trees.scores(none).shape == (0,)
-    assert trees.contributions(none).shape == (0, len(_FEATURES))
-    two = np.zeros((2, len(_FEATURES)), np.float32)
-    assert Trees(_FEATURES, []).scores(two).tolist() == [0.0, 0.0]
-    assert Trees(_FEATURES, []).contributions(two).tolist() == [[0.0] * len(_FEATURES)] * 2
-
-
 def _scorer(**changed: Any) -> dict[str, Any]:
     """Return what a scorer's file holds, with some of it changed."""
     made = {"features": list(_FEATURES), "first": [_chain(4, True)], "later": [_chain(2, False)]}
