@@ -69,50 +69,53 @@ class Ircot:
         calls. Raises ModelError where the model cannot be used at all.
         """
         began = time.perf_counter()
-        found: dict[str, tuple[Passage, ReasoningPath]] = {}
-        self._fetch(question.text, "", found)
+        gathered: dict[str, tuple[Passage, ReasoningPath]] = {}
+        self._fetch(question.text, "", gathered)
         thoughts: list[Thought] = []
         for turn in range(1, self.turns + 1):
-            if not found:
+            if not gathered:
                 break
-            said = self._think(question.text, found, [thought.text for thought in thoughts])
-            if not said or said in {thought.text for thought in thoughts}:
+            sentence = self._think(question.text, gathered, [thought.text for thought in thoughts])
+            if not sentence or sentence in {thought.text for thought in thoughts}:
                 break
-            done = bool(_ANSWERS.search(said))
-            new = 0 if done else self._fetch(said, f"thought {turn}", found)
-            thoughts.append(Thought(said, new))
-            if done or len(found) >= self._retriever.settings.budget:
+            done = bool(_ANSWERS.search(sentence))
+            new = 0 if done else self._fetch(sentence, f"thought {turn}", gathered)
+            thoughts.append(Thought(sentence, new))
+            if done or len(gathered) >= self._retriever.settings.budget:
                 break
         self.thoughts = tuple(thoughts)
         return Retrieval(
             question=question,
-            passages=tuple(passage for passage, _ in found.values()),
-            paths=tuple(path for _, path in found.values()),
+            passages=tuple(passage for passage, _ in gathered.values()),
+            paths=tuple(path for _, path in gathered.values()),
             seconds=time.perf_counter() - began,
             settings={"method": self.name, **asdict(self._retriever.settings)},
         )
 
     def _fetch(
-        self, query: str, reason: str, found: dict[str, tuple[Passage, ReasoningPath]]
+        self, query: str, reason: str, gathered: dict[str, tuple[Passage, ReasoningPath]]
     ) -> int:
         """Add the best new passages for a query; return how many."""
         retrieval = self._retriever.retrieve(Question("", query))
-        before = len(found)
+        before = len(gathered)
         for passage, path in zip(retrieval.passages, retrieval.paths, strict=True):
-            if len(found) - before == self.each or len(found) >= self._retriever.settings.budget:
+            if (
+                len(gathered) - before == self.each
+                or len(gathered) >= self._retriever.settings.budget
+            ):
                 break
             if reason:
                 first = path.steps[0]
                 told = replace(first, reason=f"{reason}: {first.reason}".rstrip(": "))
                 path = ReasoningPath((told, *path.steps[1:]))
-            found.setdefault(passage.id, (passage, path))
-        return len(found) - before
+            gathered.setdefault(passage.id, (passage, path))
+        return len(gathered) - before
 
     def _think(
-        self, question: str, found: dict[str, tuple[Passage, ReasoningPath]], thoughts: list[str]
+        self, question: str, gathered: dict[str, tuple[Passage, ReasoningPath]], thoughts: list[str]
     ) -> str:
         """Return the next sentence of the reasoning; empty where the model writes none."""
-        blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(found.values(), 1)]
+        blocks = [passage_block(n, passage) for n, (passage, _) in enumerate(gathered.values(), 1)]
         reply, _ = reply_with_passages(
             self._model,
             TASK,
@@ -120,8 +123,8 @@ class Ircot:
             blocks,
             tokens=TOKENS["thought"],
         )
-        said = without_citations(neutral(without_reasoning(reply.text)))
-        lines = [line.strip(" -*>\t") for line in said.splitlines() if line.strip(" -*>\t")]
+        sentence = without_citations(neutral(without_reasoning(reply.text)))
+        lines = [line.strip(" -*>\t") for line in sentence.splitlines() if line.strip(" -*>\t")]
         if not lines or reply.finish in ("refused", "empty") or not is_storable(lines[0]):
             return ""
         # A model may write more sentences, but the next one has to use what this one retrieves.

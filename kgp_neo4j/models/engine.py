@@ -94,13 +94,13 @@ def describe_engine() -> dict[str, str | int]:
 
 def thread_count() -> int:
     """Return the number of threads: KGP_NEO4J_THREADS, else the cores this process may use."""
-    if given := os.environ.get("KGP_NEO4J_THREADS", "").strip():
-        if not given.isdigit() or int(given) < 1:
+    if setting := os.environ.get("KGP_NEO4J_THREADS", "").strip():
+        if not setting.isdigit() or int(setting) < 1:
             raise ConfigurationError(
-                f"KGP_NEO4J_THREADS is {given!r}",
+                f"KGP_NEO4J_THREADS is {setting!r}",
                 hint="Set it to a number of threads, or unset it.",
             )
-        return int(given)
+        return int(setting)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -150,18 +150,18 @@ class CompiledNetwork:
 
         The outputs are views of memory that the next input overwrites: `take` must copy them.
         """
-        made: list[Any] = [None] * len(feeds)
+        results: list[Any] = [None] * len(feeds)
 
-        def ended(request: Any, at: int) -> None:
+        def take_result(request: Any, at: int) -> None:
             outputs = [tensor.data for tensor in request.output_tensors]
-            made[at] = take(feeds[at], outputs)
+            results[at] = take(feeds[at], outputs)
 
         queue = self._queue()
-        queue.set_callback(ended)
+        queue.set_callback(take_result)
         for at, feed in enumerate(feeds):
             queue.start_async({k: v for k, v in feed.items() if k in self.inputs}, at)
         queue.wait_all()
-        return made
+        return results
 
     def _queue(self) -> Any:
         """Return this thread's requests, which reuse their memory from call to call."""
@@ -176,10 +176,10 @@ def read_tokenizer(path: Path) -> Tokenizer:
     """Read a `tokenizer.json` (once); it neither truncates nor pads."""
     from tokenizers import Tokenizer
 
-    made = Tokenizer.from_file(str(path))
-    made.no_padding()
-    made.no_truncation()
-    return made
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def token_id(tokenizer: Tokenizer, *names: str) -> int | None:

@@ -123,21 +123,21 @@ class LightTransformer:
         parts = [order[start : start + size] for start in range(0, len(order), max(size, 1))]
         feeds = [self._feed([ids[at] for at in part]) for part in parts]
         vectors = np.empty((len(ids), self.dimension), dtype=np.float32)
-        for part, made in zip(parts, self._network.run(feeds, self._pooled), strict=True):
-            vectors[part] = made
+        for part, pooled in zip(parts, self._network.run(feeds, self._pooled), strict=True):
+            vectors[part] = pooled
         return vectors
 
     def states(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Return the states of each text's tokens, (tokens, dimension), without special tokens."""
         room = self._longest - self.tokenizer.num_special_tokens_to_add(is_pair=False)
-        made = []
+        states_by_text = []
         for one in self.tokenizer.encode_batch(list(texts), add_special_tokens=False):
             one.truncate(room)
             whole = self.tokenizer.post_process(one)
-            kept = [at for at, special in enumerate(whole.special_tokens_mask) if not special]
+            places = [at for at, special in enumerate(whole.special_tokens_mask) if not special]
             (states,) = self._network.run([self._feed([whole.ids])], lambda _, out: out[0].copy())
-            made.append(states[0, kept])
-        return made
+            states_by_text.append(states[0, places])
+        return states_by_text
 
     def _feed(self, batch: Sequence[Sequence[int]]) -> Feed:
         most = max(len(ids) for ids in batch)

@@ -108,9 +108,9 @@ class Weights:
     def _put(self, old: Any, values: NDArray[np.float32]) -> None:
         if values.shape != old.data.shape or not np.isfinite(values).all():
             raise ValueError(f"{old.get_friendly_name()} has another shape")
-        made = import_openvino().opset13.constant(np.ascontiguousarray(values))
+        constant = import_openvino().opset13.constant(np.ascontiguousarray(values))
         for place in old.output(0).get_target_inputs():
-            place.replace_source_output(made.output(0))
+            place.replace_source_output(constant.output(0))
 
 
 #: Change this whenever the files made from a jar change.

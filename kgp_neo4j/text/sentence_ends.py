@@ -48,8 +48,8 @@ def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
     mark = text[stop]
     if any(character in _NEEDS_NO_SPACE for character in text[stop : min(visible_end, stop + 3)]):
         return True
-    found = _WORD_AFTER.match(text, end)
-    after = found["word"] if found else ""
+    match = _WORD_AFTER.match(text, end)
+    after = match["word"] if match else ""
     before = _word_before(text, stop)
     if visible_end == end:
         return mark in ".!?" and _is_glued(before, after, text, stop, visible_end)
@@ -62,8 +62,8 @@ def ends_sentence(text: str, stop: int, visible_end: int, end: int) -> bool:
 
 
 def _word_before(text: str, stop: int) -> str:
-    found = _WORD_BEFORE.search(text[max(0, stop - _LOOK_BACK) : stop])
-    return found.group() if found else ""
+    match = _WORD_BEFORE.search(text[max(0, stop - _LOOK_BACK) : stop])
+    return match.group() if match else ""
 
 
 def _stop_ends(before: str, after: str, text: str, stop: int) -> bool:

@@ -45,5 +45,5 @@ class TermIndex:
         return scores
 
     def _rarity(self, term: str) -> float:
-        found = len(self._postings.get(term, ()))
-        return math.log(1 + (len(self._lengths) - found + 0.5) / (found + 0.5))
+        frequency = len(self._postings.get(term, ()))
+        return math.log(1 + (len(self._lengths) - frequency + 0.5) / (frequency + 0.5))

@@ -84,10 +84,10 @@ _DISAMBIGUATOR = regex.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 def words(text: str) -> list[str]:
     """Return the words of `text` in order, NFKC-normalised, in their own case."""
     if text.isascii():
-        found = _ASCII_WORDS.findall(text)
+        parts = _ASCII_WORDS.findall(text)
     else:
-        found = _WORDS.findall(unicodedata.normalize("NFKC", text))
-    return [word for word in found if len(word) <= MAX_WORD]
+        parts = _WORDS.findall(unicodedata.normalize("NFKC", text))
+    return [word for word in parts if len(word) <= MAX_WORD]
 
 
 def title_words(title: str) -> list[tuple[str, ...]]:
@@ -139,10 +139,10 @@ def cut(text: str) -> Words:
         return _cut(text, text, _WORDS, None)
     parts: list[str] = []
     places: list[tuple[int, int]] = []
-    for found in _CLUSTER.finditer(text):
-        part = unicodedata.normalize("NFKC", found[0])
+    for match in _CLUSTER.finditer(text):
+        part = unicodedata.normalize("NFKC", match[0])
         parts.append(part)
-        places += [found.span()] * len(part)
+        places += [match.span()] * len(part)
     return _cut(text, "".join(parts), _WORDS, places)
 
 

@@ -66,10 +66,10 @@ class Conversation:
         answer = self._pipeline.ask(question, on_text=on_text)
         if self._trace:
             answer = with_trace(self._pipeline.database, answer)
-        rests = sources(answer)
-        numbers = self.numbered(rests)
-        found = tuple(Source(numbers[p.id], p.id, p.title, p.section) for p in rests)
-        turn = Turn(text, question, answer, found)
+        support = sources(answer)
+        numbers = self.numbered(support)
+        turn_sources = tuple(Source(numbers[p.id], p.id, p.title, p.section) for p in support)
+        turn = Turn(text, question, answer, turn_sources)
         self.turns.append(turn)
         return turn
 

@@ -100,10 +100,10 @@ def resolved(text: str, history: Sequence[Said]) -> str:
     masked, low = _masked(text), _lower_capitals(text)
     rewritten, at = "", 0
     used: dict[str, str] = {}
-    for found in _PRONOUN.finditer(masked):
-        pronoun = found.group().casefold()
-        kind, owns = _KIND[pronoun], _owns(pronoun, text[found.end() :])
-        if _has_antecedent(low, found.start(), kind, owns, pronoun, history):
+    for match in _PRONOUN.finditer(masked):
+        pronoun = match.group().casefold()
+        kind, owns = _KIND[pronoun], _owns(pronoun, text[match.end() :])
+        if _has_antecedent(low, match.start(), kind, owns, pronoun, history):
             continue
         # One name cannot be both "he" and "it".
         other = {name for name, was in used.items() if was != kind}
@@ -112,8 +112,8 @@ def resolved(text: str, history: Sequence[Said]) -> str:
         if not name:
             continue
         used[name] = kind
-        rewritten += text[at : found.start()] + _inflected(kind, owns, name, text[: found.start()])
-        at = found.end()
+        rewritten += text[at : match.start()] + _inflected(kind, owns, name, text[: match.start()])
+        at = match.end()
     return rewritten + text[at:]
 
 
@@ -127,10 +127,10 @@ def names(turn: Said) -> list[str]:
             if at >= 0:
                 titles.append((len(form), at, " ".join(form)))
                 break
-    found = [title for _, _, title in sorted(titles, reverse=True)]
+    named = [title for _, _, title in sorted(titles, reverse=True)]
     rest = regex.sub(r"^\W*\w+", lambda m: " " * len(m.group()), turn.question)
     capital = [m.group().strip(".") for m in _NAME.finditer(rest)]
-    return [*found, *(name for name in reversed(capital) if name not in found)]
+    return [*named, *(name for name in reversed(capital) if name not in named)]
 
 
 def is_name(text: str) -> bool:
@@ -170,8 +170,8 @@ def _has_antecedent(
     if nouns or _has_name(earlier, known):
         return True
     if owns or pronoun in ("he", "she", "they"):
-        there = kind != "person" and owns and _NOUN.search(same) and not _OF.search(before)
-        return bool(there) or _has_name(same, known)
+        same_noun = kind != "person" and owns and _NOUN.search(same) and not _OF.search(before)
+        return bool(same_noun) or _has_name(same, known)
     return False
 
 
@@ -187,8 +187,8 @@ def _has_name(text: str, known: set[str]) -> bool:
 
 def _possible_names(kind: str, turn: Said) -> list[str]:
     """Return the names that a pronoun may mean after a turn, the likeliest first."""
-    found = _ASKS.search(turn.question)
-    asks = found[1].casefold() if found else ""
+    asked = _ASKS.search(turn.question)
+    asks = asked[1].casefold() if asked else ""
     who = asks in ("who", "whom", "whose")
     answer = turn.answer.strip(" .") if is_name(turn.answer) else ""
     named = names(turn)

@@ -58,7 +58,7 @@ def answer_with_model(
     used.
     """
     blocks = [passage_block(number, passage) for number, passage in enumerate(passages, 1)]
-    reply, kept = reply_with_passages(
+    reply, fitting = reply_with_passages(
         model,
         TASK,
         lambda texts: prompt_for(question, texts, form, alone=not blocks),
@@ -66,11 +66,11 @@ def answer_with_model(
         tokens=TOKENS[form],
         on_text=on_text,
     )
-    notes = _left_out(passages, kept)
+    notes = _left_out(passages, fitting)
     if reply.finish in ("refused", "empty"):
         return Prompted(reply.finish, (), (*notes, _NOTES[reply.finish]), reply.text)
     cut = reply.finish == "length"
-    shown = passages[:kept]
+    shown = passages[:fitting]
     known = "\n".join(passage.text for passage in shown)
     parsed = parse_reply(without_prompt(reply.text), form, known, cut=cut)
     if cut:

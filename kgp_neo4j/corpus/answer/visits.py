@@ -41,7 +41,7 @@ class Visit:
 def visits(answer: Answer) -> tuple[Visit, ...]:
     """Return the visits of an answer, in order; passages without a path are `given`."""
     ended = {path.last for path in answer.paths}
-    given = [
+    without_path = [
         ReasoningPath((Step(passage.id, GIVEN, passage.score),))
         for passage in answer.passages
         if passage.id not in ended
@@ -51,7 +51,7 @@ def visits(answer: Answer) -> tuple[Visit, ...]:
     known: dict[tuple[int | None, Step], int] = {}
     places: list[tuple[int, int]] = []
     ends: set[int] = set()
-    for at, path in enumerate((*answer.paths, *given)):
+    for at, path in enumerate((*answer.paths, *without_path)):
         last: int | None = None
         for depth, step in enumerate(path.steps):
             if (last, step) not in known:
@@ -77,11 +77,11 @@ def chosen(all_visits: Sequence[Visit], most: int, first: Collection[str] = ()) 
         (visit for visit in all_visits if visit.rank is not None),
         key=lambda visit: (visit.step.passage not in first, visit.rank),
     )
-    kept: set[int] = set()
+    orders: set[int] = set()
     for visit in ends:
-        if len(kept.union(visit.path)) <= most:
-            kept.update(visit.path)
-    return [number[order] for order in sorted(kept)]
+        if len(orders.union(visit.path)) <= most:
+            orders.update(visit.path)
+    return [number[order] for order in sorted(orders)]
 
 
 def children(all_visits: Iterable[Visit]) -> dict[int | None, list[Visit]]:

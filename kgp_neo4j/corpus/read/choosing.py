@@ -91,12 +91,12 @@ def _chosen(
     where that is impossible, the answer is the one read without comparing.
     """
     kinds = [probabilities(logits.kinds) for _, logits in windows]
-    found = [
+    scored = [
         (candidate.score * kind[0], candidate)
         for kind, (window, logits) in zip(kinds, windows, strict=True)
         for candidate in spans_of(logits, window)
     ]
-    if not found:
+    if not scored:
         return Choice("none")
     fullest = min(range(len(windows)), key=lambda at: kinds[at][KINDS.index("none")])
     span, yes, no, nothing = map(float, kinds[fullest])
@@ -110,7 +110,7 @@ def _chosen(
         here = windows[fullest][0].passages
         first = [(passages[at].id, a, b) for _, at, a, b in supporting if at in here][:1]
         return Choice(kind, kind, tuple(first), signals)
-    score, best = max(found, key=lambda one: one[0])
+    score, best = max(scored, key=lambda one: one[0])
     text = _text(passages, best)
     if not text:
         return Choice("none")
@@ -132,10 +132,10 @@ def _compared(
         return None
     values = []
     for name in ("value 1", "value 2"):
-        read = [best for one, said in windows for best in spans_of(said, one, name)[:1]]
+        read = [best for held, outputs in windows for best in spans_of(outputs, held, name)[:1]]
         if not read:
             return None
-        values.append(max(read, key=lambda one: one.score))
+        values.append(max(read, key=lambda held: held.score))
     product = math.prod(value.score for value in values)
     # A value that was not read decides nothing.
     chosen = compare(operation, *(_text(passages, value) for value in values))
@@ -150,23 +150,23 @@ def _compared(
 
 def _signals(answer: float, nothing: float, how: str, text: str) -> dict[str, float]:
     odds = _log_odds(answer)
-    made = {
+    signals = {
         "answer": odds,
         "nothing": _log_odds(nothing),
         "words": min(len(text.split()), _LONGEST) / 10,
     }
-    return made | ({how: 1.0, f"answer if {how}": odds} if how else {})
+    return signals | ({how: 1.0, f"answer if {how}": odds} if how else {})
 
 
 def _log_odds(probability: float) -> float:
-    held = max(min(probability, 1 - 1e-4), 1e-4)
-    return math.log(held / (1 - held))
+    bounded = max(min(probability, 1 - 1e-4), 1e-4)
+    return math.log(bounded / (1 - bounded))
 
 
 def _text(passages: Sequence[Passage], candidate: Candidate) -> str:
     passage = passages[candidate.passage]
-    said = passage.heading if candidate.in_title else passage.text
-    return said[candidate.start : candidate.end].strip()
+    source = passage.heading if candidate.in_title else passage.text
+    return source[candidate.start : candidate.end].strip()
 
 
 def _place(passages: Sequence[Passage], candidate: Candidate) -> tuple[tuple[str, int, int], ...]:
@@ -191,18 +191,18 @@ def _by_support(
             if place is not None and not place[1]:
                 pieces.setdefault(place[0], []).append((place[2], place[3], float(support)))
     asked = set(content_words(question))
-    made = []
-    for at, held in pieces.items():
+    ranked = []
+    for at, places in pieces.items():
         text = passages[at].text
         for start, end in sentences(text):
-            said = [support for a, b, support in held if start <= a and b <= end]
-            if not said or text.startswith("#", start):
+            supports = [support for a, b, support in places if start <= a and b <= end]
+            if not supports or text.startswith("#", start):
                 continue
-            heard = content_words(text[start:end])
-            if len(heard) >= _SHORTEST:
-                shared = len(asked.intersection(heard)) / max(1, len(asked))
-                made.append((float(np.mean(said)) + shared, at, start, end))
-    return sorted(made, key=lambda one: (-one[0], *one[1:]))
+            content = content_words(text[start:end])
+            if len(content) >= _SHORTEST:
+                shared = len(asked.intersection(content)) / max(1, len(asked))
+                ranked.append((float(np.mean(supports)) + shared, at, start, end))
+    return sorted(ranked, key=lambda one: (-one[0], *one[1:]))
 
 
 # --- Calibration ---
@@ -222,18 +222,18 @@ class Calibration:
     stated: float = _STATED
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> Calibration:
+    def of(cls, card: Mapping[str, Any]) -> Calibration:
         """Return the calibration of a card; where it has none, that of an untrained reader.
 
         Raises ValueError for unknown signals.
         """
-        if not said:
+        if not card:
             return cls()
-        weights = tuple((str(name), float(w)) for name, w in said["weights"].items())
+        weights = tuple((str(name), float(w)) for name, w in card["weights"].items())
         if unknown := {name for name, _ in weights} - set(SIGNALS):
             raise ValueError(f"unknown signals {', '.join(sorted(unknown))}")
-        stated = float(said.get("stated", _STATED))
-        return cls(float(said["bias"]), weights, float(said["threshold"]), stated)
+        stated = float(card.get("stated", _STATED))
+        return cls(float(card["bias"]), weights, float(card["threshold"]), stated)
 
     def confidence(self, choice: Choice) -> float:
         """Return the probability that a choice is right."""

@@ -30,15 +30,15 @@ def plain_rows(text: str, columns: Sequence[str] = ()) -> tuple[str, list[int] |
     """
     if "\n" not in text and not text.startswith("|"):
         return text, None
-    lines = [(found.start(), found.group()) for found in re.finditer(r"[^\n]*\n?", text)]
+    lines = [(match.start(), match.group()) for match in re.finditer(r"[^\n]*\n?", text)]
     begins = {start for start, _ in sentences(text)}
-    made: list[str] = []
+    parts: list[str] = []
     places: list[int] = []
     names = list(columns)
 
-    def put(said: str, at: int = -1) -> None:
-        made.append(said)
-        places.extend(range(at, at + len(said)) if at >= 0 else [-1] * len(said))
+    def put(text_part: str, at: int = -1) -> None:
+        parts.append(text_part)
+        places.extend(range(at, at + len(text_part)) if at >= 0 else [-1] * len(text_part))
 
     for n, (at, line) in enumerate(lines):
         following = lines[n + 1][1] if n + 1 < len(lines) else ""
@@ -64,7 +64,7 @@ def plain_rows(text: str, columns: Sequence[str] = ()) -> tuple[str, list[int] |
                 put(f"{name}: " if name else "")
                 put(line[start:end], at + start)
                 put("; " if column < len(cells) - 1 else ".\n")
-    return "".join(made), places
+    return "".join(parts), places
 
 
 def _is_rule(line: str) -> bool:
@@ -74,12 +74,12 @@ def _is_rule(line: str) -> bool:
 def _cells(line: str) -> list[tuple[int, int]]:
     """Return the places of the texts in a row's cells."""
     row = line.rstrip()
-    made, at = [], 1
+    cells, at = [], 1
     while at < len(row):
-        found = _CELL.match(row, at)
-        end = found.end() if found else at
+        match = _CELL.match(row, at)
+        end = match.end() if match else at
         text = row[at:end]
         start = at + len(text) - len(text.lstrip())
-        made.append((start, max(start, at + len(text.rstrip()))))
+        cells.append((start, max(start, at + len(text.rstrip()))))
         at = end + 1
-    return made
+    return cells

@@ -56,17 +56,17 @@ class OfflineReader:
         question, by the reader and by the agent that found them, the kind is `none`. The same
         question, passages and paths give the same reading.
         """
-        kept = passages_to_read(passages, paths)
-        choice = self._choose(question, kept)
+        selected = passages_to_read(passages, paths)
+        choice = self._choose(question, selected)
         confidence = self._calibration.confidence(choice)
         judged = max((p.judged for p in paths if p.judged is not None), default=None)
         match = max((path.steps[-1].match for path in paths), default=0.0)
         if choice.kind == "none" or not self._calibration.is_answer(confidence, judged, match):
             nothing = self._calibration.nothing(choice)
-            return Reading("", "none", nothing, sentences=_supporting(kept, choice.sentences))
+            return Reading("", "none", nothing, sentences=_supporting(selected, choice.sentences))
         spans = tuple(Span(passage, start, end) for passage, start, end in choice.spans)
         stated = confidence >= self._calibration.stated
-        supporting = _supporting(kept, choice.sentences, spans[:1])
+        supporting = _supporting(selected, choice.sentences, spans[:1])
         return Reading(choice.text, choice.kind, confidence, spans, stated, supporting)
 
     def choose(
@@ -152,5 +152,5 @@ def passages_to_read(
         order |= dict.fromkeys(step.passage for step in steps if step.passage in known)
         order[passage] = None
     between = [passage for passage in order if passage not in first]
-    kept = {*first, *between[: 2 * PASSAGES - len(first)]}
-    return [known[passage] for passage in order if passage in kept]
+    selected = {*first, *between[: 2 * PASSAGES - len(first)]}
+    return [known[passage] for passage in order if passage in selected]

@@ -44,22 +44,22 @@ def nearest_sentences(
     index = TermIndex(texts, _SATURATION)
     asked = _pieces(question)
     highest = index.highest(asked)
-    made = []
+    ranked = []
     for number, score in index.scores(asked).items():
         at, start, end = places[number]
-        made.append((score / highest / (1 + _LATER * at), at, start, end))
-    made.sort(key=lambda one: (-one[0], *one[1:]))
+        ranked.append((score / highest / (1 + _LATER * at), at, start, end))
+    ranked.sort(key=lambda one: (-one[0], *one[1:]))
     return tuple(
         SupportingSentence(passages[at].text[start:end].strip(), passages[at].id, start, end, score)
-        for score, at, start, end in made[:most]
+        for score, at, start, end in ranked[:most]
     )
 
 
 def _pieces(text: str) -> list[str]:
     """Return all runs of so many characters within the words of a text; short words are whole."""
     pieces = []
-    for found in _RUN.finditer(unicodedata.normalize("NFKC", text).casefold()):
-        size = _UNSPACED_PIECE if found["unspaced"] else _PIECE
-        word = found[0]
+    for match in _RUN.finditer(unicodedata.normalize("NFKC", text).casefold()):
+        size = _UNSPACED_PIECE if match["unspaced"] else _PIECE
+        word = match[0]
         pieces += [word[at : at + size] for at in range(max(1, len(word) - size + 1))]
     return pieces

@@ -84,8 +84,8 @@ def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) ->
         _ranked(named)[:_MOST_TITLES],
     ]
     fused: dict[str, float] = defaultdict(float)
-    for found in ranked:
-        for rank, passage in enumerate(found):
+    for ranking in ranked:
+        for rank, passage in enumerate(ranking):
             fused[passage] += 1.0 / (_RRF + rank)
     order = _ranked(fused)
     best = max(lexical.values(), default=1.0)
@@ -230,8 +230,8 @@ class _Table:
         """Return a passage's cosine; without a vector, that of the rank which it has by words."""
         if row["cosine"] is not None:
             return float(row["cosine"])
-        found = self.question.cosines
-        return found[min(self.unembedded[row["passage"]], len(found) - 1)] if found else 0.0
+        cosines = self.question.cosines
+        return cosines[min(self.unembedded[row["passage"]], len(cosines) - 1)] if cosines else 0.0
 
     def features(self) -> dict[str, Sequence[float] | NDArray[Any]]:
         """Return the features by name, in no order."""
@@ -330,8 +330,8 @@ class _Table:
         flat = strength.reshape(kinds * width, size)
         best = flat.argmax(0)
         return [
-            (at % width, at // width) if found else (-1, -1)
-            for at, found in zip(best.tolist(), (flat.max(0) > 0).tolist(), strict=True)
+            (at % width, at // width) if linked else (-1, -1)
+            for at, linked in zip(best.tolist(), (flat.max(0) > 0).tolist(), strict=True)
         ]
 
 

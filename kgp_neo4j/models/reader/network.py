@@ -102,14 +102,14 @@ class Logits(NamedTuple):
 
 def _feed(ids: Sequence[int], types: Sequence[int]) -> Feed:
     size = -(-len(ids) // _STEP) * _STEP
-    made = {
+    feed = {
         name: np.zeros((1, size), dtype=np.int64)
         for name in ("input_ids", "token_type_ids", "attention_mask")
     }
-    made["input_ids"][0, : len(ids)] = ids
-    made["token_type_ids"][0, : len(ids)] = types
-    made["attention_mask"][0, : len(ids)] = 1
-    return made
+    feed["input_ids"][0, : len(ids)] = ids
+    feed["token_type_ids"][0, : len(ids)] = types
+    feed["attention_mask"][0, : len(ids)] = 1
+    return feed
 
 
 def _taken(feed: Feed, outputs: list[NDArray[np.float32]]) -> Logits:
@@ -155,27 +155,27 @@ def _upon_default(folder: Path) -> Path:
     return derived_network(f"reader-{hashlib.sha256(data).hexdigest()[:12]}", change)
 
 
-def _with_weights(model: Any, kept: Mapping[str, NDArray[Any]]) -> Any:
+def _with_weights(model: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     """Put a reader's layers into the graph of its encoder, and add its heads."""
     openvino = import_openvino()
     ops = openvino.opset13
     weights = Weights(model)
-    for name, values in kept.items():
+    for name, values in arrays.items():
         if not name.startswith("layer.") or name.endswith(".scale"):
             continue
-        if f"{name}.scale" in kept:
-            weights.add_to_matrix(name, values.astype(np.float32) * kept[f"{name}.scale"])
+        if f"{name}.scale" in arrays:
+            weights.add_to_matrix(name, values.astype(np.float32) * arrays[f"{name}.scale"])
         else:
             weights.set_vector(name, values.astype(np.float32))
     states = model.outputs[0].get_node().input_value(0)
     first = ops.gather(states, ops.constant(np.int64(0)), ops.constant(np.int64(1)))
 
     def head(name: str, source: Any) -> Any:
-        weight, bias = kept[f"{name}.weight"], kept[f"{name}.bias"]
+        weight, bias = arrays[f"{name}.weight"], arrays[f"{name}.bias"]
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"{name} is not finite")
-        made = ops.matmul(source, ops.constant(weight.astype(np.float32)), False, True)
-        return ops.add(made, ops.constant(bias.astype(np.float32)))
+        product = ops.matmul(source, ops.constant(weight.astype(np.float32)), False, True)
+        return ops.add(product, ops.constant(bias.astype(np.float32)))
 
     heads = [head("pieces", states), head("kinds", first), head("operations", first)]
     return openvino.Model([ops.result(one) for one in heads], model.get_parameters(), "reader")

@@ -39,8 +39,8 @@ class Candidate:
 def probabilities(logits: NDArray[Any]) -> NDArray[np.float64]:
     """Return the probabilities of logits, over the last axis."""
     likely = np.exp(logits - logits.max(axis=-1, keepdims=True), dtype=np.float64)
-    made: NDArray[np.float64] = likely / likely.sum(axis=-1, keepdims=True)
-    return made
+    shares: NDArray[np.float64] = likely / likely.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def spans_of(logits: Logits, window: Window, name: str = "") -> list[Candidate]:
@@ -65,15 +65,15 @@ def spans_of(logits: Logits, window: Window, name: str = "") -> list[Candidate]:
     start, end = _columns(logits, name, allowed)
     start = np.where(inside & ~joined, start, 0.0)
     end = np.where(inside & ~np.append(joined[1:], False), end, 0.0)
-    made = []
+    spans = []
     for first in np.argsort(-start, kind="stable")[:_STARTS]:
         stop = min(int(first) + _PIECES, len(places))
         scores = start[first] * end[first:stop] * (runs[first:stop] == runs[first])
         for step in np.argsort(-scores, kind="stable")[:_ENDS]:
             opened, closed = places[int(first)], places[int(first) + int(step)]
             if scores[step] > 0 and opened is not None and closed is not None:
-                made.append(Candidate(*opened[:3], closed[3], float(scores[step])))
-    return sorted(made, key=lambda c: (-c.score, c.passage, c.start, c.end))
+                spans.append(Candidate(*opened[:3], closed[3], float(scores[step])))
+    return sorted(spans, key=lambda c: (-c.score, c.passage, c.start, c.end))
 
 
 def option_of(logits: Logits, window: Window, name: str) -> tuple[int, int, float]:

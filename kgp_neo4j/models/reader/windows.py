@@ -72,7 +72,7 @@ def pieces_of(
     """
     titles = _encoded(tokenizer, [title for title, _ in texts])
     bodies = _encoded(tokenizer, [text[:_LONGEST] for _, text in texts])
-    made = []
+    pieces = []
     for at, (title, body) in enumerate(zip(titles, bodies, strict=True)):
         head, ids = title.ids[:_TITLE], body.ids
         heads, spans = title.offsets[:_TITLE], body.offsets
@@ -92,8 +92,8 @@ def pieces_of(
                     len(head),
                 )
             )
-        made.append(parts)
-    return made
+        pieces.append(parts)
+    return pieces
 
 
 def _origin(places: Sequence[int], start: int, end: int) -> tuple[int, int] | None:
@@ -119,32 +119,32 @@ class Windows:
 
     def build(self, pieces: Sequence[Piece]) -> list[Window]:
         """Return windows with the pieces in order, each as full as possible."""
-        made: list[Window] = []
-        now: Window | None = None
+        windows: list[Window] = []
+        window: Window | None = None
         for piece in pieces:
-            if now is not None and len(now.ids) + len(piece.ids) + 1 > self._longest:
-                now = None
-            if now is None:
-                now = Window(
+            if window is not None and len(window.ids) + len(piece.ids) + 1 > self._longest:
+                window = None
+            if window is None:
+                window = Window(
                     list(self._begin),
                     [0] * len(self._begin),
                     [None] * len(self._begin),
                     [False] * len(self._begin),
                     self._asked,
                 )
-                made.append(now)
-            room = self._longest - len(now.ids) - 1
+                windows.append(window)
+            room = self._longest - len(window.ids) - 1
             ids = piece.ids[: max(room, 0)]
-            now.ids += [*ids, self._separator]
-            now.types += [1] * (len(ids) + 1)
-            now.places += [
+            window.ids += [*ids, self._separator]
+            window.types += [1] * (len(ids) + 1)
+            window.places += [
                 None if span is None else (piece.passage, at < piece.title, *span)
                 for at, span in enumerate(piece.offsets[: len(ids)])
             ]
-            now.places.append(None)
-            now.joined += [*piece.joined[: len(ids)], False]
-            now.passages.append(piece.passage)
-        return made
+            window.places.append(None)
+            window.joined += [*piece.joined[: len(ids)], False]
+            window.passages.append(piece.passage)
+        return windows
 
 
 def _joined(words: Sequence[int | None]) -> list[bool]:

@@ -110,27 +110,27 @@ class LearnedAgent(KnnAgent):
             if not frontier:
                 break
             with span("hop", number=hop + 1):
-                found = candidates_of(database, corpus, signals, frontier, settings, before)
-                scores = self._trees(hop).scores(found.features).tolist()
-                order = sorted(range(len(scores)), key=lambda at: (-scores[at], found.ids[at]))
+                reachable = candidates_of(database, corpus, signals, frontier, settings, before)
+                scores = self._trees(hop).scores(reachable.features).tolist()
+                order = sorted(range(len(scores)), key=lambda at: (-scores[at], reachable.ids[at]))
                 # The last hop's scores are final; those before only choose the next frontier.
                 last = hop == settings.hops - 1
                 best = order[: settings.budget if last else settings.seeds]
-                reasons = self._reasons(found, best[:_WITH_REASONS], hop) if last else {}
+                reasons = self._reasons(reachable, best[:_WITH_REASONS], hop) if last else {}
                 judged: dict[str, ReasoningPath] = {}
                 for at in best:
                     step = replace(
-                        _seed(signals, found.ids[at], float(found.cosine[at])),
+                        _seed(signals, reachable.ids[at], float(reachable.cosine[at])),
                         judged=likelihood(scores[at]),
                         signals=reasons.get(at, ""),
                     )
                     judged[step.passage] = _path(
-                        step, found.origin[at], frontier, judged, paths, settings
+                        step, reachable.origin[at], frontier, judged, paths, settings
                     )
                 tell_hop(hop + 1, judged.values())
             paths |= judged
-            ranked = [found.ids[at] for at in order]
-            before = dict(zip(found.ids, scores, strict=True))
+            ranked = [reachable.ids[at] for at in order]
+            before = dict(zip(reachable.ids, scores, strict=True))
             frontier = ranked[: settings.seeds]
         # Further results of the search fill the rest of the budget.
         ranked = list(dict.fromkeys((*ranked[: settings.budget], *signals.order)))
@@ -141,12 +141,12 @@ class LearnedAgent(KnnAgent):
         """Return the trees that score the candidates of a hop, counted from 0."""
         return self.scorer.later if hop else self.scorer.first
 
-    def _reasons(self, found: Candidates, places: Sequence[int], hop: int) -> dict[int, str]:
+    def _reasons(self, reachable: Candidates, places: Sequence[int], hop: int) -> dict[int, str]:
         """Return the strongest signals in favour of some candidates, with their contributions."""
         trees = self._trees(hop)
         names = [_reason(name) for name in trees.features]
         reasons = {}
-        contributions = trees.contributions(found.features[list(places)]).tolist()
+        contributions = trees.contributions(reachable.features[list(places)]).tolist()
         for at, row in zip(places, contributions, strict=True):
             shares: dict[str, float] = {}
             for name, share in zip(names, row, strict=True):
