@@ -143,8 +143,7 @@ def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool =
 
 def without_citations(text: str) -> str:
     """Return a text without the numbers in brackets that it cites by."""
-    lines = (_cited(line, round_too=False)[0] for line in text.splitlines())
-    return "\n".join(lines)
+    return "\n".join(_cited(line, round_too=False)[0] for line in text.splitlines())
 
 
 def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
@@ -159,8 +158,7 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
         last = at == len(lines) - 1
         label = _LABEL.match(line)
         short = bool(label and label["answer"]) and form == "short"
-        rest = line[label.end() :] if label else line
-        rest = _plain_line(rest)
+        rest = _plain_line(line[label.end() :] if label else line)
         if not label and due and _is_short(rest):
             short = True
         due = short and not rest
@@ -171,9 +169,7 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
         if short and (not unfinished or _ENDS.search(rest)):
             first, rest = _first(rest)
             claims += _claim(first, round_too, short=True)
-            claims += _sentences(rest, round_too, cut=unfinished, form=form)
-        else:
-            claims += _sentences(rest, round_too, cut=unfinished, form=form)
+        claims += _sentences(rest, round_too, cut=unfinished, form=form)
     # The short answer comes first, wherever the reply has it.
     return sorted(claims, key=lambda claim: not claim.short)
 
@@ -259,29 +255,20 @@ def _json_text(text: str) -> str:
     except (ValueError, RecursionError):
         return ""
     low: dict[str, Any] = {str(key).strip().lower(): part for key, part in value.items()}
-    if "answer" not in low:
+    if "answer" not in low or isinstance(low["answer"], dict):
         return ""
-    answer = low["answer"]
-    if answer is None:
+    if low["answer"] is None:
         return "not in the evidence"
-    if isinstance(answer, bool):
-        answer = "yes" if answer else "no"
-    if isinstance(answer, list) and answer and all(isinstance(each, str) for each in answer):
-        answer = ", ".join(answer)
-    if not isinstance(answer, str | int | float):
-        return ""
-    numbers = [str(n) for n in _flat(low.get("citations", low.get("sources")))]
-    lines = [f"Answer: {' '.join(str(answer).split())}{''.join(f'[{n}]' for n in numbers)}"]
-    because = low.get("because", low.get("reason", low.get("explanation")))
-    if isinstance(because, list):
-        because = " ".join(each for each in because if isinstance(each, str))
-    if isinstance(because, str) and because.strip():
-        lines.append(f"Because: {' '.join(because.split())}")
-    return "\n".join(lines)
+    answer = _words_of(low["answer"], ", ")
+    if isinstance(low["answer"], bool):
+        answer = "yes" if low["answer"] else "no"
+    cited = regex.findall(r"\d{1,9}", str(low.get("citations", low.get("sources", ""))))[:40]
+    because = _words_of(low.get("because", low.get("reason", low.get("explanation"))), " ")
+    reasons = f"\nBecause: {because}" if because else ""
+    return f"Answer: {answer}{''.join(f'[{number}]' for number in cited)}{reasons}"
 
 
-def _flat(value: Any) -> list[int]:
-    rows = value if isinstance(value, list) else [value]
-    texts = [str(row) for row in rows if isinstance(row, int | str) and not isinstance(row, bool)]
-    found = (regex.fullmatch(r"\W*(\d{1,9})\W*", each) for each in texts[:40])
-    return [int(number[1]) for number in found if number]
+def _words_of(value: Any, joint: str) -> str:
+    """Return a text, a number or a list of these on one line; nothing for anything else."""
+    values = value if isinstance(value, list) else [value]
+    return joint.join(" ".join(str(v).split()) for v in values if isinstance(v, str | int | float))
