@@ -195,8 +195,6 @@ class _Table:
         self.links = np.zeros((6, width, size), np.float32)
         edge = ~is_question_entity
         np.maximum.at(self.links, (kind[edge], parent[edge], of[edge]), weight[edge])
-        covered = _marked([row["covered"] for row in rows], len(question.words))
-        titled = _marked([row["titled"] for row in rows], len(question.words))
         parents = [place.get(passage, -1) for passage in frontier] or [-1]
         known = np.array([parent >= 0 for parent in parents])
         self.parent_cosine = np.where(known, self.cosine[parents], 0.0).astype(np.float32)
@@ -205,7 +203,21 @@ class _Table:
             if parent >= 0:
                 self.itself[at, parent] = True
         self.links[:, self.itself] = 0.0
-        # The rarity of a word among these passages is an estimate of its rarity in the corpus.
+        self._compare_words(parents, known)
+        self.before_parent = np.array(
+            [(before or {}).get(passage, -9.0) for passage in frontier] or [-9.0], np.float32
+        )
+        self.likely = 1.0 / (1.0 + np.exp(-self.before_parent))
+
+    def _compare_words(self, parents: list[int], known: NDArray[np.bool_]) -> None:
+        """Set how many of the question's words are in the candidates and their parents, by rarity.
+
+        The rarity of a word among these passages is an estimate of its rarity in the corpus.
+        """
+        rows, asked = self.rows, self.question.words
+        size = len(rows)
+        covered = _marked([row["covered"] for row in rows], len(asked))
+        titled = _marked([row["titled"] for row in rows], len(asked))
         weight = np.log1p(size / (1.0 + covered.sum(0)))
         total = max(float(weight.sum()), 1e-6)
         self.coverage = (covered * weight).sum(1) / total
@@ -213,7 +225,7 @@ class _Table:
         # In a long document a word of the question may be rare in the headings alone.
         rare = np.log1p(size / (1.0 + titled.sum(0)))
         self.titled_rare = (titled * rare).sum(1) / max(float(rare.sum()), 1e-6)
-        lengths = np.array([len(word) for word in question.words] or [0])
+        lengths = np.array([len(word) for word in asked] or [0])
         self.title_share = (titled * lengths).sum(1) / np.array(
             [max(row["titleLength"], 1) for row in rows]
         )
@@ -221,10 +233,6 @@ class _Table:
         self.parent_coverage = (parent_covered * weight).sum(1) / total
         #: The share of the question's words that a candidate has and the parent lacks.
         self.gain = np.ascontiguousarray(((covered * weight) @ (~parent_covered).T).T) / total
-        self.before_parent = np.array(
-            [(before or {}).get(passage, -9.0) for passage in frontier] or [-9.0], np.float32
-        )
-        self.likely = 1.0 / (1.0 + np.exp(-self.before_parent))
 
     def _cosine(self, row: Row) -> float:
         """Return a passage's cosine; without a vector, that of the rank which it has by words."""
