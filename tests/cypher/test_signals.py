@@ -357,7 +357,7 @@ def _ways(
     database: Database, corpus: str, *pairs: tuple[str, str], edges: list[str] | None = None
 ) -> list[tuple[str, str, str, str]]:
     found = database.read(
-        "traverse/path_edges", pairs=[key(corpus, *pair) for pair in pairs], edges=edges
+        "traverse/path_edges", pairs=[key(corpus, *pair) for pair in pairs], edges=edges or []
     )
     return [(short(r["source"]), short(r["target"]), r["edge"], r["reason"]) for r in found]
 
