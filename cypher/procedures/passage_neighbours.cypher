@@ -1,9 +1,9 @@
-// kgp.passageNeighbours(passage :: ANY, configuration = {} :: MAP) :: (other :: NODE, score :: FLOAT, edge :: RELATIONSHIP, reason :: STRING)
+// kgp.passageNeighbours(passage :: ANY, configuration = {} :: MAP) :: (neighbour :: NODE, score :: FLOAT, edge :: RELATIONSHIP, reason :: STRING)
 // The neighbours of a passage (a node or its id), with the edge that says most about each, and the reason.
 // mode: READ
 // option: edges = [] :: LIST OF STRING, the types of edges to follow; all when empty
 // option: limit = 10 :: INT (0 to 10000), how many at most
-// example: MATCH (p:Passage {corpus: 'demo'}) WITH p LIMIT 1 CALL custom.kgp.passageNeighbours(p, {edges: ['SHARES_KEYWORD'], limit: 5}) YIELD other, score, edge, reason RETURN other, score, edge, reason
+// example: MATCH (p:Passage {corpus: 'demo'}) WITH p LIMIT 1 CALL custom.kgp.passageNeighbours(p, {edges: ['SHARES_KEYWORD'], limit: 5}) YIELD neighbour, score, edge, reason RETURN neighbour, score, edge, reason
 // include: configuration
 WITH ['SHARES_KEYWORD', 'SHARES_ENTITY', 'SIMILAR_ST', 'SIMILAR_MDR', 'NEXT'] AS types
 WITH types, [type IN $configuration.edges WHERE NOT type IN types] AS unknown
@@ -23,7 +23,7 @@ CALL (p) {
   LIMIT $configuration.limit
   RETURN n, best.weight AS score, best.edge AS e
 }
-RETURN n AS other, score, e AS edge,
+RETURN n AS neighbour, score, e AS edge,
        // include: reason
        AS reason
-ORDER BY score DESC, other.id
+ORDER BY score DESC, neighbour.id

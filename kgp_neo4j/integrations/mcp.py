@@ -120,15 +120,15 @@ def describe_neighbours(passage: Passage, rows: list[Row]) -> dict[str, Any]:
         "title": passage.title,
         "neighbours": [
             {
-                "id": row["other"]["id"],
-                "title": row["other"]["title"],
+                "id": row["neighbour"]["id"],
+                "title": row["neighbour"]["title"],
                 "edge": row["edge"].type,
                 "weight": round(row["score"], 4),
                 "reason": row["reason"],
-                "text": row["other"]["text"],
+                "text": row["neighbour"]["text"],
             }
             for row in rows
-            if "id" in row["other"]  # it may have been deleted since it was found
+            if "id" in row["neighbour"]  # it may have been deleted since it was found
         ],
     }
 

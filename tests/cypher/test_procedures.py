@@ -156,7 +156,7 @@ def test_neighbours(database: Database, corpus: str) -> None:
             "procedures/passage_neighbours", passage=f"{corpus}/{passage}", **more
         )
         return [
-            (short(r["other"]["id"]), r["edge"].type, round(r["score"], 4), r["reason"])
+            (short(r["neighbour"]["id"]), r["edge"].type, round(r["score"], 4), r["reason"])
             for r in listed
         ]
 
@@ -250,8 +250,8 @@ def test_nodes_do_as_their_ids(database: Database, corpus: str) -> None:
     """In Browser the passages that one procedure yields are given to the next one."""
     near = rows(
         database,
-        "MATCH (p:Passage {id: $id}) CALL custom.kgp.passageNeighbours(p) YIELD other "
-        "RETURN other.id AS id",
+        "MATCH (p:Passage {id: $id}) CALL custom.kgp.passageNeighbours(p) YIELD neighbour "
+        "RETURN neighbour.id AS id",
         id=f"{corpus}/a1",
     )
     assert [short(row["id"]) for row in near] == ["a2", "b1"]

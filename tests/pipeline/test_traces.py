@@ -225,7 +225,7 @@ def test_fifty_traces_change_no_retrieval(database: Database, demo_corpus: str) 
         retrieved = database.read("procedures/retrieve", question=QUESTION, corpus=demo_corpus)
         near = database.read("procedures/passage_neighbours", passage=found[0].passages[0].id)
         searched = [(row["passage"]["id"], row["score"]) for row in retrieved]
-        searched += [(row["other"]["id"], row["score"]) for row in near]
+        searched += [(row["neighbour"]["id"], row["score"]) for row in near]
         return [found, searched]
 
     before = everything()
