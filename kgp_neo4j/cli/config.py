@@ -11,7 +11,7 @@ from kgp_neo4j.cli._output import echo_json, json_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kgp_neo4j.environment.configuration import SettingLine
+    from kgp_neo4j.environment.configuration import SettingValue
 
 _EPILOG = """
 \b
@@ -58,7 +58,7 @@ def command(clear_cache: bool, as_json: bool) -> None:
     click.echo(f"A project's file is {FILE}, your own {user_file()}.")
 
 
-def _print(rows: list[SettingLine]) -> None:
+def _print(rows: list[SettingValue]) -> None:
     name = max(len(row.name) for row in rows)
     value = min(40, max(len(_text(row.value)) for row in rows))
     for row in rows:

@@ -1,4 +1,8 @@
-"""Defines the settings, and reads their values from the environment and from files."""
+"""Reads the settings of language models and of asking from the environment and from files.
+
+A setting is declared once, as a field of `LanguageSettings` (section `llm`) or `AskSettings`
+(section `ask`): its default, variable, help, and what its value may be.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -16,17 +20,16 @@ import platformdirs
 from kgp_neo4j.environment.addresses import checked_url, shown_url
 from kgp_neo4j.environment.files import read_toml
 from kgp_neo4j.environment.folders import Folders
+from kgp_neo4j.types.checks import setting
 from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = [
-    "BY_NAME",
     "FILE",
     "SETTINGS",
+    "AskSettings",
     "Configuration",
     "LanguageSettings",
-    "Setting",
-    "SettingLine",
     "SettingValue",
     "Source",
     "language_settings",
@@ -34,131 +37,11 @@ __all__ = [
     "replies_folder",
     "setting_lines",
     "user_file",
+    "variable_of",
 ]
 
-Kind = Literal["text", "count", "number", "cache", "file"]
 Source = Literal["option", "environment", "project", "named", "user", "default"]
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting: its name in a file, its variable, the kind of its value, and its default."""
-
-    name: str
-    variable: str
-    kind: Kind
-    help: str
-    default: Any = None
-    least: float = 0
-    most: float = 1e9
-    choices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SettingValue:
-    """The value of a setting and its source: a variable, or a file and line."""
-
-    value: Any
-    source: Source = "default"
-    where: str = ""
-
-
-SETTINGS: tuple[Setting, ...] = (
-    Setting("llm.model", "KGP_NEO4J_LLM", "text", "NAME of a chat server, local:FOLDER, or none"),
-    Setting(
-        "llm.url", "OPENAI_BASE_URL", "text", "address of the chat server (default: OpenAI's own)"
-    ),
-    Setting("llm.key_file", "OPENAI_API_KEY_FILE", "file", "file of mode 0600 that holds its key"),
-    Setting(
-        "llm.temperature",
-        "KGP_NEO4J_LLM_TEMPERATURE",
-        "number",
-        "above 0, replies are drawn",
-        0.0,
-        most=2,
-    ),
-    Setting(
-        "llm.seed", "KGP_NEO4J_LLM_SEED", "count", "the same seed, the same draw", 0, 0, 2**31 - 1
-    ),
-    Setting(
-        "llm.timeout",
-        "KGP_NEO4J_LLM_TIMEOUT",
-        "number",
-        "seconds to wait for the server's next word",
-        120.0,
-        0.001,
-        86_400,
-    ),
-    Setting(
-        "llm.retries", "KGP_NEO4J_LLM_RETRIES", "count", "tries after the first one", 4, 0, 100
-    ),
-    Setting(
-        "llm.requests_per_minute",
-        "KGP_NEO4J_LLM_REQUESTS_PER_MINUTE",
-        "count",
-        "requests a minute at most",
-        None,
-        1,
-    ),
-    Setting(
-        "llm.tokens_per_minute",
-        "KGP_NEO4J_LLM_TOKENS_PER_MINUTE",
-        "count",
-        "tokens a minute at most",
-        None,
-        1,
-    ),
-    Setting(
-        "llm.context",
-        "KGP_NEO4J_LLM_CONTEXT",
-        "count",
-        "tokens of prompt and reply together",
-        None,
-        64,
-    ),
-    Setting(
-        "llm.max_tokens",
-        "KGP_NEO4J_LLM_MAX_TOKENS",
-        "count",
-        "tokens of a reply, for every command",
-        None,
-        1,
-    ),
-    Setting(
-        "llm.price_prompt",
-        "KGP_NEO4J_LLM_PRICE_PROMPT",
-        "number",
-        "price of a million tokens that are read",
-        None,
-        0,
-    ),
-    Setting(
-        "llm.price_reply",
-        "KGP_NEO4J_LLM_PRICE_REPLY",
-        "number",
-        "price of a million tokens that are written",
-        None,
-        0,
-    ),
-    Setting(
-        "llm.cache",
-        "KGP_NEO4J_LLM_CACHE",
-        "cache",
-        "on, off, or the folder that replies are kept in",
-        True,
-    ),
-    Setting("ask.corpus", "KGP_NEO4J_CORPUS", "text", "the corpus that is asked"),
-    Setting("ask.graph", "KGP_NEO4J_GRAPH", "text", "the knowledge graph that is asked"),
-    Setting(
-        "ask.agent",
-        "KGP_NEO4J_AGENT",
-        "text",
-        "who chooses the next evidence",
-        choices=get_args(AgentName),
-    ),
-    Setting("ask.budget", "KGP_NEO4J_BUDGET", "count", "distinct passages at most", 30, 1),
-)
-BY_NAME = {setting.name: setting for setting in SETTINGS}
+_MOST = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,80 +53,58 @@ class LanguageSettings:
     which may be a stranger's: the user's key is not sent there.
     """
 
-    model: str | None = None
-    url: str | None = None
-    temperature: float = 0.0
-    seed: int = 0
-    timeout: float = 120.0
-    retries: int = 4
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-    context: int | None = None
-    max_tokens: int | None = None
-    price_prompt: float | None = None
-    price_reply: float | None = None
-    cache: Path | None = None
-    key_file: Path | None = field(default=None, repr=False)
+    model: str | None = setting(
+        None, "NAME of a chat server, local:FOLDER, or none", variable="KGP_NEO4J_LLM"
+    )
+    url: str | None = setting(
+        None, "address of the chat server (default: OpenAI's own)", variable="OPENAI_BASE_URL"
+    )
+    key_file: Path | None = setting(
+        None, "file of mode 0600 that holds its key", variable="OPENAI_API_KEY_FILE", secret=True
+    )
+    temperature: float = setting(0.0, "above 0, replies are drawn", bounds=(0, 2))
+    seed: int = setting(0, "the same seed, the same draw", bounds=(0, 2**31 - 1))
+    timeout: float = setting(
+        120.0, "seconds to wait for the server's next word", bounds=(0.001, 86_400)
+    )
+    retries: int = setting(4, "tries after the first one", bounds=(0, 100))
+    requests_per_minute: int | None = setting(None, "requests a minute", bounds=(1, _MOST))
+    tokens_per_minute: int | None = setting(None, "tokens a minute", bounds=(1, _MOST))
+    context: int | None = setting(None, "tokens of prompt and reply together", bounds=(64, _MOST))
+    max_tokens: int | None = setting(None, "tokens of a reply", bounds=(1, _MOST))
+    price_prompt: float | None = setting(None, "price of 1M tokens read", bounds=(0, _MOST))
+    price_reply: float | None = setting(None, "price of 1M tokens written", bounds=(0, _MOST))
+    cache: Path | None = setting(None, "on, off, or the folder of cached replies")
     with_key: bool = True
 
 
-def _from_text(setting: Setting, text: str) -> Any:
-    """Parse a variable's text where the setting is a number; return any other text as it is."""
-    kind = {"count": int, "number": float}.get(setting.kind, str)
-    try:
-        return kind(text)
-    except ValueError:
-        return text
+@dataclass(frozen=True, slots=True)
+class AskSettings:
+    """What the commands that ask take where they have no option for it."""
+
+    corpus: str | None = setting(None, "the corpus that is asked")
+    graph: str | None = setting(None, "the knowledge graph that is asked")
+    agent: str | None = setting(None, "who chooses the next passages", choices=get_args(AgentName))
+    budget: int = setting(30, "distinct passages at most", bounds=(1, 1000))
 
 
-def _checked_value(setting: Setting, value: Any, where: str, folder: Path) -> Any:
-    """Return a setting's value in its type; paths are relative to `folder`.
-
-    Raises ConfigurationError for a value that the setting does not accept.
-    """
-    if setting.kind in ("count", "number"):
-        return _number(setting, value, where)
-    if setting.kind == "cache" and isinstance(value, bool):
-        return value
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        expected = "on, off or the name of a folder" if setting.kind == "cache" else "a text"
-        raise _wrong_value(setting, expected, where)
-    text = value.strip()
-    if setting.choices and text not in setting.choices:
-        raise _wrong_value(setting, f"one of {', '.join(setting.choices)}", where)
-    if setting.kind == "cache" and text.lower() in ("on", "off"):
-        return text.lower() == "on"
-    if setting.kind in ("cache", "file"):
-        try:
-            return folder / Path(text).expanduser()
-        except RuntimeError:  # the home folder of an unknown user
-            raise _wrong_value(setting, "a path", where) from None
-    return text
+#: The field of every setting, by its name in files.
+SETTINGS: dict[str, Field[Any]] = {
+    f"{section}.{each.name}": each
+    for section, declared in (("llm", LanguageSettings), ("ask", AskSettings))
+    for each in fields(declared)
+    if each.metadata
+}
 
 
-def _number(setting: Setting, value: Any, where: str) -> int | float:
-    whole = setting.kind == "count"
-    least, most = setting.least, setting.most
-    if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
-        bounds = f" from {least:g} to {most:,.0f}"
-        raise _wrong_value(setting, f"a {'whole ' if whole else ''}number{bounds}", where)
-    return int(value) if whole else float(value)
+@dataclass(frozen=True, slots=True)
+class SettingValue:
+    """The value of a setting and its source: a variable, or a file and line."""
 
-
-def _wrong_value(setting: Setting, expected: str, where: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"{setting.name} has to be {expected}", where=where, hint=f"It is: {setting.help}."
-    )
-
-
-# --- Reading the environment and the files ---
-
-#: The name of a project's file; the user's own is `config.toml` in the user's configuration folder.
-FILE = "kgp-neo4j.toml"
-_APP = "kgp-neo4j"
-_FILE_VARIABLE = "KGP_NEO4J_CONFIG"
-#: Most bytes of a file of settings, so that a device or a data file is not read by mistake.
-_SECRET_KEY = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
+    name: str
+    value: Any
+    source: Source = "default"
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,26 +127,89 @@ def language_settings(configuration: Configuration | None = None, **given: Any) 
     >>> language_settings(model="none").model
     'none'
     """
-    configuration = configuration or read_configuration()
-    chosen = {
-        name.removeprefix("llm."): setting.value
-        for name, setting in configuration.values.items()
-        if name.startswith("llm.")
-    }
-    url = (
-        configuration.values["llm.url"] if given.get("url") is None else SettingValue(given["url"])
-    )
+    values = (configuration or read_configuration()).values
+    chosen = {n.removeprefix("llm."): v.value for n, v in values.items() if n.startswith("llm.")}
     chosen |= {name: value for name, value in given.items() if value is not None}
     if isinstance(chosen["cache"], bool):
         chosen["cache"] = replies_folder() if chosen["cache"] else None
+    url = values["llm.url"]
+    if given.get("url") is not None:
+        url = SettingValue("llm.url", given["url"], "option")
     if url.value and (chosen["model"] or "none").strip().lower() != "none":
         checked_url(url.value, url.where or None)
     return LanguageSettings(**chosen, with_key=url.source != "project")
 
 
+def variable_of(name: str) -> str:
+    """Return the environment variable of a setting such as `llm.model`."""
+    derived = "KGP_NEO4J_" + name.removeprefix("ask.").replace(".", "_").upper()
+    return SETTINGS[name].metadata["variable"] or derived
+
+
 def replies_folder() -> Path:
     """Return the default folder of cached replies."""
     return Folders.from_environment().cache / "replies"
+
+
+# --- Values ---
+
+
+def _checked_value(name: str, value: Any, where: str, folder: Path) -> Any:
+    """Return a setting's value in its type; paths are relative to `folder`.
+
+    Raises ConfigurationError for a value that the setting does not accept.
+    """
+    declared = SETTINGS[name]
+    cache, path = name == "llm.cache", "Path" in str(declared.type)
+    if declared.metadata["bounds"]:
+        return _checked_number(name, value, where)
+    if cache and isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        expected = "on, off or the name of a folder" if cache else "a text"
+        raise _wrong_value(name, expected, where)
+    text = value.strip()
+    if cache and text.lower() in ("on", "off"):
+        return text.lower() == "on"
+    choices = declared.metadata["choices"]
+    if choices and text not in choices:
+        raise _wrong_value(name, f"one of {', '.join(choices)}", where)
+    try:
+        return folder / Path(text).expanduser() if path else text
+    except RuntimeError:  # the home folder of an unknown user
+        raise _wrong_value(name, "a path", where) from None
+
+
+def _checked_number(name: str, value: Any, where: str) -> int | float:
+    whole = str(SETTINGS[name].type).startswith("int")
+    least, most = SETTINGS[name].metadata["bounds"]
+    if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
+        kind = "whole number" if whole else "number"
+        raise _wrong_value(name, f"a {kind} from {least:g} to {most:,.0f}", where)
+    return int(value) if whole else float(value)
+
+
+def _number_or_text(text: str) -> int | float | str:
+    """Return the number that a variable's text is, or the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _wrong_value(name: str, expected: str, where: str) -> ConfigurationError:
+    hint = f"It is: {SETTINGS[name].metadata['help']}."
+    return ConfigurationError(f"{name} has to be {expected}", where=where, hint=hint)
+
+
+# --- Reading the environment and the files ---
+
+#: The name of a project's file; the user's own is `config.toml` in the user's configuration folder.
+FILE = "kgp-neo4j.toml"
+_FILE_VARIABLE = "KGP_NEO4J_CONFIG"
+_SECRET_KEY = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
 
 
 def read_configuration(
@@ -295,17 +219,19 @@ def read_configuration(
 
     `folder` replaces the working folder.
     """
-    values = {setting.name: SettingValue(setting.default) for setting in SETTINGS}
+    values = {name: SettingValue(name, each.default) for name, each in SETTINGS.items()}
+    values["llm.cache"] = SettingValue("llm.cache", True)
     files: list[Path] = []
     folder = folder or _working_folder()
     for path, source in _files(environ, folder):
         files.insert(0, path)
-        values |= _read(path, source)
-    for setting in SETTINGS:
-        text = environ.get(setting.variable, "").strip()
-        if text:
-            value = _checked_value(setting, _from_text(setting, text), setting.variable, folder)
-            values[setting.name] = SettingValue(value, "environment", setting.variable)
+        values |= _read_file(path, source)
+    for name, declared in SETTINGS.items():
+        variable = variable_of(name)
+        if text := environ.get(variable, "").strip():
+            given = _number_or_text(text) if declared.metadata["bounds"] else text
+            value = _checked_value(name, given, variable, folder)
+            values[name] = SettingValue(name, value, "environment", variable)
     return Configuration(values, tuple(files))
 
 
@@ -319,7 +245,7 @@ def _working_folder() -> Path:
 
 def user_file() -> Path:
     """Return the path of the user's own file of settings, which may not exist."""
-    return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / "config.toml"
+    return Path(platformdirs.user_config_dir("kgp-neo4j", appauthor=False)) / "config.toml"
 
 
 def _files(environ: Mapping[str, str], folder: Path) -> Iterator[tuple[Path, Source]]:
@@ -354,8 +280,8 @@ def _check_owner(path: Path) -> None:
     """Raise ConfigurationError for a file that others may have written, such as one in /tmp."""
     if not hasattr(os, "getuid"):
         return
-    found = path.stat()
-    if found.st_uid not in (os.getuid(), 0) or found.st_mode & stat.S_IWOTH:
+    status = path.stat()
+    if status.st_uid not in (os.getuid(), 0) or status.st_mode & stat.S_IWOTH:
         raise ConfigurationError(
             "this file of settings belongs to someone else, or everybody may write to it",
             where=str(path),
@@ -363,7 +289,7 @@ def _check_owner(path: Path) -> None:
         )
 
 
-def _read(path: Path, source: Source) -> dict[str, SettingValue]:
+def _read_file(path: Path, source: Source) -> dict[str, SettingValue]:
     """Return the settings of a file, each with its line."""
     try:
         text, sections = read_toml(path, 'A line reads like: model = "gpt-4o-mini".')
@@ -373,76 +299,64 @@ def _read(path: Path, source: Source) -> dict[str, SettingValue]:
             where=str(path),
             hint="Change its permissions, or delete it.",
         ) from error
-    found = {}
-    for section, values in sections.items():
-        if not isinstance(values, dict):
+    values = {}
+    for section, entries in sections.items():
+        if not isinstance(entries, dict):
             raise _unknown(section, f"{path}:{_line(text, '', section)}")
-        for key, value in values.items():
-            where = f"{path}:{_line(text, section, key)}"
-            setting = BY_NAME.get(f"{section}.{key}")
-            if setting is None:
-                raise _unknown(f"{section}.{key}", where)
-            if setting.name == "llm.key_file" and source == "project":
+        for key, value in entries.items():
+            name, where = f"{section}.{key}", f"{path}:{_line(text, section, key)}"
+            if name not in SETTINGS:
+                raise _unknown(name, where)
+            if name == "llm.key_file" and source == "project":
                 raise ConfigurationError(
                     "a project's file may not say which file the key is in",
                     where=where,
                     hint=f"Set OPENAI_API_KEY_FILE, or write it into {user_file()}.",
                 )
-            found[setting.name] = SettingValue(
-                _checked_value(setting, value, where, path.parent), source, where
-            )
-    return found
+            checked = _checked_value(name, value, where, path.parent)
+            values[name] = SettingValue(name, checked, source, where)
+    return values
 
 
 def _line(text: str, section: str, key: str) -> int:
-    """Return the line of a key, found by matching the text line by line; 1 if not found."""
-    here, best = "", 1
+    """Return the line of a key in its section of a TOML file; 1 if not found."""
+    here = ""
     for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[\s*\"?([\w-]+)", line)
-        if header:
+        if header := re.match(r"\s*\[\s*\"?([\w-]+)", line):
             here = header[1]
-            if here == section or (not section and here == key):
-                best = number
-        words = re.match(r"\s*([\w\"'. -]+?)\s*=", line)
-        name = re.sub(r"[\"'\s]", "", words[1]) if words else ""
-        if f"{name}.".startswith(f"{key if here == section else f'{section}.{key}'}."):
+        if here in ("", section) and re.match(rf"\s*(\w+\.)*[\"']?{re.escape(key)}\b", line):
             return number
-        if section and not here and name == section and key in line:
-            return number
-    return best
+    return 1
 
 
 def _unknown(name: str, where: str) -> ConfigurationError:
     """Return the error for an unknown setting; its value may be a key and is not shown."""
-    if _SECRET_KEY.fullmatch(name.rpartition(".")[2].lower()):
+    section, _, key = name.rpartition(".")
+    if _SECRET_KEY.fullmatch(key.lower()):
         return ConfigurationError(
             f"{name}: keys and passwords do not belong in a file of settings",
             where=where,
             hint="Delete the line, and set OPENAI_API_KEY, or OPENAI_API_KEY_FILE to a file of "
             "mode 0600.",
         )
-    section, _, key = name.rpartition(".")
-    keys = {known.partition(".")[2]: known for known in BY_NAME if known.startswith(f"{section}.")}
-    near = [keys[found] for found in difflib.get_close_matches(key, keys, 1, 0.7)]
-    # The section may be wrong or missing.
-    near = near or difflib.get_close_matches(name, BY_NAME, 1, 0.8)
-    near = near or [known for known in BY_NAME if known.endswith(f".{key}")]
-    listed = ", ".join(keys.values() or BY_NAME)
-    hint = f"Did you mean {near[0]}?" if near else f"There are {listed}."
+    near = [known for known in SETTINGS if known.endswith(f".{key}")]
+    near = near or difflib.get_close_matches(name, SETTINGS, 1, 0.8)
+    listed = [known for known in SETTINGS if known.startswith(f"{section}.")] or list(SETTINGS)
+    hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(listed)}."
     return ConfigurationError(f"there is no setting {name}", where=where, hint=hint)
 
 
 # --- The lines of `config`, without keys and passwords ---
 
 #: Variables that hold a secret: only whether they are set is shown.
-_SECRET_VARIABLES = {
+_SECRETS = {
     "llm.key": "OPENAI_API_KEY",
     "neo4j.password": "NEO4J_PASSWORD",
     "load.pdf_password": "KGP_NEO4J_PDF_PASSWORD",
     "connect.linker_token": "GCUBE_TOKEN",
 }
 #: Variables of the database and the folders, with their defaults.
-_OTHER_VARIABLES = {
+_OTHERS = {
     "neo4j.uri": ("NEO4J_URI", "the embedded database"),
     "neo4j.username": ("NEO4J_USERNAME", "neo4j"),
     "neo4j.database": ("NEO4J_DATABASE", "neo4j"),
@@ -451,58 +365,33 @@ _OTHER_VARIABLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SettingLine:
-    """One line: a setting, its value, and its source, with the variable or the file and line."""
-
-    name: str
-    value: str | int | float | bool | None
-    source: str
-    where: str
-
-
 def setting_lines(
     configuration: Configuration, environ: Mapping[str, str] = os.environ
-) -> list[SettingLine]:
-    """Return a line for every setting, in the order of the documentation."""
+) -> list[SettingValue]:
+    """Return every setting as it may be shown, in the order of the documentation."""
     folders = Folders.from_environment(environ=environ)
-    lines = [
-        SettingLine(name, _readable(name, setting.value), setting.source, setting.where)
-        for name, setting in configuration.values.items()
-    ]
-    for name, (variable, default) in _OTHER_VARIABLES.items():
+    lines = [replace(each, value=_shown_value(each)) for each in configuration.values.values()]
+
+    def add(name: str, variable: str, default: str | None, shown: str) -> None:
         text = environ.get(variable, "").strip()
-        lines.append(
-            _variable_line(name, shown_url(text) if text else default, variable, bool(text))
-        )
-    for name, variable, folder in (
-        ("folders.home", "KGP_NEO4J_HOME", folders.home),
-        ("folders.cache", "KGP_NEO4J_CACHE", folders.cache),
-    ):
-        lines.append(_variable_line(name, str(folder), variable, bool(environ.get(variable))))
-    for name, variable in _SECRET_VARIABLES.items():
-        text = environ.get(variable, "")
-        lines.append(
-            _variable_line(name, f"set in {variable}" if text else None, variable, bool(text))
-        )
+        line = SettingValue(name, shown or shown_url(text), "environment", variable)
+        lines.append(line if text else SettingValue(name, default))
+
+    for name, (variable, default) in _OTHERS.items():
+        add(name, variable, default, "")
+    add("folders.home", "KGP_NEO4J_HOME", str(folders.home), str(folders.home))
+    add("folders.cache", "KGP_NEO4J_CACHE", str(folders.cache), str(folders.cache))
+    for name, variable in _SECRETS.items():
+        add(name, variable, None, f"set in {variable}")
     file = configuration.values["llm.key_file"]
-    if file.value is not None:
-        lines = [
-            replace(line, value=f"in {file.value}", source=file.source, where=file.where)
-            if line.name == "llm.key" and line.value is None
-            else line
-            for line in lines
-        ]
-    return lines
+    if file.value is None:
+        return lines
+    from_file = replace(file, name="llm.key", value=f"in {file.value}")
+    return [from_file if (x.name, x.value) == ("llm.key", None) else x for x in lines]
 
 
-def _variable_line(name: str, value: str | None, variable: str, is_set: bool) -> SettingLine:
-    return SettingLine(
-        name, value, "environment" if is_set else "default", variable if is_set else ""
-    )
-
-
-def _readable(name: str, value: str | int | float | bool | None) -> str | int | float | bool | None:
-    if name == "llm.url" and isinstance(value, str):
+def _shown_value(line: SettingValue) -> str | int | float | bool | None:
+    value = line.value
+    if line.name == "llm.url" and value:
         return shown_url(value)
-    return value if isinstance(value, bool | int | float) or value is None else str(value)
+    return value if isinstance(value, bool | int | float | None) else str(value)

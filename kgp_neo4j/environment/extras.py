@@ -25,7 +25,6 @@ _EXTRAS = {
     "otel": "opentelemetry.sdk",
     "notebook": "IPython",
     "gds": "graphdatascience",
-    "viz": "neo4j_viz",
     "py2neo": "py2neo",
     "spark": "pyspark",
     "testcontainers": "testcontainers",

@@ -20,16 +20,18 @@ def setting(
     option: str = "",
     metavar: str | None = None,
     variable: str | None = None,
+    secret: bool = False,
 ) -> Any:
     """Return a field of a settings dataclass.
 
     `bounds` are the least and the greatest value, `choices` the words that are allowed: both the
     settings' own check (`check_settings`) and the command's option read them from here. A field
     with a `help` is an option of commands, called `option` where that is not its name, and read
-    from the environment's `variable` where it is not given.
+    from the environment's `variable` where it is not given. A `secret` is left out of the `repr`.
     """
     about = {"help": help, "bounds": bounds, "choices": tuple(choices), "option": option}
-    return field(default=default, metadata={**about, "metavar": metavar, "variable": variable})
+    about |= {"metavar": metavar, "variable": variable}
+    return field(default=default, repr=not secret, metadata=about)
 
 
 def check_settings(settings: Any) -> None:

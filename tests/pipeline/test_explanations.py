@@ -23,7 +23,6 @@ from kgp_neo4j.show.answer_page import page
 from kgp_neo4j.show.marks import Marks, marked_html
 from kgp_neo4j.show.mermaid import mermaid
 from kgp_neo4j.show.tree import svg
-from kgp_neo4j.show.viz import as_viz
 from kgp_neo4j.text.safe import printable
 from kgp_neo4j.types.corpus import (
     Answer,
@@ -471,20 +470,3 @@ def test_the_page_of_a_real_answer(answer: Answer) -> None:
     assert all("custom.kgp.show(" in unquote(link) for link in links)
     assert len(soup.select("tr[id]")) == len(answer.passages)
     assert {p.heading for p in answer.passages} <= {b.text for b in soup.select("bdi")}
-
-
-def test_neo4j_viz_shows_the_evidence(database: Database, answer: Answer) -> None:
-    made = as_viz(database, answer)
-    captions = [node.caption for node in made.nodes]
-    for rank, passage in enumerate(answer.passages, 1):
-        assert any(
-            c is not None and c.startswith(f"[{rank}] {passage.title[:20]}") for c in captions
-        )
-    documents = {passage.document for passage in answer.passages}
-    assert len(made.nodes) == len(answer.passages) + len(documents)
-    ids = {node.id for node in made.nodes}
-    assert all({edge.source, edge.target} <= ids for edge in made.relationships)
-    reasons = {edge.properties.get("reason") for edge in made.relationships}
-    assert {step.reason for path in answer.paths[:3] for step in path.steps[1:]} <= reasons
-    assert not any("embedding" in node.properties for node in made.nodes)
-    assert "[1] " in str(made.render().data)
