@@ -312,7 +312,7 @@ def test_what_a_procedure_refuses(
     assert caught.value.where == f"cypher/procedures/{path}.cypher"
     # A Cypher user is told the same.
     bound = made.bind(given)
-    names_given = ", ".join(f"${name}" for name in bound)
+    names_given = ", ".join(f"${field.name}" for field in made.inputs)
     with pytest.raises(Neo4jError, match=said):
         rows(database, f"CALL custom.{made.name}({names_given})", **bound)
 
