@@ -20,25 +20,11 @@ __all__ = ["PAGES", "command_pages", "page", "procedure_pages"]
 
 _BEGIN = "<!-- generated: python -m kgp_neo4j.cli.reference docs -->"
 _END = "<!-- end of the generated part -->"
-#: Statements for the package's own use; none of them is installed.
-_INTERNAL = (
-    *("schema", "load", "load_kg", "connect", "traverse", "structure"),
-    *("explore", "mindmap", "gds", "train", "inspect", "install", "browser", "trace", "transfer"),
-)
 
 
 def procedure_pages() -> str:
-    """Return the reference of all procedures, and a list of the other statements."""
-    parts = [_procedure(made) for made in folder("procedures")]
-    parts.append("## Statements of the package\n")
-    parts.append(
-        "The command line and the Python API run these files through the driver; they are not "
-        "installed as procedures.\n"
-    )
-    for name in _INTERNAL:
-        rows = [f"| `{s.path}` | {s.mode} | {_cell(s.description)} |" for s in folder(name)]
-        parts.append("\n".join(["| file | mode | |", "|---|---|---|", *rows]) + "\n")
-    return "\n".join(parts)
+    """Return the reference of all procedures."""
+    return "\n".join(_procedure(statement) for statement in folder("procedures"))
 
 
 def command_pages() -> str:
