@@ -3,6 +3,6 @@
 // mode: READ
 UNWIND $rows AS row
 MATCH (p:Passage) WHERE elementId(p) = row AND p.corpus = $corpus
-MATCH (p)-[e:SIMILAR_ST|SHARES_KEYWORD|SHARES_ENTITY]->(q:Passage) WHERE type(e) = $type
+MATCH (p)-[e:$($type)]->(q:Passage)
 RETURN row AS node, elementId(q) AS other, coalesce(e.weight, e.score) AS weight,
        coalesce(e.namesTitle, false) AS namesTitle

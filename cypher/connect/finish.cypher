@@ -1,16 +1,17 @@
-// connect.finish(corpus :: STRING, graph :: STRING, settings :: STRING, of = null :: STRING, run = null :: STRING) :: (corpus :: STRING)
-// Marks one graph of a corpus as finished and keeps the settings it was made with, and what the same
-// documents would make the same graph with (`of`), where since `run` began nothing has changed.
+// connect.finish(corpus :: STRING, graph :: STRING, settings :: STRING, madeOf = null :: STRING, run = null :: STRING) :: (corpus :: STRING)
+// Marks one graph of a corpus as made, with its settings and with what would make the same graph of the same
+// documents (`madeOf`), where nothing has changed since `run` began. What this run counted is kept from now
+// on, and what others counted is deleted.
 // mode: WRITE
 MATCH (c:Corpus {name: $corpus})
-WITH c, [g IN coalesce(c.making, []) WHERE g <> $graph] AS making
-SET c.making = CASE WHEN size(making) > 0 THEN making END,
-    c.connected = [g IN coalesce(c.connected, []) WHERE g <> $graph] + [$graph],
-    c.keywordSettings = CASE $graph WHEN 'keywords' THEN $settings ELSE c.keywordSettings END,
-    c.keywordsOf = CASE WHEN $graph <> 'keywords' THEN c.keywordsOf WHEN c.keywordsOf = $run THEN $of END,
-    c.entitiesOf = CASE WHEN $graph <> 'entities' THEN c.entitiesOf WHEN c.entitiesOf = $run THEN $of END,
-    c.entitySettings = CASE $graph WHEN 'entities' THEN $settings ELSE c.entitySettings END,
-    c.similaritySettings = CASE $graph WHEN 'similarity' THEN $settings ELSE c.similaritySettings END,
-    c.mdrSettings = CASE $graph WHEN 'mdr' THEN $settings ELSE c.mdrSettings END,
-    c.connectedAt = datetime()
+MERGE (c)-[:HAS_GRAPH]->(g:Graph {type: $graph})
+WITH c, g
+CALL (g) {
+  MATCH (g)-[:HAS_COUNTS]->(n:Counts)
+  WHERE n.run <> coalesce($run, '') OR n.run <> coalesce(g.run, n.run)
+  DETACH DELETE n
+}
+SET g.corpus = c.name, g.settings = $settings, g.madeAt = datetime(), g.countsOf = $madeOf, g.countedBy = $run,
+    g.madeOf = CASE WHEN g.run = $run THEN $madeOf END
+REMOVE g.run, g.unfinished, g.nodes, g.links, g.edges
 RETURN c.name AS corpus

@@ -4,8 +4,7 @@
 // mode: WRITE
 MATCH (p:Passage {corpus: $corpus})
 CALL (p) {
-  MATCH (p)-[s:SIMILAR_ST|SIMILAR_MDR]->(q:Passage)
-  WHERE type(s) = $type
+  MATCH (p)-[s:$($type)]->(q:Passage)
   WITH s ORDER BY s.score DESC, q.id SKIP $neighbours
   DELETE s
   RETURN count(s) AS gone

@@ -1,9 +1,9 @@
-// connect.project(graph :: STRING, corpus :: STRING, space = 'st' :: STRING) :: (nodes :: INT)
-// Projects the passages of a corpus with their embeddings of a space ('st' or 'mdr') into an in-memory
+// connect.project(graph :: STRING, corpus :: STRING, property = 'embedding' :: STRING) :: (nodes :: INT)
+// Projects the passages of a corpus with their embeddings (`embedding` or `mdrEmbedding`) into an in-memory
 // graph of GDS.
 // mode: READ
 MATCH (p:Passage {corpus: $corpus})
-WITH p, CASE $space WHEN 'mdr' THEN p.mdrEmbedding ELSE p.embedding END AS embedding
+WITH p, p[$property] AS embedding
 WHERE embedding IS NOT NULL
 WITH gds.graph.project($graph, p, null,
   {sourceNodeProperties: {embedding: embedding}, targetNodeProperties: null}) AS g

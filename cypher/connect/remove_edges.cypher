@@ -1,17 +1,12 @@
-// connect.removeEdges(corpus :: STRING, type :: STRING, batch = 2000 :: INT) :: (removed :: INT)
-// Removes the edges of a type that go out from the passages of a corpus (SIMILAR_ST, SIMILAR_MDR,
-// HAS_KEYWORD, SHARES_KEYWORD, MENTIONS, SHARES_ENTITY), and the marks that passages have of them, in
-// batches that commit as they go.
+// connect.removeEdges(corpus :: STRING, type :: STRING, marks = null :: STRING, batch = 2000 :: INT) :: (removed :: INT)
+// Removes the edges of a type that go out from the passages of a corpus, and what passages have noted of them
+// (the property `marks`), in batches that commit as they go.
 // mode: WRITE
 MATCH (p:Passage {corpus: $corpus})
 CALL (p) {
-  FOREACH (_ IN CASE $type WHEN 'HAS_KEYWORD' THEN [1] ELSE [] END | REMOVE p.keywordMarks)
-  FOREACH (_ IN CASE $type WHEN 'SHARES_KEYWORD' THEN [1] ELSE [] END | REMOVE p.sharedKeywordMarks)
-  FOREACH (_ IN CASE $type WHEN 'MENTIONS' THEN [1] ELSE [] END | REMOVE p.mentionMarks)
-  FOREACH (_ IN CASE $type WHEN 'SHARES_ENTITY' THEN [1] ELSE [] END | REMOVE p.sharedEntityMarks)
+  FOREACH (_ IN CASE WHEN $marks IS NULL THEN [] ELSE [1] END | REMOVE p[$marks])
   WITH p
-  MATCH (p)-[e:SIMILAR_ST|SIMILAR_MDR|HAS_KEYWORD|SHARES_KEYWORD|MENTIONS|SHARES_ENTITY]->()
-  WHERE type(e) = $type
+  MATCH (p)-[e:$($type)]->()
   DELETE e
   RETURN count(e) AS gone
 } IN TRANSACTIONS OF $batch ROWS

@@ -1,15 +1,12 @@
-// connect.removeEmbeddings(corpus :: STRING, space = 'st' :: STRING, batch = 2000 :: INT) :: (removed :: INT)
-// Removes the embeddings of a space ('st' or 'mdr') from a corpus, in batches that commit as they go,
-// then forgets their encoder.
+// connect.removeEmbeddings(corpus :: STRING, graph = 'similarity' :: STRING, property = 'embedding' :: STRING, batch = 2000 :: INT) :: (removed :: INT)
+// Removes the embeddings of a graph (similarity, mdr) from a corpus, in batches that commit as they go, then
+// forgets their encoder.
 // mode: WRITE
 OPTIONAL MATCH (p:Passage {corpus: $corpus})
 CALL (p) {
-  FOREACH (q IN CASE $space WHEN 'mdr' THEN [] ELSE [p] END | REMOVE q.embedding)
-  FOREACH (q IN CASE $space WHEN 'mdr' THEN [p] ELSE [] END | REMOVE q.mdrEmbedding)
+  REMOVE p[$property]
 } IN TRANSACTIONS OF $batch ROWS
 WITH count(p) AS removed
-MATCH (c:Corpus {name: $corpus})
-FOREACH (d IN CASE $space WHEN 'mdr' THEN [] ELSE [c] END | REMOVE d.encoder, d.dimension)
-FOREACH (d IN CASE $space WHEN 'mdr' THEN [c] ELSE [] END |
-  REMOVE d.mdrEncoder, d.mdrDimension, d.mdrFingerprint)
+MATCH (:Corpus {name: $corpus})-[:HAS_GRAPH]->(g:Graph {type: $graph})
+REMOVE g.encoder, g.dimension, g.fingerprint
 RETURN removed

@@ -3,7 +3,9 @@
 // has none until its vectors are all there, and with them their index, which is asked for some more: it
 // finds nearly all of them then, in a time that grows with what it is asked for.
 CALL (c, vector, depth) {
-  WITH c, vector, depth WHERE c.shelf = c.scope AND 'similarity' IN c.connected
+  WITH c, vector, depth WHERE c.shelf = c.scope AND EXISTS {
+    (c)-[:HAS_GRAPH]->(g:Graph {type: 'similarity'}) WHERE g.madeAt IS NOT NULL
+  }
   CALL db.index.vector.queryNodes('kgp_vectors_' + c.scope, depth + 30, vector) YIELD node, score
   RETURN node, score
   UNION ALL

@@ -3,7 +3,9 @@
 // of all vectors at once is a third of the work of adding them a transaction at a time.
 WITH c, c.scope AS shelf, c.language AS analyzer
 // include: text_index
-WITH c, 'similarity' IN coalesce(c.connected, []) OR EXISTS {
+WITH c, EXISTS {
+  (c)-[:HAS_GRAPH]->(g:Graph {type: 'similarity'}) WHERE g.madeAt IS NOT NULL
+} OR EXISTS {
   MATCH (p:Passage {corpus: c.name}) WHERE p.embedding IS NOT NULL
 } AS indexed
 CALL (c, indexed) {

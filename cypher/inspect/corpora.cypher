@@ -1,17 +1,29 @@
 // inspect.corpora() :: (name :: STRING, documents :: INT, passages :: INT, pages :: INT, tables :: INT, keywords :: INT, encoder :: STRING, dimension :: INT, withoutKeywords :: INT, withoutEntities :: INT, withoutEmbedding :: INT)
-// All corpora by name, what is in them, and how many passages `connect` has not seen.
+// All corpora by name, what is in them, and how many passages `connect` has not seen. Passages are read one by one
+// only where some are known to be in none of a corpus's graphs.
 // mode: READ
 MATCH (c:Corpus)
-CALL (c) {
+OPTIONAL MATCH (c)-[:HAS_GRAPH]->(g:Graph)
+WITH c, collect(CASE WHEN g.madeAt IS NOT NULL THEN g.type END) AS connected,
+     head(collect(CASE g.type WHEN 'similarity' THEN g END)) AS embedded,
+     COUNT { MATCH (:Passage {corpus: c.name}) } AS passages
+CALL (c, connected, passages) {
+  WITH c, connected, passages WHERE c.complete
+  RETURN CASE WHEN 'keywords' IN connected THEN 0 ELSE passages END AS withoutKeywords,
+         CASE WHEN 'entities' IN connected THEN 0 ELSE passages END AS withoutEntities,
+         CASE WHEN 'similarity' IN connected THEN 0 ELSE passages END AS withoutEmbedding
+  UNION ALL
+  WITH c WHERE NOT coalesce(c.complete, false)
   MATCH (p:Passage {corpus: c.name})
-  RETURN count(p) AS passages,
-         sum(CASE WHEN NOT EXISTS { (p)-[:HAS_KEYWORD]->() } THEN 1 ELSE 0 END) AS withoutKeywords,
+  RETURN sum(CASE WHEN p.inKeywordGraph IS NULL THEN 1 ELSE 0 END) AS withoutKeywords,
          sum(CASE WHEN p.linkedBy IS NULL THEN 1 ELSE 0 END) AS withoutEntities,
          sum(CASE WHEN p.embedding IS NULL THEN 1 ELSE 0 END) AS withoutEmbedding
 }
+WITH c, embedded, passages, sum(withoutKeywords) AS withoutKeywords, sum(withoutEntities) AS withoutEntities,
+     sum(withoutEmbedding) AS withoutEmbedding
 RETURN c.name AS name, COUNT { MATCH (:Document {corpus: c.name}) } AS documents, passages,
        COUNT { MATCH (:Page {corpus: c.name}) } AS pages,
        COUNT { MATCH (:Table {corpus: c.name}) } AS tables,
-       COUNT { MATCH (k:Keyword {corpus: c.name}) WHERE k.text >= '' } AS keywords, c.encoder AS encoder,
-       c.dimension AS dimension, withoutKeywords, withoutEntities, withoutEmbedding
+       COUNT { MATCH (k:Keyword {corpus: c.name}) WHERE k.text >= '' } AS keywords, embedded.encoder AS encoder,
+       embedded.dimension AS dimension, withoutKeywords, withoutEntities, withoutEmbedding
 ORDER BY name

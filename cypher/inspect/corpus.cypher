@@ -4,16 +4,26 @@
 // no graph, or where one is being made or was left unfinished).
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
-WITH c, coalesce(c.connected, []) AS connected
-WITH c, connected, size(connected) = 0 OR size(coalesce(c.making, [])) > 0 AS unfinished
+OPTIONAL MATCH (c)-[:HAS_GRAPH]->(g:Graph)
+WITH c, g ORDER BY g.madeAt
+WITH c, collect(CASE WHEN g.madeAt IS NOT NULL THEN g.type END) AS connected,
+     coalesce(max(g.unfinished), false) AS unfinished,
+     head(collect(CASE g.type WHEN 'similarity' THEN g END)) AS embedded
+WITH c, connected, embedded, unfinished OR size(connected) = 0 AS unfinished
 CALL (c, connected, unfinished) {
-  MATCH (p:Passage {corpus: c.name})
+  // Not read one by one where all are known to be in their graphs.
+  WITH c WHERE c.complete AND NOT unfinished
+  RETURN COUNT { MATCH (:Passage {corpus: c.name}) } AS passages, 0 AS unconnected
+  UNION ALL
+  WITH c, connected, unfinished WHERE unfinished OR NOT coalesce(c.complete, false)
+  OPTIONAL MATCH (p:Passage {corpus: c.name})
   RETURN count(p) AS passages,
-         sum(CASE WHEN unfinished
+         sum(CASE WHEN p IS NOT NULL AND (unfinished
                     OR ('keywords' IN connected AND p.inKeywordGraph IS NULL)
                     OR ('entities' IN connected AND p.linkedBy IS NULL)
                     OR ('similarity' IN connected AND p.embedding IS NULL)
-                    OR ('mdr' IN connected AND p.mdrEmbedding IS NULL)
+                    OR ('mdr' IN connected AND p.mdrEmbedding IS NULL))
                   THEN 1 ELSE 0 END) AS unconnected
 }
-RETURN passages, c.encoder AS encoder, c.dimension AS dimension, connected, unconnected
+WITH connected, embedded, sum(passages) AS passages, sum(unconnected) AS unconnected
+RETURN passages, embedded.encoder AS encoder, embedded.dimension AS dimension, connected, unconnected

@@ -2,10 +2,15 @@
 // How many embeddings of which size the passages of each corpus and the entities of each knowledge graph
 // may have, the most first.
 // mode: READ
-MATCH (c:Corpus|KnowledgeGraph)
-WHERE c.encoder IS NOT NULL
-RETURN c.name AS name, c:Corpus AS corpus,
-       CASE WHEN c:Corpus THEN COUNT { MATCH (:Passage {corpus: c.name}) }
-         ELSE COUNT { MATCH (:Entity {graph: c.name}) } END AS embeddings,
-       c.dimension AS dimension
+CALL () {
+  MATCH (c:Corpus)-[:HAS_GRAPH]->(g:Graph {type: 'similarity'})
+  RETURN c.name AS name, true AS corpus, COUNT { MATCH (:Passage {corpus: c.name}) } AS embeddings,
+         g.dimension AS dimension
+  UNION ALL
+  MATCH (k:KnowledgeGraph)
+  WHERE k.encoder IS NOT NULL
+  RETURN k.name AS name, false AS corpus, COUNT { MATCH (:Entity {graph: k.name}) } AS embeddings,
+         k.dimension AS dimension
+}
+RETURN name, corpus, embeddings, dimension
 ORDER BY embeddings DESC, name

@@ -3,5 +3,7 @@
 // graphs it has, and whether all of its passages are known to be in them.
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
-RETURN c.encoder AS encoder, coalesce(c.connected, []) AS connected,
-       coalesce(c.complete, false) AS complete
+OPTIONAL MATCH (c)-[:HAS_GRAPH]->(g:Graph)
+WITH c, g ORDER BY g.madeAt
+RETURN max(CASE g.type WHEN 'similarity' THEN g.encoder END) AS encoder,
+       collect(CASE WHEN g.madeAt IS NOT NULL THEN g.type END) AS connected, coalesce(c.complete, false) AS complete

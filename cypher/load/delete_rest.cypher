@@ -1,5 +1,5 @@
 // load.deleteRest(corpus :: STRING) :: (nodes :: INT)
-// Deletes what else belongs to a corpus: entities, structure, traces, what `connect` counted, and passages that
+// Deletes what else belongs to a corpus: entities, structure, traces, its graphs with what `connect` counted, and passages that
 // lost their document.
 // mode: WRITE
 CALL () {
@@ -10,7 +10,10 @@ CALL () {
   WHERE n.name >= ''
   RETURN n
   UNION ALL
-  MATCH (:Corpus {name: $corpus})-[:HAS_COUNTS]->(n:Counts)
+  MATCH (g:Graph {corpus: $corpus})
+  OPTIONAL MATCH (g)-[:HAS_COUNTS]->(counts:Counts)
+  UNWIND [g, counts] AS n
+  WITH DISTINCT n WHERE n IS NOT NULL
   RETURN n
   UNION ALL
   MATCH (n:Page|Section|Table|Row|Column|Cell|Question)

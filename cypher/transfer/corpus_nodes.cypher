@@ -25,5 +25,7 @@ CALL () {
   MATCH (n:NamedEntity {corpus: $name}) WHERE n.name >= '' RETURN 9 AS rank, n.name AS key, n
   UNION ALL
   MATCH (n:Question {corpus: $name}) RETURN 10 AS rank, n.id AS key, n
+  UNION ALL
+  MATCH (:Corpus {name: $name})-[:HAS_GRAPH]->(n:Graph) RETURN 11 AS rank, n.type AS key, n
 }
 RETURN rank, key, elementId(n) AS node

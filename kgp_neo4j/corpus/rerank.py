@@ -108,7 +108,7 @@ def rank_by_mdr(
     its place is by (1 + rank) * (1 + rank by likeness) ** 0.3. The encoder is the corpus's, whose
     stored vectors are read, or the bundled one, which encodes the passages.
     """
-    stored = database.read("inspect/mdr_encoder", corpus=corpus)
+    stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
     encoder = load_mdr(stored[0]["encoder"] if stored else DEFAULT_MDR)
     judged = passages[:_JUDGED]
     texts = {passage.id: (passage.title, passage.text) for passage in judged}

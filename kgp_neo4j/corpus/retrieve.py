@@ -189,7 +189,7 @@ class PassageRetriever:
 
     def _with_mdr(self, settings: AgentSettings) -> AgentSettings:
         """Return the settings with the corpus's MDR encoder, since no other fits its vectors."""
-        stored = self._database.read("inspect/mdr_encoder", corpus=self.corpus)
+        stored = self._database.read("inspect/encoder", corpus=self.corpus, graph="mdr")
         if not stored:
             return settings
         model = settings.model or stored[0]["encoder"]

@@ -353,7 +353,6 @@ _SECRETS = {
     "llm.key": "OPENAI_API_KEY",
     "neo4j.password": "NEO4J_PASSWORD",
     "load.pdf_password": "KGP_NEO4J_PDF_PASSWORD",
-    "connect.linker_token": "GCUBE_TOKEN",
 }
 #: Variables of the database and the folders, with their defaults.
 _OTHERS = {

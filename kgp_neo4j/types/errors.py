@@ -11,7 +11,6 @@ KgpError
 ├── TraceError             a stored traversal that does not exist, or an id that is not unique
 ├── GraphError             a knowledge graph that does not exist, or cannot be used as it is
 ├── StoppedError          work that was given up, or that took longer than it may
-├── LinkerError            an entity-linking service that refuses, fails or is out of reach
 ├── EncoderError           an encoder that cannot be loaded, or does not match the corpus
 └── ModelError             a language model that cannot be loaded, trained or reached
     └── ContextError       a prompt that is longer than the model's context
@@ -29,7 +28,6 @@ __all__ = [
     "GraphError",
     "InputError",
     "KgpError",
-    "LinkerError",
     "ModelError",
     "QueryFileError",
     "ServerError",
@@ -104,10 +102,6 @@ def no_corpus(name: str) -> CorpusError:
 
 class StoppedError(KgpError):
     """Work that was given up, or that took longer than it may."""
-
-
-class LinkerError(KgpError):
-    """An entity-linking service that refuses, fails or is out of reach."""
 
 
 class EncoderError(KgpError):

@@ -12,9 +12,7 @@ __all__ = [
     "AGGREGATION",
     "ALGORITHMS",
     "EDGES",
-    "LINKERS",
     "RELEVANCE",
-    "SERVICES",
     "AgentSettings",
     "EntitySettings",
     "ExplorationSettings",
@@ -132,14 +130,6 @@ class KeywordSettings:
         check_settings(self)
 
 
-#: Linkers that call a web service.
-SERVICES = ("wat", "tagme")
-
-
-#: The corpus's own titles, these with spaCy's entities, or a web service.
-LINKERS = ("titles", "spacy", *SERVICES)
-
-
 @dataclass(frozen=True, slots=True)
 class EntitySettings:
     """How mentions are found, and the density of the entity graph.
@@ -147,15 +137,10 @@ class EntitySettings:
     `threshold` prunes mentions of titles by their score; `aliases` is a file of further names;
     `phrases` adds capitalised phrases that up to `phrase_frequency` passages share. Two passages
     are joined by entities that at most `max_frequency` passages mention, each to its `neighbours`
-    closest. `spacy_model` is a name or a folder, `spacy_labels` the kinds of its entities that are
-    kept (all but numbers and times when empty). `url` replaces a service's public address; `prior`
-    is the commonness that its entities must exceed (KGP keeps those over 0.8).
+    closest. `spacy_model`, a name or a folder, adds the entities that spaCy finds elsewhere;
+    `spacy_labels` are the kinds that are kept (all but numbers and times when empty).
     """
 
-    linker: str = setting(
-        "titles", "What finds entities: the corpus's titles, these and a spaCy model, or a web "
-        "service (its token in GCUBE_TOKEN).", choices=LINKERS,
-    )  # fmt: skip
     threshold: float = setting(0.2, bounds=(0, 1))
     aliases: str | None = setting(
         None, "Further names of documents: lines of alias, tab, title.", metavar="FILE"
@@ -165,28 +150,17 @@ class EntitySettings:
     max_frequency: int = setting(50, "As for keywords.", bounds=(2, 100_000))
     neighbours: int = setting(10, "As for keywords.", bounds=(0, 1000))
     spacy_model: str | None = setting(
-        None, "A spaCy model or folder, for --linker spacy.", metavar="NAME"
+        None, "A spaCy model or folder, whose entities are added.", metavar="NAME"
     )
     spacy_labels: tuple[str, ...] = ()
-    url: str | None = setting(
-        None, "Where the service of --linker listens.", option="linker-url", metavar="URL"
-    )
-    language: str = "en"
-    prior: float = setting(0.8, bounds=(0, 1))
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if (self.linker == "spacy") != bool(self.spacy_model):
-            raise ConfigurationError(
-                "the linker spacy needs a model"
-                if self.linker == "spacy"
-                else f"a spaCy model is given, but the linker is {self.linker}",
-                hint="Use --linker spacy --spacy-model en_core_web_sm (or a folder).",
-            )
-        if self.url and self.linker not in SERVICES:
-            raise ConfigurationError(
-                f"the linker {self.linker} asks no service", hint="Leave --linker-url out."
-            )
+
+    @property
+    def linker(self) -> str:
+        """What finds mentions, as passages have it in `linkedBy`: `titles` or `spacy`."""
+        return "spacy" if self.spacy_model else "titles"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,10 @@ def test_begin_and_finish(database: Database, corpus: str) -> None:
         done = database.write("connect/finish", corpus=corpus, graph=graph, settings=f"of {graph}")
         assert done == [{"corpus": corpus}]
     assert _state(database, corpus)["connected"] == ["keywords", "similarity"]
-    query = "MATCH (c:Corpus {name: $c}) RETURN c.keywordSettings AS k, c.similaritySettings AS s"
-    assert rows(database, query, c=corpus) == [{"k": "of keywords", "s": "of similarity"}]
+    query = "MATCH (:Corpus {name: $c})-[:HAS_GRAPH]->(g) RETURN g.type AS type, g.settings AS s"
+    assert sorted(rows(database, query, c=corpus), key=str) == [
+        {"type": graph, "s": f"of {graph}"} for graph in ("keywords", "similarity")
+    ]
     (done,) = database.write("connect/begin", corpus=corpus, graph="keywords")
     assert done["corpus"] == corpus
     # It can be asked while it is made again, and is unfinished until it is made.
@@ -47,12 +49,11 @@ def test_begin_and_finish(database: Database, corpus: str) -> None:
 def test_made(database: Database, corpus: str) -> None:
     passages(database, corpus)
     said = {"corpus": corpus, "graph": "keywords"}
-    finish = {**said, "settings": "", "of": "of keywords"}
+    finish = {**said, "settings": "", "madeOf": "of keywords"}
 
     def made() -> list[Any]:
         return [row["keywords"] for row in database.read("connect/made", corpus=corpus)]
 
-    rows(database, "MATCH (p:Passage {corpus: $c}) SET p.inKeywordGraph = true", c=corpus)
     (begun,) = database.write("connect/begin", **said)
     database.write("connect/finish", **finish, run=begun["run"])
     assert made() == ["of keywords"]
@@ -77,8 +78,6 @@ def test_made(database: Database, corpus: str) -> None:
     (begun,) = database.write("connect/begin", **said)
     database.write("connect/finish", **finish, run=begun["run"])
     assert made() == ["of keywords"]
-    rows(database, "MATCH (p:Passage {corpus: $c}) SET p.inKeywordGraph = null", c=corpus)
-    assert made() == [None]
     assert database.read("connect/made", corpus="no such") == []
 
 
@@ -93,7 +92,7 @@ def test_a_value_that_no_database_takes_is_no_fault_of_the_server(
 def test_encoder(database: Database, corpus: str) -> None:
     passages(database, corpus)
     first = database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
-    assert first == [{"encoder": "e", "dimension": 2}]
+    assert first == [{"encoder": "e", "dimension": 2, "fingerprint": None}]
     second = database.write("connect/encoder", corpus=corpus, encoder="other", dimension=3)
     assert second == first
     assert database.write("connect/encoder", corpus="no such", encoder="e", dimension=2) == []
@@ -152,15 +151,12 @@ def test_keywords_and_links(database: Database, corpus: str, other_corpus: str) 
     ]
 
 
-def test_connected_and_what_is_noted(database: Database, corpus: str) -> None:
+def test_what_is_noted_of_keywords(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
     nodes = _nodes(database, corpus)
-    given = [{"node": nodes["a1"], "marks": "m"}, {"node": "4:none:1", "marks": "n"}]
-    done = database.write("connect/connected", corpus=corpus, rows=given[:1])
-    assert done == [{"written": 1}]
-    assert database.write("connect/connected", corpus="", rows=given[:1]) == [{"written": 0}]
-    query = "MATCH (p:Passage {corpus: $c, inKeywordGraph: true}) RETURN p.id AS id"
-    assert {"id": f"{corpus}/a1"} in rows(database, query, c=corpus)
+    seen = {"id": f"{corpus}/a1", "marks": {"keywordMarks": "m"}}
+    assert database.write("connect/marks", corpus=corpus, rows=[seen]) == [{"written": 1}]
+    assert database.write("connect/marks", corpus="", rows=[seen]) == [{"written": 0}]
     kept = ("keywordMarks", "keywords", "sharedMarks", "shared")
 
     def noted(**values: Any) -> tuple[Any, ...]:
@@ -189,22 +185,23 @@ def test_stored_keywords(database: Database, corpus: str, other_corpus: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("path", "kind", "names"),
+    ("kind", "names", "mark"),
     [
-        ("connect/shared_keywords", "SHARES_KEYWORD", "keywords"),
-        ("connect/shared_entities", "SHARES_ENTITY", "entities"),
+        ("SHARES_KEYWORD", "keywords", "sharedKeywordMarks"),
+        ("SHARES_ENTITY", "entities", "sharedEntityMarks"),
     ],
 )
 def test_shared_edges(
-    database: Database, corpus: str, other_corpus: str, path: str, kind: str, names: str
+    database: Database, corpus: str, other_corpus: str, kind: str, names: str, mark: str
 ) -> None:
     for name in (corpus, other_corpus):
         passages(database, name)
     nodes, others = _nodes(database, corpus), _nodes(database, other_corpus)
 
-    def replace(name: str, *given: list[Any]) -> list[dict[str, Any]]:
+    def replace(name: str, *given: list[Any], **values: Any) -> list[dict[str, Any]]:
         row = {"node": nodes[name], "marks": f"of {name}", "edges": list(given)}
-        return database.write(path, corpus=corpus, rows=[row])
+        edge = {"type": kind, "items": names, "marks": mark}
+        return database.write("connect/shared", corpus=corpus, rows=[row], **edge, **values)
 
     both = [nodes["d1"], 7, 0.5, ["coast", "harbour"], False]
     assert replace("a1", [nodes["b1"], 1, 0.25, ["tarn"], True]) == [{"written": 1}]
@@ -219,11 +216,13 @@ def test_shared_edges(
     assert edges(database, corpus, kind) == [first, ("c1", "b1", second)]
     assert replace("a1") == [{"written": 0}]
     assert edges(database, corpus, kind) == [("c1", "b1", second)]
-    mark = {"SHARES_KEYWORD": "sharedKeywordMarks", "SHARES_ENTITY": "sharedEntityMarks"}[kind]
     query = "MATCH (p:Passage {corpus: $c}) WHERE p[$m] IS NOT NULL RETURN p[$m] AS m ORDER BY m"
     assert [row["m"] for row in rows(database, query, c=corpus, m=mark)] == [
         "of a1", "of c1", "of d1",
     ]  # fmt: skip
+    # Beside those that are there.
+    assert replace("c1", both, replace=False) == [{"written": 1}]
+    assert edges(database, corpus, kind) == [("c1", "b1", second), ("c1", "d1", second)]
 
 
 def test_similarity_edges_are_removed(database: Database, corpus: str, other_corpus: str) -> None:
@@ -265,7 +264,7 @@ def test_similarity_edges_of_a_few_passages(
     monkeypatch.setattr(shelf, "LARGE", 1)
     for name in (corpus, other_corpus):
         lighthouse(database, name)
-    state = {"corpus": corpus, "type": "SIMILAR_ST"}
+    state = {"corpus": corpus, "graph": "similarity"}
     assert database.read("connect/similarity", **state) == [
         {"passages": 5, "settings": None, "indexed": False}
     ]
@@ -274,8 +273,8 @@ def test_similarity_edges_of_a_few_passages(
     assert database.read("connect/similarity", **state) == [
         {"passages": 5, "settings": "{}", "indexed": True}
     ]
-    assert database.read("connect/similarity", corpus=corpus, type="SIMILAR_MDR") == [
-        {"passages": 0, "settings": "{}", "indexed": False}
+    assert database.read("connect/similarity", corpus=corpus, graph="mdr") == [
+        {"passages": 0, "settings": None, "indexed": False}
     ]
     nodes = _nodes(database, corpus)
     names = {node: name for name, node in nodes.items()}
@@ -463,7 +462,9 @@ def test_marks_and_their_removal_with_the_edges(database: Database, corpus: str)
     left = list(marks)
     for type_, name in kinds.items():
         there = rows(database, count, c=corpus, type=type_)[0]["there"]
-        done = database.write_in_batches("connect/remove_edges", corpus=corpus, type=type_)
+        done = database.write_in_batches(
+            "connect/remove_edges", corpus=corpus, type=type_, marks=name
+        )
         assert (done["removed"] or 0) == there
         assert rows(database, count, c=corpus, type=type_) == [{"there": 0}]
         left.remove(name)
@@ -497,14 +498,11 @@ def test_mentions_and_entities(database: Database, corpus: str, other_corpus: st
         ("e1", "e", "New York", "titles"),
     ]
     assert made[1]["text"] == "It has run without a crew since 1988."
-    counts = {
-        "keywords": 0, "keywordLinks": 0, "sharedKeywordEdges": 0,
-        "mentions": 8, "entities": 2, "sharedEntityEdges": 0,
-    }  # fmt: skip
-    assert database.read("connect/counts", corpus=corpus) == [counts]
-    passages(database, other_corpus)
-    nothing = dict.fromkeys(counts, 0)
-    assert database.read("connect/counts", corpus=other_corpus) == [nothing]
+    for name, counts in ((corpus, (2, 8, 0)), (other_corpus, (0, 0, 0))):
+        passages(database, name)
+        database.write("connect/finish", corpus=name, graph="entities", settings="{}")
+        sizes = dict(zip(("nodes", "links", "edges"), counts, strict=True))
+        assert database.write("connect/counts", corpus=name) == [{"graph": "entities", **sizes}]
 
 
 def test_naming(database: Database, corpus: str) -> None:
@@ -576,8 +574,7 @@ def test_mentions_are_replaced_and_entities_removed(
     made = database.read("connect/entity_passages", corpus=corpus, anew=True)
     assert {(r["linkedBy"], r["mentionMarks"]) for r in made} == {(None, None)}
     assert database.write_in_batches("connect/remove_entities", corpus=corpus) == {"removed": 1}
-    (counts,) = database.read("connect/counts", corpus=other_corpus)
-    assert (counts["mentions"], counts["entities"]) == (8, 2)
+    assert len(database.read("connect/stored_entities", corpus=other_corpus)) == 2
 
 
 def test_counts_are_kept_once_all_parts_are_there(
@@ -588,41 +585,45 @@ def test_counts_are_kept_once_all_parts_are_there(
     of = {"corpus": corpus, "graph": "keywords"}
 
     def kept(of: str) -> list[bytes]:
-        found = database.read("connect/kept_counts", corpus=corpus, graph="keywords", of=of)
+        found = database.read("connect/kept_counts", corpus=corpus, graph="keywords", madeOf=of)
         return [bytes(row["data"]) for row in found]
 
+    def finish(run: str) -> None:
+        database.write("connect/finish", **of, run=run, settings="", madeOf="settings")
+
+    finish("none")
     for run in ("first", "second"):
         for part in (1, 0):
             given = {"run": run, "part": part, "data": f"{run} {part}".encode()}
             assert database.write("connect/keep_counts", **of, **given) == [{"part": part}]
         # What is being written is not what is kept.
         assert kept("settings") == ([] if run == "first" else [b"first 0", b"first 1"])
-        database.write("connect/finish_counts", **of, run=run, of="settings")
+        finish(run)
     assert kept("settings") == [b"second 0", b"second 1"]
     assert kept("others") == []
     # Where another run has begun since, nothing is kept of either.
     (begun,) = database.write("connect/begin", **of)
     database.write("connect/keep_counts", **of, run="third", part=0, data=b"third")
-    database.write("connect/finish_counts", **of, run="third", of="settings")
+    finish("third")
     assert begun["run"] != "third"
     assert kept("settings") == []
+    (begun,) = database.write("connect/begin", **of)
     database.write("connect/keep_counts", **of, run=begun["run"], part=0, data=b"own")
-    database.write("connect/finish_counts", **of, run=begun["run"], of="settings")
+    finish(begun["run"])
     assert kept("settings") == [b"own"]
     given = {"corpus": other_corpus, "graph": "keywords", "run": "r", "part": 0, "data": b""}
+    database.write("connect/begin", corpus=other_corpus, graph="keywords")
     database.write("connect/keep_counts", **given)
-    assert database.write("connect/drop_counts", corpus=corpus, graph="entities") == [{"parts": 0}]
-    assert database.write("connect/drop_counts", **of) == [{"parts": 1}]
-    assert kept("settings") == []
     database.write_in_batches("load/delete_rest", corpus=other_corpus)
-    query = "MATCH (:Corpus {name: $c})-[:HAS_COUNTS]->(n) RETURN n"
+    query = "MATCH (:Corpus {name: $c})-[:HAS_GRAPH]->(n) RETURN n"
     assert rows(database, query, c=other_corpus) == []
+    assert rows(database, "MATCH (n:Counts {run: 'r'}) RETURN n") == []
 
 
 def test_pending_passages_and_titles(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
-    nodes = _nodes(database, corpus)
-    database.write("connect/connected", corpus=corpus, rows=[{"node": nodes["b1"], "marks": ""}])
+    seen = {"id": f"{corpus}/b1", "marks": {"inKeywordGraph": True}}
+    database.write("connect/marks", corpus=corpus, rows=[seen])
 
     def pending(graph: str) -> tuple[int, list[str]]:
         (found,) = database.read("connect/pending", corpus=corpus, graph=graph)
@@ -773,19 +774,3 @@ def test_neighbours_of_new_passages_by_mentions(database: Database, corpus: str)
     titled = ("b1", "c1", ["Kettlehaven"], True, True, 0.5)
     assert found("b1", 1) == [titled]
     assert titled in found("c1", 1)
-
-
-def test_join_shared(database: Database, corpus: str, other_corpus: str) -> None:
-    for name in (corpus, other_corpus):
-        passages(database, name)
-    nodes, others = _nodes(database, corpus), _nodes(database, other_corpus)
-    row = [nodes["a1"], nodes["b1"], 2, 0.5, ["tarn"], False]
-    for kind, names in (("SHARES_KEYWORD", "keywords"), ("SHARES_ENTITY", "entities")):
-        given = {"corpus": corpus, "type": kind, "rows": [row, [others["a1"], *row[1:]]]}
-        assert database.write("connect/join_shared", **given) == [{"written": 1}]
-        edge = {"count": 2, "weight": 0.5, names: ["tarn"], "namesTitle": False}
-        assert edges(database, corpus, kind) == [("a1", "b1", edge)]
-        found = database.read("connect/edges", corpus=corpus, rows=[nodes["a1"]], type=kind)
-        assert found == [
-            {"node": nodes["a1"], "other": nodes["b1"], "weight": 0.5, "namesTitle": False}
-        ]

@@ -203,9 +203,8 @@ def test_corpus(database: Database, corpus: str) -> None:
         {**made, "connected": ["similarity"], "unconnected": 1}
     ]
     database.write("connect/finish", corpus=corpus, graph="keywords", settings="{}")
-    query = "MATCH (p:Passage {id: $id}) RETURN elementId(p) AS node, '' AS marks"
-    seen = rows(database, query, id=f"{corpus}/a1")
-    database.write("connect/connected", corpus=corpus, rows=seen)
+    seen = {"id": f"{corpus}/a1", "marks": {"inKeywordGraph": True}}
+    database.write("connect/marks", corpus=corpus, rows=[seen])
     assert database.read("inspect/corpus", corpus=corpus) == [
         {**made, "connected": ["similarity", "keywords"], "unconnected": 5}
     ]
@@ -253,7 +252,9 @@ def test_passages(database: Database, corpus: str) -> None:
 
 def test_embedded(database: Database, corpus: str) -> None:
     rows(database, """
-        CREATE (:Corpus {name: $c, encoder: 'any', dimension: 5}), (:Corpus {name: $c + '2'})
+        CREATE (:Corpus {name: $c})-[:HAS_GRAPH]->(x:Graph {type: 'similarity', corpus: $c})
+        SET x.encoder = 'any', x.dimension = 5
+        CREATE (:Corpus {name: $c + '2'})
         WITH * UNWIND range(1, 3) AS n CREATE (:Passage {id: $c + n, corpus: $c})
         MERGE (g:KnowledgeGraph {name: $c}) SET g.encoder = 'any', g.dimension = 7
         CREATE (:Entity {id: $c + n, graph: $c})-[:OF]->(:Entity {id: $c + '/' + n, graph: $c})
@@ -268,7 +269,8 @@ def test_embedded(database: Database, corpus: str) -> None:
         ]
     finally:
         rows(database, """
-            MATCH (n) WHERE n.graph = $c OR n.name IN [$c, $c + '2'] DETACH DELETE n
+            MATCH (n) WHERE $c IN [n.graph, n.corpus] OR n.name IN [$c, $c + '2']
+            DETACH DELETE n
         """, c=corpus)  # fmt: skip
 
 

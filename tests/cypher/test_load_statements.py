@@ -277,7 +277,7 @@ def test_delete_corpus(database: Database, two_documents: str) -> None:
 def test_inspect(database: Database, two_documents: str) -> None:
     c = two_documents
     rows(database, "MATCH (p:Passage {corpus: $c, text: 'Four.'}) SET p.embedding = [1.0]", c=c)
-    rows(database, "MATCH (x:Corpus {name: $c}) SET x.encoder = 'e', x.dimension = 1", c=c)
+    database.write("connect/encoder", corpus=c, encoder="e", dimension=1)
     assert [row for row in database.read("inspect/corpora") if row["name"] == c] == [
         {
             "name": c,
@@ -288,7 +288,7 @@ def test_inspect(database: Database, two_documents: str) -> None:
             "keywords": 3,
             "encoder": "e",
             "dimension": 1,
-            "withoutKeywords": 1,
+            "withoutKeywords": 4,
             "withoutEntities": 4,
             "withoutEmbedding": 3,
         }

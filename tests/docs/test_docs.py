@@ -26,7 +26,7 @@ from small_kg import ENGLISH
 import kgp_neo4j
 from kgp_neo4j.cli import cli
 from kgp_neo4j.cli.reference import PAGES, page
-from kgp_neo4j.corpus.connect import joining
+from kgp_neo4j.corpus.connect import build
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
@@ -415,7 +415,7 @@ def test_the_page_of_the_graph_names_what_is_there(
         gather_pairs([], database, name)[0], model, MdrTraining(encoder=tiny_encoder, steps=1)
     )
     connect(database, name, edges=["knn-mdr"], mdr=MdrSettings(str(model)))
-    monkeypatch.setattr(joining, "LEAST", 1)  # what is counted is kept in large corpora
+    monkeypatch.setattr(build, "LEAST", 1)  # what is counted is kept in large corpora
     connect(database, name, edges=["tfidf", "entity"], whole=True)
     text = (_ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
     nodes, relationships = text.split("## Relationships")

@@ -415,7 +415,7 @@ class _CutShort(Database):
 @pytest.mark.parametrize(
     ("path", "edges", "lost"),
     [
-        ("connect/connected", "tfidf", "keywords"),
+        ("connect/marks", "tfidf", "keywords"),
         ("connect/shared_keywords", "tfidf", "keywords"),
         ("connect/remove_entities", "entity", "entities"),
         ("connect/shared_entities", "entity", "entities"),
@@ -473,7 +473,9 @@ def test_settings_that_are_wrong_leave_all_graphs_alone(
 
 
 def _space(encode: Callable[[Sequence[tuple[str, str]]], Any]) -> Space:
-    return Space("st", "similarity", "SIMILAR_ST", 3, lambda rows, _: encode(rows), lambda: None)
+    return Space(
+        "similarity", "embedding", "SIMILAR_ST", 3, lambda rows, _: encode(rows), lambda: None
+    )
 
 
 def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
@@ -494,7 +496,7 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
         pytest.raises(EncoderError, match="out of memory"),
         Embedding(database, corpus, _space(encode), replace=False, seconds={}) as embedding,
     ):
-        embedding.join(neighbours=2, settings="{}")
+        embedding.join(SimilaritySettings(neighbours=2))
     assert len(database.read("connect/unembedded", corpus=corpus)) == 3
     assert _state(database, corpus)["connected"] == []
     seen.clear()
@@ -505,7 +507,7 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
 
     seconds: dict[str, float] = {}
     with Embedding(database, corpus, _space(whole), replace=False, seconds=seconds) as embedding:
-        assert embedding.join(neighbours=2, settings="{}")[0] == 3
+        assert embedding.join(SimilaritySettings(neighbours=2)) == 3
     assert len(seen) == 3
     assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
     assert database.read("connect/unembedded", corpus=corpus) == []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from graphs import rows, write_jsonl
 
-from kgp_neo4j.corpus.connect import embedding_graph, joining
+from kgp_neo4j.corpus.connect import build, embedding_graph
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load import shelf
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
@@ -165,7 +165,7 @@ def test_only_what_changed_is_written_and_the_graph_is_that_of_a_first_run(
         watched.rows.clear()
         again = connect(watched, corpus, similarity=settings)
     # A passage that is new or says other keywords, not each of the 102.
-    assert 11 <= first["connect/connected"] < 90
+    assert 11 <= first["connect/marks"] < 90
     assert 11 <= first["connect/mentions"] < 90
     assert first["connect/join"] >= 11
     # Nothing is left to do.
@@ -177,7 +177,7 @@ def test_only_what_changed_is_written_and_the_graph_is_that_of_a_first_run(
     rows(database, query, c=corpus)
     with _Watched(database) as watched:
         connect(watched, corpus, similarity=settings, anew=True)
-    assert watched.rows["connect/connected"] == watched.rows["connect/mentions"] == 102
+    assert watched.rows["connect/marks"] == watched.rows["connect/mentions"] == 102
     query = "MATCH (:Passage {corpus: $c})-[e {tfidf: 9}]->() RETURN count(e) AS n"
     assert rows(database, query, c=corpus) == [{"n": 0}]
 
@@ -243,8 +243,8 @@ def large(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[str, str]]:
     """The 100 documents of a corpus that counts as large, connected but for similarity."""
-    monkeypatch.setattr(joining, "LEAST", 20)
-    monkeypatch.setattr(joining, "MOST", 0.04)
+    monkeypatch.setattr(build, "LEAST", 20)
+    monkeypatch.setattr(build, "MOST", 0.04)
     records = [_OLD, _NAMING, *(_record(t, 0) for t in _TITLES[1:99])]
     load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
     assert connect(database, corpus, edges=_EDGES).joined == 0
@@ -268,7 +268,7 @@ def test_a_few_new_documents_are_joined_into_a_large_corpus(
         report = connect(watched, corpus, edges=_EDGES)
     assert report.joined == 2
     # The new ones, the one that says the same, and the one that names one of them.
-    assert watched.rows["connect/connected"] == watched.rows["connect/mentions"] == 4
+    assert watched.rows["connect/marks"] == watched.rows["connect/mentions"] == 4
     made = _graph(database, corpus)
     parts = [{"graph": g, "parts": 1, "runs": 1} for g in ("entities", "keywords")]
     assert _counts(database, corpus) == parts
@@ -345,8 +345,8 @@ def test_documents_of_any_text_are_joined(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shelf, "LARGE", shelved)
-    monkeypatch.setattr(joining, "LEAST", 20)
-    monkeypatch.setattr(joining, "MOST", 0.9)
+    monkeypatch.setattr(build, "LEAST", 20)
+    monkeypatch.setattr(build, "MOST", 0.9)
     old = [
         *((f"Doc {n}", f"Plain text number {n} about lantern {n % 7}.") for n in range(30)),
         ("カメラ店", "古いカメラ店は東京にある。"),

@@ -84,8 +84,10 @@ def test_entity_graph(database: Database, corpus: str, tmp_path: Path) -> None:
     (state,) = database.read("inspect/corpus", corpus=corpus)
     assert (state["connected"], state["unconnected"]) == (["entities"], 0)
     assert set(report.seconds) >= {"link entities", "write mentions", "shared-entity edges", "all"}
-    kept = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.entitySettings AS s", c=corpus)
-    assert json.loads(kept[0]["s"])["linker"] == "titles"
+    query = "MATCH (:Corpus {name: $c})-[:HAS_GRAPH]->(g {type: 'entities'}) RETURN g {.*} AS graph"
+    ((graph,),) = (row.values() for row in rows(database, query, c=corpus))
+    assert json.loads(graph["settings"])["max_frequency"] == 50
+    assert (graph["nodes"], graph["links"], graph["edges"]) == (7, 15, 2)
 
 
 def test_running_again_changes_nothing_and_other_settings_leave_nothing_stale(
@@ -164,7 +166,7 @@ def test_spacy_and_aliases(database: Database, corpus: str, tmp_path: Path) -> N
     aliases.write_text("the fair\tHarp Festival\n", encoding="utf-8")
     _load(database, corpus, tmp_path, *_PEOPLE)
     settings = EntitySettings(
-        linker="spacy", spacy_model=str(tmp_path / "model"), aliases=str(aliases), threshold=0.1
+        spacy_model=str(tmp_path / "model"), aliases=str(aliases), threshold=0.1
     )
     connect(database, corpus, edges=["entity"], entities=settings)
     found = _mentions(database, corpus)
@@ -186,7 +188,7 @@ def test_what_cannot_be_used_leaves_the_graph_alone(
     before = _mentions(database, corpus)
     for settings in (
         EntitySettings(aliases=str(tmp_path / "none.tsv")),
-        EntitySettings(linker="spacy", spacy_model="no_such_model"),
+        EntitySettings(spacy_model="no_such_model"),
         EntitySettings(neighbours=2000),
     ):
         with pytest.raises((ConfigurationError, InputError)):
@@ -204,14 +206,9 @@ def test_command_and_api(
     assert (report.mentions, report.entities) == (1, 0)
     for name, value in environment(database.connection).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.delenv("GCUBE_TOKEN", raising=False)
     command = ["connect", "--corpus", corpus, "--edges", "entity"]
     done = CliRunner().invoke(cli, [*command, "--all", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["mentions"] == 15
     done = CliRunner().invoke(cli, command)
     assert "mentions                      15" in done.stdout
-    done = CliRunner().invoke(cli, [*command, "--linker", "wat"])
-    assert isinstance(done.exception, ConfigurationError)
-    assert "GCUBE_TOKEN" in str(done.exception)
-    assert CliRunner().invoke(cli, [*command, "--linker", "other"]).exit_code == 2

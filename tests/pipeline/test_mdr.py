@@ -468,7 +468,7 @@ def test_it_makes_the_graph_where_no_other_is_named(
 ) -> None:
     _store(database, corpus, tmp_path, *FILMS)
     assert _mdr(database, corpus, None)[0] == 5
-    (kept,) = database.read("inspect/mdr_encoder", corpus=corpus)
+    (kept,) = database.read("inspect/encoder", corpus=corpus, graph="mdr")
     assert kept["encoder"] == DEFAULT_MDR
 
 
@@ -590,14 +590,14 @@ def test_the_graph_is_made_of_its_own_embeddings(
 def test_mdr_encoder_is_remembered(database: Database, corpus: str, other_corpus: str) -> None:
     passages(database, corpus)
     passages(database, other_corpus)
-    assert database.read("inspect/mdr_encoder", corpus=corpus) == []
+    assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == []
     first = {"encoder": "/a", "dimension": 2, "fingerprint": "f"}
-    assert database.write("connect/mdr_encoder", corpus=corpus, **first) == [first]
+    assert database.write("connect/encoder", corpus=corpus, graph="mdr", **first) == [first]
     other = {"encoder": "/b", "dimension": 3, "fingerprint": "g"}
-    assert database.write("connect/mdr_encoder", corpus=corpus, **other) == [first]
+    assert database.write("connect/encoder", corpus=corpus, graph="mdr", **other) == [first]
     moved = first | {"encoder": "/c"}
-    assert database.write("connect/mdr_encoder", corpus=corpus, **moved) == [moved]
-    assert database.read("inspect/mdr_encoder", corpus=corpus) == [moved]
+    assert database.write("connect/encoder", corpus=corpus, graph="mdr", **moved) == [moved]
+    assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == [moved]
     assert database.write("connect/mdr_encoder", corpus="no such", **first) == []
     # Both spaces stand side by side, and one is removed without the other.
     vector = [{"id": f"{corpus}/a1", "vector": [1.0, 0.0]}]
@@ -611,7 +611,7 @@ def test_mdr_encoder_is_remembered(database: Database, corpus: str, other_corpus
     database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
     done = database.write_in_batches("connect/remove_embeddings", corpus=corpus, space="mdr")
     assert done == {"removed": 6}
-    assert database.read("inspect/mdr_encoder", corpus=corpus) == []
+    assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == []
     assert database.read("inspect/corpus", corpus=corpus)[0]["encoder"] == "e"
     assert len(database.read("connect/unembedded", corpus=corpus)) == 5
     assert len(database.read("connect/unembedded", corpus=corpus, space="mdr")) == 6
@@ -645,7 +645,7 @@ def test_what_the_graph_refuses(
     assert "--replace-embeddings" in str(raised.value)
     assert edges(database, corpus, "SIMILAR_MDR") == before
     assert _mdr(database, corpus, str(other), replace=True)[0] == 5
-    assert database.read("inspect/mdr_encoder", corpus=corpus) == [
+    assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == [
         {
             "encoder": str(other),
             "dimension": 32,

@@ -130,7 +130,7 @@ def test_what_an_mdr_encoder_expects_goes_up(
     # Vectors that are there are read: one like the question and its first passage goes up.
     encoder = load_mdr()
     known = {"encoder": encoder.name, "dimension": 384, "fingerprint": encoder.fingerprint}
-    database.write("connect/mdr_encoder", corpus=corpus, **known)
+    database.write("connect/encoder", corpus=corpus, graph="mdr", **known)
     first, other = passages[0], passages[-2]
     before = place(other.title)
     (vector,) = encoder.encode_queries([(_QUESTION, [(first.title, first.text)])])

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgp_neo4j.corpus.connect import steps as shared
-from kgp_neo4j.corpus.connect.steps import hashed, outdated, strongest_pairs
+from kgp_neo4j.corpus.connect import pairs as shared
+from kgp_neo4j.corpus.connect.pairs import hash_texts, outdated, strongest_pairs
 
 _Items = Mapping[int, Mapping[int, float]]
 
@@ -89,7 +89,7 @@ def _outdated(
     made = [(p, name, w) for p, items in given.items() for name, w in items.items()]
     return outdated(
         np.array([p for p, _, _ in made], np.int64),
-        hashed(name for _, name, _ in made),
+        hash_texts(name for _, name, _ in made),
         np.array([w for _, _, w in made]),
         stored,
         ~np.isin(np.arange(3), gone),

@@ -8,7 +8,8 @@ import json
 import queue
 import threading
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -16,14 +17,19 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.steps import timed, watched, write_rows
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.corpus.connect.build import timed, write_rows
+from kgp_neo4j.environment.progress import bar, is_shown
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.room import check_heap
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import DEFAULT_MDR, MdrEncoder, load_mdr, passage_text
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
-from kgp_neo4j.types.errors import CapabilityError, ConfigurationError, EncoderError
+from kgp_neo4j.types.errors import (
+    CapabilityError,
+    ConfigurationError,
+    DatabaseError,
+    EncoderError,
+)
 from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 
 __all__ = [
@@ -59,14 +65,14 @@ _ASKED, _DEPTH = 100, 10
 class Space:
     """Embeddings of one encoder, and the edges that are made of them.
 
-    `name` is the space's name in cypher/connect, `graph` its name in `Corpus.connected`, `edges`
-    the relationship type, `dimension` the size of an embedding; `encode` takes (title, text) of
+    `graph` is the type of the graph, `property` that of the passages' embeddings, `edges` the
+    relationship type, `dimension` the size of an embedding; `encode` takes (title, text) of
     passages. `remember` stores the encoder with the corpus, and raises EncoderError where the
     corpus has another one.
     """
 
-    name: str
     graph: str
+    property: str
     edges: str
     dimension: int
     encode: Callable[
@@ -119,7 +125,7 @@ class Embedding:
         self._seconds = seconds
         self._gds = database.capabilities().gds
         rows = database.stream(
-            "connect/unembedded", corpus=corpus, space=space.name, replace=replace
+            "connect/unembedded", corpus=corpus, property=space.property, replace=replace
         )
         # Longest first, so that a batch wastes no work on padding; the texts are read again when
         # they are encoded, since all together take much memory.
@@ -169,48 +175,47 @@ class Embedding:
             if len(self._unwritten) >= _BATCH or self._encoded:
                 self._write()
 
-    def join(self, *, neighbours: int, settings: str, anew: bool = False) -> tuple[int, int]:
+    def join(self, settings: SimilaritySettings | MdrSettings, *, anew: bool = False) -> int:
         """Write the remaining passages, and make the space's edges.
 
         Where few passages are new or lost a neighbour, only their edges and those to them are made;
         otherwise, and where `anew` is true, all: by GDS where the server has it, else by the index
         of the embeddings, which takes ten to twenty times as long. Returns how many passages were
-        embedded and how many edges there are now. Raises CapabilityError where GDS has not enough
-        memory.
+        embedded. Raises CapabilityError where GDS has not enough memory.
         """
         self.write(wait=True)
         database, corpus, space = self._database, self._corpus, self._space
         with timed(self._seconds, "similarity edges"):
-            (state,) = database.read("connect/similarity", corpus=corpus, type=space.edges)
+            (state,) = database.read("connect/similarity", corpus=corpus, graph=space.graph)
             if state["indexed"]:
                 # The first time that of the vectors, which are all there now.
                 database.make_indexes("load/own_indexes", corpus=corpus)
-            kept = json.loads(state["settings"]) if state["settings"] else {}
-            least = min(neighbours, state["passages"] - 1)
-            few = None
-            if state["indexed"] and kept.get("neighbours") == neighbours and not anew:
-                lonely = _unjoined(database, corpus, least)
-                if len(lonely) <= _FEW * state["passages"]:
-                    few = lonely
-            edges = state["passages"] * least
-            if few is not None:
-                _join(database, corpus, few, least, _DEPTH)
+            stored = json.loads(state["settings"]) if state["settings"] else {}
+            least = min(settings.neighbours, state["passages"] - 1)
+            may_join = state["indexed"] and stored.get("neighbours") == settings.neighbours
+            lonely = _unjoined(database, corpus, least) if may_join and not anew else None
+            if lonely is not None and len(lonely) <= _FEW * state["passages"]:
+                _join(database, corpus, lonely, least, _DEPTH)
             else:
-                if self._gds:
-                    self.memory = check_memory(
-                        database, state["passages"], space.dimension, neighbours
-                    )
-                database.write("connect/begin", corpus=corpus, graph=space.graph)
-                database.write_in_batches("connect/remove_edges", corpus=corpus, type=space.edges)
-                if self._gds:
-                    edges = _make_edges(database, corpus, space, neighbours)
-                else:
-                    database.read("install/await_indexes")
-                    _join(database, corpus, _unjoined(database, corpus, least), least, _TWICE)
+                self._make_all(state["passages"], settings.neighbours)
         with timed(self._seconds, "vector index"):
             database.read("install/await_indexes")
-        database.write("connect/finish", corpus=corpus, graph=space.graph, settings=settings)
-        return len(self._ids), edges
+        values = json.dumps(dataclasses.asdict(settings), sort_keys=True)
+        database.write("connect/finish", corpus=corpus, graph=space.graph, settings=values)
+        return len(self._ids)
+
+    def _make_all(self, passages: int, neighbours: int) -> None:
+        database, corpus, space = self._database, self._corpus, self._space
+        if self._gds:
+            self.memory = check_memory(database, passages, space.dimension, neighbours)
+        database.write("connect/begin", corpus=corpus, graph=space.graph)
+        database.write_in_batches("connect/remove_edges", corpus=corpus, type=space.edges)
+        if self._gds:
+            _make_edges(database, corpus, space, neighbours)
+            return
+        least = min(neighbours, passages - 1)
+        database.read("install/await_indexes")
+        _join(database, corpus, _unjoined(database, corpus, least), least, _TWICE)
 
     def _encode(self) -> None:
         ended: BaseException | None = None
@@ -248,7 +253,10 @@ class Embedding:
                     # Until it is finished, nothing can be compared with the new vectors.
                     database.write("connect/begin", corpus=corpus, graph=space.graph, keep=False)
                     database.write_in_batches(
-                        "connect/remove_embeddings", corpus=corpus, space=space.name
+                        "connect/remove_embeddings",
+                        corpus=corpus,
+                        graph=space.graph,
+                        property=space.property,
                     )
                 space.remember()
                 self._begun = True
@@ -256,30 +264,59 @@ class Embedding:
                 {"id": row["id"], "vector": row["vector"].tolist()} for row in self._unwritten
             )
             # The bar of the passages embedded is the only one: these are the same passages.
-            write_rows(database, "connect/embeddings", values, _BATCH, None, space=space.name)
+            write_rows(database, "connect/embeddings", values, _BATCH, property=space.property)
             self._unwritten = []
 
 
-def _make_edges(database: Database, corpus: str, space: Space, neighbours: int) -> int:
+def _make_edges(database: Database, corpus: str, space: Space, neighbours: int) -> None:
     # A unique name, so that two concurrent runs do not collide in GDS's catalogue.
     graph = f"kgp-{uuid.uuid4().hex}"
     # All by WRITE: GDS keeps a graph on the one server of a cluster that made it.
-    projected = database.write("connect/project", graph=graph, corpus=corpus, space=space.name)
+    projected = database.write(
+        "connect/project", graph=graph, corpus=corpus, property=space.property
+    )
     nodes = int(projected[0]["nodes"] or 0) if projected else 0
     try:
         if nodes < 2:
-            return 0
+            return
         # GDS wants k below the number of nodes. Asked for ten it finds nine of a passage's true
         # neighbours; asked for twice as many, the nearest half of what it finds is right.
         k = min(_TWICE * neighbours, nodes - 1)
-        with watched(database, "Knn", "similarity edges"):
-            rows = database.write("connect/similar", graph=graph, type=space.edges, neighbours=k)
-        done = database.write_in_batches(
+        with _gds_progress(database, "Knn", "similarity edges"):
+            database.write("connect/similar", graph=graph, type=space.edges, neighbours=k)
+        database.write_in_batches(
             "connect/keep_nearest", corpus=corpus, type=space.edges, neighbours=neighbours
         )
-        return int(rows[0]["edges"]) - int(done["removed"])
     finally:
         database.write("connect/drop", graph=graph)
+
+
+@contextmanager
+def _gds_progress(database: Database, task: str, title: str) -> Iterator[None]:
+    """Show the progress that GDS reports for a job while the block runs."""
+    if not is_shown():
+        yield
+        return
+    ended = threading.Event()
+
+    def watch() -> None:
+        shown = 0
+        with bar(title, 100, "%") as progress:
+            while not ended.wait(0.5):
+                try:
+                    percent = database.read("inspect/gds_progress", task=task)[0]["percent"]
+                except DatabaseError:
+                    return  # the job goes on without its bar
+                progress.update(max(int(percent or 0) - shown, 0))
+                shown = max(int(percent or 0), shown)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
 
 
 def _unjoined(database: Database, corpus: str, least: int) -> list[str]:
@@ -340,8 +377,8 @@ def embed_passages(
     with timed(seconds, "load encoder"):
         encoder = choose_encoder(database, corpus, settings)
     space = Space(
-        "st",
         "similarity",
+        "embedding",
         "SIMILAR_ST",
         encoder.dimension,
         lambda rows, done: encoder.encode([passage_text(*row) for row in rows], done=done),
@@ -354,12 +391,8 @@ def connect_similarity(
     embedding: Embedding, settings: SimilaritySettings, anew: bool
 ) -> dict[str, int]:
     """Make the similarity edges once all passages are embedded; return counts by name."""
-    embedded, edges = embedding.join(
-        neighbours=settings.neighbours,
-        anew=anew,
-        settings=json.dumps(dataclasses.asdict(settings), sort_keys=True),
-    )
-    return {"embedded": embedded, "similarity_edges": edges, "gds_memory": embedding.memory}
+    embedded = embedding.join(settings, anew=anew)
+    return {"embedded": embedded, "gds_memory": embedding.memory}
 
 
 def choose_encoder(database: Database, corpus: str, settings: SimilaritySettings) -> Encoder:
@@ -367,26 +400,29 @@ def choose_encoder(database: Database, corpus: str, settings: SimilaritySettings
 
     Raises EncoderError where the corpus was embedded with another and is not embedded anew.
     """
-    known = database.read("inspect/corpus", corpus=corpus)[0]
-    encoder = load_encoder(settings.encoder or known["encoder"] or DEFAULT_ENCODER)
-    if known["encoder"] and not settings.replace:
-        _check(corpus, known, encoder)
+    stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
+    encoder = load_encoder(
+        settings.encoder or (stored[0]["encoder"] if stored else DEFAULT_ENCODER)
+    )
+    if stored and not settings.replace:
+        _check(corpus, stored[0], encoder)
     return encoder
 
 
 def remember_encoder(database: Database, corpus: str, encoder: Encoder) -> None:
     """Store which encoder a corpus has; raises EncoderError where another run has come first."""
-    kept = database.write(
-        "connect/encoder", corpus=corpus, encoder=encoder.name, dimension=encoder.dimension
-    )[0]
-    _check(corpus, kept, encoder)
+    stored = database.write(
+        "connect/encoder", corpus=corpus, graph="similarity",
+        encoder=encoder.name, dimension=encoder.dimension,
+    )  # fmt: skip
+    _check(corpus, stored[0], encoder)
 
 
-def _check(corpus: str, kept: Row, encoder: Encoder) -> None:
+def _check(corpus: str, stored: Row, encoder: Encoder) -> None:
     """Raise EncoderError where a corpus is embedded with another encoder than this one."""
-    if (kept["encoder"], kept["dimension"]) != (encoder.name, encoder.dimension):
+    if (stored["encoder"], stored["dimension"]) != (encoder.name, encoder.dimension):
         raise EncoderError(
-            f"the corpus {corpus!r} is embedded with {kept['encoder']} ({kept['dimension']} "
+            f"the corpus {corpus!r} is embedded with {stored['encoder']} ({stored['dimension']} "
             f"dimensions), not with {encoder.name} ({encoder.dimension})",
             hint="Vectors of two encoders cannot be compared: leave --encoder out, or embed "
             "everything anew with --replace-embeddings.",
@@ -401,9 +437,8 @@ def connect_mdr(
 ) -> dict[str, int]:
     """Embed new passages with an MDR encoder, and replace the edges; return counts by name.
 
-    It is the one in `settings`, else the corpus's, else the one that comes along. Raises
-    EncoderError when the corpus was embedded with another one, and CapabilityError when the server
-    has no GDS.
+    It is the one in `settings`, else the corpus's, else the bundled one. Raises EncoderError when
+    the corpus was embedded with another one, and CapabilityError when the server has no GDS.
     """
     check_neighbours(settings.neighbours)
     if not database.capabilities().gds:
@@ -412,45 +447,38 @@ def connect_mdr(
             hint="Add its plugin, or make the other graphs: --edges tfidf --edges knn-st.",
         )
     # Before any change, so that a refused run leaves the corpus as it is.
-    known = database.read("inspect/mdr_encoder", corpus=corpus)
-    name = settings.model or (known[0]["encoder"] if known else DEFAULT_MDR)
+    stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
     with timed(seconds, "load MDR encoder"):
-        encoder = load_mdr(name)
-    if known and not settings.replace:
-        _check_mdr(corpus, known[0], encoder)
+        encoder = load_mdr(settings.model or (stored[0]["encoder"] if stored else DEFAULT_MDR))
+    if stored and not settings.replace:
+        _check_mdr(corpus, stored[0], encoder)
 
     def remember() -> None:
-        kept = database.write(
-            "connect/mdr_encoder",
-            corpus=corpus,
-            encoder=encoder.name,
-            dimension=encoder.dimension,
-            fingerprint=encoder.fingerprint,
-        )[0]
-        _check_mdr(corpus, kept, encoder)  # again: another run may have come first
+        known = database.write(
+            "connect/encoder", corpus=corpus, graph="mdr",
+            encoder=encoder.name, dimension=encoder.dimension, fingerprint=encoder.fingerprint,
+        )  # fmt: skip
+        _check_mdr(corpus, known[0], encoder)  # again: another run may have come first
 
     space = Space(
         "mdr",
-        "mdr",
+        "mdrEmbedding",
         "SIMILAR_MDR",
         encoder.dimension,
         lambda rows, done: encoder.encode_passages(rows, done=done),
         remember,
     )
     with Embedding(database, corpus, space, replace=settings.replace, seconds=seconds) as embedding:
-        embedded, edges = embedding.join(
-            neighbours=settings.neighbours,
-            settings=json.dumps(dataclasses.asdict(settings), sort_keys=True),
-        )
-    return {"mdr_embedded": embedded, "mdr_edges": edges, "gds_memory": embedding.memory}
+        embedded = embedding.join(settings)
+    return {"mdr_embedded": embedded, "gds_memory": embedding.memory}
 
 
-def _check_mdr(corpus: str, kept: Row, encoder: MdrEncoder) -> None:
+def _check_mdr(corpus: str, stored: Row, encoder: MdrEncoder) -> None:
     """Raise EncoderError where a corpus is embedded with an MDR encoder of other weights."""
-    if kept["fingerprint"] != encoder.fingerprint:
+    if stored["fingerprint"] != encoder.fingerprint:
         raise EncoderError(
-            f"the corpus {corpus!r} is embedded with the MDR encoder {kept['encoder']} "
-            f"({kept['fingerprint']}), not with {encoder.name} ({encoder.fingerprint})",
+            f"the corpus {corpus!r} is embedded with the MDR encoder {stored['encoder']} "
+            f"({stored['fingerprint']}), not with {encoder.name} ({encoder.fingerprint})",
             hint="Vectors of two encoders cannot be compared: leave --mdr-model out, or embed "
             "everything anew with --replace-embeddings.",
         )

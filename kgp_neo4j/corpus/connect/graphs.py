@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import get_args
 
+from kgp_neo4j.corpus.connect.build import GraphBuild, made_of
 from kgp_neo4j.corpus.connect.embedding_graph import connect_mdr, connect_similarity, embed_passages
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
-from kgp_neo4j.corpus.connect.steps import made_of
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
@@ -29,8 +29,7 @@ __all__ = [
     "MdrSettings",
     "SimilaritySettings",
     "connect",
-    "graph_counts",
-    "mark_complete",
+    "finish_connect",
 ]
 
 #: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.
@@ -74,9 +73,8 @@ def connect(
     keywords = keywords or KeywordSettings()
     entities = entities or EntitySettings()
     similarity = similarity or SimilaritySettings()
-    (before,) = database.read("connect/made", corpus=corpus)
-    report: dict[str, int] = {}
-    joined = 0
+    (made,) = database.read("connect/made", corpus=corpus)
+    report: dict[str, int] = {"joined": 0}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
     with contextlib.ExitStack() as running:
@@ -85,47 +83,52 @@ def connect(
             # Passages are encoded while the other graphs are made.
             embedding = running.enter_context(embed_passages(database, corpus, similarity, seconds))
             meanwhile = embedding.write
-        if "tfidf" in edges and (anew or whole or before["keywords"] != made_of(keywords)):
-            joined = connect_keywords(database, corpus, keywords, anew, seconds, meanwhile, whole)
+
+        def build(graph: str, settings: KeywordSettings | EntitySettings) -> GraphBuild:
+            return GraphBuild(
+                database, corpus, graph, settings, seconds,
+                anew=anew, whole=whole, meanwhile=meanwhile,
+            )  # fmt: skip
+
+        if "tfidf" in edges and (anew or whole or made["keywords"] != made_of(keywords)):
+            report["joined"] = connect_keywords(build("keywords", keywords), keywords)
         # A file of aliases or a model may say something else each time.
-        if "entity" in edges and (
-            anew
-            or whole
-            or entities.aliases
-            or entities.spacy_model
-            or before["entities"] != made_of(entities)
-        ):
-            made = connect_entities(database, corpus, entities, anew, seconds, meanwhile, whole)
-            joined = max(joined, made)
+        again = anew or whole or entities.aliases or entities.spacy_model
+        if "entity" in edges and (again or made["entities"] != made_of(entities)):
+            joined = connect_entities(build("entities", entities), entities)
+            report["joined"] = max(report["joined"], joined)
         if "knn-st" in edges:
             report |= connect_similarity(embedding, similarity, anew)
     if "knn-mdr" in edges:
         by_mdr = connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
         by_mdr["gds_memory"] = max(by_mdr["gds_memory"], report.get("gds_memory", 0))
         report |= by_mdr
-    mark_complete(database, corpus)
-    report |= graph_counts(database, corpus) | {"joined": joined}
+    report |= finish_connect(database, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 
 
-def graph_counts(database: Database, corpus: str) -> dict[str, int]:
-    """Return the counts of the keyword and the entity graph, as `ConnectReport` names them."""
-    (counted,) = database.read("connect/counts", corpus=corpus)
-    return {
-        "keywords": counted["keywords"],
-        "keyword_links": counted["keywordLinks"],
-        "shared_keyword_edges": counted["sharedKeywordEdges"],
-        "mentions": counted["mentions"],
-        "entities": counted["entities"],
-        "shared_entity_edges": counted["sharedEntityEdges"],
-    }
+def finish_connect(database: Database, corpus: str) -> dict[str, int]:
+    """Store whether every passage of a corpus is in all of its graphs, and count these graphs.
 
-
-def mark_complete(database: Database, corpus: str) -> None:
-    """Store whether every passage of a corpus is in all of its graphs."""
+    Returns the counts as `ConnectReport` names them.
+    """
     state = database.read("inspect/corpus", corpus=corpus)[0]
     database.write("connect/complete", corpus=corpus, complete=state["unconnected"] == 0)
+    counts = {row["graph"]: row for row in database.write("connect/counts", corpus=corpus)}
+    return {
+        name: counts[graph][column] if graph in counts else 0
+        for name, graph, column in (
+            ("keywords", "keywords", "nodes"),
+            ("keyword_links", "keywords", "links"),
+            ("shared_keyword_edges", "keywords", "edges"),
+            ("entities", "entities", "nodes"),
+            ("mentions", "entities", "links"),
+            ("shared_entity_edges", "entities", "edges"),
+            ("similarity_edges", "similarity", "edges"),
+            ("mdr_edges", "mdr", "edges"),
+        )
+    }
 
 
 def _nothing() -> None:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.joining import (
-    MOST_HITS,
-    MOST_NAMING,
-    New,
-    join_passages,
-    keep,
-    make_graph,
-    passages_with,
-    spelled,
-)
+from kgp_neo4j.corpus.connect.build import MOST_HITS, MOST_NAMING, GraphBuild, NewPassages
 from kgp_neo4j.corpus.connect.keywords import (
     CorpusCounts,
     Keywords,
@@ -29,94 +20,69 @@ from kgp_neo4j.corpus.connect.keywords import (
     naming_titles,
     written_title,
 )
-from kgp_neo4j.corpus.connect.steps import (
-    Making,
+from kgp_neo4j.corpus.connect.pairs import (
     Numbers,
     Pairs,
-    grouped,
-    joined,
+    group_pairs,
+    match_items,
     outdated,
-    paged,
-    read_rows,
     strongest_pairs,
-    timed,
     write_pairs,
-    write_rows,
 )
 from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.words import words
 from kgp_neo4j.types.settings import KeywordSettings
 
-__all__ = ["MOST_OWNERS", "connect_keywords", "link_hashes", "naming_pairs"]
+__all__ = ["KEYWORD_EDGE", "MOST_OWNERS", "connect_keywords", "link_hashes", "naming_pairs"]
 
-_GRAPH = "keywords"
+#: The edges between passages, as `connect/shared` takes them.
+KEYWORD_EDGE = {"type": "SHARES_KEYWORD", "items": "keywords", "marks": "sharedKeywordMarks"}
 #: A title shared by more documents than this names none of them.
 MOST_OWNERS = 20
 #: Links that are Python's numbers at once, which take four times the memory of an array's.
 _LISTED = 100_000
 
 
-def connect_keywords(
-    database: Database,
-    corpus: str,
-    settings: KeywordSettings,
-    anew: bool,
-    seconds: dict[str, float],
-    meanwhile: Callable[[], object],
-    whole: bool = False,
-) -> int:
-    """Make a corpus's keywords and shared-keyword edges.
+def connect_keywords(build: GraphBuild, settings: KeywordSettings) -> int:
+    """Make a corpus's keywords and shared-keyword edges; only what differs is written.
 
-    Only what differs from what is stored is written, or everything where `anew` is true;
-    `meanwhile` is called between the steps. A few new passages are joined in with what was counted
-    in the others, unless the `whole` is to be counted; returns how many.
+    A few new passages are joined with what was counted in the others; returns how many.
     """
-    making = Making(database, corpus, _GRAPH, settings)
-    return make_graph(
-        making,
-        not (anew or whole),
-        lambda new: _join(database, corpus, making, settings, new, seconds),
-        lambda: _connect_all(database, corpus, making, settings, anew, seconds, meanwhile),
+    return build.make(
+        lambda: _connect_all(build, settings), lambda new: _join(build, settings, new)
     )
 
 
-def _connect_all(
-    database: Database,
-    corpus: str,
-    making: Making,
-    settings: KeywordSettings,
-    anew: bool,
-    seconds: dict[str, float],
-    meanwhile: Callable[[], object],
-) -> None:
-    with timed(seconds, "read passages"):
-        rows = database.read("connect/passages", corpus=corpus, anew=anew)
+def _connect_all(build: GraphBuild, settings: KeywordSettings) -> None:
+    with build.timed("read passages"):
+        rows = build.read("connect/passages", anew=build.anew)
     # Each text goes once it is read, for the memory.
     passages = (_words_of(row | {"text": row.pop("text")}) for row in rows)
     with (
-        timed(seconds, "extract keywords"),
+        build.timed("extract keywords"),
         bar("keywords", len(rows), "passages") as progress,
     ):
         titles = [row["title"] for row in rows]
-        found = extract_keywords(passages, titles, settings, progress.update)
-    meanwhile()
-    with timed(seconds, "write keywords"):
-        stored = paged(database, "connect/stored_keywords", "text", corpus=corpus)
-        _write_keywords(database, corpus, rows, found, stored)
-    meanwhile()
-    with timed(seconds, "shared-keyword edges"):
-        rare = np.flatnonzero(found.frequency[found.keyword] <= settings.max_frequency)
-        weight = found.weight[rare]
+        keywords = extract_keywords(passages, titles, settings, progress.update)
+    build.meanwhile()
+    with build.timed("write keywords"):
+        stored = build.read_pages("connect/stored_keywords", "text")
+        _write_keywords(build, rows, keywords, stored)
+    build.meanwhile()
+    with build.timed("shared-keyword edges"):
+        rare = np.flatnonzero(keywords.frequency[keywords.keyword] <= settings.max_frequency)
+        weight = keywords.weight[rare]
         shared = strongest_pairs(
-            found.passage[rare], found.keyword[rare], weight, weight,
+            keywords.passage[rare], keywords.keyword[rare], weight, weight,
             [row["id"] for row in rows], settings.neighbours,
         )  # fmt: skip
-        owners = np.bincount(found.keyword[found.owned], minlength=len(found.texts))
-        named = naming_pairs(found.passage, found.keyword, found.weight, found.owned, owners)
-        write_pairs(database, "connect/shared_keywords", corpus, rows, named, shared, found.texts)
-    with timed(seconds, "keep counts"):
-        keep(making, found.counts.kept(), len(rows))
+        owners = np.bincount(keywords.keyword[keywords.owned], minlength=len(keywords.texts))
+        named = naming_pairs(
+            keywords.passage, keywords.keyword, keywords.weight, keywords.owned, owners
+        )
+        write_pairs(build, KEYWORD_EDGE, rows, named, shared, keywords.texts)
+    build.keep_counts(keywords.counts.kept(), len(rows))
 
 
 def _words_of(row: Row) -> PassageWords:
@@ -124,44 +90,40 @@ def _words_of(row: Row) -> PassageWords:
 
 
 def _write_keywords(
-    database: Database, corpus: str, rows: Sequence[Row], found: Keywords, stored: Iterable[Row]
+    build: GraphBuild, rows: Sequence[Row], keywords: Keywords, stored: Iterable[Row]
 ) -> None:
     """Write the keywords of passages that differ from what is stored.
 
     Of those `stored` before, those go that no passage has any longer.
     """
     changed = outdated(
-        found.passage,
-        link_hashes(found),
-        found.weight,
+        keywords.passage,
+        link_hashes(keywords),
+        keywords.weight,
         [row["keywordMarks"] for row in rows],
-        np.bincount(found.passage, minlength=len(rows)) == [row["keywords"] for row in rows],
+        np.bincount(keywords.passage, minlength=len(rows)) == [row["keywords"] for row in rows],
     )
     nodes = [rows[at]["node"] for at in changed]
-    write_rows(database, "connect/remove_keyword_links", nodes, 1000, None, corpus=corpus)
-    left = {row["text"]: (row["frequency"], row["named"]) for row in stored}
-    with bar("write keywords", len(found.texts), "keywords") as progress:
-        made = _rows(found, [row["node"] for row in rows], changed, left)
-        write_rows(database, "connect/keywords", made, 5000, progress, corpus=corpus)
-    marks = ({"node": rows[at]["node"], "marks": marks} for at, marks in changed.items())
-    write_rows(database, "connect/connected", marks, 5000, None, corpus=corpus)
-    write_rows(database, "connect/remove_keywords", left, 5000, None, corpus=corpus)
+    build.write_rows("connect/remove_keyword_links", nodes, 1000)
+    unused = {row["text"]: (row["frequency"], row["named"]) for row in stored}
+    with bar("write keywords", len(keywords.texts), "keywords") as progress:
+        changes = _keyword_rows(keywords, [row["node"] for row in rows], changed, unused)
+        build.write_rows("connect/keywords", changes, 5000, progress)
+    marks = (
+        {"id": rows[at]["id"], "marks": {"inKeywordGraph": True, "keywordMarks": marks}}
+        for at, marks in changed.items()
+    )
+    build.write_rows("connect/marks", marks, 5000)
+    build.write_rows("connect/remove_keywords", unused, 5000)
 
 
-def _join(
-    database: Database,
-    corpus: str,
-    making: Making,
-    settings: KeywordSettings,
-    new: New,
-    seconds: dict[str, float],
-) -> None:
+def _join(build: GraphBuild, settings: KeywordSettings, new: NewPassages) -> None:
     """Give new passages their keywords, and others those that they share with new ones alone."""
     counts = CorpusCounts.restored(new.counts, new.passages)
-    with timed(seconds, "read passages"):
-        fresh = database.read("connect/passages", corpus=corpus, rows=new.ids)
-        documents = database.read_packed("connect/titles", corpus=corpus)
-    with timed(seconds, "search passages"):
+    with build.timed("read passages"):
+        fresh = build.read("connect/passages", rows=new.ids)
+        documents = build.database.read_packed("connect/titles", corpus=build.corpus)
+    with build.timed("search passages"):
         known, lacking = find_phrases(list(map(_words_of, fresh)), settings.longest, counts)
         names = {
             name: written_title(row["title"], name)
@@ -169,10 +131,10 @@ def _join(
             for name in naming_titles(row["title"])
             if not counts.frequency_of(name, title=True)
         }
-        hits = passages_with(database, corpus, _sought(lacking), MOST_HITS)
-        hits |= passages_with(database, corpus, _sought(names), MOST_NAMING)
-        old = _with_phrases(database, corpus, hits, {row["id"] for row in fresh})
-    with timed(seconds, "extract keywords"):
+        hits = build.passages_with(((k, k, written) for k, written in lacking.items()), MOST_HITS)
+        hits |= build.passages_with(((k, k, written) for k, written in names.items()), MOST_NAMING)
+        old = _with_phrases(build, hits, {row["id"] for row in fresh})
+    with build.timed("extract keywords"):
         rows = sorted((*fresh, *old), key=lambda row: row["id"])
         passages = [_words_of(row) for row in rows]
         present = {word.lower() for passage in passages for word in words(passage.text)}
@@ -189,67 +151,60 @@ def _join(
             count_words(map(_words_of, fresh), titles, settings.longest),
             count_words(map(_words_of, old), titles, settings.longest),
         )
-        found = extract_keywords(passages, titles, settings, counts=counts)
-    with timed(seconds, "write keywords"):
-        texts = list(dict.fromkeys((*found.texts, *known)))
+        keywords = extract_keywords(passages, titles, settings, counts=counts)
+    with build.timed("write keywords"):
+        texts = list(dict.fromkeys((*keywords.texts, *known)))
+        old_nodes = [row["node"] for row in old]
         stored = [
-            *read_rows(database, "connect/known_keywords", texts, 5000, corpus=corpus),
-            *read_rows(
-                database, "connect/keywords_of", [row["node"] for row in old], 1000, corpus=corpus
-            ),
+            *build.read_rows("connect/known_keywords", texts, 5000),
+            *build.read_rows("connect/keywords_of", old_nodes, 1000),
         ]
-        _write_keywords(database, corpus, rows, found, stored)
-        here = set(found.texts)
-        more = [
+        _write_keywords(build, rows, keywords, stored)
+        written = set(keywords.texts)
+        recounted = [
             {"text": row["text"], "frequency": frequency}
             for row in stored
-            if row["text"] not in here and not row["named"]
+            if row["text"] not in written and not row["named"]
             and (frequency := counts.frequency_of(row["text"])) != row["frequency"]
         ]  # fmt: skip
-        write_rows(database, "connect/keyword_frequencies", more, 5000, None, corpus=corpus)
-    with timed(seconds, "shared-keyword edges"):
-        join_passages(
-            database, corpus, "connect/keyword_neighbours", "SHARES_KEYWORD",
-            [row["node"] for row in fresh],
+        build.write_rows("connect/keyword_frequencies", recounted, 5000)
+    with build.timed("shared-keyword edges"):
+        build.join_passages(
+            "connect/keyword_neighbours", KEYWORD_EDGE, [row["node"] for row in fresh],
             maxFrequency=settings.max_frequency, neighbours=settings.neighbours,
             mostOwners=MOST_OWNERS,
         )  # fmt: skip
-    with timed(seconds, "keep counts"):
-        keep(making, counts.kept(), new.counted, new.joined + len(new.ids))
-
-
-def _sought(phrases: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    return ((text, text, written) for text, written in phrases.items())
+    build.keep_counts(counts.kept(), new.counted, new.joined + len(new.ids))
 
 
 def _with_phrases(
-    database: Database, corpus: str, hits: Mapping[str, Sequence[str]], fresh: Collection[str]
+    build: GraphBuild, hits: Mapping[str, Sequence[str]], fresh: Collection[str]
 ) -> list[Row]:
-    """Return those passages, none of the fresh ones, that have a phrase that they were found by."""
+    """Return the passages that do have a phrase that they were found by, none of the fresh ones."""
     phrases: dict[str, list[str]] = {}
     for phrase, ids in hits.items():
         for id_ in ids:
             if id_ not in fresh:
                 phrases.setdefault(id_, []).append(phrase)
     old = []
-    for row in database.read("connect/passages", corpus=corpus, rows=list(phrases)):
+    for row in build.read("connect/passages", rows=list(phrases)):
         if row["keywordMarks"] is None:
             continue  # it came meanwhile
-        text = spelled(word.lower() for word in words(_words_of(row).text))
-        if any(spelled((phrase,)) in text for phrase in phrases[row["id"]]):
+        text = f" {' '.join(word.lower() for word in words(_words_of(row).text))} "
+        if any(f" {phrase} " in text for phrase in phrases[row["id"]]):
             old.append(row)
     return old
 
 
-def link_hashes(found: Keywords) -> NDArray[np.uint64]:
+def link_hashes(keywords: Keywords) -> NDArray[np.uint64]:
     """Return a hash of everything that the link of a passage to a keyword says but its weight."""
-    return found.hashes[found.keyword] ^ (found.owned.astype(np.uint64) << np.uint64(63))
+    return keywords.hashes[keywords.keyword] ^ (keywords.owned.astype(np.uint64) << np.uint64(63))
 
 
-def _rows(
-    found: Keywords,
+def _keyword_rows(
+    keywords: Keywords,
     nodes: Sequence[str],
-    changed: dict[int, str],
+    changed: Collection[int],
     stored: dict[str, tuple[int, bool]],
 ) -> Iterator[dict[str, Any]]:
     """Yield the keywords that differ from those stored or belong to passages that changed.
@@ -258,22 +213,22 @@ def _rows(
     """
     touched = np.zeros(len(nodes), bool)
     touched[list(changed)] = True
-    here = np.flatnonzero(touched[found.passage])
-    order = here[np.argsort(found.keyword[here], kind="stable")]
+    places = np.flatnonzero(touched[keywords.passage])
+    order = places[np.argsort(keywords.keyword[places], kind="stable")]
     links = (
         (nodes[passage], weight, owned)
         for at in range(0, order.size, _LISTED)
         for passage, weight, owned in zip(
             *(
-                of[order[at : at + _LISTED]].tolist()
-                for of in (found.passage, found.weight, found.owned)
+                column[order[at : at + _LISTED]].tolist()
+                for column in (keywords.passage, keywords.weight, keywords.owned)
             ),
             strict=True,
         )
     )
-    sizes = np.bincount(found.keyword[order], minlength=len(found.texts)).tolist()
-    all_ = zip(found.texts, found.frequency.tolist(), found.named.tolist(), sizes, strict=True)
-    for text, frequency, named, size in all_:
+    sizes = np.bincount(keywords.keyword[order], minlength=len(keywords.texts)).tolist()
+    columns = (keywords.texts, keywords.frequency.tolist(), keywords.named.tolist(), sizes)
+    for text, frequency, named, size in zip(*columns, strict=True):
         if stored.pop(text, None) != (frequency, named) or size:
             yield {
                 "text": text,
@@ -299,5 +254,5 @@ def naming_pairs(
     own = np.flatnonzero(owned & (owners[keyword] <= MOST_OWNERS))
     others = np.flatnonzero(~owned if choosing is None else ~owned & (passage < choosing))
     by_keyword = others[np.argsort(keyword[others], kind="stable")]
-    owned_, naming = joined(own, keyword, by_keyword)
-    return grouped(passage, keyword, naming, owned_, weight[naming] * weight[owned_])
+    owning, naming = match_items(own, keyword, by_keyword)
+    return group_pairs(passage, keyword, naming, owning, weight[naming] * weight[owning])

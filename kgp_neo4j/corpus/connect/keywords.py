@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.counts import Counts
+from kgp_neo4j.corpus.connect.build import Counts
 from kgp_neo4j.text.words import STOP_WORDS, cut, title_words, whole_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 

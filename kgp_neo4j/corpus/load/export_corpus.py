@@ -20,7 +20,7 @@ __all__ = ["CORPUS", "export_corpus", "import_corpus"]
 _CJK = "CjkPassage"
 _LABELS = (
     *("Document", "Table", "Page", "Section", "Passage", "Column", "Row", "Cell"),
-    *("Keyword", "NamedEntity", "Question"),
+    *("Keyword", "NamedEntity", "Question", "Graph"),
 )
 #: The relationships that there may be.
 _ENDS = {
@@ -45,21 +45,19 @@ CORPUS = Kind(
     label="Corpus",
     listing="transfer/corpus_nodes",
     properties={
-        "text": "agent answer caption corpus date details document edge encoder entitiesOf "
-        "entitySettings fingerprint footer header heading id key keywordMarks keywordSettings "
-        "keywordsOf label language linkedBy markdown mentionMarks sharedEntityMarks "
-        "sharedKeywordMarks mdrEncoder mdrFingerprint mdrSettings name norm reason scope section "
-        "settings sha256 shelf signals similaritySettings source surface table text title type "
-        "unit",
-        "whole": "cells characters column columnSpan count dimension documentFrequency end "
-        "headerRows level markdownRows mdrDimension number order page pages position rank row "
+        "text": "agent answer caption corpus countedBy countsOf date details document edge encoder "
+        "fingerprint footer header heading id key keywordMarks label language linkedBy madeOf "
+        "markdown mentionMarks sharedEntityMarks sharedKeywordMarks name norm reason run scope "
+        "section settings sha256 shelf signals source surface table text title type unit",
+        "whole": "cells characters column columnSpan count dimension documentFrequency edges end "
+        "headerRows level links markdownRows nodes number order page pages position rank row "
         "rowSpan rows start step tables",
         "number": "coherence commonness inherited judged match score seconds tfidf value weight",
         "truth": "complete covered inKeywordGraph moving named namesTitle owned recognised "
-        "structured",
-        "time": "askedAt connectedAt createdAt loadedAt",
+        "structured unfinished",
+        "time": "askedAt createdAt loadedAt madeAt",
         "vector": "embedding mdrEmbedding",
-        "list of text": "connected entities keywords making passages titles",
+        "list of text": "entities keywords passages titles",
         "list of whole": "offsets pageNumbers path",
     },
     # The labels of the indexes that search a passage depend on the database that it is in.
@@ -73,10 +71,11 @@ class _Importer:
 
     kind: ClassVar[Kind] = CORPUS
 
-    def __init__(self, name: str, shelf: str, *, renamed: bool) -> None:
+    def __init__(self, name: str, shelf: str, *, renamed: bool, vectors: bool) -> None:
         self._name = name
         self._shelf = f"{shelf[:1].upper()}{shelf[1:]}Passage"
         self._renamed = renamed
+        self._vectors = vectors
         #: New ids of documents and tables by their old ones, with the header rows of tables.
         self._parents: dict[str, tuple[str, int]] = {}
         #: The place in `_LABELS` of each node.
@@ -92,6 +91,10 @@ class _Importer:
         if label == "Question":
             # A renamed corpus has other passages than the ones that a trace tells of.
             return None if self._renamed else labels
+        if label == "Graph":
+            # Without vectors, passages have to be embedded again, and joined by their embeddings.
+            is_known = properties["type"] in ("keywords", "entities")
+            return labels if self._vectors or is_known else None
         if label in ("Keyword", "NamedEntity"):
             _ = properties["text" if label == "Keyword" else "name"]
             return labels
@@ -167,7 +170,8 @@ def import_corpus(
         if language not in languages():
             unusable("a language that is none", str(path))
         renamed = chosen != file.name
-        checked = _Importer(chosen, "", renamed=renamed)
+        vectors = file.manifest.vectors
+        checked = _Importer(chosen, "", renamed=renamed, vectors=vectors)
         file.check(checked)
         large, scope = checked.passages >= LARGE, corpus_scope(chosen)
         shelf = scope if large else language
@@ -182,11 +186,9 @@ def import_corpus(
         language_of(database, chosen, language, ())
         properties |= {"scope": scope, "shelf": shelf}
         properties.pop("moving", None)
-        if not file.manifest.vectors:
+        if not vectors:
             # Its passages have to be embedded again, and joined by their embeddings.
             properties["complete"] = False
-            graphs = properties.get("connected", [])
-            properties["connected"] = [g for g in graphs if g not in ("similarity", "mdr")]
 
         def make_indexes() -> None:
             if large:
@@ -196,7 +198,7 @@ def import_corpus(
         return file.write(
             database,
             chosen,
-            _Importer(chosen, shelf, renamed=renamed),
+            _Importer(chosen, shelf, renamed=renamed, vectors=vectors),
             prepare=make_indexes,
             undo=lambda: discard_import(database, chosen),
         )

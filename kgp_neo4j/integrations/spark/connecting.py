@@ -16,6 +16,7 @@ with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import functions as f
 
 from kgp_neo4j.corpus.connect import entity_graph
+from kgp_neo4j.corpus.connect.build import GraphBuild, timed
 from kgp_neo4j.corpus.connect.embedding_graph import (
     check_memory,
     check_neighbours,
@@ -24,8 +25,7 @@ from kgp_neo4j.corpus.connect.embedding_graph import (
     embed_passages,
     remember_encoder,
 )
-from kgp_neo4j.corpus.connect.graphs import EDGES, graph_counts, mark_complete
-from kgp_neo4j.corpus.connect.steps import Making, timed
+from kgp_neo4j.corpus.connect.graphs import EDGES, finish_connect
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.spark.entity_graph import connect_entities
@@ -36,7 +36,7 @@ from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.mdr import passage_text
 from kgp_neo4j.types.corpus import ConnectReport, GraphName
 from kgp_neo4j.types.errors import ConfigurationError, no_corpus
-from kgp_neo4j.types.settings import SERVICES, EntitySettings, KeywordSettings, SimilaritySettings
+from kgp_neo4j.types.settings import EntitySettings, KeywordSettings, SimilaritySettings
 
 __all__ = ["connect"]
 
@@ -57,7 +57,7 @@ def connect(
     """Make the graphs of a corpus anew, as `kgp-neo4j connect --all` does, with the work on Spark.
 
     The keyword and the entity graph and the embeddings are made on the executors, the similarity
-    edges by GDS in the database, and by this process alone what spaCy or a web service links. The
+    edges by GDS in the database, and by this process alone what spaCy finds. The
     next run finishes one that was cut short; until then questions do without the graphs it made.
     `database` is that of NEO4J_URI or the embedded one by default. Raises ConfigurationError for
     `knn-mdr`, which only `kgp-neo4j connect` makes, and CorpusError where there is no corpus.
@@ -85,15 +85,15 @@ def connect(
             encoder = _check_similarity(used, corpus, similarity)
         # What is read after this is what the graphs are made of.
         begun = {
-            graph: Making(used, corpus, graph, settings, keep=False)
+            graph: GraphBuild(used, corpus, graph, settings, seconds)
             for graph, settings, wanted in (
                 ("keywords", keywords, "tfidf" in edges),
-                ("entities", entities, "entity" in edges and entities.linker == "titles"),
+                ("entities", entities, "entity" in edges and not entities.spacy_model),
             )
             if wanted
         }
-        for making in begun.values():
-            making.count_anew()
+        for build in begun.values():
+            build.begin(keep=False)
         work = Work(spark, used, corpus, seconds)
         try:
             if "keywords" in begun:
@@ -105,17 +105,15 @@ def connect(
         finally:
             work.close()
         if "entity" in edges and "entities" not in begun:
-            # What a service has found is kept, so that a run that was cut off goes on.
-            anew = entities.linker not in SERVICES
-            entity_graph.connect_entities(used, corpus, entities, anew, seconds, lambda: None)
+            by_spacy = GraphBuild(used, corpus, "entities", entities, seconds, anew=True)
+            entity_graph.connect_entities(by_spacy, entities)
         if "knn-st" in edges:
             # Those passages are left that came meanwhile.
             kept = dataclasses.replace(similarity, replace=False)
             with embed_passages(used, corpus, kept, seconds) as embedding:
                 report |= connect_similarity(embedding, similarity, True)
             report["embedded"] += embedded
-        mark_complete(used, corpus)
-        report |= graph_counts(used, corpus)
+        report |= finish_connect(used, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 
@@ -139,11 +137,9 @@ def _embed_missing(work: Work, settings: SimilaritySettings, encoder: Encoder) -
     with timed(work.seconds, "embed"):
         if settings.replace:
             database.write("connect/begin", corpus=corpus, graph="similarity", keep=False)
-            database.write_in_batches("connect/remove_embeddings", corpus=corpus, space="st")
+            database.write_in_batches("connect/remove_embeddings", corpus=corpus)
         remember_encoder(database, corpus, encoder)
-        missing = {
-            row["id"] for row in database.stream("connect/unembedded", corpus=corpus, space="st")
-        }
+        missing = {row["id"] for row in database.stream("connect/unembedded", corpus=corpus)}
         some = work.passages.select("id", f.col("named").alias("title"), "text")
         if len(missing) < work.number:
             ids = work.spark.createDataFrame([(id_,) for id_ in missing], "id string")
@@ -164,4 +160,4 @@ def _embed(rows: Iterator[Row], connection: Connection, encoder: str) -> Iterato
                 {"id": row["id"], "vector": vector.tolist()}
                 for row, vector in zip(some, vectors, strict=True)
             ]
-            yield (database.write("connect/embeddings", rows=made, space="st")[0]["written"],)
+            yield (database.write("connect/embeddings", rows=made)[0]["written"],)

@@ -22,16 +22,20 @@ with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import DataFrame, Row
     from pyspark.sql import functions as f
 
+from kgp_neo4j.corpus.connect.build import GraphBuild, timed
+from kgp_neo4j.corpus.connect.entities.linker import EntityLinker
+from kgp_neo4j.corpus.connect.entities.mentions import (
+    PassageText,
+    Reading,
+    link_passages,
+    mention_marks,
+    owners_of,
+    read_passages,
+)
 from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
-from kgp_neo4j.corpus.connect.entity_graph import (
-    Reading,
-    TextLinker,
-    TextOfDocument,
-    mention_marks,
-    rarity,
-)
-from kgp_neo4j.corpus.connect.steps import Making, chosen_pairs, timed
+from kgp_neo4j.corpus.connect.entity_graph import ENTITY_EDGE, rarity
+from kgp_neo4j.corpus.connect.pairs import choose_pairs
 from kgp_neo4j.integrations.spark.session import block, mapped, together
 from kgp_neo4j.integrations.spark.work import PAIRS, Work, rows_of_pairs
 from kgp_neo4j.types.settings import EntitySettings
@@ -47,8 +51,8 @@ _LINKED = (
 _VALUES = ("surface", "start", "end", "commonness", "coherence", "score", "offsets")
 
 
-def connect_entities(work: Work, settings: EntitySettings, making: Making) -> None:
-    """Make the entity graph by the titles; `making` began before the passages were read."""
+def connect_entities(work: Work, settings: EntitySettings, build: GraphBuild) -> None:
+    """Make the entity graph by the titles; `build` began before the passages were read."""
     database, corpus = work.database, work.corpus
     with timed(work.seconds, "link entities"):
         linked = work.hold(_link(work, settings))
@@ -61,7 +65,9 @@ def connect_entities(work: Work, settings: EntitySettings, making: Making) -> No
         entities = new.groupBy("e.name").agg(first.alias("e")).select("name", "e.*")
         entities = work.hold(entities.withColumn("corpus", f.lit(corpus)))
     with timed(work.seconds, "write mentions"):
-        database.write_in_batches("connect/remove_edges", corpus=corpus, type="MENTIONS")
+        database.write_in_batches(
+            "connect/remove_edges", corpus=corpus, type="MENTIONS", marks="mentionMarks"
+        )
         work.tables.write_nodes(entities, "NamedEntity", "corpus", "name")
         work.tables.write_edges(
             documents.select("id", "document", *_VALUES),
@@ -79,8 +85,8 @@ def connect_entities(work: Work, settings: EntitySettings, making: Making) -> No
     with timed(work.seconds, "shared-entity edges"):
         near = _shared_entities(work, named.join(entities, "name"), documents, settings)
         near = near.unionByName(_mentioned_documents(work, documents))
-        work.write_pairs(near, "SHARES_ENTITY", "sharedEntityMarks", "entities")
-    making.finish()
+        work.write_pairs(near, ENTITY_EDGE)
+    build.finish()
 
 
 def _link(work: Work, settings: EntitySettings) -> DataFrame:
@@ -91,19 +97,18 @@ def _link(work: Work, settings: EntitySettings) -> DataFrame:
     aliases: dict[str, list[str]] = {}
     if settings.aliases:
         aliases = read_aliases(settings.aliases, {title for _, title in titles})
-    linker = TextLinker(titles, aliases, settings)
+    linker = EntityLinker(titles, aliases, settings)
     first = f.min_by(f.struct("document", "named", "text"), f.struct("document", "position"))
     firsts = passages.groupBy("named").agg(first.alias("p")).select("p.*").orderBy("document")
-    linker.add_names(
-        TextOfDocument("", row["document"], row["named"], row["text"])
-        for row in firsts.toLocalIterator()
+    linker.add_lead_names(
+        (linker.number[row["document"]], row["text"]) for row in firsts.toLocalIterator()
     )
     sent = context.broadcast(linker)
     keyed = passages.withColumn("block", block("id", work.blocks)).rdd.keyBy(lambda r: r["block"])
     read = work.hold(keyed.groupByKey(work.blocks).mapValues(partial(_read, linker=sent)))
     read.count()  # all at once, where the iterator has them made one by one
     spots, owners = Spots(), list[int]()
-    found = read.values().map(lambda one: (one.reading.spots, sent.value.owners(one.passages)))
+    found = read.values().map(lambda one: (one.reading.spots, owners_of(sent.value, one.passages)))
     for some, owned in found.toLocalIterator():
         spots.extend(some)
         owners += owned
@@ -168,15 +173,17 @@ def _mentioned_documents(work: Work, documents: DataFrame) -> DataFrame:
 class _Block:
     """The passages of a block by document and position, the positions, and what was read."""
 
-    passages: list[TextOfDocument]
+    passages: list[PassageText]
     positions: list[int]
     reading: Reading
 
 
-def _read(rows: Iterable[Row], linker: Broadcast[TextLinker]) -> _Block:
+def _read(rows: Iterable[Row], linker: Broadcast[EntityLinker]) -> _Block:
     ordered = sorted(rows, key=lambda row: (row["document"], row["position"]))
-    passages = [TextOfDocument(r["id"], r["document"], r["named"], r["text"]) for r in ordered]
-    return _Block(passages, [row["position"] for row in ordered], linker.value.read(passages))
+    passages = [PassageText(r["id"], r["document"], r["named"], r["text"]) for r in ordered]
+    return _Block(
+        passages, [row["position"] for row in ordered], read_passages(linker.value, passages)
+    )
 
 
 def _counted(keyed: tuple[int, _Block]) -> Iterator[tuple[Any, ...]]:
@@ -189,11 +196,13 @@ def _counted(keyed: tuple[int, _Block]) -> Iterator[tuple[Any, ...]]:
         yield at, hash_, count, sure
 
 
-def _linked(keyed: Any, linker: Broadcast[TextLinker]) -> Iterator[tuple[Any, ...]]:
+def _linked(keyed: Any, linker: Broadcast[EntityLinker]) -> Iterator[tuple[Any, ...]]:
     _, (blocks, shared) = keyed
     kept = np.fromiter(shared, np.int64)
     for one in blocks:
-        made = [linked for linked, _ in linker.value.link(one.passages, one.reading, kept)]
+        made = [
+            linked for linked, _ in link_passages(linker.value, one.passages, one.reading, kept)
+        ]
         marks = mention_marks(made, [None] * len(made), [True] * len(made))
         for at, (linked, position) in enumerate(zip(made, one.positions, strict=True)):
             linked.spell_phrases()
@@ -218,7 +227,7 @@ def _shared(
     titles = {row[3]: row[2] for row in mine}
     number = {item: at for at, item in enumerate(titles)}
     weight = -np.array([row[1] for row in mine], np.float64)
-    pairs = chosen_pairs(
+    pairs = choose_pairs(
         np.array([row[0] for row in mine], np.int64),
         np.array([number[row[3]] for row in mine], np.int64),
         weight, np.ones_like(weight), ids, neighbours, len(own),

@@ -21,14 +21,20 @@ with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import DataFrame, Row
     from pyspark.sql import functions as f
 
-from kgp_neo4j.corpus.connect.keyword_graph import MOST_OWNERS, link_hashes, naming_pairs
+from kgp_neo4j.corpus.connect.build import GraphBuild, timed
+from kgp_neo4j.corpus.connect.keyword_graph import (
+    KEYWORD_EDGE,
+    MOST_OWNERS,
+    link_hashes,
+    naming_pairs,
+)
 from kgp_neo4j.corpus.connect.keywords import (
     CorpusCounts,
     PassageWords,
     count_words,
     extract_keywords,
 )
-from kgp_neo4j.corpus.connect.steps import Making, chosen_pairs, outdated, timed
+from kgp_neo4j.corpus.connect.pairs import choose_pairs, outdated
 from kgp_neo4j.integrations.spark.session import block, together
 from kgp_neo4j.integrations.spark.work import PAIRS, Work, rows_of_pairs
 from kgp_neo4j.types.settings import KeywordSettings
@@ -36,8 +42,8 @@ from kgp_neo4j.types.settings import KeywordSettings
 __all__ = ["connect_keywords"]
 
 
-def connect_keywords(work: Work, settings: KeywordSettings, making: Making) -> None:
-    """Make the keyword graph; `making` began before the passages were read."""
+def connect_keywords(work: Work, settings: KeywordSettings, build: GraphBuild) -> None:
+    """Make the keyword graph; `build` began before the passages were read."""
     database, corpus = work.database, work.corpus
     with timed(work.seconds, "extract keywords"):
         words = work.hold(_extract(work, settings))
@@ -51,7 +57,9 @@ def connect_keywords(work: Work, settings: KeywordSettings, making: Making) -> N
             )
         )
     with timed(work.seconds, "write keywords"):
-        database.write_in_batches("connect/remove_edges", corpus=corpus, type="HAS_KEYWORD")
+        database.write_in_batches(
+            "connect/remove_edges", corpus=corpus, type="HAS_KEYWORD", marks="keywordMarks"
+        )
         database.write_in_batches("load/delete_keywords", corpus=corpus)
         named = texts.select(
             f.lit(corpus).alias("corpus"), "text", f.col("text").alias("title"),
@@ -69,8 +77,8 @@ def connect_keywords(work: Work, settings: KeywordSettings, making: Making) -> N
         work.write_marks(marks)
     with timed(work.seconds, "shared-keyword edges"):
         near = _keyword_pairs(work, words, links, texts, settings)
-        work.write_pairs(near, "SHARES_KEYWORD", "sharedKeywordMarks", "keywords")
-    making.finish()
+        work.write_pairs(near, KEYWORD_EDGE)
+    build.finish()
 
 
 def _extract(work: Work, settings: KeywordSettings) -> DataFrame:
@@ -204,7 +212,7 @@ def _shared_keywords(
     counted = np.array([owners.get(text, MOST_OWNERS + 1) for text in texts], np.int64)
     named = naming_pairs(passage, keyword, weight, owned, counted, len(own))
     rare = np.flatnonzero(frequency <= settings.max_frequency)
-    shared = chosen_pairs(
+    shared = choose_pairs(
         passage[rare], keyword[rare], weight[rare], weight[rare], ids, settings.neighbours,
         len(own),
     )  # fmt: skip

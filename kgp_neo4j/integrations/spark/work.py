@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -16,7 +16,8 @@ with needs("spark", "loading and connecting on Spark"):
     from pyspark.sql import DataFrame, Row, SparkSession
     from pyspark.sql import functions as f
 
-from kgp_neo4j.corpus.connect.steps import MOST_ITEMS, Pairs, outdated, pair_hashes, timed
+from kgp_neo4j.corpus.connect.build import timed
+from kgp_neo4j.corpus.connect.pairs import MOST_ITEMS, Pairs, outdated, pair_hashes
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations.spark.session import Tables, block, mapped, reached, together
@@ -74,8 +75,11 @@ class Work:
         self._held.append(kept)
         return kept
 
-    def write_pairs(self, pairs: DataFrame, type_: str, marks: str, items: str) -> None:
-        """Write the edges of pairs and each passage's marks of them."""
+    def write_pairs(self, pairs: DataFrame, edge: Mapping[str, str]) -> None:
+        """Write the edges of pairs and each passage's marks of them.
+
+        `edge` has the names of the type and the properties, as `connect/shared` takes them.
+        """
         pairs = self.hold(pairs)
         shared = pairs.where("NOT titled")
         # From the lower passage where both chose each other.
@@ -86,18 +90,20 @@ class Work:
         ways = named.select("first", "second").union(named.select("second", "first"))
         once = once.join(ways, ["first", "second"], "left_anti")
         edges = self.hold(named.unionByName(once))
-        self.database.write_in_batches("connect/remove_edges", corpus=self.corpus, type=type_)
+        self.database.write_in_batches(
+            "connect/remove_edges", corpus=self.corpus, type=edge["type"], marks=edge["marks"]
+        )
         self.tables.write_edges(
-            edges.select("first", "second", "count", "weight", f.col("items").alias(items),
+            edges.select("first", "second", "count", "weight", f.col("items").alias(edge["items"]),
                          f.col("titled").alias("namesTitle")),
-            type_, ("Passage", "Passage"), ("first:id", "second:id"),
+            edge["type"], ("Passage", "Passage"), ("first:id", "second:id"),
         )  # fmt: skip
         marked = together(
             self.passages.select("id", block("id", self.blocks)),
             edges.withColumn("block", block("first", self.blocks)),
             _edge_marks, "id string, marks string", self.blocks,
         )  # fmt: skip
-        self.write_marks(marked.select("id", f.col("marks").alias(marks)))
+        self.write_marks(marked.select("id", f.col("marks").alias(edge["marks"])))
 
     def write_marks(self, frame: DataFrame) -> None:
         """Write what the other columns say of each passage with an `id` that is still there."""

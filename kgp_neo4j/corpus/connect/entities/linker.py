@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.counts import Counts, as_array, from_array
+from kgp_neo4j.corpus.connect.build import Counts, as_array, from_array
 from kgp_neo4j.corpus.connect.entities.spots import (
     ARTICLED,
     FIRST,
@@ -34,8 +34,9 @@ from kgp_neo4j.corpus.connect.entities.surface_forms import (
     qualifier_words,
 )
 from kgp_neo4j.text.words import Words, cut, whole_words
+from kgp_neo4j.types.settings import EntitySettings
 
-__all__ = ["EntityLinker", "FullName", "LinkerSettings", "Links", "Mention", "Voter", "last_names"]
+__all__ = ["EntityLinker", "Mention"]
 
 #: Candidates of a mention (entity, commonness) that vote for those of another.
 Voter = Sequence[tuple[int, float]]
@@ -46,17 +47,13 @@ _MOST_PAIRS = 1_000_000
 
 
 class Links:
-    """Which of so many `passages` mention each entity; a document's own mention it too.
-
-    `votes` counts the votes cast.
-    """
+    """Which of so many `passages` mention each entity; a document's own mention it too."""
 
     def __init__(self) -> None:
         self.passages = 0
         self._of: dict[int, set[int]] = {}
         self._known: dict[int, dict[int, float]] = {}
         self._pairs = 0
-        self.votes = 0
 
     def add(self, entity: int, passage: int) -> None:
         """Record that a passage mentions an entity."""
@@ -81,7 +78,6 @@ class Links:
                     related = self._relate(entity, other)
                 share += related * commonness
             total += share / len(candidates)
-            self.votes += len(candidates)
         return total / len(voters) if voters else 0.0
 
     def _relate(self, a: int, b: int) -> float:
@@ -121,13 +117,13 @@ class FullName:
     """A full name in a text, its entity, and the place after it (`since`)."""
 
     name: str
-    entity: str
+    entity: int
     since: int
 
 
 def last_names(
     text: str, known: Sequence[FullName], occupied: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int, str]]:
+) -> Iterator[tuple[int, int, int]]:
     """Yield the places of last names alone, outside of `occupied` (in order), and their entities.
 
     A last name that two of the known people share is ambiguous and left out.
@@ -184,9 +180,6 @@ _LEAST = 0.1
 _Chosen = tuple[int, int, int, float]
 """A spot that may be a mention: start, end, the number of its form, and its link probability."""
 
-Owners = Sequence[str | None] | None
-"""The entity each text is the document of, where there is one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Mention:
@@ -200,82 +193,82 @@ class Mention:
     start: int
     end: int
     surface: str
-    entity: str
+    entity: int
     commonness: float
     coherence: float
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class LinkerSettings:
-    """The options of the linker.
-
-    `threshold` prunes mentions by their score (TAGME's rho). Without `coherence` commonness alone
-    decides. `coreferent_names` links people by their last name alone after their full one,
-    `lead_names` reads further names from the first sentence of an entity's own document.
-    `partial_names` adds first and last names with a low commonness, for dictionaries that have
-    all entities of the texts.
-    """
-
-    threshold: float = 0.2
-    coherence: bool = True
-    coreferent_names: bool = True
-    lead_names: bool = True
-    partial_names: bool = False
-
-
 class EntityLinker:
-    """Finds the entities of a dictionary of titles in running text (Ferragina and Scaiella 2010).
+    """Finds the `titles` (document id, title) of a corpus in texts (Ferragina and Scaiella 2010).
 
-    `entities` are (id, title); `aliases` gives more names by title or id. Commonness, link
-    probability and relatedness are counted in the texts that are linked, whatever their order.
+    Entities are numbered: documents of the same title are one. `aliases` gives more names by title,
+    and `settings.threshold` prunes mentions by their score. Commonness, link probability and
+    relatedness are counted in the texts that are linked, whatever their order: first
+    `add_lead_names` gets the first text of each document at least, then the names that `names.find`
+    finds in all texts go to `learn`. After that some can be linked by themselves.
     """
 
     def __init__(
         self,
-        entities: Sequence[tuple[str, str]],
+        titles: Iterable[tuple[str, str]],
         aliases: Mapping[str, Sequence[str]] | None = None,
-        settings: LinkerSettings | None = None,
+        settings: EntitySettings | None = None,
     ) -> None:
-        self.settings = settings or LinkerSettings()
-        self._ids: list[str] = []
-        self._titles: list[str] = []
-        self._qualifiers: list[frozenset[str]] = []
+        self.settings = settings or EntitySettings()
+        #: The titles of all entities, and the documents of each.
+        self.titles: list[str] = []
+        self.documents: list[list[str]] = []
+        #: The entity of each document.
+        self.number: dict[str, int] = {}
         self.names = Names()
+        self._qualifiers: list[frozenset[str]] = []
         self._named = np.zeros(0, np.int64)
         self._links = Links()
         #: Names and entities that the texts learnt so far were searched for.
         self._searched = (0, 0)
-        given = aliases or {}
-        for id_, title in entities:
-            self.add(id_, title, (*given.get(title, ()), *given.get(id_, ())))
-        if self.settings.partial_names:
-            self._add_partial_names()
+        self._add(titles, aliases or {})
 
-    def add(self, id_: str, title: str, aliases: Sequence[str] = ()) -> int:
-        """Add an entity, and return its number."""
-        number = len(self._ids)
-        self._ids.append(id_)
-        self._titles.append(title)
-        self._qualifiers.append(qualifier_words(title))
-        self.names.add_title(number, title, aliases)
-        return number
+    def _add(self, titles: Iterable[tuple[str, str]], aliases: Mapping[str, Sequence[str]]) -> None:
+        numbers = {title: number for number, title in enumerate(self.titles)}
+        for document, title in titles:
+            number = numbers.setdefault(title, len(self.titles))
+            if number == len(self.titles):
+                self.titles.append(title)
+                self.documents.append([])
+                self._qualifiers.append(qualifier_words(title))
+                self.names.add_title(number, title, aliases.get(title, ()))
+            self.documents[number].append(document)
+            self.number[document] = number
 
-    @property
-    def titles(self) -> Sequence[str]:
-        """The titles of all entities, in their order."""
-        return self._titles
+    def update(self, titles: Iterable[tuple[str, str]]) -> set[str]:
+        """Take these documents for the corpus's; return those that are new or have a new title."""
+        current = dict(titles)
+        new = {
+            document
+            for document, title in current.items()
+            if document not in self.number or self.titles[self.number[document]] != title
+        }
+        gone = new.union(self.number.keys() - current.keys())
+        self.documents = [
+            [document for document in same if document not in gone] for same in self.documents
+        ]
+        self._add(((document, current[document]) for document in sorted(new)), {})
+        return new
 
-    def new_names(self, entities: Collection[int]) -> Iterator[tuple[str, str, str]]:
-        """Yield the names of some entities, and those that came since texts were learnt.
+    def new_names(self, documents: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+        """Yield the names of some documents, and those that came since texts were learnt.
 
         Each is yielded with its words as they are compared and as they are written, and as it
         stands in the title, where it does.
         """
+        entities = {self.number[document] for document in documents}
         names, known = self._searched
         for number, form in enumerate(self.names.forms):
-            if number >= names or any(of >= known or of in entities for of, _ in form.owners):
-                title = cut(self._titles[form.owners[-1][0]])
+            if number >= names or any(
+                entity >= known or entity in entities for entity, _ in form.owners
+            ):
+                title = cut(self.titles[form.owners[-1][0]])
                 for written in form.written:
                     yield " ".join(form.words), " ".join(written), _as_in(title, written)
 
@@ -283,7 +276,7 @@ class EntityLinker:
         """Return what was learnt, of which `restored` makes the same linker."""
         entities, passages = self._links.pairs()
         return {
-            "entities": as_array([self._ids, self._titles]),
+            "entities": as_array([self.titles, self.documents]),
             "names": as_array([form.kept() for form in self.names.forms]),
             "named": self._named,
             "linked_entities": entities,
@@ -292,11 +285,14 @@ class EntityLinker:
         }
 
     @classmethod
-    def restored(cls, kept: Counts, settings: LinkerSettings) -> EntityLinker:
+    def restored(cls, kept: Counts, settings: EntitySettings) -> EntityLinker:
         """Return the linker that had learnt what is `kept`."""
         linker = cls((), settings=settings)
-        linker._ids, linker._titles = from_array(kept["entities"])
-        linker._qualifiers = list(map(qualifier_words, linker._titles))
+        linker.titles, linker.documents = from_array(kept["entities"])
+        linker.number = {
+            document: n for n, all_ in enumerate(linker.documents) for document in all_
+        }
+        linker._qualifiers = list(map(qualifier_words, linker.titles))
         for form in from_array(kept["names"]):
             linker.names.add_form(Form.restored(form))
         linker._named = kept["named"]
@@ -304,36 +300,33 @@ class EntityLinker:
         pairs = zip(kept["linked_entities"].data, kept["linked_passages"].data, strict=True)
         for entity, passage in pairs:
             linker._links.add(entity, passage)
-        linker._searched = len(linker.names.forms), len(linker._ids)
+        linker._searched = len(linker.names.forms), len(linker.titles)
         return linker
 
-    @property
-    def votes(self) -> int:
-        """The number of votes on relatedness so far, which is linear in the mentions."""
-        return self._links.votes
+    def link(self, texts: Sequence[str], owners: Sequence[str | None] = ()) -> list[list[Mention]]:
+        """Learn texts and return the mentions of each in their order, none overlapping.
 
-    def link(self, texts: Sequence[str], owners: Owners = None) -> list[list[Mention]]:
-        """Return the mentions of each text in their order, none overlapping."""
-        number = {id_: at for at, id_ in enumerate(self._ids)}
-        owned = [number.get(owner or "", -1) for owner in owners or [None] * len(texts)]
+        `owners` are the documents that the texts begin, where there are any.
+        """
+        owned = [self.number.get(owner or "", -1) for owner in owners or [None] * len(texts)]
         self.add_lead_names(zip(owned, texts, strict=True))
-        found = Spots()
+        spots = Spots()
         for text in texts:
-            found.add(self.names.find(cut(text)))
-        self.learn(found, owned)
-        return list(map(self.mentions, texts, self.chosen(found), owned))
+            spots.add(self.names.find(cut(text)))
+        self.learn(spots, owned)
+        return list(map(self.mentions, texts, self.chosen(spots), owned))
 
     def add_lead_names(self, texts: Iterable[tuple[int, str]]) -> None:
-        """Add the names of each owner (-1 for none) that its first text tells."""
+        """Add the names of each entity (-1 for none) that its first text tells."""
         seen: set[int] = {-1}
         for owner, text in texts:
-            if owner not in seen and self.settings.lead_names:
+            if owner not in seen:
                 seen.add(owner)
-                for name in lead_names(self._titles[owner], text):
+                for name in lead_names(self.titles[owner], text):
                     self.names.add(owner, name)
 
     def learn(
-        self, found: Spots, owners: Sequence[int], places: Sequence[int] | None = None
+        self, spots: Spots, owners: Sequence[int], places: Sequence[int] | None = None
     ) -> None:
         """Count how texts, of which these names were found, write and name the entities.
 
@@ -344,25 +337,25 @@ class EntityLinker:
         owned = np.array(owners, np.int64)
         known = np.full(owned.size, -1) if places is None else np.array(places, np.int64)
         new = known < 0
-        at, _, _, form, written = found.columns()
+        at, _, _, form, written = spots.columns()
         names, entities = self._searched
         counted = new[at] | (form >= names)
         self._count(form[counted], written[counted], owned[at[counted]])
         number = np.where(new, self._links.passages + np.cumsum(new) - 1, known)
         self._links.passages += int(new.sum())
-        self._link(at, form, owned, self._choose(found)[0], number, np.where(new, 0, entities))
-        self._searched = len(self.names.forms), len(self._ids)
+        self._link(at, form, owned, self._choose(spots)[0], number, np.where(new, 0, entities))
+        self._searched = len(self.names.forms), len(self.titles)
 
-    def chosen(self, found: Spots) -> Iterator[list[_Chosen]]:
+    def chosen(self, all_spots: Spots) -> Iterator[list[_Chosen]]:
         """Yield the names of each text that may be mentions, as `learn` has counted them."""
-        spots, likely = self._choose(found)
-        at, start, end, form, _ = found.columns()
-        sizes = np.bincount(at[spots], minlength=len(found))
+        spots, likely = self._choose(all_spots)
+        at, start, end, form, _ = all_spots.columns()
+        sizes = np.bincount(at[spots], minlength=len(all_spots))
         return rows_of((start[spots], end[spots], form[spots], likely), sizes)
 
-    def _choose(self, found: Spots) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _choose(self, all_spots: Spots) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places of the spots that may be mentions, none overlapping; how likely."""
-        at, start, end, form, written = found.columns()
+        at, start, end, form, written = all_spots.columns()
         likely = self._probabilities(form, written)
         spots = np.flatnonzero(likely > _LEAST)
         begins = at[spots] << 32  # places in all texts, one behind the other
@@ -387,7 +380,7 @@ class EntityLinker:
         text = text[spots]
         new = (entity >= 0) & (entity >= since[text])
         text, entity = text[new], entity[new]
-        named = np.bincount(entity, minlength=len(self._ids))
+        named = np.bincount(entity, minlength=len(self.titles))
         named[: self._named.size] += self._named
         self._named = named
         for at in np.flatnonzero((owned >= 0) & (owned >= since)).tolist():
@@ -400,7 +393,7 @@ class EntityLinker:
     def _count(self, form: NDArray[Any], written: NDArray[Any], owner: NDArray[np.int64]) -> None:
         """Count how often each form is written as a name and in lower case, in its own text too."""
         forms = self.names.forms
-        entities = max(len(self._ids), 1)
+        entities = max(len(self.titles), 1)
         pairs = [n * entities + entity for n, f in enumerate(forms) for entity, _ in f.owners]
         own = (owner >= 0) & np.isin(form.astype(np.int64) * entities + owner, pairs)
         several = np.array([len(f.words) > 1 for f in forms], bool)[form]
@@ -457,30 +450,18 @@ class EntityLinker:
         for at, (start, end, _, probability) in enumerate(chosen):
             voters = _voters(likeliest, at, owner)
             entity, commonness, coherence = self._decide(candidates[at], voters, present)
-            score = (probability + coherence) / 2 if self.settings.coherence else probability
+            score = (probability + coherence) / 2
             if score >= self.settings.threshold:
                 mentions.append(
-                    Mention(
-                        start,
-                        end,
-                        text[start:end],
-                        self._ids[entity],
-                        commonness,
-                        coherence,
-                        score,
-                    )
+                    Mention(start, end, text[start:end], entity, commonness, coherence, score)
                 )
-        if self.settings.coreferent_names:
-            mentions += self._last_names(text, mentions, owner)
-            mentions.sort(key=lambda m: m.start)
-        return mentions
+        mentions += self._last_names(text, mentions, owner)
+        return sorted(mentions, key=lambda mention: mention.start)
 
     def _decide(
         self, candidates: Voter, voters: Sequence[Voter], present: frozenset[str]
     ) -> tuple[int, float, float]:
         """Return the entity of a mention, its commonness and its coherence."""
-        if not self.settings.coherence:
-            return *candidates[0], 0.0
         best: tuple[int, float, float] | None = None
         best_rank = -1.0
         for entity, commonness in candidates:
@@ -494,20 +475,9 @@ class EntityLinker:
         assert best is not None
         return best
 
-    # --- Parts of names ---
-
-    def _add_partial_names(self) -> None:
-        for entity, title in enumerate(self._titles):
-            words = cut(title)
-            if is_person_like(words.raw):
-                for at, weight in ((-1, 0.1), (0, 0.05)):
-                    key = words.keys[at]
-                    if len(key) > 2 and not is_stop_word(key):
-                        self.names.add(entity, ((key,), (words.raw[at],), weight))
-
     def _last_names(self, text: str, mentions: Sequence[Mention], owner: int) -> Iterator[Mention]:
         """Yield the mentions of people by their last name alone."""
-        known = [FullName(self._titles[owner], self._ids[owner], 0)] if owner >= 0 else []
+        known = [FullName(self.titles[owner], owner, 0)] if owner >= 0 else []
         known += [FullName(m.surface, m.entity, m.end) for m in mentions]
         for start, end, entity in last_names(text, known, [(m.start, m.end) for m in mentions]):
             # Certain, given that the full name was linked correctly.

@@ -23,29 +23,7 @@ __all__ = [
 _QUOTES = "\"'“”‘’«»„‚「」『』《》"
 _SOFT = frozenset((" ", "-", "'", "’", "", ".", "–", " & ", "&", "/", ": ", "·", " - "))
 _HARD = frozenset(",;.!?()[]{}\n\t|")
-_SHORTENED = frozenset(
-    [
-        "bros",
-        "co",
-        "dr",
-        "ft",
-        "gen",
-        "hon",
-        "jr",
-        "lt",
-        "mr",
-        "mrs",
-        "ms",
-        "mt",
-        "no",
-        "prof",
-        "rev",
-        "sgt",
-        "sr",
-        "st",
-        "vs",
-    ]
-)
+_SHORTENED = frozenset("bros co dr ft gen hon jr lt mr mrs ms mt no prof rev sgt sr st vs".split())
 #: Key of a name's end in the tree; no word is empty.
 _END = ""
 
@@ -162,12 +140,11 @@ def rows_of(columns: Sequence[NDArray[Any]], sizes: NDArray[np.int64]) -> Iterat
 class Names:
     """All names in one tree of words, with which a text is searched in one pass.
 
-    `steps` counts the words compared, which is linear in the text, as names have a maximum length.
+    The work is linear in the text, as names have a maximum length.
     """
 
     def __init__(self) -> None:
         self.forms: list[Form] = []
-        self.steps = 0
         self._tree: dict[str, Any] = {}
 
     def add_title(self, entity: int, title: str, aliases: Sequence[str]) -> None:
@@ -197,7 +174,6 @@ class Names:
         """Return every name in a text, by start, the longest first."""
         spots: list[Spot] = []
         keys, tree = words.keys, self._tree
-        steps = len(keys)
         for at in [at for at, key in enumerate(keys) if key in tree]:
             found: list[Spot] = []
             node, last = tree[keys[at]], at
@@ -209,10 +185,8 @@ class Names:
                 last += 1
                 if last == len(keys):
                     break
-                steps += 1
                 node = node.get(keys[last])
             spots += reversed(found)
-        self.steps += steps
         return spots
 
 

@@ -1,0 +1,272 @@
+"""Pairs of passages that share items, and which relationships differ from those stored."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgp_neo4j.corpus.connect.build import GraphBuild
+
+__all__ = [
+    "MOST_ITEMS",
+    "MULTIPLIER",
+    "Numbers",
+    "Pairs",
+    "choose_pairs",
+    "group_pairs",
+    "hash_texts",
+    "match_items",
+    "outdated",
+    "pair_hashes",
+    "strongest_pairs",
+    "write_pairs",
+]
+
+#: Whole numbers; of passages, items and their pairs there are few enough for 32 bits.
+Numbers: TypeAlias = NDArray[np.integer[Any]]
+
+#: An odd number, which spreads hashes over all bits.
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+#: How far a weight w may move before it is written anew, in thousandths of w / (1 + w).
+_TOLERANCE = 5
+#: Pairs that are compared at once, which limits the memory.
+_MOST_PAIRS = 1_000_000
+#: Most shared items that are stored with a pair.
+MOST_ITEMS = 5
+
+
+# --- What has changed ---
+
+
+def outdated(
+    passage: Numbers,
+    identity: NDArray[np.uint64],
+    weight: NDArray[np.float64],
+    stored: Sequence[str | None],
+    complete: NDArray[np.bool_],
+) -> dict[int, str]:
+    """Return the passages whose relationships of one type have to be written, with their new marks.
+
+    The arrays have an element for each relationship that there should be: the place of the passage
+    that it starts from, a hash of what it says, and its weight (0 or more). `stored` are the marks
+    that were written with each passage's relationships, None for none; `complete` says which
+    passages still have all of these, since a deleted passage takes those to it along. Marks are
+    base64 of 64-bit numbers, each 40 bits of a hash and ten of a weight. Weights that moved by less
+    than 0.005 times (1 + weight) squared count as the same.
+    """
+    level = np.rint(1000 * weight / (1 + weight)).astype(np.int64)
+    code = (identity >> np.uint64(24)).astype(np.int64) << 10 | level
+    order = np.lexsort((code, passage))
+    passage, code = passage[order], code[order]
+    size = np.bincount(passage, minlength=len(stored))
+    decoded = [None if marks is None else base64.b64decode(marks) for marks in stored]
+    sizes = [-1 if marks is None else len(marks) // 8 for marks in decoded]
+    comparable = complete & (np.array(sizes, np.int64) == size)
+    before = np.frombuffer(
+        b"".join(marks or b"" for marks, same in zip(decoded, comparable, strict=True) if same),
+        np.int64,
+    )
+    rows = comparable[passage]
+    after = code[rows]
+    moved = np.abs((before & 1023) - (after & 1023)) > _TOLERANCE
+    wrong = ~comparable
+    wrong[passage[rows][(before >> 10 != after >> 10) | moved]] = True
+    ends = np.cumsum(size)
+    return {
+        at: base64.b64encode(code[ends[at] - size[at] : ends[at]].tobytes()).decode()
+        for at in np.flatnonzero(wrong).tolist()
+    }
+
+
+def hash_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """Return a hash of each text, the same in every run."""
+    return np.array(
+        [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) for text in texts],
+        np.uint64,
+    )
+
+
+# --- Pairs of passages ---
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of passages, by their places: how many items they share, and the weight of these.
+
+    `items` has a row for each pair: the first five items, -1 where there are fewer.
+    """
+
+    first: Numbers
+    second: Numbers
+    count: Numbers
+    weight: NDArray[np.float64]
+    items: Numbers
+
+    def select(self, at: NDArray[Any]) -> Pairs:
+        """Return the pairs at some places, or where a mask is true."""
+        return Pairs(*(getattr(self, each.name)[at] for each in fields(self)))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Pairs]) -> Pairs:
+        """Return the pairs of all parts."""
+        none = np.zeros(0, np.int32)
+        parts = [cls(none, none, none, np.zeros(0), np.zeros((0, MOST_ITEMS), np.int32)), *parts]
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def strongest_pairs(
+    passage: Numbers,
+    item: Numbers,
+    weight: NDArray[np.float64],
+    other_weight: NDArray[np.float64],
+    names: Sequence[str],
+    neighbours: int,
+) -> Pairs:
+    """Return the pairs of `choose_pairs`, each once: from its lower passage where both chose."""
+    pairs = choose_pairs(passage, item, weight, other_weight, names, neighbours)
+    _, once = np.unique(_unordered(pairs, len(names)), return_index=True)
+    return pairs.select(np.sort(once))
+
+
+def choose_pairs(
+    passage: Numbers,
+    item: Numbers,
+    weight: NDArray[np.float64],
+    other_weight: NDArray[np.float64],
+    names: Sequence[str],
+    neighbours: int,
+    choosing: int | None = None,
+) -> Pairs:
+    """Return each passage with the `neighbours` others that it shares the weightiest items with.
+
+    The arrays have an element for each item of each passage, sorted by passage: the weight of a
+    shared item is `weight` of the first passage times `other_weight` of the second. Ties are broken
+    by name. Only the first `choosing` passages choose, or all.
+    """
+    by_item = np.argsort(item, kind="stable")
+    size = np.bincount(item, minlength=1)
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    parts = []
+    chosen_by = passage if choosing is None else passage[passage < choosing]
+    for low, high in _ranges(chosen_by, size[item[: chosen_by.size]]):
+        own, other = match_items(np.arange(low, high), item, by_item)
+        apart = passage[own] != passage[other]
+        own, other = own[apart], other[apart]
+        pairs = group_pairs(passage, item, own, other, weight[own] * other_weight[other])
+        best = np.lexsort((rank[pairs.second], -pairs.weight, pairs.first))
+        place = np.arange(best.size) - np.searchsorted(pairs.first[best], pairs.first[best])
+        parts.append(pairs.select(best[place < neighbours]))
+    return Pairs.concatenate(parts)
+
+
+def _unordered(pairs: Pairs, passages: int) -> NDArray[np.int64]:
+    """Return a number for each pair that is the same in both directions."""
+    low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
+    return low.astype(np.int64) * passages + high
+
+
+def match_items(places: Numbers, item: Numbers, by_item: Numbers) -> tuple[Numbers, Numbers]:
+    """Return each of `places` with each of the places `by_item` that has the same item."""
+    size = np.bincount(item[by_item], minlength=int(item.max(initial=0)) + 1)
+    matches = size[item[places]]
+    own = np.repeat(places, matches)
+    within = np.arange(own.size) - np.repeat(np.cumsum(matches) - matches, matches)
+    begin = (np.cumsum(size) - size)[item[places]]
+    return own, by_item[np.repeat(begin, matches) + within]
+
+
+def group_pairs(
+    passage: Numbers, item: Numbers, own: Numbers, other: Numbers, weight: NDArray[np.float64]
+) -> Pairs:
+    """Return the pairs of passages that share items at the places `own` and `other`."""
+    first, second = passage[own], passage[other]
+    # Stable, so that the items of a pair stay in the order of its first passage.
+    order = np.lexsort((second, first))
+    first, second, items, weight = first[order], second[order], item[own][order], weight[order]
+    begins = np.flatnonzero((np.diff(first, prepend=-1) != 0) | (np.diff(second, prepend=-1) != 0))
+    if not begins.size:
+        return Pairs.concatenate(())
+    count = np.diff(begins, append=first.size).astype(np.int32)
+    places = np.minimum(begins[:, None] + np.arange(MOST_ITEMS), items.size - 1)
+    shown = np.arange(MOST_ITEMS) < count[:, None]
+    return Pairs(
+        first[begins], second[begins], count, np.add.reduceat(weight, begins),
+        np.where(shown, items[places], -1),
+    )  # fmt: skip
+
+
+def _ranges(passage: Numbers, pairs: Numbers) -> Iterator[tuple[int, int]]:
+    """Yield ranges [low, high) of whole passages, each with about a million pairs."""
+    ends = np.flatnonzero(np.diff(passage, append=-1)) + 1
+    low = 0
+    before = 0
+    for high, total in zip(ends.tolist(), np.cumsum(pairs)[ends - 1].tolist(), strict=True):
+        if total - before > _MOST_PAIRS or high == passage.size:
+            yield low, high
+            low, before = high, total
+
+
+def pair_hashes(
+    pairs: Pairs, titled: NDArray[np.bool_], ids: Sequence[str], titles: Sequence[str]
+) -> NDArray[np.uint64]:
+    """Return a hash of everything that the edge of each pair says but its weight.
+
+    `titled` are those of a title, `ids` the passages' by their places, `titles` those of the items.
+    """
+    title_hashes = hash_texts(titles)
+    identity = (
+        hash_texts(ids)[pairs.second] + (2 * pairs.count + titled).astype(np.uint64) * MULTIPLIER
+    )
+    for at in range(MOST_ITEMS):
+        item = pairs.items[:, at]
+        known = title_hashes[item] if title_hashes.size else np.zeros(item.size, np.uint64)
+        identity = (identity ^ np.where(item < 0, np.uint64(0), known)) * MULTIPLIER
+    return identity
+
+
+def write_pairs(
+    build: GraphBuild,
+    edge: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    named: Pairs,
+    shared: Pairs,
+    titles: Sequence[str],
+) -> None:
+    """Write what changed of the edges that pairs make.
+
+    `edge` has their type and the properties for their items and, on passages, for their marks. The
+    pairs in `named` come from a title and are edges from the first to the second; those in `shared`
+    are left out where these join them. `rows` are the passages: node, id, `sharedMarks` and how
+    many edges go out (`shared`).
+    """
+    shared = shared.select(~np.isin(_unordered(shared, len(rows)), _unordered(named, len(rows))))
+    pairs = Pairs.concatenate((named, shared))
+    titled = np.arange(pairs.first.size) < named.first.size
+    identity = pair_hashes(pairs, titled, [row["id"] for row in rows], titles)
+    size = np.bincount(pairs.first, minlength=len(rows))
+    changed = outdated(
+        pairs.first, identity, pairs.weight, [row["sharedMarks"] for row in rows],
+        size == [row["shared"] for row in rows],
+    )  # fmt: skip
+    order = np.argsort(pairs.first, kind="stable")
+    ends = np.searchsorted(pairs.first[order], np.arange(len(rows) + 1))
+
+    def edges(place: int) -> Iterator[list[Any]]:
+        for at in order[ends[place] : ends[place + 1]].tolist():
+            items = [titles[n] for n in pairs.items[at].tolist() if n >= 0]
+            node = rows[int(pairs.second[at])]["node"]
+            yield [node, int(pairs.count[at]), float(pairs.weight[at]), items, bool(titled[at])]
+
+    changes = (
+        {"node": rows[at]["node"], "marks": marks, "edges": list(edges(at))}
+        for at, marks in changed.items()
+    )
+    build.write_rows("connect/shared", changes, 1000, **edge)
