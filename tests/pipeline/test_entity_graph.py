@@ -189,7 +189,6 @@ def test_what_cannot_be_used_leaves_the_graph_alone(
     for settings in (
         EntitySettings(aliases=str(tmp_path / "none.tsv")),
         EntitySettings(spacy_model="no_such_model"),
-        EntitySettings(neighbours=2000),
     ):
         with pytest.raises((ConfigurationError, InputError)):
             connect(database, corpus, edges=["entity"], entities=settings)
