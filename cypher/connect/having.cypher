@@ -6,7 +6,7 @@
 MATCH (c:Corpus {name: $corpus})
 UNWIND $rows AS row
 CALL (c, row) {
-  WITH c, row, '"' + row[1] + '" "' + row[2] + '"' AS terms, 1000 AS most
+  WITH c, row, ['"' + row[1] + '"', '"' + row[2] + '"'] AS words, '' AS text, 1000 AS most
   // include: search
   // The indexes take forms of a word for the same one.
   WITH node, normalize(node.title + ' ' + node.text, NFKC) AS text, split(row[1], ' ') AS words

@@ -416,9 +416,9 @@ class _CutShort(Database):
     ("path", "edges", "lost"),
     [
         ("connect/marks", "tfidf", "keywords"),
-        ("connect/shared_keywords", "tfidf", "keywords"),
+        ("connect/shared", "tfidf", "keywords"),
         ("connect/remove_entities", "entity", "entities"),
-        ("connect/shared_entities", "entity", "entities"),
+        ("connect/shared", "entity", "entities"),
         ("connect/remove_edges", "knn-st", "similarity"),
     ],
 )
@@ -451,7 +451,7 @@ def test_a_run_that_fails_ends_the_encoding(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
     _store(database, corpus, tmp_path, *FILMS)
-    with _CutShort(database, "connect/shared_keywords") as failing, pytest.raises(DatabaseError):
+    with _CutShort(database, "connect/shared") as failing, pytest.raises(DatabaseError):
         connect(failing, corpus)
     assert "encode" not in {thread.name for thread in threading.enumerate()}
     connect(database, corpus)

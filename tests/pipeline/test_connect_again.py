@@ -217,7 +217,7 @@ def test_a_run_that_is_cut_short_anywhere_ends_in_the_same_graph(
     database: Database, corpus: str, changed: tuple[Path, SimilaritySettings]
 ) -> None:
     path, settings = changed
-    stages = ("connect/keywords", "connect/shared_keywords", "connect/mentions", "connect/join")
+    stages = ("connect/keywords", "connect/shared", "connect/mentions", "connect/join")
     for failing in stages:
         with _Watched(database, failing) as watched, pytest.raises(DatabaseError):
             connect(watched, corpus, similarity=settings)
