@@ -253,8 +253,8 @@ def large(
 
 def _counts(database: Database, corpus: str) -> list[dict[str, Any]]:
     query = (
-        "MATCH (c:Corpus {name: $c})-[:HAS_COUNTS]->(n:Counts) "
-        "RETURN n.graph AS graph, count(*) AS parts, count(DISTINCT n.run) AS runs ORDER BY graph"
+        "MATCH (:Corpus {name: $c})-[:HAS_GRAPH]->(g)-[:HAS_COUNTS]->(n:Counts) "
+        "RETURN g.type AS graph, count(*) AS parts, count(DISTINCT n.run) AS runs ORDER BY graph"
     )
     return rows(database, query, c=corpus)
 

@@ -245,7 +245,7 @@ def test_what_fails_while_it_is_written_is_undone(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
     """Two nodes of one id pass the check of the file, and the database refuses the second."""
-    file = _forged(tmp_path / "twice.kgp", lambda m, n, r: n.append(n[-1]))
+    file = _forged(tmp_path / "twice.kgp", lambda m, n, r: n.append(n[-4]))
     with pytest.raises(KgpError, match="undone"):
         import_corpus(database, file, name=corpus)
     left = "MATCH (n) WHERE n.corpus = $c OR n.name = $c RETURN n"
