@@ -464,3 +464,11 @@ def _table(text: str) -> set[tuple[str, str]]:
         if kind:
             made |= {(kind, name) for name in names or [""]}
     return made
+
+
+def test_every_public_name_has_an_example() -> None:
+    text = (_ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    examples = " ".join(_blocks(_ROOT / "docs" / "python.md", "python"))
+    records = " ".join(re.findall(r"`(\w+)`", text))
+    missing = [n for n in kgp_neo4j.__all__ if not re.search(rf"\b{n}\b", examples + records)]
+    assert missing == []
