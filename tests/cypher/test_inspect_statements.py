@@ -17,7 +17,7 @@ import kgp_neo4j
 from kgp_neo4j.corpus.answer.traces import remove
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import Statement, folder
-from kgp_neo4j.text.words import WORD
+from kgp_neo4j.text.words import words
 
 _FOLDERS = sorted(
     place.name
@@ -91,36 +91,33 @@ def test_rows_in_one_record(database: Database, corpus: str) -> None:
     assert database.read_packed("inspect/passages", ids=[]) == []
 
 
-def test_every_file_has_a_test_of_its_rows() -> None:
-    tested = {
-        found
-        for file in Path(__file__).parents[1].rglob("test_*.py")
-        for found in _statements_run(file)
+def test_every_file_is_run() -> None:
+    """No statement is left over: the package or a test names each file."""
+    package = Path(kgp_neo4j.__file__).parent
+    named = {
+        text
+        for file in (*package.rglob("*.py"), *Path(__file__).parents[1].rglob("test_*.py"))
+        for text in _strings_of(file)
     }
-    assert {_path(made) for made in _FILES if made.mode != "SCHEMA"} - tested == set()
+    assert {_path(file) for file in _FILES if file.mode != "SCHEMA"} - named == set()
 
 
-def _statements_run(file: Path) -> Iterator[str]:
-    """Yield the statements that the tests of a file name outside of lists of many."""
-    for test in ast.parse(file.read_text(encoding="utf-8")).body:
-        if isinstance(test, ast.FunctionDef):
-            for node in ast.walk(test):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    yield node.value
+def _strings_of(file: Path) -> Iterator[str]:
+    """Yield the string constants of a module."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
-def test_words_are_cut_by_one_rule() -> None:
-    """Every file that cuts text into words does it as `kgp_neo4j.text.words` does."""
-    cutting = [made for made in _FILES if "regexGroups" in made.text]
-    assert {"cypher/procedures/seeds.cypher", "cypher/traverse/next_evidence.cypher"} <= {
-        made.path for made in cutting
-    }
-    found = {
-        text for made in cutting for text in re.findall(r"regexGroups\([^']*'(.*)'\)", made.text)
-    }
-    # Besides, full text is asked for what dots and commas join ("example.com").
-    joined = r"[\p{L}\p{N}]+(?:(?:[._]|(?<=\p{N}),(?=\p{N}))[\p{L}\p{N}]+)+"
-    assert {text.replace("\\\\", "\\") for text in found} == {WORD, joined}
+def test_words_are_cut_in_one_place(database: Database) -> None:
+    """One include cuts text into words, as Python does; full-text search adds what dots join."""
+    cypher = Path(__file__).parents[2] / "cypher"
+    cutting = [f for f in cypher.rglob("*.cypher") if "regexGroups" in f.read_text("utf-8")]
+    assert {file.name for file in cutting} == {"words.cypher", "search.cypher"}
+    text = "The 1889 report's naïve Ærø, 東京タワー and 한국어 é; e-mail_x 12.5% ー〆 हिन्दी"
+    include = (cypher / "include" / "words.cypher").read_text("utf-8")
+    (row,) = rows(database, f"WITH $text AS text RETURN {include} AS words", text=text)
+    assert row["words"] == [word.lower() for word in words(text)]
 
 
 _CLAUSE = re.compile(r"\b(?:MATCH|MERGE|CREATE|DELETE|UNWIND|RETURN|YIELD|CALL|REMOVE|DROP|WITH)\b")

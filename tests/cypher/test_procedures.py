@@ -235,7 +235,7 @@ def test_show(database: Database, corpus: str, path: str) -> None:
     # Rows with relationships are read as they are: the driver's `dict` of them loses the ends.
     found = database.read(path, nodes=ids)
     made = [
-        (short(row["node"]["id"]), row["edge"].type, short(row["other"]["id"])) for row in found
+        (short(row["node"]["id"]), row["edge"].type, short(row["neighbour"]["id"])) for row in found
     ]
     assert sorted(made) == [
         ("a", "HAS_PASSAGE", "a1"),

@@ -210,7 +210,7 @@ def test_link() -> None:
     assert given["cmd"] == "edit"
     assert given["arg"] == (
         f"CALL custom.kgp.show(['{_IDS[0]}', '{_IDS[1]}']) "
-        "YIELD node, edge, other RETURN node, edge, other"
+        "YIELD node, edge, neighbour RETURN node, edge, neighbour"
     )
     # Browser cuts a query at these, even when they are encoded.
     assert not re.search("[&#]", given["arg"])

