@@ -31,7 +31,10 @@ def command_pages() -> str:
     """Return the reference of all commands with their arguments, options and examples."""
     from kgp_neo4j.cli import cli
 
-    return "\n".join(_command(path, made) for path, made in _commands("kgp-neo4j", cli))
+    described: dict[str, str] = {}
+    return "\n".join(
+        _command(path, command, described) for path, command in _commands("kgp-neo4j", cli)
+    )
 
 
 #: The generated pages by file name.
@@ -85,16 +88,28 @@ def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Co
                 yield from _commands(f"{path} {name}", found)
 
 
-def _command(path: str, command: click.Command) -> str:
+def _command(path: str, command: click.Command, described: dict[str, str]) -> str:
+    """Return a command's part; `described` has each option's row with the first command of it."""
     context = click.Context(command, info_name=path)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     lines = [f"## {path}\n", f"    {usage}\n", cleandoc(command.help or ""), ""]
-    options = [p for p in command.params if isinstance(p, click.Option)]
     rows = []
-    for option in options:
-        record = option.get_help_record(context)
+    elsewhere: dict[str, list[str]] = {}
+    for option in command.params:
+        record = option.get_help_record(context) if isinstance(option, click.Option) else None
         if record:
-            rows.append(f"| `{_cell(record[0])}` | {_cell(record[1])} |")
+            row = f"| `{_cell(record[0])}` | {_cell(record[1])} |"
+            first = described.setdefault(row, path)
+            if first == path:
+                rows.append(row)
+            else:
+                elsewhere.setdefault(first, []).append(f"`{option.opts[-1]}`")
+    also = [
+        f"{', '.join(names)} of `{first.removeprefix('kgp-neo4j ')}`"
+        for first, names in elsewhere.items()
+    ]
+    if also:
+        rows.append(f"| also | {'; '.join(also)} |")
     if rows:
         lines += ["| option | |", "|---|---|", *rows, ""]
     if command.epilog:
