@@ -83,7 +83,7 @@ def test_every_label_has_a_style_and_a_title_that_reads_well(served: Database) -
         served,
         "MATCH (n) WHERE n.corpus = 'demo' OR n.graph = 'demo' OR n.name = 'demo' "
         "RETURN DISTINCT [l IN labels(n) WHERE l IN $styled] AS labels, "
-        "coalesce(n.title, n.name) AS title",
+        "coalesce(n.title, n.name, n.type) AS title",
         styled=sorted(styled),
     )
     assert all(row["labels"] for row in found)

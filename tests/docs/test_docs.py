@@ -422,7 +422,7 @@ def test_the_page_of_the_graph_names_what_is_there(
     stored = _found(
         database,
         "MATCH (n) WHERE n.corpus = $c OR (n:Corpus AND n.name = $c) OR n:KgpInstallation "
-        "OR EXISTS { (n)<-[:HAS_COUNTS]-(:Corpus {name: $c}) } "
+        "OR EXISTS { (n)<-[:HAS_COUNTS]-(:Graph {corpus: $c}) } "
         "UNWIND keys(n) AS key RETURN DISTINCT labels(n)[0] AS kind, key",
         name,
     )

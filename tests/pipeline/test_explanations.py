@@ -427,7 +427,7 @@ def test_the_queries_show_the_evidence_again(database: Database, answer: Answer)
     assert list(made) == ["browser.show", "traverse.pathEdges", "browser.retrieve"]
     best = [step.passage for path in answer.paths[:4] for step in path.steps]
     evidence = database.read("browser/show", **made["browser.show"].parameters)
-    assert {n["id"] for row in evidence for n in (row["node"], row["other"])} >= set(best)
+    assert {n["id"] for row in evidence for n in (row["node"], row["neighbour"])} >= set(best)
     joined = database.read("traverse/path_edges", **made["traverse.pathEdges"].parameters)
     stepped = {
         (a.passage, b.passage, b.edge, b.reason)

@@ -598,7 +598,7 @@ def test_mdr_encoder_is_remembered(database: Database, corpus: str, other_corpus
     moved = first | {"encoder": "/c"}
     assert database.write("connect/encoder", corpus=corpus, graph="mdr", **moved) == [moved]
     assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == [moved]
-    assert database.write("connect/mdr_encoder", corpus="no such", **first) == []
+    assert database.write("connect/encoder", corpus="no such", graph="mdr", **first) == []
     # Both spaces stand side by side, and one is removed without the other.
     vector = [{"id": f"{corpus}/a1", "vector": [1.0, 0.0]}]
     for space in ("st", "mdr"):

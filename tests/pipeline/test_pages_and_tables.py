@@ -335,7 +335,7 @@ def test_show(database: Database, reported: str) -> None:
     """A table comes with its pages, columns, and first rows; a document with its pages."""
     table, document = _ids(database, reported)
     found = database.read("procedures/show", nodes=[table])
-    made = [(next(iter(row["node"].labels)), next(iter(row["other"].labels))) for row in found]
+    made = [(next(iter(row["node"].labels)), next(iter(row["neighbour"].labels))) for row in found]
     assert {kind: made.count(kind) for kind in made} == {
         ("Document", "Table"): 1, ("Page", "Table"): 2, ("Table", "Column"): 4,
         ("Table", "Row"): 3, ("Row", "Cell"): 12,

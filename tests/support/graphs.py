@@ -48,7 +48,8 @@ def snapshot(database: Database, corpus: str) -> dict[str, Any]:
             at = properties.get("order", properties.get("number"))
             return f"{name(ids[properties['document']])} {part} {at}"
         if "type" in properties:
-            return f"entity {properties['name']}"
+            kind = "entity" if "name" in properties else "graph"
+            return f"{kind} {properties.get('name', properties['type'])}"
         if "name" in properties:
             return "corpus"
         if "document" in properties:
