@@ -601,20 +601,22 @@ def test_mdr_encoder_is_remembered(database: Database, corpus: str, other_corpus
     assert database.write("connect/encoder", corpus="no such", graph="mdr", **first) == []
     # Both spaces stand side by side, and one is removed without the other.
     vector = [{"id": f"{corpus}/a1", "vector": [1.0, 0.0]}]
-    for space in ("st", "mdr"):
-        assert database.write("connect/embeddings", rows=vector, space=space) == [{"written": 1}]
-        left = database.read("connect/unembedded", corpus=corpus, space=space)
+    for name in ("embedding", "mdrEmbedding"):
+        assert database.write("connect/embeddings", rows=vector, property=name) == [{"written": 1}]
+        left = database.read("connect/unembedded", corpus=corpus, property=name)
         assert len(left) == 5
     ids = [f"{corpus}/a1", f"{corpus}/a2", "no such"]
     found = database.read("traverse/mdr_vectors", ids=ids)
     assert found == [{"id": f"{corpus}/a1", "vector": [1.0, 0.0]}]
     database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
-    done = database.write_in_batches("connect/remove_embeddings", corpus=corpus, space="mdr")
+    done = database.write_in_batches(
+        "connect/remove_embeddings", corpus=corpus, graph="mdr", property="mdrEmbedding"
+    )
     assert done == {"removed": 6}
     assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == []
     assert database.read("inspect/corpus", corpus=corpus)[0]["encoder"] == "e"
     assert len(database.read("connect/unembedded", corpus=corpus)) == 5
-    assert len(database.read("connect/unembedded", corpus=corpus, space="mdr")) == 6
+    assert len(database.read("connect/unembedded", corpus=corpus, property="mdrEmbedding")) == 6
 
 
 @pytest.mark.train

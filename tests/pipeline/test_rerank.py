@@ -135,5 +135,5 @@ def test_what_an_mdr_encoder_expects_goes_up(
     before = place(other.title)
     (vector,) = encoder.encode_queries([(_QUESTION, [(first.title, first.text)])])
     rows = [{"id": other.id, "vector": vector.tolist()}]
-    database.write("connect/embeddings", rows=rows, space="mdr")
+    database.write("connect/embeddings", rows=rows, property="mdrEmbedding")
     assert place(other.title) < before
