@@ -342,12 +342,12 @@ def test_what_is_killed_while_it_loads_is_replaced_and_the_graph_is_the_same(
     load(database, [file], corpus)
     expected = _everything(database, corpus)
     delete_corpus(database, corpus)
-    file.write_text(whole.replace("Carnegie Mellon Silicon Valley is", "It is", 1), "utf-8")
+    file.write_text(whole.replace("Corlan is a town", "It is a town", 1), "utf-8")
     load(database, [file], corpus)
     file.write_text(whole, encoding="utf-8")
     documents = spark.read_documents(session, [file])
     _killed_while_it_writes(
-        database, "MATCH (d:Document {corpus: $c}) WHERE d.title STARTS WITH 'Carn' SET d.h = 1",
+        database, "MATCH (d:Document {corpus: $c}) WHERE d.title = 'Corlan' SET d.h = 1",
         {"c": corpus}, kill, lambda: spark.load(documents, corpus, database=database),
     )  # fmt: skip
     assert _everything(database, corpus) == expected

@@ -150,7 +150,7 @@ def connect_everything(database: Database, corpus: str) -> None:
         database,
         """
         MATCH (p:Passage {corpus: $corpus})
-        SET p.embedding = [1.0, 0.0], p.linkedBy = 'titles'
+        SET p.embedding = [1.0, 0.0], p.linkedBy = 'titles', p.inKeywordGraph = true
         MERGE (k:Keyword {corpus: $corpus, text: 'shared'})
           ON CREATE SET k.documentFrequency = 0
         MERGE (own:Keyword {corpus: $corpus, text: p.text})
