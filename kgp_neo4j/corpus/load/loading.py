@@ -55,10 +55,10 @@ def load(
             raise _stopped(error, done.documents) from error
     return LoadReport(
         corpus=corpus,
-        files=source.done.files,
-        errors=(*map(str, found.errors), *source.done.errors),
+        files=source.files,
+        errors=(*map(str, found.errors), *source.errors),
         ignored=tuple(shown(path) for path in found.ignored),
-        left_out=tuple(source.done.left_out),
+        left_out=tuple(source.left_out),
         seconds=round(time.monotonic() - began, 3),
         language=spoken,
         **asdict(done),

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
-from kgp_neo4j.environment.files import InputFiles, find, shown, size_on_disk
+from kgp_neo4j.environment.files import InputFiles, find, shown
 from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.text.language import languages
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["Read", "Source", "check_options", "find_files"]
-
-
-@dataclass(slots=True)
-class Read:
-    """How far files were read: the number of the file, and the documents and errors met in it.
-
-    `files` counts those without an error.
-    """
-
-    file: int = 0
-    readings: int = 0
-    files: int = 0
-    errors: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+__all__ = ["Source", "check_options", "find_files"]
 
 
 def check_options(corpus: str, passage_size: int | None, language: str | None) -> None:
@@ -60,32 +45,29 @@ def find_files(
 
 
 class Source:
-    """The documents of all files; what was read of them before is passed over."""
+    """The documents of all files, with what was met while they were read.
 
-    def __init__(self, paths: list[Path], keep_going: bool, done: Read | None = None) -> None:
+    `files` counts those without an error.
+    """
+
+    def __init__(self, paths: list[Path], keep_going: bool) -> None:
         self._paths = paths
         self._keep_going = keep_going
-        self.done = done or Read()
+        self.files = 0
+        self.errors: list[str] = []
+        self.left_out: list[str] = []
 
     def documents(self, progress: Progress) -> Iterator[SourceDocument]:
         """Yield the documents; raises the first InputError unless the load keeps going."""
-        done = self.done
-        for path in self._paths[: done.file]:
-            progress.update(size_on_disk(path))
-        for path in self._paths[done.file :]:
-            faultless, before = True, done.readings
-            for at, reading in enumerate(read(path, progress), 1):
-                faultless = faultless and isinstance(reading, SourceDocument)
-                if at <= before:
-                    continue
+        for path in self._paths:
+            faultless = True
+            for reading in read(path, progress):
                 if isinstance(reading, SourceDocument):
-                    done.readings = at
-                    done.left_out += [f"{shown(path)}: {what}" for what in reading.left_out]
+                    self.left_out += [f"{shown(path)}: {what}" for what in reading.left_out]
                     yield reading
                 elif self._keep_going:
-                    done.readings = at
-                    done.errors.append(str(reading))
+                    faultless = False
+                    self.errors.append(str(reading))
                 else:
                     raise reading
-            done.files += faultless
-            done.file, done.readings = done.file + 1, 0
+            self.files += faultless
