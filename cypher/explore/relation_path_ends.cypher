@@ -14,7 +14,9 @@ CALL (e, number) {
   RETURN reached
 }
 RETURN number AS path, size(reached) AS ends, [way IN reached[..$listed] | way.node.id] AS ids,
-       [way IN reached[..$limit] | [r IN way.route |
-         // include: triple
-         ]] AS routes
+       [way IN reached[..$limit] | [r IN way.route | {
+         id: r.id, head: startNode(r).name, relation: type(r), tail: endNode(r).name,
+         head_id: startNode(r).id, tail_id: endNode(r).id,
+         head_type: coalesce(startNode(r).type, ''), tail_type: coalesce(endNode(r).type, '')
+       }]] AS routes
 ORDER BY path

@@ -1,6 +1,5 @@
-// Raises an error unless the corpus $corpus has a document with the id, title or source $document.
-// Leaves the corpus as `c` and each of these documents as `d`.
-// include: corpus
+// Raises an error unless the corpus `c` has a document with the id, title or source $document. Leaves
+// each of these documents as `d`.
 CALL (c) {
   MATCH (x:Document {corpus: c.name})
   WHERE $document IN [x.id, x.title, x.source] OR toLower(x.title) = toLower($document)

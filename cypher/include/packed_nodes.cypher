@@ -1,2 +1,2 @@
-// A list of nodes in a packed row.
-[one IN column | one {.*, embedding: null}]
+// Nodes in a packed row: their properties without the embedding, which is many times as long.
+[n IN column | n {.*, embedding: null}]

@@ -2,6 +2,7 @@
 // The content of a page, counted from 1, of a document given by its id, title or source.
 // mode: READ
 // example: MATCH (p:Page {corpus: 'demo'})<-[:HAS_PAGE]-(d) WITH d, p LIMIT 1 CALL custom.kgp.page(d.title, p.number, 'demo') YIELD page, label, text, header, footer, tables RETURN page, label, text, header, footer, tables
+// include: corpus
 // include: document
 OPTIONAL MATCH (d)-[:HAS_PAGE]->(p:Page {number: $number})
 CALL apoc.util.validate(p IS NULL, 'the document %s has no page %s; it has %s pages',

@@ -3,6 +3,7 @@
 // where none has it, the one at that place in the document.
 // mode: READ
 // example: MATCH (d:Document {corpus: 'demo'})-[:HAS_TABLE]->(t) WITH d, t LIMIT 1 CALL custom.kgp.table(d.title, toString(t.order), 'demo') YIELD number, pageNumber, cells RETURN number, pageNumber, cells
+// include: corpus
 // include: document
 CALL (d) {
   OPTIONAL MATCH (d)-[:HAS_TABLE]->(t:Table)

@@ -2,6 +2,7 @@
 // The tables of a document given by its id, title or source, in their order.
 // mode: READ
 // example: MATCH (d:Document {corpus: 'demo'})-[:HAS_TABLE]->() WITH d.title AS title LIMIT 1 CALL custom.kgp.tables(title, 'demo') YIELD table, name, caption, pageNumbers, rows, columns RETURN table, name, caption, pageNumbers, rows, columns
+// include: corpus
 // include: document
 MATCH (d)-[:HAS_TABLE]->(table:Table)
 CALL (table) {

@@ -1,22 +1,22 @@
-// kgp.trace(trace :: STRING) :: (question :: NODE, visit :: RELATIONSHIP, passage :: NODE, edge :: RELATIONSHIP, other :: NODE)
+// kgp.trace(trace :: STRING) :: (question :: NODE, visit :: RELATIONSHIP, passage :: NODE, edge :: RELATIONSHIP, neighbour :: NODE)
 // A stored traversal as a graph, by its id or the first characters of it (of several, the latest): the
 // passages in the order in which they were visited, each with the other one before it on its path and the
 // edge between the two, where there is one. `ask --trace` stores them.
 // mode: READ
-// example: MATCH (q:Question {corpus: 'demo'}) WITH q.id AS id LIMIT 1 CALL custom.kgp.trace(id) YIELD question, visit, passage, edge, other RETURN question, visit, passage, edge, other
+// example: MATCH (q:Question {corpus: 'demo'}) WITH q.id AS id LIMIT 1 CALL custom.kgp.trace(id) YIELD question, visit, passage, edge, neighbour RETURN question, visit, passage, edge, neighbour
 OPTIONAL MATCH (q:Question)
 WHERE q.id STARTS WITH $trace
 WITH q AS question ORDER BY q.askedAt DESC, q.id LIMIT 1
 CALL apoc.util.validate(question IS NULL, 'there is no trace %s', [$trace])
 OPTIONAL MATCH (question)-[visit:VISITED]->(passage:Passage)
 CALL (question, visit, passage) {
-  OPTIONAL MATCH (question)-[former:VISITED {order: visit.path[-2]}]->(other:Passage)
-  OPTIONAL MATCH (other)-[edge:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST|SIMILAR_MDR|NEXT]-(passage)
+  OPTIONAL MATCH (question)-[former:VISITED {order: visit.path[-2]}]->(neighbour:Passage)
+  OPTIONAL MATCH (neighbour)-[edge:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST|SIMILAR_MDR|NEXT]-(passage)
   WHERE type(edge) = visit.edge
-  WITH other, edge
+  WITH neighbour, edge
   ORDER BY coalesce(edge.namesTitle, false) DESC
   LIMIT 1
-  RETURN other, edge
+  RETURN neighbour, edge
 }
-RETURN question, visit, passage, edge, other
+RETURN question, visit, passage, edge, neighbour
 ORDER BY visit.order

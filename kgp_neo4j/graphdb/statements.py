@@ -277,13 +277,8 @@ def _check_same(used: set[str], declared: tuple[Parameter, ...], sign: str, wher
 
 # --- Rows in one record ---------------------------------------------------------------------------
 
-#: How values of these types are written into a packed row.
-_PACKED = {
-    "NODE": "packed_node",
-    "RELATIONSHIP": "packed_relationship",
-    "LIST OF NODE": "packed_nodes",
-    "LIST OF RELATIONSHIP": "packed_relationships",
-}
+#: How lists of these types are written into a packed row.
+_PACKED = {"NODE": "packed_nodes", "RELATIONSHIP": "packed_relationships"}
 
 
 @cache
@@ -301,7 +296,10 @@ def packed(path: str) -> Statement:
 
 
 def _packed_column(column: Parameter) -> str:
-    if column.type not in _PACKED:
+    _, of, kind = column.type.rpartition("LIST OF ")
+    if kind not in _PACKED:
         return column.name
-    text = _COMMENT_LINES.sub("", _expanded(f"include/{_PACKED[column.type]}"))
-    return re.sub(r"\bcolumn\b", column.name, text)
+    text = _COMMENT_LINES.sub("", _expanded(f"include/{_PACKED[kind]}"))
+    if of:
+        return re.sub(r"\bcolumn\b", column.name, text)
+    return re.sub(r"\bcolumn\b", f"[{column.name}]", text) + "[0]"

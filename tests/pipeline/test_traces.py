@@ -139,7 +139,7 @@ def test_show_trace(database: Database, corpus: str) -> None:
                 row["visit"].type,
                 _name(row["passage"]["id"]),
                 row["edge"] and (row["edge"].type, row["edge"]["namesTitle"]),
-                row["other"] and _name(row["other"]["id"]),
+                row["neighbour"] and _name(row["neighbour"]["id"]),
             )
             for row in found
         ]
