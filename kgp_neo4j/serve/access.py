@@ -1,24 +1,75 @@
-"""What the functions that answer a call depend on: the service, and the rights of who calls."""
+"""Who calls: the access of a request's token, and the work that the service does for it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
+from kgp_neo4j.corpus.load.delete import corpora
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.serve.problems import ProblemError
+from kgp_neo4j.environment.job import Job
+from kgp_neo4j.mindmap.load.graphs import graphs
+from kgp_neo4j.serve.problems import ProblemError, missing
 from kgp_neo4j.serve.service import Service
+from kgp_neo4j.serve.stream import json_response, while_connected
 from kgp_neo4j.serve.tokens import Access
+from kgp_neo4j.types.corpus import CorpusSummary
+from kgp_neo4j.types.mindmap import GraphSummary
 
 with needs("serve", "the service"):
-    from fastapi import Depends, Query, Request
+    from fastapi import Depends, Query, Request, Response
 
-__all__ = ["Administers", "CorpusName", "Loads", "Reads", "TheService", "require_right"]
+__all__ = ["Administers", "Caller", "CorpusName", "Loads", "Reads", "require_right"]
+
+_R = TypeVar("_R")
+_N = TypeVar("_N", CorpusSummary, GraphSummary)
 
 
-async def _service(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The sender of a request, with the right that its answer asks for."""
+
+    request: Request
+    service: Service
+    access: Access
+
+    def corpora(self) -> list[CorpusSummary]:
+        """Return the corpora that may be seen."""
+        return self._seen("corpus", corpora(self.service.database))
+
+    def graphs(self) -> list[GraphSummary]:
+        """Return the knowledge graphs that may be seen."""
+        return self._seen("graph", graphs(self.service.database))
+
+    def _seen(self, kind: str, summaries: Iterable[_N]) -> list[_N]:
+        return [each for each in summaries if self.access.sees(kind, each.name)]
+
+    def seeing(self, kind: str, name: str, work: Callable[[], _R]) -> Callable[[], _R]:
+        """Return the work, to be done where the "corpus" or "graph" is there and may be seen.
+
+        Both are looked up, so that the time does not tell one that is hidden from one that is not
+        there.
+        """
+
+        def checked() -> _R:
+            label = "Corpus" if kind == "corpus" else "KnowledgeGraph"
+            rows = self.service.database.read("inspect/names", label=label)
+            if {"name": name} not in rows or not self.access.sees(kind, name):
+                raise missing("corpus" if kind == "corpus" else "knowledge graph", name)
+            return work()
+
+        return checked
+
+    async def look(self, work: Callable[[], Any]) -> Response:
+        """Answer with what is looked up, within the time and the queue of a question."""
+        job = self.service.question_job(self.request.state.id)
+        waiting = self.service.questions.begin(job, work)
+        return json_response(await while_connected(self.request, waiting))
+
+    async def change(self, work: Callable[[], Any]) -> Response:
+        """Do what changes a corpus, after the loads that were there before, and to its end."""
+        return json_response(await self.service.loads.begin(Job(), work))
 
 
 def require_right(access: Access, right: str) -> None:
@@ -27,18 +78,16 @@ def require_right(access: Access, right: str) -> None:
         raise ProblemError(403, f"this needs the right {right!r}")
 
 
-def _with_right(right: str) -> Callable[[Request], Awaitable[Access]]:
-    async def check(request: Request) -> Access:
-        access: Access = request.state.access
-        require_right(access, right)
-        return access
+def _with_right(right: str) -> Callable[[Request], Awaitable[Caller]]:
+    async def check(request: Request) -> Caller:
+        require_right(request.state.access, right)
+        return Caller(request, request.app.state.service, request.state.access)
 
     return check
 
 
-TheService = Annotated[Service, Depends(_service)]
-#: The access of the token that a request was sent with, checked for a right.
-Reads = Annotated[Access, Depends(_with_right("read"))]
-Loads = Annotated[Access, Depends(_with_right("load"))]
-Administers = Annotated[Access, Depends(_with_right("admin"))]
+#: The sender of a request whose token was checked for a right.
+Reads = Annotated[Caller, Depends(_with_right("read"))]
+Loads = Annotated[Caller, Depends(_with_right("load"))]
+Administers = Annotated[Caller, Depends(_with_right("admin"))]
 CorpusName = Annotated[str, Query(min_length=1, max_length=200, description="The corpus's name.")]

@@ -24,28 +24,17 @@ __all__ = [
 
 def passage_record(passage: Passage) -> dict[str, Any]:
     """Return a passage; of its file only the name, since others see it."""
-    return {
-        "id": passage.id,
-        "document": passage.document,
-        "title": passage.title,
-        "section": passage.section,
-        "source": PurePath(passage.source).name,
-        "page": passage.page,
-        "recognised": passage.recognised,
-        "position": passage.position,
-        "start": passage.start,
-        "end": passage.end,
-        "score": passage.score,
-        "text": passage.text,
-    }
+    record = asdict(passage) | {"source": PurePath(passage.source).name}
+    del record["columns"]
+    return record
 
 
-def passage_records(found: Retrieval | Answer) -> list[dict[str, Any]]:
+def passage_records(retrieval: Retrieval | Answer) -> list[dict[str, Any]]:
     """Return passages, best first, each with the path that led to it."""
-    paths = {path.last: path for path in found.paths}
+    paths = {path.last: path for path in retrieval.paths}
     return [
         passage_record(passage) | {"path": _path(paths.get(passage.id))}
-        for passage in found.passages
+        for passage in retrieval.passages
     ]
 
 
@@ -75,7 +64,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     `by` says who answered; `cited` are the ids of the passages that it rests on; `marks` has by id
     the intervals of a passage's text that are the answer's words, and those of its sentences.
     """
-    made: dict[str, Any] = {
+    record: dict[str, Any] = {
         "question": answer.question,
         "corpus": answer.corpus,
         "text": answer.text,
@@ -97,38 +86,38 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "seconds": answer.seconds,
     }
     if answer.structural is not None:
-        told = asdict(answer.structural)
-        del told["queries"]
-        made["structural"] = told | {"citations": told["citations"][:50]}
-    return made
+        structural = asdict(answer.structural)
+        del structural["queries"]
+        record["structural"] = structural | {"citations": structural["citations"][:50]}
+    return record
 
 
 def _marks(answer: Answer) -> Iterable[tuple[str, Mapping[str, Any]]]:
     for passage in answer.passages:
-        if found := marks_of(answer, passage):
-            yield passage.id, {"answer": found.answer, "sentences": found.sentences}
+        if marks := marks_of(answer, passage):
+            yield passage.id, {"answer": marks.answer, "sentences": marks.sentences}
 
 
-def reasoning_record(found: ReasoningGraph) -> dict[str, Any]:
+def reasoning_record(reasoning: ReasoningGraph) -> dict[str, Any]:
     """Return the evidence of a question over a knowledge graph."""
     return {
-        "entities": [asdict(each) for each in found.entities],
+        "entities": [asdict(each) for each in reasoning.entities],
         "triples": [
-            {"head": t.head, "relation": t.relation, "tail": t.tail} for t in found.triples
+            {"head": t.head, "relation": t.relation, "tail": t.tail} for t in reasoning.triples
         ],
-        "routes": list(found.routes[:50]),
+        "routes": list(reasoning.routes[:50]),
     }
 
 
-def map_record(made: MindMap) -> dict[str, Any]:
+def map_record(mind_map: MindMap) -> dict[str, Any]:
     """Return a mind map with the evidence that it was checked against."""
     return {
-        "question": made.question,
-        "graph": made.graph,
-        "text": made.text,
-        "by": made.by,
-        "edges": [asdict(each) for each in made.edges],
-        "evidence": reasoning_record(made.reasoning),
-        "notices": list(made.notices),
-        "seconds": made.seconds,
+        "question": mind_map.question,
+        "graph": mind_map.graph,
+        "text": mind_map.text,
+        "by": mind_map.by,
+        "edges": [asdict(each) for each in mind_map.edges],
+        "evidence": reasoning_record(mind_map.reasoning),
+        "notices": list(mind_map.notices),
+        "seconds": mind_map.seconds,
     }

@@ -14,7 +14,7 @@ from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import working
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve import documents, questions, uploads
-from kgp_neo4j.serve.access import Administers, TheService, require_right
+from kgp_neo4j.serve.access import Administers, require_right
 from kgp_neo4j.serve.bodies import Problem
 from kgp_neo4j.serve.guard import Guard
 from kgp_neo4j.serve.problems import FAILURES, ProblemError, respond
@@ -57,12 +57,12 @@ async def docs(request: Request) -> Response:
 
 
 @router.get("/healthz")
-async def health(service: TheService, request: Request) -> Response:
+async def health(request: Request) -> Response:
     """Say whether the database answers, as looked up at most every other second."""
     state = request.app.state
     if time.monotonic() - state.health_asked > _FRESH:
         state.health_asked = time.monotonic()
-        state.healthy = await asyncio.to_thread(_answers, service.database)
+        state.healthy = await asyncio.to_thread(_answers, state.service.database)
     status = "ok" if state.healthy else "the database does not answer"
     return json_response({"status": status}, 200 if state.healthy else 503)
 
@@ -76,9 +76,9 @@ def _answers(database: Database) -> bool:
 
 
 @router.get("/metrics")
-async def metrics(access: Administers, service: TheService) -> Response:
+async def metrics(caller: Administers) -> Response:
     """Return counts and times for Prometheus."""
-    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+    return Response(caller.service.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
 def make_app(service: Service) -> ASGIApp:

@@ -15,7 +15,7 @@ from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.graphdb.async_store import events_of, listen
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-from kgp_neo4j.serve.access import Reads, TheService
+from kgp_neo4j.serve.access import Caller, Reads, require_right
 from kgp_neo4j.serve.answers import (
     answer_record,
     map_record,
@@ -23,15 +23,15 @@ from kgp_neo4j.serve.answers import (
     reasoning_record,
 )
 from kgp_neo4j.serve.bodies import Ask, Map, Retrieve
-from kgp_neo4j.serve.problems import ProblemError, problem_of
+from kgp_neo4j.serve.problems import problem_of
 from kgp_neo4j.serve.service import Service
-from kgp_neo4j.serve.stream import event_response, json_response, wants_events, while_connected
+from kgp_neo4j.serve.stream import event_response, wants_events
 from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.settings import TraversalSettings
 
 with needs("serve", "the service"):
-    from fastapi import APIRouter, Request, Response
+    from fastapi import APIRouter, Response
 
 __all__ = ["router"]
 
@@ -46,71 +46,68 @@ _SHOWN: dict[str, Callable[[Any], Any]] = {
 
 
 @router.post("/ask")
-async def ask(body: Ask, access: Reads, service: TheService, request: Request) -> Response:
+async def ask(body: Ask, caller: Reads) -> Response:
     """Answer a question over a corpus, with passages, paths and marks.
 
     As events: `hop`, `passages`, `text` (pieces of a model's reply), `answer`, `done` or `error`.
     """
-    if body.trace and "load" not in access.rights:
-        raise ProblemError(403, "the token may not keep a trace")
+    service = caller.service
+    if body.trace:
+        require_right(caller.access, "load")
 
     def answer() -> dict[str, Any]:
         pipeline = _pipeline(service, body, model=body.model, form=body.form)
         reply = Stream(lambda text: tell("text", lambda: text))
         answer = pipeline.ask(body.question, type_=body.type, on_text=reply.write)
         reply.close()
-        service.metrics.count_usage(access.name, body.corpus, answer.usage)
+        service.metrics.count_usage(caller.access.name, body.corpus, answer.usage)
         if body.trace:
             answer = with_trace(service.database, answer)
         return answer_record(answer)
 
-    return await _answered(service, request, body, service.for_corpus(access, body.corpus, answer))
+    return await _answered(caller, body, caller.seeing("corpus", body.corpus, answer))
 
 
 @router.post("/retrieve")
-async def retrieve(
-    body: Retrieve, access: Reads, service: TheService, request: Request
-) -> Response:
+async def retrieve(body: Retrieve, caller: Reads) -> Response:
     """Return the passages of a corpus that answer a question together, best first.
 
     As events: `hop`, `passages`, `answer`, `done` or `error`.
     """
+    service = caller.service
 
     def search() -> dict[str, Any]:
         pipeline = _pipeline(service, body, model=body.rerank == "llm")
         retrieval = pipeline.retrieve(body.question)
         if pipeline.meter is not None:
-            service.metrics.count_usage(access.name, body.corpus, pipeline.meter.take_usage())
+            usage = pipeline.meter.take_usage()
+            service.metrics.count_usage(caller.access.name, body.corpus, usage)
         return {
             "passages": passage_records(retrieval),
             "notes": list(retrieval.notes),
             "seconds": retrieval.seconds,
         }
 
-    return await _answered(service, request, body, service.for_corpus(access, body.corpus, search))
+    return await _answered(caller, body, caller.seeing("corpus", body.corpus, search))
 
 
 @router.post("/mindmap")
-async def mind_map(body: Map, access: Reads, service: TheService, request: Request) -> Response:
+async def mind_map(body: Map, caller: Reads) -> Response:
     """Answer a question over a knowledge graph with a mind map whose every edge was checked.
 
     As events: `entities`, `evidence`, `answer`, `done` or `error`.
     """
+    service = caller.service
 
     def answer() -> dict[str, Any]:
-        service.require(access, "graph", body.graph)
         meter = MeteredModel(service.model) if service.model and body.model else None
-        mind_map = ask_graph(
-            service.database,
-            body.graph,
-            body.question,
-            write=writer(meter) if meter else None,
-        )
+        write = writer(meter) if meter else None
+        mind_map = ask_graph(service.database, body.graph, body.question, write=write)
         if meter is not None:
-            service.metrics.count_usage(access.name, body.graph, meter.take_usage())
+            service.metrics.count_usage(caller.access.name, body.graph, meter.take_usage())
         return map_record(mind_map)
 
-    return await _answered(service, request, body, answer)
+    return await _answered(caller, body, caller.seeing("graph", body.graph, answer))
 
 
 def _pipeline(service: Service, body: Retrieve, *, model: bool, form: Form = "short") -> Pipeline:
@@ -127,17 +124,17 @@ def _pipeline(service: Service, body: Retrieve, *, model: bool, form: Form = "sh
 
 
 async def _answered(
-    service: Service, request: Request, body: Retrieve | Map, work: Callable[[], dict[str, Any]]
+    caller: Caller, body: Retrieve | Map, work: Callable[[], dict[str, Any]]
 ) -> Response:
     """Do the work for a question; answer with the whole, or with events while it is done."""
+    request, service = caller.request, caller.service
     if service.settings.log_questions:
         request.state.logged["question"] = body.question
+    if not (body.stream or wants_events(request)):
+        return await caller.look(work)
     job = service.question_job(request.state.id)
-    events = listen(job)
-    waiting = service.questions.begin(job, work)
-    if body.stream or wants_events(request):
-        return event_response(_shown_events(job, events_of(events, waiting)))
-    return json_response(await while_connected(request, waiting))
+    events = events_of(listen(job), service.questions.begin(job, work))
+    return event_response(_shown_events(job, events))
 
 
 async def _shown_events(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from kgp_neo4j.corpus.load.delete import corpora
 from kgp_neo4j.corpus.pipeline import make_pipeline
@@ -16,18 +14,12 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.metrics import Metrics
-from kgp_neo4j.serve.problems import missing
-from kgp_neo4j.serve.tokens import Access, Tokens
+from kgp_neo4j.serve.tokens import Tokens
 from kgp_neo4j.serve.work import Work
-from kgp_neo4j.types.corpus import CorpusSummary
 from kgp_neo4j.types.errors import ConfigurationError, KgpError
 from kgp_neo4j.types.language import LanguageModel
-from kgp_neo4j.types.mindmap import GraphSummary
 
 __all__ = ["ServeSettings", "Service"]
-
-_R = TypeVar("_R")
-_N = TypeVar("_N", CorpusSummary, GraphSummary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,40 +78,6 @@ class Service:
     def question_job(self, key: str) -> Job:
         """Return the job of a request, which may take as long as a question."""
         return Job(self.settings.seconds, id_=key)
-
-    def require(self, access: Access, kind: str, name: str) -> None:
-        """Raise the problem of a missing corpus or graph, also for one that may not be seen.
-
-        Both are looked up, so that the time tells no difference either.
-        """
-        there = {
-            row["name"]
-            for row in self.database.read(
-                "inspect/names", label="Corpus" if kind == "corpus" else "KnowledgeGraph"
-            )
-        }
-        if name not in there or not access.sees(kind, name):
-            raise missing("corpus" if kind == "corpus" else "knowledge graph", name)
-
-    def for_corpus(self, access: Access, name: str, work: Callable[[], _R]) -> Callable[[], _R]:
-        """Return the work, to be done only where the corpus is there and may be seen."""
-
-        def checked() -> _R:
-            self.require(access, "corpus", name)
-            return work()
-
-        return checked
-
-    def corpora(self, access: Access) -> list[CorpusSummary]:
-        """Return the corpora that may be seen."""
-        return self._seen(access, "corpus", corpora(self.database))
-
-    def graphs(self, access: Access) -> list[GraphSummary]:
-        """Return the knowledge graphs that may be seen."""
-        return self._seen(access, "graph", graphs(self.database))
-
-    def _seen(self, access: Access, kind: str, found: Iterable[_N]) -> list[_N]:
-        return [each for each in found if access.sees(kind, each.name)]
 
     def close(self) -> None:
         """Let what runs end."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
+from kgp_neo4j.environment.disk import private_folder, write_private
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.types.errors import ConfigurationError
 
@@ -149,7 +150,8 @@ def add_token(
         "rights": [right for right in RIGHTS if right in rights],
     }
     file.tokens.append(_checked(_Entry, json.dumps(entry), path))
-    _write(path, file)
+    private_folder(path.parent)
+    write_private(path, f"{file.model_dump_json(indent=2)}\n")
     return token
 
 
@@ -191,18 +193,3 @@ def _read(path: Path) -> _File:
             hint="`kgp-neo4j serve token NAME --tokens FILE` makes one.",
         ) from error
     return _checked(_File, text, path)
-
-
-def _write(path: Path, content: _File) -> None:
-    """Replace the file at once, readable by its owner alone."""
-    written = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"{content.model_dump_json(indent=2)}\n")
-        written.replace(path)
-    except OSError as error:
-        written.unlink(missing_ok=True)
-        raise ConfigurationError(
-            f"the file of tokens cannot be written ({error.strerror})", where=str(path)
-        ) from error

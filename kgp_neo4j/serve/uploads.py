@@ -20,7 +20,7 @@ from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.files import EXTENSIONS, extension
 from kgp_neo4j.environment.job import Job, tell
 from kgp_neo4j.graphdb.async_store import Told, events_of, listen
-from kgp_neo4j.serve.access import CorpusName, Loads, TheService
+from kgp_neo4j.serve.access import CorpusName, Loads
 from kgp_neo4j.serve.problems import ProblemError, problem_of
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, json_response, wants_events
@@ -47,21 +47,17 @@ router = APIRouter(tags=["documents"])
     openapi_extra={"requestBody": {"required": True, "content": _BYTES}},
 )
 async def upload(
-    corpus: CorpusName,
-    access: Loads,
-    service: TheService,
-    request: Request,
-    name: str = "",
-    connect: bool = True,
+    corpus: CorpusName, caller: Loads, name: str = "", connect: bool = True
 ) -> Response:
     """Load the file that is the body into a corpus, and connect it; `name` is the file's name.
 
     It is answered once everything is stored; as events, with the progress before that: `progress`,
     `loaded`, `done` or `error`. With `connect=false` the passages stay unconnected.
     """
+    service, request = caller.service, caller.request
     name = file_name(name)
     checked_corpus(corpus)
-    if not access.sees("corpus", corpus):
+    if not caller.access.sees("corpus", corpus):
         # To make a corpus one must be allowed its name, so there is nothing to hide.
         raise ProblemError(403, "the token may not load into this corpus")
     file = await _received(service, request, name)
