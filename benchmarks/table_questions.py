@@ -62,12 +62,10 @@ def load(corpus: Corpus, folder: Path, names: set[str]) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as place:
         files = unpack(folder, Path(place), names)
         corpus.load(files)
-        made = {}
-        for row in corpus.database.read("structure/table_sources", corpus=corpus.name):
-            source = Path(row["source"])
-            made["/".join(source.parts[-3:])] = row["table"]
-    say(f"{len(made)} tables")
-    return {name: made[name] for name in names}
+    sources = {document.id: Path(document.source) for document in corpus.documents()}
+    ids = {"/".join(sources[t.document].parts[-3:]): t.id for t in corpus.tables()}
+    say(f"{len(ids)} tables")
+    return {name: ids[name] for name in names}
 
 
 def ask(corpus: Corpus, questions: list[Asked], tables: dict[str, str]) -> list[dict[str, Any]]:

@@ -139,7 +139,6 @@ def given_threshold(rows: Sequence[tuple[list[float], bool, bool]], precision: f
     """
     import numpy as np
 
-    from kgp_neo4j.corpus.tables.questions.features import FEATURES
     from kgp_neo4j.corpus.tables.questions.ranker import CONFIDENCE
     from kgp_neo4j.models.trees import Trees
 
@@ -147,9 +146,7 @@ def given_threshold(rows: Sequence[tuple[list[float], bool, bool]], precision: f
     for fold in range(FOLDS):
         kept = [r for at, r in enumerate(rows) if at * FOLDS // len(rows) != fold]
         held = [r for at, r in enumerate(rows) if at * FOLDS // len(rows) == fold and not r[2]]
-        trees = Trees(
-            (*CONFIDENCE, *FEATURES), grow_confidence([r[0] for r in kept], [r[1] for r in kept])
-        )
+        trees = Trees(CONFIDENCE, grow_confidence([r[0] for r in kept], [r[1] for r in kept]))
         scores = trees.scores(np.array([r[0] for r in held], np.float32))
         judged += list(zip(1 / (1 + np.exp(-scores)), [r[1] for r in held], strict=True))
     judged.sort(reverse=True)

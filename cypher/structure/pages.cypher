@@ -1,9 +1,13 @@
-// structure.pages(document :: STRING, numbers :: LIST OF INT) :: (number :: INT, label :: STRING, header :: STRING, footer :: STRING, text :: STRING)
-// Pages of a document with their whole text; every page where no numbers are given.
+// structure.pages(documents :: LIST OF STRING, numbers = [] :: LIST OF INT, words = [] :: LIST OF STRING) :: (document :: STRING, number :: INT, label :: STRING, header :: STRING, footer :: STRING, text :: STRING)
+// Pages of documents with their whole text: all, or those with some numbers, or with all of some
+// words in their text or in their margins, as parts of words and in lower case.
 // mode: READ
-MATCH (d:Document {id: $document})-[:HAS_PAGE]->(p:Page)
-WHERE size($numbers) = 0 OR p.number IN $numbers
+MATCH (d:Document)-[:HAS_PAGE]->(p:Page)
+WHERE d.id IN $documents AND (size($numbers) = 0 OR p.number IN $numbers)
 // include: page_text
-RETURN p.number AS number, coalesce(p.label, '') AS label, coalesce(p.header, '') AS header,
-       coalesce(p.footer, '') AS footer, text
-ORDER BY number
+WITH d, p, text, coalesce(p.header, '') + '\n' + coalesce(p.footer, '') AS margins
+WHERE all(word IN $words WHERE toLower(text) CONTAINS word)
+   OR all(word IN $words WHERE toLower(margins) CONTAINS word)
+RETURN d.id AS document, p.number AS number, coalesce(p.label, '') AS label,
+       coalesce(p.header, '') AS header, coalesce(p.footer, '') AS footer, text
+ORDER BY d.title, document, number

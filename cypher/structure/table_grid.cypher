@@ -7,7 +7,7 @@ MATCH (d:Document)-[:HAS_TABLE]->(t:Table {id: $table})
 CALL (t) {
   MATCH (t)-[:HAS_COLUMN]->(c:Column)
   WITH c ORDER BY c.order
-  RETURN collect({order: c.order, header: c.header, type: c.type}) AS columns
+  RETURN collect(c {.order, .header, .norm, .type}) AS columns
 }
 CALL (t) {
   MATCH (t)-[:HAS_ROW]->(r:Row)

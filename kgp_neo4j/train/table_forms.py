@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows, shown
 from kgp_neo4j.corpus.tables.questions.table_grid import Column, Grid
 
 __all__ = ["made_up"]
 
-#: The wordings of each kind of question; `key` is the column that names the rows.
+#: The wordings of each kind of question; `key` is the column that names the rows. Those of `_HIGH`
+#: ask for the least too, with the words of `_LOW`.
 _WORDINGS = {
     "look up": (
         "What is the {column} of {row}?",
@@ -50,19 +52,12 @@ _WORDINGS = {
         "Which {key} have a {column} {than} {number}?",
         "List {key} with {column} {than} {number}.",
     ),
-    "which most": (
-        "Which {key} has the highest {column}?",
-        "What {key} has the largest {column}?",
-        "Which {key} had the most {column}?",
-        "{key} with the greatest {column}",
-        "Which row has the highest {column}?",
-    ),
-    "which least": (
-        "Which {key} has the lowest {column}?",
-        "What {key} has the smallest {column}?",
-        "Which {key} had the least {column}?",
-        "{key} with the fewest {column}",
-        "Which row has the lowest {column}?",
+    "most": (
+        "Which {key} has the {highest} {column}?",
+        "What {key} has the {largest} {column}?",
+        "Which {key} had the {most} {column}?",
+        "{key} with the {greatest} {column}",
+        "Which row has the {highest} {column}?",
     ),
     "sum": (
         "What is the total {column}?",
@@ -76,15 +71,10 @@ _WORDINGS = {
         "What is the mean of {column}?",
         "What is the average of the column {column}?",
     ),
-    "max": (
-        "What is the highest {column}?",
-        "What is the maximum {column}?",
-        "What is the largest value in {column}?",
-    ),
-    "min": (
-        "What is the lowest {column}?",
-        "What is the minimum {column}?",
-        "What is the smallest value in {column}?",
+    "end": (
+        "What is the {highest} {column}?",
+        "What is the {maximum} {column}?",
+        "What is the {largest} value in {column}?",
     ),
     "distinct": (
         "How many different {column} are there?",
@@ -109,15 +99,10 @@ _WORDINGS = {
         "What is the difference between the {column} of {row} and {other}?",
         "How much higher is the {column} of {row} than that of {other}?",
     ),
-    "higher": (
-        "Which has the higher {column}, {row} or {other}?",
-        "Which is larger in {column}, {row} or {other}?",
-        "Who has more {column}, {row} or {other}?",
-    ),
-    "lower": (
-        "Which has the lower {column}, {row} or {other}?",
-        "Which is smaller in {column}, {row} or {other}?",
-        "Who has less {column}, {row} or {other}?",
+    "which more": (
+        "Which has the {higher} {column}, {row} or {other}?",
+        "Which is {larger} in {column}, {row} or {other}?",
+        "Who has {more} {column}, {row} or {other}?",
     ),
     "both": (
         "What is the total {column} of {row} and {other}?",
@@ -134,14 +119,9 @@ _WORDINGS = {
         "What is the {key} right before {row}?",
     ),
     "first": (
-        "What is the first {column}?",
-        "Which {column} is listed first?",
-        "What is the {column} in the first row?",
-    ),
-    "last": (
-        "What is the last {column}?",
-        "Which {column} is listed last?",
-        "What is the {column} in the last row?",
+        "What is the {first} {column}?",
+        "Which {column} is listed {first}?",
+        "What is the {column} in the {first} row?",
     ),
     "rows": (
         "How many rows are there?",
@@ -149,6 +129,8 @@ _WORDINGS = {
         "How many rows are listed?",
     ),
 }
+_HIGH = "highest largest most greatest maximum higher larger more first"
+_LOW = "lowest smallest least fewest minimum lower smaller less last"
 _THAN = {
     ">": ("more than", "above", "over", "greater than", "higher than"),
     "<": ("less than", "below", "under", "fewer than", "lower than"),
@@ -182,11 +164,12 @@ class _Draw:
     key: Column
     column: Column
 
-    def say(self, kind: str, **slots: object) -> str:
+    def say(self, kind: str, *, high: bool = True, **slots: object) -> str:
         """Return a wording of a kind of question, filled in."""
         key, column = (" ".join(c.header.split()) for c in (self.key, self.column))
+        words = zip(_HIGH.split(), (_HIGH if high else _LOW).split(), strict=True)
         wording = self.random.choice(_WORDINGS[kind])
-        return wording.format(key=key, column=column, to=self.column.order, **slots)
+        return wording.format(key=key, column=column, to=self.column.order, **dict(words), **slots)
 
     def texts(self, column: Column, count: int) -> list[str]:
         """Return `count` texts of a column that a question can name; none where there are fewer."""
@@ -236,7 +219,7 @@ def _compared(draw: _Draw) -> _Made:
     if len(numbers) < 3:
         return None
     op, number = draw.random.choice(list(_THAN)), draw.random.choice(numbers)
-    slots = {"than": draw.random.choice(_THAN[op]), "number": shown(number)}
+    slots: dict[str, Any] = {"than": draw.random.choice(_THAN[op]), "number": shown(number)}
     rows = Rows((Condition(draw.column.order, op, "value", (), number),))
     if draw.random.random() < 0.3:
         return draw.say("which compared", **slots), Plan("select", rows, draw.key.order)
@@ -248,7 +231,7 @@ def _most(draw: _Draw) -> _Made:
         return None
     high = draw.random.random() < 0.5
     rows = Rows(pick=Pick(draw.column.order, "value", high))
-    return draw.say("which most" if high else "which least"), Plan("select", rows, draw.key.order)
+    return draw.say("most", high=high), Plan("select", rows, draw.key.order)
 
 
 def _figure(draw: _Draw) -> _Made:
@@ -258,7 +241,8 @@ def _figure(draw: _Draw) -> _Made:
     if draw.numbers():
         kinds += ["sum", "average", "max", "min"]
     kind = draw.random.choice(kinds)
-    return draw.say(kind), Plan(kind, Rows(), draw.column.order)
+    wording = "end" if kind in ("max", "min") else kind
+    return draw.say(wording, high=kind != "min"), Plan(kind, Rows(), draw.column.order)
 
 
 def _of_two(draw: _Draw) -> _Made:
@@ -266,7 +250,8 @@ def _of_two(draw: _Draw) -> _Made:
     if not two or not draw.numbers():
         return None
     kind = draw.random.choice(("difference", "difference", "higher", "lower", "both"))
-    question = draw.say(kind, row=two[0], other=two[1])
+    wording = "which more" if kind in ("higher", "lower") else kind
+    question = draw.say(wording, high=kind != "lower", row=two[0], other=two[1])
     if kind == "difference":
         one, other = (draw.rows(draw.key, text) for text in two)
         return question, Plan("difference", one, at, other)
@@ -288,7 +273,7 @@ def _beside(draw: _Draw) -> _Made:
 def _ends(draw: _Draw) -> _Made:
     last = draw.random.random() < 0.5
     rows = Rows(pick=Pick(0, "order", last))
-    return draw.say("last" if last else "first"), Plan("select", rows, draw.column.order)
+    return draw.say("first", high=not last), Plan("select", rows, draw.column.order)
 
 
 def _all(draw: _Draw) -> _Made:

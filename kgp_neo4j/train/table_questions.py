@@ -86,11 +86,10 @@ def train_ranker(
         order = torch.randperm(len(encoded)).tolist()
         total = 0.0
         for at in range(0, len(encoded), size):
-            held = [encoded[i] for i in order[at : at + size]]
-            inputs, right, of, weights = _batched(held)
-            scores = net(*inputs, of)
-            below = scores.masked_fill(~right, -1e9)
-            loss = (_log_sum(scores, of, len(held)) - _log_sum(below, of, len(held))) * weights
+            batch = _Batch([encoded[i] for i in order[at : at + size]])
+            scores = net(batch)
+            below = scores.masked_fill(~batch.right, -1e9)
+            loss = (_log_sum(scores, batch) - _log_sum(below, batch)) * batch.weights
             optimizer.zero_grad()
             loss.mean().backward()
             torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
@@ -98,80 +97,83 @@ def train_ranker(
             schedule.step()
             total += float(loss.detach().sum())
         echo(f"round {round_ + 1}: loss {total / len(encoded):.3f}")
-    weights = {name: value.detach().numpy() for name, value in net.state_dict().items()}
-    renamed = {
-        name.removesuffix(".weight") if name.split(".")[0] in _TABLES else name: value
-        for name, value in weights.items()
+    weights = {
+        name.removesuffix(".weight") if name.split(".")[0] in _TABLES else name: value.numpy()
+        for name, value in net.state_dict().items()
     }
-    return {**renamed, "mean": mean, "scale": scale}, card
+    return {**weights, "mean": mean, "scale": scale}, card
 
 
+#: Layers of the network that are tables of vectors, which `Ranker` has without ".weight".
 _TABLES = ("grams", "signatures", "headers", "bias")
 
 
 def _vocabularies(samples: Sequence[Sample], settings: RankerSettings) -> dict[str, Any]:
-    grams: Counter[str] = Counter()
-    signatures: Counter[str] = Counter()
-    headers: Counter[str] = Counter()
+    """Return the names of each kind that occur often enough, in order."""
+    names: dict[str, Counter[str]] = {
+        "grams": Counter(),
+        "signatures": Counter(),
+        "headers": Counter(),
+    }
     for sample in samples:
-        grams.update(sample.example.grams)
-        signatures.update(set(sample.example.signatures))
-        headers.update({w for parts in sample.example.headers for part in parts for w in part})
+        example = sample.example
+        names["grams"].update(example.grams)
+        names["signatures"].update(set(example.signatures))
+        names["headers"].update({w for parts in example.headers for part in parts for w in part})
+    rare = (settings.rare_gram, settings.rare_signature, settings.rare_header)
     return {
-        "grams": sorted(g for g, n in grams.items() if n >= settings.rare_gram),
-        "signatures": sorted(s for s, n in signatures.items() if n >= settings.rare_signature),
-        "headers": sorted(h for h, n in headers.items() if n >= settings.rare_header),
+        kind: sorted(name for name, count in counts.items() if count >= least)
+        for (kind, counts), least in zip(names.items(), rare, strict=True)
     }
 
 
 def _encoded(
-    sample: Sample, tables: dict[str, dict[str, int]], mean: Any, scale: Any
+    sample: Sample, places: dict[str, dict[str, int]], mean: Any, scale: Any
 ) -> tuple[Any, ...]:
+    """Return the places of grams and signatures, features, places of header words, and the rest."""
     import numpy as np
     import torch
 
     example = sample.example
-    grams = [tables["grams"][g] for g in example.grams if g in tables["grams"]] or [0]
+    grams = [places["grams"][g] for g in example.grams if g in places["grams"]] or [0]
     headers = np.zeros((3, len(example.headers), HEADER_WORDS), dtype=np.int64)
     for row, parts in enumerate(example.headers):
         for part, words in enumerate(parts):
-            found = [tables["headers"].get(w, 0) for w in words[:HEADER_WORDS]]
-            headers[part, row, : len(found)] = found
-    rows = (example.features - mean) / scale
+            known = [places["headers"].get(w, 0) for w in words[:HEADER_WORDS]]
+            headers[part, row, : len(known)] = known
     return (
         torch.tensor(grams),
-        torch.tensor(rows),
-        torch.tensor([tables["signatures"].get(s, 0) for s in example.signatures]),
+        torch.tensor((example.features - mean) / scale),
+        torch.tensor([places["signatures"].get(s, 0) for s in example.signatures]),
         torch.tensor(headers),
         torch.tensor(list(sample.right)),
         sample.weight,
     )
 
 
-def _batched(held: Sequence[tuple[Any, ...]]) -> tuple[tuple[Any, ...], Any, Any, Any]:
+class _Batch:
+    """Questions one behind the other; `of` is the question of each candidate."""
+
+    def __init__(self, encoded: Sequence[tuple[Any, ...]]) -> None:
+        import torch
+
+        grams, rows, shapes, headers, right, weights = zip(*encoded, strict=True)
+        self.lengths = torch.tensor([len(each) for each in grams])
+        self.starts = torch.cumsum(self.lengths, 0) - self.lengths
+        sizes = torch.tensor([len(each) for each in shapes])
+        self.of = torch.repeat_interleave(torch.arange(len(encoded)), sizes)
+        self.grams, self.rows, self.shapes = torch.cat(grams), torch.cat(rows), torch.cat(shapes)
+        self.headers, self.right = torch.cat(headers, 1), torch.cat(right)
+        self.weights = torch.tensor(weights)
+
+
+def _log_sum(scores: Any, batch: _Batch) -> Any:
+    """Return for each question the logarithm of the sum of its candidates' exponentials."""
     import torch
 
-    lengths = torch.tensor([len(each[0]) for each in held])
-    of = torch.repeat_interleave(
-        torch.arange(len(held)), torch.tensor([len(each[2]) for each in held])
-    )
-    inputs = (
-        torch.cat([each[0] for each in held]),
-        torch.cumsum(lengths, 0) - lengths,
-        lengths,
-        torch.cat([each[1] for each in held]),
-        torch.cat([each[2] for each in held]),
-        torch.cat([each[3] for each in held], 1),
-    )
-    right = torch.cat([each[4] for each in held])
-    return inputs, right, of, torch.tensor([each[5] for each in held])
-
-
-def _log_sum(scores: Any, of: Any, count: int) -> Any:
-    import torch
-
-    top = torch.full((count,), -1e9).scatter_reduce(0, of, scores.detach(), "amax")
-    sums = torch.zeros(count).index_add(0, of, torch.exp(scores - top[of]))
+    count = len(batch.weights)
+    top = torch.full((count,), -1e9).scatter_reduce(0, batch.of, scores.detach(), "amax")
+    sums = torch.zeros(count).index_add(0, batch.of, torch.exp(scores - top[batch.of]))
     return top + torch.log(sums + 1e-30)
 
 
@@ -206,31 +208,25 @@ def _network(card: dict[str, Any], settings: RankerSettings) -> Any:
                         table.weight[0] = 0
             nn.init.eye_(self.turn.weight)
             nn.init.zeros_(self.bias.weight)
-            self.drop_some, self.drop_half, self.drop_few = (
-                nn.Dropout(0.35),
-                nn.Dropout(0.5),
-                nn.Dropout(0.1),
-            )
+            self.drop_few, self.drop_some, self.drop_half = map(nn.Dropout, (0.1, 0.35, 0.5))
 
-        def forward(
-            self, grams: Any, starts: Any, lengths: Any, rows: Any, shapes: Any, heads: Any, of: Any
-        ) -> Any:
-            norm = (1.5 / lengths.float().sqrt()).unsqueeze(1)
-            question = self.drop_half(self.grams(grams, starts) * norm)
-            shape = self.signatures(shapes)
+        def forward(self, batch: _Batch) -> Any:
+            of = batch.of
+            norm = (1.5 / batch.lengths.float().sqrt()).unsqueeze(1)
+            question = self.drop_half(self.grams(batch.grams, batch.starts) * norm)
+            shape = self.signatures(batch.shapes)
             fit = (self.turn(self.drop_half(question))[of] * shape).sum(1, keepdim=True)
-            headers = self.drop_half(self.headers(heads).sum(2))
-            asked = self.ask(question).view(len(lengths), 3, -1)[of].transpose(0, 1)
+            headers = self.drop_half(self.headers(batch.headers).sum(2))
+            asked = self.ask(question).view(len(norm), 3, -1)[of].transpose(0, 1)
             fits = (headers * asked).sum(2).T
-            bias = self.bias(shapes)
-            flat = headers.permute(1, 0, 2).reshape(len(shapes), -1)
-            made = (
-                self.features(self.drop_few(rows)) + self.question(question)[of] + self.shape(shape)
-            )
-            made = made + self.header(flat) + self.extra(torch.cat([fit, fits, bias], 1))
-            made = self.drop_some(torch.relu(self.second(self.drop_some(torch.relu(made)))))
-            total = self.last(made) + fit + fits.sum(1, keepdim=True) + bias
-            return total.squeeze(1)
+            bias = self.bias(batch.shapes)
+            flat = headers.permute(1, 0, 2).reshape(len(of), -1)
+            rows = self.features(self.drop_few(batch.rows))
+            first = rows + self.question(question)[of] + self.shape(shape)
+            first = first + self.header(flat) + self.extra(torch.cat([fit, fits, bias], 1))
+            second = self.second(self.drop_some(torch.relu(first)))
+            total = self.last(self.drop_some(torch.relu(second)))
+            return (total + fit + fits.sum(1, keepdim=True) + bias).squeeze(1)
 
     return Network()
 
@@ -262,12 +258,12 @@ def grow_confidence(
         "verbose": -1,
     }
     booster = lightgbm.train(parameters, data, num_boost_round=120)
-    return trees_of(booster, (*CONFIDENCE, *FEATURES))
+    return trees_of(booster, CONFIDENCE)
 
 
 def best_of(ranker: Ranker, sample: Sample) -> tuple[bool, list[float]]:
     """Return whether a ranker's best answer is right, and the inputs of its confidence."""
-    best, row = confidence_row(ranker, sample.example, ranker.scores(sample.example), sample.groups)
+    best, row = confidence_row(ranker, sample.example, sample.groups)
     return bool(sample.right[best]), row
 
 

@@ -19,10 +19,17 @@ from kgp_neo4j.corpus.tables.questions.candidates import candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.features import example
 from kgp_neo4j.corpus.tables.questions.plans import Plan, Rows, denotation
-from kgp_neo4j.corpus.tables.questions.ranker import Ranker, groups_of, read_ranker
+from kgp_neo4j.corpus.tables.questions.ranker import (
+    CONFIDENCE,
+    Ranker,
+    groups_of,
+    load_ranker,
+    read_ranker,
+)
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid, grid_of
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.denotations import same_values
+from kgp_neo4j.models.trees import Trees
 from kgp_neo4j.train.table_forms import made_up
 from kgp_neo4j.train.table_questions import (
     RankerSettings,
@@ -66,12 +73,6 @@ def _samples(seeds: range) -> list[Sample]:
     return made
 
 
-@pytest.fixture(scope="module")
-def trained() -> tuple[Ranker, list[Sample]]:
-    """A small ranker and samples over tables that it has not seen."""
-    return Ranker(*train_ranker(_samples(range(25)), _SMALL)), _samples(range(100, 115))
-
-
 def test_made_up_questions_can_be_read_as_they_are_meant() -> None:
     samples = _samples(range(12))
     assert len(samples) > 40
@@ -81,61 +82,41 @@ def test_made_up_questions_can_be_read_as_they_are_meant() -> None:
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_a_ranker_learns_to_read_questions_over_tables_it_has_not_seen(
-    trained: tuple[Ranker, list[Sample]],
-) -> None:
-    ranker, held = trained
-    right = sum(best_of(ranker, s)[0] for s in held) / len(held)
-    chance = float(np.mean([np.mean(s.right) for s in held]))
-    assert right > 0.6 > chance
-
-
-@pytest.mark.slow
-@pytest.mark.train
-def test_confidence_is_higher_for_right_answers(trained: tuple[Ranker, list[Sample]]) -> None:
-    ranker, held = trained
-    judged = [best_of(ranker, s) for s in [*held, *_samples(range(200, 215))]]
-    card = {"grams": [], "signatures": [], "headers": []}
-    rows = [row for _, row in judged]
-    trees = grow_confidence(rows, [right for right, _ in judged], smallest_leaf=10)
-    confident = Ranker(ranker.weights, {**card, "confidence": trees}).trees
-    assert confident is not None
-    scores = confident.scores(np.array(rows, np.float32))
+def test_a_ranker_reads_questions_over_tables_it_has_not_seen_and_knows_how_well() -> None:
+    ranker = Ranker(*train_ranker(_samples(range(25)), _SMALL))
+    unseen = _samples(range(100, 130))
+    judged = [best_of(ranker, sample) for sample in unseen]
     right = np.array([right for right, _ in judged])
+    assert right.mean() > 0.6 > np.mean([np.mean(sample.right) for sample in unseen])
+    rows = [row for _, row in judged]
+    trees = Trees(CONFIDENCE, grow_confidence(rows, list(right), smallest_leaf=10))
+    scores = trees.scores(np.array(rows, np.float32))
     assert scores[right].mean() > scores[~right].mean()
 
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_a_saved_ranker_scores_as_before(
-    trained: tuple[Ranker, list[Sample]], tmp_path: Path
-) -> None:
+def test_training_again_gives_the_same_and_a_saved_ranker_scores_as_before(tmp_path: Path) -> None:
     samples = _samples(range(3))
-    weights, card = train_ranker(samples, _SMALL)
+    (weights, card), (again, _) = (train_ranker(samples, _SMALL) for _ in range(2))
+    assert all(np.array_equal(weights[name], again[name]) for name in weights)
     save(tmp_path, weights, {**card, "threshold": 0.7})
     before, after = Ranker(weights, card), read_ranker(tmp_path)
     assert after.threshold == 0.7
     for sample in samples[:5]:
-        assert np.allclose(
-            before.scores(sample.example), after.scores(sample.example), atol=0.05, rtol=0.01
-        )
+        scores = after.scores(sample.example)
+        assert np.allclose(before.scores(sample.example), scores, atol=0.05, rtol=0.01)
 
 
-def test_what_is_no_ranker_is_told(tmp_path: Path) -> None:
+def test_the_ranker_that_is_shipped_is_loaded_once_and_what_is_none_is_told(tmp_path: Path) -> None:
+    assert load_ranker() is load_ranker()
+    assert 0.3 < load_ranker().threshold < 1
     with pytest.raises(ModelError, match="no ranker") as caught:
         read_ranker(tmp_path)
     assert str(tmp_path) in str(caught.value)
     (tmp_path / "ranker.safetensors").write_bytes(b"not one")
     with pytest.raises(ModelError, match="no ranker"):
         read_ranker(tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.train
-def test_training_again_gives_the_same(trained: tuple[Ranker, list[Sample]]) -> None:
-    samples = _samples(range(3))
-    one, other = (train_ranker(samples, _SMALL)[0] for _ in range(2))
-    assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
 @pytest.mark.slow

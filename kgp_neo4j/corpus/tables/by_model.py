@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from kgp_neo4j.corpus.answer.check import Evidence
 from kgp_neo4j.corpus.answer.reply import Parsed, parse_reply
-from kgp_neo4j.corpus.tables.look_up import KINDS, PARTS, Context, Kind, LookUp, table_of
-from kgp_neo4j.corpus.tables.outline import TableOutline, named_documents
+from kgp_neo4j.corpus.tables.decide import Write
+from kgp_neo4j.corpus.tables.look_up import PARTS, Context, LookUp
+from kgp_neo4j.corpus.tables.outline import TableOutline, cite, named_documents
 from kgp_neo4j.corpus.tables.references import TABLE_ID, PageRef, References, TableRef
 from kgp_neo4j.corpus.tables.resolving import resolve
 from kgp_neo4j.corpus.tables.tables import markdown_of
@@ -31,7 +32,7 @@ __all__ = ["answered_by_model", "choose_by_model"]
 # --- Choice ---
 
 _TYPES = ("structural", "content", "both")
-_KINDS: dict[Kind, str] = {
+_KINDS = {
     "page": "a part of pages",
     "table": "a part of tables, or whether there is such a table (on those pages)",
     "column": "the values or the name of a column of a table",
@@ -49,13 +50,15 @@ _KINDS: dict[Kind, str] = {
 }
 _LISTS = ("documents", "pages", "tables", "rows", "columns")
 _TEXTS = ("type", "kind", "part", "phrase", "each", "pick")
+_CHOICES = {
+    "each": ("", "page", "table", "document"),
+    "pick": ("", "most", "fewest"),
+}
 #: Documents that the prompt lists, and characters for each with its tables.
 _LISTED, _LINE = 20, 400
 
 
-def choose_by_model(
-    context: Context, write: Callable[[str], str]
-) -> tuple[TypeDecision, Context | None] | None:
+def choose_by_model(context: Context, write: Write) -> tuple[TypeDecision, Context | None] | None:
     """Return the type of a question and the look-up that a language model chooses for it.
 
     `write` takes a prompt and returns the reply, a JSON object that is checked against the kinds of
@@ -74,7 +77,7 @@ def choose_by_model(
 def _prompt(context: Context) -> str:
     library = context.library
     documents = []
-    for document in context.found.documents[:_LISTED]:
+    for document in context.documents[:_LISTED]:
         tables = "; ".join(f"{t.name} {t.caption}".strip() for t in library.tables([document]))
         line = f'- "{document.title}" ({document.pages} pages): {tables}'
         documents.append(" ".join(line.split())[:_LINE])
@@ -93,16 +96,31 @@ def _prompt(context: Context) -> str:
             "The type is structural if the question asks about pages, tables or their parts, "
             "content if it asks for facts wherever they are stated (it needs no look-up then), "
             "both if it does both.",
-            f"Question: {context.made.question}",
+            f"Question: {context.references.question}",
         ]
     )
 
 
 def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
     """Return the contents of a reply; raises ValueError with its fault."""
-    found = re.search(r"\{.*\}", without_reasoning(reply), re.DOTALL)
+    given = _parsed(reply)
+    if given["type"] not in _TYPES:
+        raise ValueError(f"type must be one of {', '.join(_TYPES)}")
+    decision = TypeDecision(given["type"], by="model", reason="a language model decided")
+    if decision.type == "content":
+        return decision, None
+    references = _references(context, given)
+    look = _look_up(given)
+    chosen = resolve(context.library, references, look, by_model=True)
+    _check(look, references)
+    return decision, chosen
+
+
+def _parsed(reply: str) -> dict[str, Any]:
+    """Return the JSON object of a reply: texts and lists of numbers and texts, by their keys."""
+    match = re.search(r"\{.*\}", without_reasoning(reply), re.DOTALL)
     try:
-        given: Any = json.loads(found[0]) if found else None
+        given: Any = json.loads(match[0]) if match else None
     except RecursionError:
         given = None
     except ValueError as error:
@@ -121,72 +139,59 @@ def _read(context: Context, reply: str) -> tuple[TypeDecision, Context | None]:
             isinstance(each, bool) or not isinstance(each, str | int) for each in given[name]
         ):
             raise ValueError(f"{name} must be a list of numbers and texts")
-    if given["type"] not in _TYPES:
-        raise ValueError(f"type must be one of {', '.join(_TYPES)}")
-    decision = TypeDecision(given["type"], by="model", reason="a language model decided")
-    if decision.type == "content":
-        return decision, None
-    made = _references(context, given)
-    look = _look_up(given)
-    resolved = resolve(context.library, made)
-    _check(look, made)
-    return decision, replace(context, made=made, found=resolved, look_up=look, by_model=True)
+    return given
 
 
 def _references(context: Context, given: dict[str, Any]) -> References:
-    words = context.made
-    made = References(question=words.question, rest=words.rest)
+    words = context.references
+    references = References(question=words.question, rest=words.rest)
     for title in map(str, given["documents"]):
         named = named_documents(title, context.library.documents)
         if not named:
             raise ValueError(f"there is no document {title[:80]!r}")
-        made.documents += named[0].documents
+        references.documents += named[0].documents
     for page in map(str, given["pages"]):
-        is_number = re.fullmatch(r"-?\d{1,9}", page)
-        made.pages.append(PageRef(numbers=(int(page),)) if is_number else PageRef(labels=(page,)))
+        number = re.fullmatch(r"-?\d{1,9}", page)
+        references.pages.append(PageRef((int(page),)) if number else PageRef(label=page))
     for table in map(str, given["tables"]):
-        found = re.fullmatch(rf"(?:table\s+)?({TABLE_ID})", table.strip(), re.IGNORECASE)
-        made.tables.append(TableRef(number=found[1]) if found else TableRef(words=table))
-    made.rows = [row for row in given["rows"] if isinstance(row, int)]
-    made.columns = [column for column in given["columns"] if isinstance(column, int)]
-    return made
+        number = re.fullmatch(rf"(?:table\s+)?({TABLE_ID})", table.strip(), re.IGNORECASE)
+        references.tables.append(TableRef(number[1]) if number else TableRef(words=table))
+    references.rows = [row for row in given["rows"] if isinstance(row, int)]
+    references.columns = [column for column in given["columns"] if isinstance(column, int)]
+    return references
 
 
 def _look_up(given: dict[str, Any]) -> LookUp:
     kind = given["kind"]
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}")
+    if kind not in PARTS:
+        raise ValueError(f"kind must be one of {', '.join(PARTS)}")
     part = given["part"] or PARTS[kind][0]
     if part not in PARTS[kind]:
         raise ValueError(f"part of {kind} must be one of {', '.join(PARTS[kind])}")
-    for name, known in (("each", ("page", "table", "document")), ("pick", ("most", "fewest"))):
-        if given[name] and given[name] not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}")
-    return LookUp(
-        kind,
-        part,
-        phrase=given["phrase"],
-        row=next((row for row in given["rows"] if isinstance(row, str)), ""),
-        column=next((column for column in given["columns"] if isinstance(column, str)), ""),
-        each=given["each"],
-        pick=given["pick"],
+    for name, known in _CHOICES.items():
+        if given[name] not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known[1:])}")
+    row, column = (
+        next((each for each in given[name] if isinstance(each, str)), "")
+        for name in ("rows", "columns")
     )
+    return LookUp(kind, part, given["phrase"], row, column, given["each"], given["pick"])
 
 
-def _check(look: LookUp, made: References) -> None:
+def _check(look: LookUp, references: References) -> None:
     """Raise ValueError where a look-up lacks something that it needs."""
-    row, column = made.rows or look.row, made.columns or look.column
+    row, column = references.rows or look.row, references.columns or look.column
     inside = look.kind in ("table", "column", "row", "cell") or look.part in ("rows", "columns")
     counts_each = look.kind == "count" and look.each
-    for wanted, held, what in (
-        (look.kind == "page" and look.part != "headings", made.pages, "pages"),
-        (inside and look.kind != "compare" and not counts_each, made.tables, "tables"),
+    for wanted, given, what in (
+        (look.kind == "page" and look.part != "headings", references.pages, "pages"),
+        (inside and look.kind != "compare" and not counts_each, references.tables, "tables"),
         (look.kind in ("row", "cell"), row, "rows"),
         (look.kind in ("column", "cell"), column, "columns"),
         (look.kind == "mentions" or look.part == "times", look.phrase, "phrase"),
-        (look.kind == "compare", len(made.pages) + len(made.tables) > 0, "pages or tables"),
+        (look.kind == "compare", references.pages or references.tables, "pages or tables"),
     ):
-        if wanted and not held:
+        if wanted and not given:
             raise ValueError(f"the look-up {look.kind} needs {what}")
 
 
@@ -194,9 +199,8 @@ def _check(look: LookUp, made: References) -> None:
 
 #: Characters of pages and tables in a prompt at most, about 4,000 tokens.
 _MOST_CHARACTERS = 16_000
-_ROWS = 40
-#: Lines of them that may carry one sentence together.
-_MOST_LINES = 8
+#: Rows of a table in a prompt at most, and lines that may carry one sentence together.
+_MOST_ROWS, _MOST_LINES = 40, 8
 _TASK = (
     "Answer the question from the pages and tables below alone. Answer in a few words or "
     "sentences; "
@@ -206,7 +210,7 @@ _TASK = (
 
 def answered_by_model(
     context: Context,
-    write: Callable[[str], str],
+    write: Write,
     fetched: StructuralAnswer,
     tables: Sequence[TableOutline] = (),
 ) -> StructuralAnswer | None:
@@ -217,21 +221,9 @@ def answered_by_model(
     cut by rows and pages by characters where they are too long, and both the prompt and the answer
     state that. The citations stay those of the fetched content.
     """
-    parts, cuts = [], []
-    room = _MOST_CHARACTERS // max(1, len(tables) or 1)
-    for table in tables or (context.found.tables if not context.found.pages else ()):
-        markdown, cut = _fitted(context, table, room)
-        name = table_of(context, table)
-        parts.append(f"{name}: {table.caption}\n\n{markdown}" + (f"\n\n({cut})" if cut else ""))
-        cuts += [f"{name}: {cut}"] if cut else []
-    if not parts or context.found.pages:
-        text = fetched.markdown
-        if len(text) > _MOST_CHARACTERS:
-            text = text[:_MOST_CHARACTERS].rsplit("\n", 1)[0]
-            cuts.append(f"the first {len(text):,} of {len(fetched.markdown):,} characters shown")
-            text += f"\n\n({cuts[-1]})"
-        parts.insert(0, text)
-    prompt = _TASK.format(content="\n\n".join(filter(None, parts)), question=context.made.question)
+    parts, cuts = _shown(context, fetched, tables)
+    question = context.references.question
+    prompt = _TASK.format(content="\n\n".join(filter(None, parts)), question=question)
     reply = without_reasoning(write(prompt))
     if not reply:
         return None
@@ -239,22 +231,51 @@ def answered_by_model(
     if parsed.kind != "answer":
         doubt = "the language model does not find it in what it was given"
         return replace(fetched, text="", values=(), sure=False, doubt=doubt, confidence=0.0)
-    against = _against(context.made.question, parsed, parts)
-    said = f"{reply}\n({'; '.join(cuts)})" if cuts else reply
-    citations = fetched.citations or tuple(
-        context.library.cite(table.document, table=table, text=table.caption) for table in tables
-    )
+    against = _against(question, parsed, parts)
+    cited = [cite(table.document, table=table, text=table.caption) for table in tables]
     return replace(
         fetched,
-        text=said,
+        text=f"{reply}\n({'; '.join(cuts)})" if cuts else reply,
         values=(reply,),
         sure=not against,
         found=True,
         doubt=f"the language model's answer is not carried: {against}" if against else "",
         confidence=0.0 if against else 0.5,
-        citations=citations,
+        citations=fetched.citations or tuple(cited),
         reading=f"{fetched.reading}, answered by a language model".lstrip(", "),
     )
+
+
+def _shown(
+    context: Context, fetched: StructuralAnswer, tables: Sequence[TableOutline]
+) -> tuple[list[str], list[str]]:
+    """Return the texts of pages and tables for the prompt, and notes on what was cut."""
+    parts, cuts = [], []
+    room = _MOST_CHARACTERS // max(1, len(tables))
+    for table in tables or (() if context.pages else context.tables):
+        markdown, cut = _fitted(context, table, room)
+        parts.append(f"{table.called}: {table.caption}\n\n{markdown}")
+        if cut:
+            parts[-1] += f"\n\n({cut})"
+            cuts.append(f"{table.called}: {cut}")
+    if not parts or context.pages:
+        text = fetched.markdown
+        if len(text) > _MOST_CHARACTERS:
+            text = text[:_MOST_CHARACTERS].rsplit("\n", 1)[0]
+            cuts.append(f"the first {len(text):,} of {len(fetched.markdown):,} characters shown")
+            text += f"\n\n({cuts[-1]})"
+        parts.insert(0, text)
+    return parts, cuts
+
+
+def _fitted(context: Context, table: TableOutline, room: int) -> tuple[str, str]:
+    """Return a table's Markdown with as many of its first rows as fit into `room`."""
+    rows = _MOST_ROWS
+    while True:
+        markdown, cut = markdown_of(context, table, rows)
+        if len(markdown) <= room or rows <= 1:
+            return markdown, cut
+        rows = max(1, min(rows - 1, rows * room // len(markdown)))
 
 
 def _against(question: str, reply: Parsed, given: Sequence[str]) -> str:
@@ -262,18 +283,8 @@ def _against(question: str, reply: Parsed, given: Sequence[str]) -> str:
     lines = [line for part in given for line in part.splitlines() if line.strip()]
     passages = [Passage(str(n), "", "", n, 0, len(line), line) for n, line in enumerate(lines)]
     evidence = Evidence(question, passages, None)
-    for claim in reply.claims:
-        support = evidence.support(claim.text, evidence.sharing(claim.text, _MOST_LINES))
-        if not support.carried:
-            return support.against
-    return ""
-
-
-def _fitted(context: Context, table: TableOutline, room: int) -> tuple[str, str]:
-    """Return a table's Markdown with as many of its first rows as fit into `room`."""
-    rows = _ROWS
-    while True:
-        markdown, cut = markdown_of(context, table, rows)
-        if len(markdown) <= room or rows <= 1:
-            return markdown, cut
-        rows = max(1, min(rows - 1, rows * room // len(markdown)))
+    supports = (
+        evidence.support(claim.text, evidence.sharing(claim.text, _MOST_LINES))
+        for claim in reply.claims
+    )
+    return next((support.against for support in supports if not support.carried), "")

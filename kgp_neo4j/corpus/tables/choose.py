@@ -24,30 +24,31 @@ _OWN = frozenset(
     "illustrates depict depicts inform tell appear appears exist exists available located "
     "location placed positioned occur occurs lie lies sit sits made consists head".split()
 )
+_I = re.IGNORECASE
 
 
-def choose(made: References) -> LookUp:
+def choose(references: References) -> LookUp:
     """Return the look-up that a question asks for; `question` where it asks within one."""
+    text = references.plain
     for step in (_compared, _largest, _counted, _placed, _which_tables):
-        if found := step(made, made.plain):
-            return found
-    if made.tables:
-        return _of_table(made, made.plain)
-    if made.pages:
-        return _of_page(made, made.plain)
-    if made.documents and _has(made.plain, _HEADINGS) and not _left_over(made.plain):
-        return LookUp("page", "headings")
-    return LookUp("question")
+        if look_up := step(references, text):
+            return look_up
+    if references.tables:
+        return _of_table(references, text)
+    if references.pages:
+        return _of_page(references, text)
+    headings = references.documents and _has(text, _HEADINGS) and not _left_over(text)
+    return LookUp("page", "headings") if headings else LookUp("question")
 
 
 def _has(text: str, pattern: str) -> bool:
-    return re.search(pattern, text, re.IGNORECASE) is not None
+    return re.search(pattern, text, _I) is not None
 
 
 def _left_over(text: str, more: str = "") -> list[str]:
     """Return the words that ask for more than a page, a table or a part of one."""
     text = re.sub(r"\b(?:PAGE|TABLE|ROW|COL|DOC)REF\d+\b", " ", text)
-    own = _OWN | set(more.split())
+    own = _OWN.union(more.split())
     return [word for word in content(text) if word not in own and not word.startswith("quote")]
 
 
@@ -58,23 +59,26 @@ _COMMON = r"\b(?:common|shared?|shares|sharing|both|same|overlap\w*)\b"
 _COLUMNS = r"\b(?:columns|(?:each|every)\s+column|headers?|headings?|column\s+\w+s|fields)\b"
 
 
-def _compared(made: References, text: str) -> LookUp | None:
-    numbers = {number for ref in made.pages for number in (*ref.numbers, *ref.labels)}
-    pages = max(len(made.pages), len(numbers), len(made.documents)) if made.pages else 0
-    if pages + len(made.tables) < 2:
+def _compared(references: References, text: str) -> LookUp | None:
+    pages, tables = references.pages, references.tables
+    named = {page for ref in pages for page in ((ref.label,) if ref.label else ref.numbers)}
+    count = max(len(pages), len(named), len(references.documents)) if pages else 0
+    if count + len(tables) < 2:
         return None
-    if _has(text, _COMMON) and len(made.tables) > 1 and _has(text, _COLUMNS):
+    common = _has(text, _COMMON)
+    if common and len(tables) > 1 and _has(text, _COLUMNS):
         return LookUp("compare", "columns")
-    if _has(text, _DIFFER) or (_has(text, _COMMON) and not made.tables):
-        return LookUp("compare") if len(_left_over(text)) <= 3 else None
+    if (_has(text, _DIFFER) or (common and not tables)) and len(_left_over(text)) <= 3:
+        return LookUp("compare")
     return None
 
 
 _MOST = r"most|(?:highest|largest|greatest|maximum)\s+(?:number|count)\s+of"
 _FEWEST = r"fewest|least|(?:lowest|smallest|minimum)\s+(?:number|count)\s+of"
-_LARGE, _SMALL = r"longest|biggest|largest", r"shortest|smallest"
 _EACH = r"\b(page|table|document|file|pdf)s?\b"
 _NOUN = r"tables?|rows?|entries|records|columns?|pages?|cells?"
+_MOST_PARTS = rf"\b(?:(?:{_MOST})|({_FEWEST}))\s+({_NOUN})\b"
+_LARGEST = r"\b(?:(?:longest|biggest|largest)|(shortest|smallest))\b"
 _SAME = {"entrie": "row", "record": "row", "field": "column", "occurrence": "time",
          "mention": "time", "file": "document", "pdf": "document"}  # fmt: skip
 
@@ -84,23 +88,22 @@ def _noun(word: str) -> str:
     return _SAME.get(word, word)
 
 
-def _largest(made: References, text: str) -> LookUp | None:
+def _largest(references: References, text: str) -> LookUp | None:
     """Return a count for each page, table or document; the question asks for the largest."""
-    each = re.search(_EACH, text, re.IGNORECASE) or re.search(_EACH, made.question, re.IGNORECASE)
-    if made.tables or len(made.pages) > 1 or not each:
+    each = re.search(_EACH, text, _I) or re.search(_EACH, references.question, _I)
+    if references.tables or len(references.pages) > 1 or not each:
         return None
     kind = _noun(each[1])
-    found = re.search(rf"\b(?:(?:{_MOST})|({_FEWEST}))\s+({_NOUN})\b", text, re.IGNORECASE)
-    if found:
-        part, least = _noun(found[2]), found[1]
+    if match := re.search(_MOST_PARTS, text, _I):
+        part = _noun(match[2])
     else:
-        found = re.search(rf"\b(?:(?:{_LARGE})|({_SMALL}))\b", text, re.IGNORECASE)
-        if not found or kind == "page" or _left_over(text, f"{found[0]} terms size length"):
+        match = re.search(_LARGEST, text, _I)
+        if not match or kind == "page" or _left_over(text, f"{match[0]} terms size length"):
             return None
-        part, least = "row" if kind == "table" else "page", found[1]
+        part = "row" if kind == "table" else "page"
     if kind == part:
         return None
-    return LookUp("count", f"{part}s", each=kind, pick="fewest" if least else "most")  # type: ignore[arg-type]
+    return LookUp("count", f"{part}s", each=kind, pick="fewest" if match[1] else "most")
 
 
 _COUNTED = re.compile(
@@ -108,28 +111,30 @@ _COUNTED = re.compile(
     rf"\s+({_NOUN}|fields?|times|occurrences?|mentions?)\b"
     r"|\b(page|table|column|row)[- ](?:count|total)\b|\bhow\s+long\b.*?\b(pages|rows|columns)\b"
     r"|\bhow\s+often\b",
-    re.IGNORECASE,
+    _I,
 )
 
 
-def _counted(made: References, text: str) -> LookUp | None:
-    found = _COUNTED.search(text)
-    if not found:
+def _counted(references: References, text: str) -> LookUp | None:
+    match = _COUNTED.search(text)
+    if not match:
         return None
-    noun = _noun(next(filter(None, found.groups()), "times"))
+    noun = _noun(next(filter(None, match.groups()), "times"))
     left = _left_over(text, "count long often")
-    if noun == "time" or (noun == "page" and not made.tables and not _has(text, r"\btables?\b")):
-        if target := _mentioned(made):
+    of_tables = bool(references.tables)
+    if noun == "time" or (noun == "page" and not of_tables and not _has(text, r"\btables?\b")):
+        if target := _mentioned(references):
             return LookUp("count", f"{noun}s", phrase=target)
-        return LookUp("count", "pages") if (noun == "page" and made.documents) or not left else None
+        whole = not left or (noun == "page" and references.documents)
+        return LookUp("count", "pages") if whole else None
     if noun == "page":
-        return LookUp("count", "pages") if made.tables else LookUp("tables", "pages")
+        return LookUp("count" if of_tables else "tables", "pages")
     if noun == "table":
         if _has(text, r"\b(?:each|every|per)\s+page\b"):
             return LookUp("count", "tables", each="page")
-        column = (_quoted(made) or _column_named(made)) if _has(text, r"\bcolumns?\b") else ""
-        return LookUp("count", "tables", column=column) if column or not left else None
-    if made.tables and not (left or made.quoted or made.rows or made.columns):
+        column = _has(text, r"\bcolumns?\b") and _column_named(references, quoted=True)
+        return LookUp("count", "tables", column=column or "") if column or not left else None
+    if of_tables and not (left or references.quoted or references.rows or references.columns):
         return LookUp("count", f"{noun}s")
     return None
 
@@ -143,49 +148,49 @@ _WHICH_PAGE = (
 _WHERE = r"\bwhere\b|\blocat\w+\b"
 _FIRST = r"\bfirst\b|\bearliest\b"
 _LAST = r"\blast(?:ly)?\b|\blatest\b"
-
-
 _SPANS = "start starts begin begins end ends span spans"
 
 
-def _placed(made: References, text: str) -> LookUp | None:
-    page, where = _has(text, _WHICH_PAGE), _has(text, _WHERE)
-    if not (page or where):
+def _placed(references: References, text: str) -> LookUp | None:
+    page = _has(text, _WHICH_PAGE)
+    if not (page or _has(text, _WHERE)):
         return None
-    if made.tables:
-        inside = (
-            made.pages or made.rows or made.columns or _has(text, r"\bcolumns?|rows?|caption\b")
-        )
-        return None if inside or _left_over(text, _SPANS) else LookUp("table", "pages")
-    if made.pages:
+    if references.tables:
+        if references.pages or references.rows or references.columns:
+            return None
+        inside = _has(text, r"\bcolumns?|rows?|caption\b") or _left_over(text, _SPANS)
+        return None if inside else LookUp("table", "pages")
+    if references.pages:
         return None
-    if page and _has(text, r"\btables\b") and not made.quoted and not _left_over(text):
+    if page and _has(text, r"\btables\b") and not references.quoted and not _left_over(text):
         return LookUp("tables", "pages")
-    in_documents = made.documents or _has(made.question, r"\b(?:in|of)\s+(?:the|this)\s+document\b")
-    target = _mentioned(made) if page or in_documents else ""
-    if target and (page or made.quoted or _has(text, _FOUND)):
-        order = "first" if _has(text, _FIRST) else "last" if _has(text, _LAST) else "pages"
-        return LookUp("mentions", order, phrase=target)
+    in_document = r"\b(?:in|of)\s+(?:the|this)\s+document\b"
+    if page or references.documents or _has(references.question, in_document):
+        target = _mentioned(references)
+        if target and (page or references.quoted or _has(text, _FOUND)):
+            order = "first" if _has(text, _FIRST) else "last" if _has(text, _LAST) else "pages"
+            return LookUp("mentions", order, phrase=target)
     return None
 
 
 _ANY = r"\b(?:is|are)\s+there\b|^\s*(?:does|do|has|have|can|could)\b|\bany\s+tables?\b"
+_WHICH_DOCUMENT = r"\b(?:which|what)\s+(?:of\s+the\s+)?(?:documents?|files?|pdfs?)\b"
 
 
-def _which_tables(made: References, text: str) -> LookUp | None:
-    if made.tables or not _has(text, r"\btables?\b"):
+def _which_tables(references: References, text: str) -> LookUp | None:
+    if references.tables or not _has(text, r"\btables?\b"):
         return None
     left = " ".join(_left_over(text))
-    if _has(made.question, r"\b(?:which|what)\s+(?:of\s+the\s+)?(?:documents?|files?|pdfs?)\b"):
+    if _has(references.question, _WHICH_DOCUMENT):
         return LookUp("tables", "documents", phrase=left)
     if _has(text, r"\b(?:captions?|titles?)\b.*\btables?\b"):
         return LookUp("tables", "captions")
-    if _has(text, r"\bcolumns?\b|\bfield\b") and (name := _quoted(made) or _column_named(made)):
+    if _has(text, r"\bcolumns?\b|\bfield\b") and (name := _column_named(references, quoted=True)):
         return LookUp("tables", "names", column=name)
     if _has(text, _ANY) and not _has(text, r"\b(?:which|what)\b"):
-        return LookUp("tables", "exists") if not left else None
+        return None if left else LookUp("tables", "exists")
     if _has(text, rf"\b{WHICH}\b|^\s*tables\b") and (not left or _has(text, r"\bwh\w+\s+tables?")):
-        return LookUp("tables", "names", phrase=left and made.rest)
+        return LookUp("tables", "names", phrase=left and references.rest)
     return None
 
 
@@ -208,33 +213,33 @@ _YES_OR_NO = (
 )
 
 
-def _of_table(made: References, text: str) -> LookUp:
-    left, quoted = _left_over(text), bool(made.quoted)
-    if made.rows and made.columns:
+def _of_table(references: References, text: str) -> LookUp:
+    asks_more, quoted = bool(_left_over(text)), bool(references.quoted)
+    if references.rows and references.columns:
         return LookUp("cell")
-    if _has(text, _YES_OR_NO) and not left:
+    if _has(text, _YES_OR_NO) and not asks_more:
         return LookUp("table", "exists")
-    if made.columns:
+    if references.columns and not asks_more:
         named = _has(text, _CAPTION) or _has(text, r"\bheaders?\b")
-        return LookUp("question") if left else LookUp("column", "name" if named else "values")
-    if made.rows:
-        return LookUp("question") if left or quoted else LookUp("row")
-    if not quoted and _has(text, _COLUMNS) and not left:
+        return LookUp("column", "name" if named else "values")
+    if references.columns or references.rows:
+        return LookUp("question") if asks_more or quoted else LookUp("row")
+    if not quoted and _has(text, _COLUMNS) and not asks_more:
         return LookUp("table", "columns")
     listed = _has(text, _LISTED) and not _has(text, rf"{COUNT}|\bfor\s+(?!TABLE|all|every)\w+")
-    if listed and _has(text, r"\b(?:column|field|under)\b") and (name := _column_named(made)):
+    if listed and _has(text, r"\b(?:column|field|under)\b") and (name := _column_named(references)):
         return LookUp("column", "values", column=name)
-    if left or quoted or _has(text, r"\b(?:columns?|rows?)\b"):
+    if asks_more or quoted or _has(text, r"\b(?:columns?|rows?)\b"):
         return LookUp("question")
     return LookUp("table", "caption" if _has(text, _CAPTION) else "rows")
 
 
-def _of_page(made: References, text: str) -> LookUp:
-    whole = not _left_over(text) and not made.quoted
+def _of_page(references: References, text: str) -> LookUp:
+    whole = not _left_over(text) and not references.quoted
     for part, asked in _PARTS_OF_PAGE.items():
         if whole and _has(text, asked):
             return LookUp("page", part)
-    if _has(text, _YES_OR_NO) and (target := _mentioned(made)):
+    if _has(text, _YES_OR_NO) and (target := _mentioned(references)):
         return LookUp("mentions", "exists", phrase=target)
     return LookUp("page" if whole else "question")
 
@@ -276,29 +281,28 @@ _NO_PHRASE = re.compile(
 )
 
 
-def _quoted(made: References) -> str:
+def _quoted(references: References) -> str:
     """Return the first quotation that names no document or table."""
-    held = (q for at, q in enumerate(made.quoted) if re.search(rf"QUOTE{at}\b", made.plain))
-    return next(held, "")
+    quoted = enumerate(references.quoted)
+    return next((q for at, q in quoted if re.search(rf"QUOTE{at}\b", references.plain)), "")
 
 
-def _mentioned(made: References) -> str:
+def _mentioned(references: References) -> str:
     """Return the phrase that a question looks for: a quotation, else the phrase after "mention"."""
-    if quoted := _quoted(made):
+    if quoted := _quoted(references):
         return quoted
-    text = re.sub(
-        r"\s*\b(?:on|in|at|of|from)\s+PAGEREF\d+(?:\s+and\s+PAGEREF\d+)*", " ", made.plain
-    )
-    text = " ".join(text.split())
+    text = " ".join(_ON_PAGES.sub(" ", references.plain).split())
     for pattern in _PHRASES:
-        for found in re.finditer(rf"(?={pattern})", text, re.IGNORECASE):
-            phrase = found["x"].strip(" ,.;:?!")
-            phrase = re.sub(rf"^{_ADVERB}\s+|\s+{_ADVERB}$", "", phrase, flags=re.IGNORECASE)
+        for match in re.finditer(rf"(?={pattern})", text, _I):
+            phrase = match["x"].strip(" ,.;:?!")
+            phrase = re.sub(rf"^{_ADVERB}\s+|\s+{_ADVERB}$", "", phrase, flags=_I)
             if phrase and not _NO_PHRASE.search(phrase):
                 return phrase
     return ""
 
 
+_ON_PAGES = re.compile(r"\s*\b(?:on|in|at|of|from)\s+PAGEREF\d+(?:\s+and\s+PAGEREF\d+)*")
+_IN_TABLE = re.compile(r"\b(?:in|of|from|on|at)\s+(?:TABLE|PAGE)REF\d+\b")
 _COLUMN_NAMED = (
     r"\bcolumns?\s+(?:(?:named|called|titled|labell?ed|headed)\s+)?(?P<x>[^?]+?)\s*"
     r"(?:(?:TABLE|PAGE)REF.*|have|has|contain|show|list|hold)?\s*[?.]*$",
@@ -309,13 +313,17 @@ _COLUMN_NAMED = (
 _NO_COLUMN = r"\b(?:has|have|is|are|was|with|where|whose|equals?)\b"
 
 
-def _column_named(made: References) -> str:
-    """Return the column's name in "the column X", "an X column", "under X"."""
-    text = re.sub(r"\b(?:in|of|from|on|at)\s+(?:TABLE|PAGE)REF\d+\b", " ", made.plain)
+def _column_named(references: References, *, quoted: bool = False) -> str:
+    """Return the column's name in "the column X", "an X column", "under X"; any that is `quoted`
+    comes first.
+    """
+    if quoted and (name := _quoted(references)):
+        return name
+    text = " ".join(_IN_TABLE.sub(" ", references.plain).split())
     for pattern in _COLUMN_NAMED:
-        found = re.search(pattern, " ".join(text.split()), re.IGNORECASE)
-        if found and content(found["x"]) and not _has(found["x"], _NO_COLUMN):
-            name = re.sub(r"^(?:for|of|on|about|with)\s+", "", found["x"].strip(" ,"))
+        match = re.search(pattern, text, _I)
+        if match and content(match["x"]) and not _has(match["x"], _NO_COLUMN):
+            name = re.sub(r"^(?:for|of|on|about|with)\s+", "", match["x"].strip(" ,"))
             quote = re.search(r"QUOTE(\d+)", name)
-            return made.quoted[int(quote[1])] if quote else name
+            return references.quoted[int(quote[1])] if quote else name
     return ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
-__all__ = ["StructuralReading", "read_question"]
+__all__ = ["StructuralReading", "Write", "read_question"]
 
 #: A language model: from a prompt to its reply.
 Write = Callable[[str], str]
@@ -54,6 +54,9 @@ def read_question(
     if not (state["pages"] or state["tables"]):
         reason = "the corpus has no pages and no tables"
         return StructuralReading(TypeDecision("content", reason=reason))
-    from kgp_neo4j.corpus.tables.reading import read
+    from kgp_neo4j.corpus.tables.reading import Reading
 
-    return read(database, corpus, question, write, every=every)
+    reading = Reading.of(database, corpus, question)
+    if write is not None and (every or reading.decision.type != "content"):
+        reading.ask(write)
+    return reading

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeVar, get_args
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline
 from kgp_neo4j.corpus.tables.references import References
-from kgp_neo4j.corpus.tables.resolving import Resolved
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 __all__ = [
-    "KINDS",
-    "PARTS",
-    "Context",
-    "Kind",
-    "LookUp",
-    "answer",
-    "each",
-    "joined",
-    "nothing",
-    "on_pages",
-    "paged",
-    "places",
-    "plural",
-    "table_of",
-]
+    "PARTS", "Context", "LookUp", "answer", "each", "joined", "listed_tables", "nothing",
+    "on_pages", "plural", "unsure",
+]  # fmt: skip
 
-Kind = Literal[
-    "page", "table", "column", "row", "cell", "tables", "mentions", "count", "compare", "question"
-]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-#: The parts that a look-up of each kind can return; the first is the default.
-PARTS: dict[Kind, tuple[str, ...]] = {
+#: The kinds of look-ups, and the parts that one of each can return; the first is the default.
+PARTS = {
     "page": ("text", "header", "footer", "label", "headings"),
     "table": ("rows", "columns", "caption", "pages", "exists"),
     "column": ("values", "name"),
@@ -45,6 +28,9 @@ PARTS: dict[Kind, tuple[str, ...]] = {
     "compare": ("all", "columns"),
     "question": ("all",),
 }
+T = TypeVar("T")
+#: Documents that are answered for at most where a question names none, and tables that are listed.
+_MOST_DOCUMENTS, _MOST_LISTED = 10, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +43,52 @@ class LookUp:
     `most` or `fewest` are returned.
     """
 
-    kind: Kind
+    kind: str
     part: str = ""
     phrase: str = ""
     row: str = ""
     column: str = ""
-    each: Literal["", "page", "table", "document"] = ""
+    each: str = ""
     pick: Literal["", "most", "fewest"] = ""
-
-
-T = TypeVar("T")
-#: Documents answered for at most where a question names none.
-MOST_DOCUMENTS = 10
 
 
 @dataclass(slots=True)
 class Context:
-    """A question with its references, those of them that exist, and its look-up.
+    """A question: its references, its look-up, and the documents, pages and tables that it means.
 
-    `by_model` is true where a language model chose the look-up.
+    `pages` and `tables` have an entry for each one named, in the question's order; where no
+    document was `named`, one for each document that has it. `missing` lists what does not exist,
+    `notes` how a reference was resolved, `doubt` why a table is ambiguous. `by_model` is true where
+    a language model chose the look-up.
     """
 
     library: Library
-    made: References
-    found: Resolved
+    references: References
     look_up: LookUp
+    documents: tuple[DocumentOutline, ...]
+    named: bool
     by_model: bool = False
+    pages: list[tuple[DocumentOutline, tuple[int, ...]]] = field(default_factory=list)
+    tables: list[TableOutline] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    doubt: str = ""
+
+    @property
+    def places(self) -> set[tuple[str, int]]:
+        """Return the pages that a question names, as ids of documents with numbers."""
+        return {(document.id, number) for document, numbers in self.pages for number in numbers}
+
+    @property
+    def paged(self) -> list[DocumentOutline]:
+        """Return the documents in question that have pages."""
+        return [document for document in self.documents if document.pages]
+
+
+def on_pages(context: Context, tables: Sequence[TableOutline]) -> list[TableOutline]:
+    """Return those of the tables that are on the pages that a question names."""
+    on = context.places
+    return [table for table in tables if any((table.document.id, n) in on for n in table.pages)]
 
 
 def answer(
@@ -94,18 +100,20 @@ def answer(
     markdown: str = "",
 ) -> StructuralAnswer:
     """Return a sure answer."""
+    shown = tuple(map(str, values))
     return StructuralAnswer(
-        text=text,
-        values=tuple(str(value) for value in values),
-        citations=tuple(citations),
-        reading=reading,
-        markdown=markdown,
+        text, shown, citations=tuple(citations), reading=reading, markdown=markdown
     )
 
 
-def nothing(text: str, *, reading: str = "") -> StructuralAnswer:
+def nothing(text: str) -> StructuralAnswer:
     """Return the answer that the thing asked for does not exist."""
-    return StructuralAnswer(text=text, found=False, reading=reading)
+    return StructuralAnswer(text=text, found=False)
+
+
+def unsure(doubt: str) -> StructuralAnswer:
+    """Return the answer that claims nothing, for a reason."""
+    return StructuralAnswer(text="", sure=False, confidence=0.0, doubt=doubt)
 
 
 def each(
@@ -116,13 +124,8 @@ def each(
     Where no document was named and many fit, the answer claims nothing and the doubt gives the
     reason.
     """
-    if len(items) > MOST_DOCUMENTS and not context.found.named:
-        return StructuralAnswer(
-            text="",
-            sure=False,
-            confidence=0.0,
-            doubt=f"{len(items)} documents fit; name the one that is meant",
-        )
+    if len(items) > _MOST_DOCUMENTS and not context.named:
+        return unsure(f"{len(items)} documents fit; name the one that is meant")
     parts = [make(item) for item in items]
     parts = [part for part in parts if part.found] or parts
     if len(parts) == 1:
@@ -132,7 +135,6 @@ def each(
         text="\n".join(part.text for part in parts if part.text),
         values=tuple(value for part in parts for value in part.values),
         sure=all(part.sure for part in parts),
-        found=any(part.found for part in parts),
         doubt="; ".join(part.doubt for part in parts if part.doubt),
         confidence=min(part.confidence for part in parts),
         citations=tuple(citation for part in parts for citation in part.citations),
@@ -148,26 +150,17 @@ def plural(count: int, noun: str) -> str:
 
 def joined(items: Sequence[object]) -> str:
     """Return "a", "a and b", "a, b and c"."""
-    texts = [str(item) for item in items]
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    *texts, last = map(str, items)
+    return f"{', '.join(texts)} and {last}" if texts else last
 
 
-def table_of(context: Context, table: TableOutline) -> str:
-    """Return "Table 2-1 of Row permissions"."""
-    return f"{table.name} of {context.library.document(table.document).title}"
-
-
-def places(context: Context) -> set[tuple[str, int]]:
-    """Return the pages that a question names, as ids of documents with numbers."""
-    return {(d.id, number) for d, numbers in context.found.pages for number in numbers}
-
-
-def on_pages(context: Context, tables: Sequence[TableOutline]) -> list[TableOutline]:
-    """Return those of the tables that are on the pages that a question names."""
-    on = places(context)
-    return [table for table in tables if any((table.document, n) in on for n in table.pages)]
-
-
-def paged(context: Context) -> list[DocumentOutline]:
-    """Return the documents in question that have pages."""
-    return [document for document in context.found.documents if document.pages]
+def listed_tables(tables: Sequence[TableOutline]) -> str:
+    """Return "Table 1 (page 2), Table 2 (page 3) and 4 more"."""
+    several = len({table.document.id for table in tables}) > 1
+    names = [
+        (table.called if several else table.name)
+        + (f" (page {table.pages[0]})" if table.pages else "")
+        for table in tables[:_MOST_LISTED]
+    ]
+    more = len(tables) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from kgp_neo4j.corpus.load.grid import normal
+from kgp_neo4j.corpus.tables.questions.table_grid import Column
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.tables import Citation, ShownQuery
 
-__all__ = [
-    "ColumnOutline",
-    "DocumentOutline",
-    "Library",
-    "Named",
-    "PageText",
-    "TableOutline",
-    "named_documents",
-]
+__all__ = ["DocumentOutline", "Library", "Named", "Page", "TableOutline", "cite", "named_documents"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,46 +27,32 @@ class DocumentOutline:
     pages: int
     tables: int
 
-    @property
-    def file(self) -> str:
-        """Return the file's name without its folders."""
-        return PurePath(self.source).name
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnOutline:
-    """A column: its place from 1, its header, the header's normal form, and its type."""
-
-    order: int
-    header: str
-    norm: str
-    type: str
-
-    @property
-    def name(self) -> str:
-        """Return the header, or the column's place where it has none."""
-        return self.header or f"column {self.order}"
-
 
 @dataclass(frozen=True, slots=True)
 class TableOutline:
     """A table without its rows; `pages` are all the pages that it is on."""
 
     id: str
-    document: str
+    document: DocumentOutline
     order: int
     number: str
     name: str
     caption: str
     pages: tuple[int, ...]
     rows: int
-    columns: tuple[ColumnOutline, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def called(self) -> str:
+        """Return "Table 2-1 of Row permissions"."""
+        return f"{self.name} of {self.document.title}"
 
 
 @dataclass(frozen=True, slots=True)
-class PageText:
+class Page:
     """A page with its text and the text in its margins."""
 
+    document: DocumentOutline
     number: int
     label: str
     header: str
@@ -96,58 +75,50 @@ class Library:
     def read(self, name: str, **values: Any) -> list[Row]:
         """Run a statement of `cypher/structure` and record it, to be shown with the answer."""
         path = f"structure/{name}"
-        made = statement(path)
-        shown = ShownQuery(made.name, made.text, made.bind(values))
-        if shown not in self.queries:
-            self.queries.append(shown)
+        run = statement(path)
+        query = ShownQuery(run.name, run.text, run.bind(values))
+        if query not in self.queries:
+            self.queries.append(query)
         return self.database.read(path, **values)
 
-    def document(self, id_: str) -> DocumentOutline:
-        """Return a document by its id."""
-        return self._by_id[id_]
-
-    def tables(self, documents: Sequence[DocumentOutline] | None = None) -> list[TableOutline]:
-        """Return the tables of the documents (all by default), in order."""
+    def tables(self, documents: Sequence[DocumentOutline]) -> list[TableOutline]:
+        """Return the tables of the documents, in order."""
         if self._tables is None:
             ids = [document.id for document in self.documents if document.tables]
-            rows = self.read("outline", documents=ids) if ids else []
             self._tables = tuple(
-                TableOutline(
-                    **row
-                    | {
-                        "pages": tuple(row["pages"] or ()),
-                        "columns": tuple(ColumnOutline(**c) for c in row["columns"]),
-                    }
-                )
-                for row in rows
+                map(self._table, self.read("outline", documents=ids) if ids else [])
             )
-        wanted = None if documents is None else {document.id for document in documents}
-        return [t for t in self._tables if wanted is None or t.document in wanted]
+        wanted = {document.id for document in documents}
+        return [table for table in self._tables if table.document.id in wanted]
 
-    def pages(self, document: DocumentOutline, numbers: Sequence[int] = ()) -> list[PageText]:
-        """Return pages of a document with their text; all of them without `numbers`."""
-        rows = self.read("pages", document=document.id, numbers=list(numbers))
-        return [PageText(**row) for row in rows]
-
-    def cite(
-        self,
-        document: str,
-        *,
-        page: int | None = None,
-        table: TableOutline | None = None,
-        **more: Any,
-    ) -> Citation:
-        """Return a citation; a table on a single page adds that page."""
-        if table is not None and page is None and table.pages:
-            page = table.pages[0]
-        return Citation(
-            document=document,
-            title=self.document(document).title,
-            page=page,
-            table=table.id if table else "",
-            table_name=table.name if table else "",
-            **more,
+    def _table(self, row: Row) -> TableOutline:
+        return TableOutline(
+            **row
+            | {
+                "document": self._by_id[row["document"]],
+                "pages": tuple(row["pages"] or ()),
+                "columns": tuple(Column(**column) for column in row["columns"]),
+            }
         )
+
+    def pages(self, documents: Sequence[DocumentOutline], **only: Sequence[Any]) -> list[Page]:
+        """Return the pages of documents: all, those of some `numbers`, or those with `words`."""
+        rows = self.read("pages", documents=[document.id for document in documents], **only)
+        return [Page(**row | {"document": self._by_id[row["document"]]}) for row in rows]
+
+
+def cite(
+    document: DocumentOutline,
+    *,
+    page: int | None = None,
+    table: TableOutline | None = None,
+    **more: Any,
+) -> Citation:
+    """Return a citation; a table adds its first page."""
+    if table is not None:
+        page = page or next(iter(table.pages), None)
+        more |= {"table": table.id, "table_name": table.name}
+    return Citation(document=document.id, title=document.title, page=page, **more)
 
 
 # --- Named documents ---
@@ -165,7 +136,10 @@ _GENERIC = frozenset(
     "page pages table tables document file report paper section row column text data list index "
     "notes summary first last second third the of and in on for a an to with no pdf number".split()
 )
-_LONGEST = 25
+#: Words of a name at most, and documents that a part of a name is compared with.
+_LONGEST, _MOST_DOCUMENTS = 25, 2_000
+#: A word in lower case, and where it begins and ends.
+_Token = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,40 +157,42 @@ class Named:
 def named_documents(text: str, documents: Sequence[DocumentOutline]) -> list[Named]:
     """Return the documents that a text names, in the order of the text; longer names go first."""
     tokens = [(m[0].casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
-    names: dict[tuple[str, ...], list[DocumentOutline]] = {}
+    by_name: dict[tuple[str, ...], list[DocumentOutline]] = {}
     for document in documents:
         for name in _names(document):
-            names.setdefault(name, []).append(document)
-    taken: list[Named] = []
-    used: set[int] = set()
-    for size in range(min(len(tokens), _LONGEST), 0, -1):
-        for at in range(len(tokens) - size + 1):
-            if used & set(range(at, at + size)):
-                continue
-            run = tuple(token for token, _, _ in tokens[at : at + size])
-            start, end = tokens[at][1], tokens[at + size - 1][2]
-            found = names.get(run)
-            if found and _stands_alone(text, run, start, end):
-                used |= set(range(at, at + size))
-                taken.append(Named(_distinct(found), start, end, True))
-    taken += _partly(text, [t for at, t in enumerate(tokens) if at not in used], documents)
-    return sorted(taken, key=lambda named: named.start)
+            by_name.setdefault(name, []).append(document)
+    named: list[Named] = []
+    used: set[_Token] = set()
+    for run in _runs(tokens):
+        words, start, end = tuple(token[0] for token in run), run[0][1], run[-1][2]
+        if words in by_name and not used & set(run) and _stands_alone(text, words, start, end):
+            used |= set(run)
+            same = {document.id: document for document in by_name[words]}
+            named.append(Named(tuple(same.values()), start, end, True))
+    if len(documents) <= _MOST_DOCUMENTS:
+        named += _partly(text, [token for token in tokens if token not in used], documents)
+    return sorted(named, key=lambda each: each.start)
 
 
 def _names(document: DocumentOutline) -> set[tuple[str, ...]]:
-    file = document.file
-    made = (document.title, file, PurePath(file).stem)
-    return {tuple(normal(name).split()) for name in made} - {()}
+    path = PurePath(document.source)
+    return {tuple(normal(name).split()) for name in (document.title, path.name, path.stem)} - {()}
+
+
+def _runs(tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
+    """Yield the runs of tokens, the longest first."""
+    for size in range(min(len(tokens), _LONGEST), 0, -1):
+        yield from (tokens[at : at + size] for at in range(len(tokens) - size + 1))
 
 
 def _stands_alone(text: str, run: tuple[str, ...], start: int, end: int) -> bool:
     """Return whether a short or plain name is used as a name."""
-    if len(run) > 1 and not set(run) <= _GENERIC:
-        return True
-    if set(run) <= _GENERIC or run[0].isdigit():
+    if set(run) <= _GENERIC:
         return False
+    if len(run) > 1:
+        return True
     written = text[start:end]
-    return (
+    return not run[0].isdigit() and (
         written != written.casefold()
         or len(written) > 12
         or bool(_NOUN.match(text, end))
@@ -226,32 +202,26 @@ def _stands_alone(text: str, run: tuple[str, ...], start: int, end: int) -> bool
 
 
 def _partly(
-    text: str, tokens: list[tuple[str, int, int]], documents: Sequence[DocumentOutline]
+    text: str, tokens: Sequence[_Token], documents: Sequence[DocumentOutline]
 ) -> list[Named]:
     """Return the longest part of a name in the text that only one document has."""
-    if len(documents) > 2_000:
-        return []
     padded = [(d, [f" {' '.join(name)} " for name in _names(d)]) for d in documents]
-    for size in range(min(len(tokens), _LONGEST), 0, -1):
-        for at in range(len(tokens) - size + 1):
-            run = [token for token, _, _ in tokens[at : at + size]]
-            start, end = tokens[at][1], tokens[at + size - 1][2]
-            if len(_TOKEN.findall(text, start, end)) != size:
-                continue  # a whole name is between
-            telling = [token for token in run if token not in _GENERIC and not token.isdigit()]
-            if not telling or run[0] in ("the", "of", "in") or run[-1] in ("the", "of", "in"):
-                continue
-            code = len(run[0]) > 4 and any(c.isdigit() for c in run[0])  # "word365"
-            if size == 1 and not code and not (len(run[0]) > 3 and _NOUN.match(text, end)):
-                continue
-            if size > 1 and len(telling) < 2 and run[-1] not in ("report", "document", "paper"):
-                continue
-            key = f" {' '.join(run)} "
-            found = [d for d, names in padded if any(key in name for name in names)]
-            if len(found) == 1:
-                return [Named((found[0],), start, end, False)]
+    for run in _runs(tokens):
+        words, start, end = [token[0] for token in run], run[0][1], run[-1][2]
+        if len(_TOKEN.findall(text, start, end)) != len(run):
+            continue  # a whole name is between
+        telling = [word for word in words if word not in _GENERIC and not word.isdigit()]
+        if not telling or {words[0], words[-1]} & {"the", "of", "in"}:
+            continue
+        if len(run) > 1:
+            telling_enough = len(telling) > 1 or words[-1] in ("report", "document", "paper")
+        else:
+            code = len(words[0]) > 4 and any(c.isdigit() for c in words[0])  # "word365"
+            telling_enough = code or (len(words[0]) > 3 and bool(_NOUN.match(text, end)))
+        if not telling_enough:
+            continue
+        key = f" {' '.join(words)} "
+        fitting = [d for d, names in padded if any(key in name for name in names)]
+        if len(fitting) == 1:
+            return [Named((fitting[0],), start, end, False)]
     return []
-
-
-def _distinct(documents: list[DocumentOutline]) -> tuple[DocumentOutline, ...]:
-    return tuple({document.id: document for document in documents}.values())

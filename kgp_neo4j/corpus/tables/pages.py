@@ -1,130 +1,127 @@
-"""Look up pages: their text, margins, printed numbers and headings, and phrases on them."""
+"""Look up pages: their text, margins, printed numbers and headings, and phrases on them.
+
+And compare two of them, two tables, or a page with a table.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from kgp_neo4j.corpus.tables.look_up import (
-    Context,
-    answer,
-    each,
-    joined,
-    nothing,
-    paged,
-    places,
-    plural,
-)
-from kgp_neo4j.corpus.tables.outline import DocumentOutline, PageText
-from kgp_neo4j.corpus.tables.page_text import excerpt, headings, phrase
+from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural
+from kgp_neo4j.corpus.tables.outline import DocumentOutline, Page, TableOutline, cite
+from kgp_neo4j.corpus.tables.page_text import excerpt, headings, phrase, word_count
+from kgp_neo4j.corpus.tables.references import content
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
-__all__ = ["count_mentions", "look_up_mentions", "look_up_page"]
+__all__ = ["compare", "count_mentions", "look_up_mentions", "look_up_page"]
 
 _CITED = 40
 _WORDS = re.compile(r"[^\W_]+")
-Hit = tuple[DocumentOutline, int, str, int, str]
 
 
 def look_up_page(context: Context) -> StructuralAnswer:
     """Return a part of the named pages, or of every page of the documents where none is named."""
-    part = context.look_up.part
-    wanted = context.found.pages or [(document, ()) for document in paged(context)]
-    pages = [
-        (document, page)
-        for document, numbers in wanted
-        for page in context.library.pages(document, numbers)
-    ]
+    pages = _pages(context, context.pages or [(document, ()) for document in context.paged])
     if not pages:
         return nothing("There are no pages.")
-    if len({document.id for document, _ in pages}) == 1:
+    if len({page.document for page in pages}) == 1:
         # A range of one document is meant as a whole, however long it is.
-        context.found.named = True
+        context.named = True
     several = len(pages) > 1
+    return each(context, pages, lambda page: _page(page, context.look_up.part, several))
 
-    def one(item: tuple[DocumentOutline, PageText]) -> StructuralAnswer:
-        document, page = item
-        where = f"page {page.number} of {document.title}"
-        cite = context.library.cite(document.id, page=page.number, label=page.label)
-        if part == "headings":
-            return _headings(page, where, cite, several)
-        if part in ("header", "footer", "label"):
-            said = {"header": page.header, "footer": page.footer, "label": page.label}[part].strip()
-            name = "printed page number" if part == "label" else part
-            has = f"the {name} “{said}”" if said else f"no {name}"
-            return answer(
-                f"Page {page.number} of {document.title} has {has}.",
-                [said] if said else [],
-                [replace(cite, text=said)],
-                reading=f"the {name} of {where}",
-            )
-        text = page.text.strip()
-        said = text or "(no text: the page is empty, or an image)"
-        head = f"Page {page.number} of {document.title}:\n\n" if several else ""
-        return answer(
-            f"{head}{said}",
-            [text] if text else [],
-            [cite],
-            reading=f"the text of {where}",
-            markdown=said,
+
+def _pages(context: Context, wanted: Sequence[tuple[DocumentOutline, Sequence[int]]]) -> list[Page]:
+    return [
+        page
+        for document, numbers in wanted
+        for page in context.library.pages([document], numbers=list(numbers))
+    ]
+
+
+def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
+    where = f"{page.number} of {page.document.title}"
+    citation = cite(page.document, page=page.number, label=page.label)
+    if part == "headings":
+        titles = headings(page.text)
+        if not titles:
+            return answer("" if several else f"No heading can be told on page {where}.")
+        listed = answer(
+            f"The headings on page {where}: {'; '.join(titles)}.",
+            titles,
+            [replace(citation, text=title) for title in titles],
+            reading=f"headings of page {where}, as far as the shape of its lines tells them",
         )
-
-    return each(context, pages, one)
-
-
-def _headings(page: PageText, where: str, cite: Citation, several: bool) -> StructuralAnswer:
-    found = headings(page.text)
-    if not found:
-        return answer("" if several else f"No heading can be told on {where}.")
-    made = answer(
-        f"The headings on {where}: {'; '.join(found)}.",
-        found,
-        [replace(cite, text=heading) for heading in found],
-        reading=f"headings of {where}, as far as the shape of its lines tells them",
+        return replace(listed, confidence=0.6)
+    if part in ("header", "footer", "label"):
+        text = getattr(page, part).strip()
+        name = "printed page number" if part == "label" else part
+        return answer(
+            f"Page {where} has {f'the {name} “{text}”' if text else f'no {name}'}.",
+            [text] if text else [],
+            [replace(citation, text=text)],
+            reading=f"the {name} of page {where}",
+        )
+    text = page.text.strip()
+    shown = text or "(no text: the page is empty, or an image)"
+    return answer(
+        f"Page {where}:\n\n{shown}" if several else shown,
+        [text] if text else [],
+        [citation],
+        reading=f"the text of page {where}",
+        markdown=shown,
     )
-    return replace(made, confidence=0.6)
 
 
 # --- Mentions ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """A page with a phrase: how often, and the words around the first occurrence."""
+
+    page: Page
+    count: int
+    text: str
 
 
 def look_up_mentions(context: Context) -> StructuralAnswer:
     """Return the pages with a phrase, the first or last of them, or whether there are any."""
     part = context.look_up.part
     said, hits, margin = _hits(context)
-    reading = f"pages whose text has “{said}”{margin}"
-    if part == "exists" and context.found.pages:
+    if part == "exists" and context.pages:
         return _is_there(context, said, hits)
+    reading = f"pages whose text has “{said}”{margin}"
     if not hits:
-        names = joined([document.title for document in context.found.documents[:3]])
-        where = names if len(context.found.documents) <= 3 else "the corpus"
+        titles = [document.title for document in context.documents]
+        where = joined(titles) if len(titles) <= 3 else "the corpus"
         return answer(f"No page of {where} mentions “{said}”.", reading=reading)
+    how = ""
     if part in ("first", "last"):
-        chosen: dict[str, Hit] = {}
-        for hit in hits if part == "last" else reversed(hits):
-            chosen[hit[0].id] = hit
-        hits = sorted(chosen.values(), key=lambda hit: hit[0].title)
-        reading = f"the {part} of the {reading}"
-    how = f"{part} " if part in ("first", "last") else ""
+        chosen = {hit.page.document: hit for hit in (hits if part == "last" else reversed(hits))}
+        hits = sorted(chosen.values(), key=lambda hit: hit.page.document.title)
+        reading, how = f"the {part} of the {reading}", f"{part} "
     return answer(
         f"“{said}” is {how}mentioned on {_where(context, hits)}{margin}.",
-        ["yes"] if part == "exists" else [number for _, number, *_ in hits],
-        _cites(context, hits),
+        ["yes"] if part == "exists" else [hit.page.number for hit in hits],
+        _cites(hits),
         reading=reading,
     )
 
 
-def _is_there(context: Context, said: str, hits: list[Hit]) -> StructuralAnswer:
-    on = places(context)
-    held = [hit for hit in hits if (hit[0].id, hit[1]) in on]
-    pages = joined([f"page {n}" for n in sorted({number for _, number in on})])
+def _is_there(context: Context, said: str, hits: list[_Hit]) -> StructuralAnswer:
+    held = _on_named_pages(context, hits)
+    pages = joined([f"page {n}" for n in sorted({number for _, number in context.places})])
     other = f"; it is on {_where(context, hits)}" if hits else " nor does any other page"
     return answer(
-        f"Yes: {pages} mentions “{said}”: {held[0][4]}"
+        f"Yes: {pages} mentions “{said}”: {held[0].text}"
         if held
         else f"No: {pages} does not mention “{said}”{other}.",
         ["yes" if held else "no"],
-        _cites(context, held or hits),
+        _cites(held or hits),
         reading=f"whether {pages} has “{said}”",
     )
 
@@ -134,22 +131,24 @@ def count_mentions(context: Context) -> StructuralAnswer:
     all.
     """
     said, hits, margin = _hits(context)
-    if context.found.pages:
-        hits = [hit for hit in hits if (hit[0].id, hit[1]) in places(context)]
-    times = context.look_up.part == "times"
-    total = sum(count for *_, count, _ in hits) if times else len(hits)
+    if context.pages:
+        hits = _on_named_pages(context, hits)
     where = f" ({_where(context, hits)})" if hits else ""
+    if context.look_up.part == "times":
+        total = sum(hit.count for hit in hits)
+        on, what = plural(total, "time"), "how often"
+    else:
+        total = len(hits)
+        on, what = f"on {plural(total, 'page')}", "the pages where"
     return answer(
-        f"“{said}” is mentioned {plural(total, 'time')}{margin}{where}."
-        if times
-        else f"“{said}” is mentioned on {plural(total, 'page')}{margin}{where}.",
+        f"“{said}” is mentioned {on}{margin}{where}.",
         [total],
-        _cites(context, hits),
-        reading=f"count {'how often' if times else 'the pages where'} the text has “{said}”",
+        _cites(hits),
+        reading=f"count {what} the text has “{said}”",
     )
 
 
-def _hits(context: Context) -> tuple[str, list[Hit], str]:
+def _hits(context: Context) -> tuple[str, list[_Hit], str]:
     """Return the phrase searched for, its pages with the number of occurrences, and a note.
 
     Without quotation marks an article before it, or a plural's ending, is dropped where that finds
@@ -157,42 +156,139 @@ def _hits(context: Context) -> tuple[str, list[Hit], str]:
     """
     said = context.look_up.phrase
     tries = [said]
-    if not context.made.quoted:
+    if not context.references.quoted:
         bare = re.sub(r"^(?:the|a|an|any)\s+", "", said, flags=re.IGNORECASE)
         tries += [bare, bare[:-1] if bare.endswith("s") else f"{bare}s"]
-    margins: list[Hit] = []
+    margins: list[_Hit] = []
     for attempt in dict.fromkeys(filter(None, tries)):
         pattern = phrase(attempt)
         words = sorted({word.lower() for word in _WORDS.findall(attempt)}) or [attempt.lower()]
-        ids = [document.id for document in paged(context)]
-        hits: list[Hit] = []
-        for row in context.library.read("mentions", documents=ids, words=words):
-            for into, text in ((hits, row["text"]), (margins, row["margins"])):
-                if found := list(pattern.finditer(text)):
-                    document = context.library.document(row["document"])
-                    shown = excerpt(text, found[0])
-                    into.append((document, row["number"], row["label"], len(found), shown))
+        hits: list[_Hit] = []
+        for page in context.library.pages(context.paged, words=words):
+            for into, text in ((hits, page.text), (margins, f"{page.header}\n{page.footer}")):
+                if matches := list(pattern.finditer(text)):
+                    into.append(_Hit(page, len(matches), excerpt(text, matches[0])))
                     break
         if hits:
             return attempt, hits, ""
     return said, margins, " in the margins alone" if margins else ""
 
 
-def _cites(context: Context, hits: list[Hit]) -> list[Citation]:
+def _on_named_pages(context: Context, hits: list[_Hit]) -> list[_Hit]:
+    on = context.places
+    return [hit for hit in hits if (hit.page.document.id, hit.page.number) in on]
+
+
+def _cites(hits: list[_Hit]) -> list[Citation]:
     return [
-        context.library.cite(document.id, page=number, label=label, text=text)
-        for document, number, label, _, text in hits[:_CITED]
+        cite(hit.page.document, page=hit.page.number, label=hit.page.label, text=hit.text)
+        for hit in hits[:_CITED]
     ]
 
 
-def _where(context: Context, hits: list[Hit]) -> str:
+def _where(context: Context, hits: list[_Hit]) -> str:
     """Return "pages 1, 3 and 4", by document where there are several."""
     by_document: dict[str, list[int]] = {}
-    for document, number, *_ in hits:
-        by_document.setdefault(document.title, []).append(number)
-    several = len(context.found.documents) > 1
+    for hit in hits:
+        by_document.setdefault(hit.page.document.title, []).append(hit.page.number)
+    several = len(context.documents) > 1
     return "; ".join(
         f"{'page' if len(numbers) == 1 else 'pages'} {joined(numbers)}"
         + (f" of {title}" if several else "")
         for title, numbers in by_document.items()
     )
+
+
+# --- Comparison ---
+
+#: Words that are shown of each, headings of a page, columns and rows of a table, things compared.
+_TERMS, _HEADINGS, _COLUMNS, _ROWS, _MOST = 10, 6, 20, 500, 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A page or a table: its name, its size in words, its words, and a table's columns."""
+
+    name: str
+    size: str
+    words: Counter[str]
+    citation: Citation
+    markdown: str = ""
+    columns: dict[str, str] = field(default_factory=dict)
+
+
+def compare(context: Context) -> StructuralAnswer:
+    """Return what is on one page, or in one table, alone, and what both have in common.
+
+    The values are the words that only one has; for tables, the columns that not all have, or those
+    that all have where the question asks for them.
+    """
+    every = [_compared_page(context, page) for page in _pages(context, context.pages)]
+    every += [_compared_table(context, table) for table in context.tables]
+    every = list(
+        {(one.citation.document, one.citation.table, one.name): one for one in every}.values()
+    )[:_MOST]
+    if len(every) < 2:
+        return nothing("Two pages or tables are needed for a comparison, and one is there.")
+    names = joined([one.name for one in every])
+    citations = [one.citation for one in every]
+    norms = set.intersection(*(set(one.columns) for one in every))
+    shared = [name for norm, name in every[0].columns.items() if norm in norms]
+    columns = f"Columns in common: {', '.join(shared) or 'none'}."
+    if context.look_up.part == "columns":
+        reading = f"columns in common of {names}"
+        return answer(f"{names}. {columns}", shared, citations, reading=reading)
+    lines, only = [], []
+    for one in every:
+        own = _telling(one, [other for other in every if other is not one])
+        only += own
+        here = f"; only here: {', '.join(own)}" if own else ""
+        lines.append(f"{one.name}: {one.size}{here}.")
+    both = set.intersection(*(set(one.words) for one in every))
+    common = sorted(both, key=lambda word: (-min(one.words[word] for one in every), word))[:_TERMS]
+    lines.append(f"Both speak of: {', '.join(common)}." if common else "They share no word.")
+    if all(one.columns for one in every):
+        lines.append(columns)
+        only = [n for one in every for norm, n in one.columns.items() if norm not in norms]
+    return answer(
+        "\n".join(lines),
+        only,
+        citations,
+        reading=f"compare {names}",
+        markdown="\n\n".join(f"## {one.name}\n\n{one.markdown}" for one in every if one.markdown),
+    )
+
+
+def _compared_page(context: Context, page: Page) -> _Compared:
+    tables = [t.name for t in context.library.tables([page.document]) if page.number in t.pages]
+    titles = headings(page.text)[:_HEADINGS]
+    return _Compared(
+        f"Page {page.number} of {page.document.title}",
+        f"{plural(word_count(page.text), 'word')}, {joined(tables) if tables else 'no table'}"
+        + (f"; headings: {'; '.join(titles)}" if titles else ""),
+        Counter(content(page.text)),
+        cite(page.document, page=page.number, label=page.label),
+        page.text.strip(),
+    )
+
+
+def _compared_table(context: Context, table: TableOutline) -> _Compared:
+    rows = context.library.read("rows", table=table.id, numbers=[], columns=[], limit=_ROWS)
+    texts = [*(c.header for c in table.columns), *(cell for row in rows for cell in row["cells"])]
+    where = f" on page {joined(table.pages)}" if table.pages else ""
+    return _Compared(
+        table.called,
+        f"{plural(table.rows, 'row')}{where} with the columns "
+        f"{', '.join(column.name for column in table.columns[:_COLUMNS])}",
+        Counter(word for text in texts for word in content(text)),
+        cite(table.document, table=table, text=table.caption),
+        columns={column.norm: column.name for column in table.columns if column.norm},
+    )
+
+
+def _telling(one: _Compared, others: Sequence[_Compared]) -> list[str]:
+    """Return the words that one has and the others lack, the most frequent first."""
+    own = one.words
+    only = [word for word in own if len(word) > 3 and not word.isdigit()]
+    only = [word for word in only if not any(word in other.words for other in others)]
+    return sorted(only, key=lambda word: (-own[word], -len(word), word))[:_TERMS]

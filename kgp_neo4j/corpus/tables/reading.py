@@ -14,20 +14,19 @@ from dataclasses import dataclass, replace
 
 from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
 from kgp_neo4j.corpus.tables.choose import choose
-from kgp_neo4j.corpus.tables.compare import compare
 from kgp_neo4j.corpus.tables.decide import StructuralReading, Write
 from kgp_neo4j.corpus.tables.look_up import (
     Context,
-    Kind,
     each,
     joined,
     nothing,
     on_pages,
     plural,
-    table_of,
+    unsure,
 )
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
-from kgp_neo4j.corpus.tables.pages import look_up_mentions, look_up_page
+from kgp_neo4j.corpus.tables.pages import compare, look_up_mentions, look_up_page
+from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
 from kgp_neo4j.corpus.tables.references import read_references
 from kgp_neo4j.corpus.tables.resolving import by_words, resolve, stems
 from kgp_neo4j.corpus.tables.signs import decided
@@ -43,9 +42,9 @@ from kgp_neo4j.corpus.tables.tables import (
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.tables import StructuralAnswer
 
-__all__ = ["read"]
+__all__ = ["Reading"]
 
-_LOOK_UPS: Mapping[Kind, Callable[[Context], StructuralAnswer | None]] = {
+_LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {
     "page": look_up_page,
     "table": look_up_table,
     "column": look_up_column,
@@ -63,31 +62,21 @@ _MOST_TABLES = 4
 _KIND_ASKED = re.compile(r"\b(?:which|what|whose)\s+([^\W\d]+)(?:\s+([^\W\d]+))?", re.IGNORECASE)
 
 
-def read(
-    database: Database,
-    corpus: str,
-    question: str,
-    write: Write | None = None,
-    *,
-    every: bool = True,
-) -> StructuralReading:
-    """Read a question: what it refers to, its look-up, and its type (`read_question`)."""
-    library = Library(database, corpus)
-    made = read_references(question, library.documents)
-    context = Context(library, made, resolve(library, made), choose(made))
-    reading = _Reading(decided(context), context)
-    if write is not None and (every or reading.decision.type != "content"):
-        reading.ask(write)
-    return reading
-
-
 @dataclass(slots=True)
-class _Reading(StructuralReading):
+class Reading(StructuralReading):
     """A reading by words, and by the model where one was asked."""
 
     context: Context
     chosen: Context | None = None
     asked: bool = False
+
+    @classmethod
+    def of(cls, database: Database, corpus: str, question: str) -> Reading:
+        """Read a question by its words: what it refers to, its look-up, and its type."""
+        library = Library(database, corpus)
+        references = read_references(question, library.documents)
+        context = resolve(library, references, choose(references))
+        return cls(decided(context), context)
 
     def ask(self, write: Write) -> None:
         """Let a language model choose the look-up and the type of the question."""
@@ -105,45 +94,37 @@ class _Reading(StructuralReading):
         """
         if write is not None and not self.asked:
             self.ask(write)
-        context, result = self.context, None
-        if self.chosen is not None:
-            result = _answered(self.chosen, write)
-            context = self.chosen
-        if result is None or not (result.found and result.sure):
-            unsure = result
-            context, result = self.context, _answered(self.context, write)
-            if unsure is not None and unsure.text and not (result.found and result.sure):
-                context, result = self.chosen or self.context, unsure
-        notes = "; ".join(dict.fromkeys(context.found.notes))
-        if notes:
-            said = f"{result.reading} ({notes})" if result.reading else notes
-            result = replace(result, reading=said)
+        context = self.chosen or self.context
+        result = _answered(context, write)
+        if self.chosen is not None and not (result.found and result.sure):
+            other = _answered(self.context, write)
+            if not result.text or (other.found and other.sure):
+                context, result = self.context, other
+        if notes := "; ".join(dict.fromkeys(context.notes)):
+            reading = f"{result.reading} ({notes})" if result.reading else notes
+            result = replace(result, reading=reading)
         shown = {query.name for query in result.queries}
         own = tuple(query for query in context.library.queries if query.name not in shown)
         return replace(result, queries=(*result.queries, *own))
 
 
 def _answered(context: Context, write: Write | None) -> StructuralAnswer:
-    found, look = context.found, context.look_up
-    if found.missing:
-        return nothing(" ".join(dict.fromkeys(found.missing)))
-    if not found.documents:
+    look = context.look_up
+    if context.missing:
+        return nothing(" ".join(dict.fromkeys(context.missing)))
+    if not context.documents:
         return nothing("The corpus has no pages and no tables.")
-    if found.doubt and context.made.tables:
-        return _unsure(found.doubt)
+    if context.doubt and context.references.tables:
+        return unsure(context.doubt)
     if look.kind != "question" and (result := _LOOK_UPS[look.kind](context)) is not None:
         if write and not context.by_model and (look.kind, look.part) in _WHOLE and result.found:
             return answered_by_model(context, write, result) or result
         return result
-    if found.tables:
-        return _from_tables(context, found.tables, write)
-    if found.pages:
+    if context.tables:
+        return _from_tables(context, context.tables, write)
+    if context.pages:
         return _from_pages(context, write)
     return _from_any_table(context, write)
-
-
-def _unsure(doubt: str) -> StructuralAnswer:
-    return StructuralAnswer(text="", sure=False, confidence=0.0, doubt=doubt)
 
 
 def _from_tables(
@@ -152,59 +133,50 @@ def _from_tables(
     """Answer a question within one table by the table parser, then by a model where there
     is one.
     """
-    from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
-
-    if len(tables) > 1 and not context.found.named:
-        names = joined([table_of(context, table) for table in tables[:9]])
-        return _unsure(f"several tables fit: {names}; name the document")
+    if len(tables) > 1 and not context.named:
+        names = joined([table.called for table in tables[:9]])
+        return unsure(f"several tables fit: {names}; name the document")
 
     def one(table: TableOutline) -> StructuralAnswer:
         result = cell_by_names(context, table) or answer_from_table(
-            context.library.database, table.id, context.made.rest
+            context.library.database, table.id, context.references.rest
         )
         if not result.sure and write:
             result = answered_by_model(context, write, result, tables=[table]) or result
         if not result.sure:
             markdown, cut = markdown_of(context, table)
             result = replace(result, markdown=f"{markdown}\n\n({cut})" if cut else markdown)
-        said = f"{table_of(context, table)}: {result.text}" if len(tables) > 1 else result.text
-        return replace(
-            result, text=said, reading=f"in {table_of(context, table)}: {result.reading}"
-        )
+        text = f"{table.called}: {result.text}" if len(tables) > 1 else result.text
+        return replace(result, text=text, reading=f"in {table.called}: {result.reading}")
 
     return each(context, tables[:_MOST_TABLES], one)
 
 
 def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
     """Answer a free question about pages: by their only table, by a model, or by showing them."""
-    tables = on_pages(context, context.library.tables([d for d, _ in context.found.pages]))
+    tables = on_pages(context, context.library.tables([d for d, _ in context.pages]))
     if len(tables) == 1:
         result = _from_tables(context, tables, None)
         if result.sure:
             return result
-    shown = look_up_page(replace(context, look_up=replace(context.look_up, part="text")))
-    if write and shown.found and (said := answered_by_model(context, write, shown)):
-        return said
-    return replace(
-        shown,
-        text="",
-        values=(),
-        sure=False,
-        confidence=0.0,
-        doubt="the page is shown; to answer this from its text needs a language model",
-    )
+    context.look_up = replace(context.look_up, part="text")
+    shown = look_up_page(context)
+    if write and shown.found and (answer := answered_by_model(context, write, shown)):
+        return answer
+    doubt = "the page is shown; to answer this from its text needs a language model"
+    return replace(shown, text="", values=(), sure=False, confidence=0.0, doubt=doubt)
 
 
 def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
     """Find the table that the question's words fit, where it names none, and answer from it."""
-    every = context.library.tables(context.found.documents)
-    tables = _with_kind_asked(context.made.rest, every)
+    every = context.library.tables(context.documents)
+    tables = _with_kind_asked(context.references.rest, every)
     if len(tables) > 1:
-        tables = by_words(context.library, context.made.rest, tables, only=True)
+        tables = by_words(context.library, context.references.rest, tables, only=True)
     if len(tables) == 1:
         return _from_tables(context, tables, write)
     many = plural(len(every), "table")
-    return _unsure(f"the question names no page or table that could be told ({many} there)")
+    return unsure(f"the question names no page or table that could be told ({many} there)")
 
 
 def _with_kind_asked(question: str, tables: list[TableOutline]) -> list[TableOutline]:
@@ -212,7 +184,7 @@ def _with_kind_asked(question: str, tables: list[TableOutline]) -> list[TableOut
 
     Another table may share more words with the question, and give a wrong answer.
     """
-    found = _KIND_ASKED.search(question)
-    kinds = stems(" ".join(filter(None, found.groups()))) if found else set()
+    match = _KIND_ASKED.search(question)
+    kinds = stems(" ".join(filter(None, match.groups()))) if match else set()
     fitting = [t for t in tables if kinds & stems(" ".join(c.header for c in t.columns))]
     return fitting or tables

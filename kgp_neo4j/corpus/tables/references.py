@@ -9,40 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, named_documents
+from kgp_neo4j.corpus.tables.questions.question_words import UNITS
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
 __all__ = [
-    "COUNT",
-    "HEAD",
-    "ORDINAL",
-    "TABLE_ID",
-    "WHICH",
-    "PageRef",
-    "References",
-    "TableRef",
-    "content",
-    "read_references",
-]
+    "COUNT", "HEAD", "ORDINAL", "TABLE_ID", "WHICH", "PageRef", "References", "TableRef",
+    "content", "read_references",
+]  # fmt: skip
 
 Ref = TypeVar("Ref")
 
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
-).split()
-_NUMBERS = {word: at for at, word in enumerate(_UNITS)}
-_ORDINALS = {
-    word: at
-    for at, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-        "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth "
-        "twentieth".split(),
-        1,
-    )
-} | {"opening": 1, "last": -1, "final": -1, "closing": -1, "penultimate": -2}
+_NUMBERS = {word: at for at, word in enumerate(UNITS)}
+_NTH = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_ORDINALS = {word: at for at, word in enumerate(_NTH.split(), 1)}
+_ORDINALS |= {"opening": 1, "last": -1, "final": -1, "closing": -1, "penultimate": -2}
 _ORDINALS |= {
     f"{before}{join}last": -at
     for at, words in ((2, ("second", "next")), (3, ("third",)))
@@ -77,8 +64,8 @@ def _number_of(text: str) -> int:
 def _ordinal_of(text: str) -> int:
     """Return the number that `ORDINAL` matched; the last is -1, the one before it -2."""
     text = " ".join(text.casefold().split())
-    found = re.match(r"\d+", text)
-    return min(int(found[0]), _LARGEST) if found else _ORDINALS[text]
+    digits = re.match(r"\d+", text)
+    return min(int(digits[0]), _LARGEST) if digits else _ORDINALS[text]
 
 
 #: Words that do not show what is asked for once pages and tables are removed.
@@ -97,8 +84,7 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
 
 def content(text: str) -> list[str]:
     """Return the words of a text in lower case that are not stop words."""
-    found = (word.casefold() for word in _WORD.findall(text))
-    return [word for word in found if word not in _STOP]
+    return [word for word in map(str.casefold, _WORD.findall(text)) if word not in _STOP]
 
 
 #: Words that may follow a noun that heads its phrase: "the table shows", not "the table tennis
@@ -232,10 +218,10 @@ _STRUCTURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PageRef:
-    """Pages as a question names them: counted numbers (-1 is the last), or labels as printed."""
+    """Pages as a question names them: counted numbers (-1 is the last), or a label as printed."""
 
     numbers: tuple[int, ...] = ()
-    labels: tuple[str, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,10 +251,6 @@ class References:
     quoted: list[str] = field(default_factory=list)
     documents: list[DocumentOutline] = field(default_factory=list)
 
-    def place(self, placeholder: str) -> int:
-        """Return the offset of a placeholder in `plain`; -1 where it is missing."""
-        return self.plain.find(placeholder)
-
 
 #: Characters of a question that are read at most; a longer one is a pasted page.
 _LONGEST = 2_000
@@ -278,33 +260,37 @@ _MOST = 1_000
 
 def read_references(question: str, documents: Sequence[DocumentOutline]) -> References:
     """Return the references of the question; `documents` are those that it may name."""
-    made = References(question=question)
+    references = References(question=question)
     text = " ".join(question[:_LONGEST].split())
-    text = _POLITE.sub("", text)
-    text = _SHORT.sub(r"\1 is", text)
-    text = _QUOTED.sub(lambda m: _quote(made, m), text)
-    text, rest = _documents(made, text, documents)
-    made.rest = _restored(made, _without_structure(rest))
+    text = _SHORT.sub(r"\1 is", _POLITE.sub("", text))
+    text = _QUOTED.sub(partial(_quote, references), text)
+    text, rest = _documents(references, text, documents)
+    within = _STRUCTURE.sub(" ", rest)
+    references.rest = _restored(references, within if content(within) else rest)
     text = _CELL_AT.sub(r"row \1, column \2", text)
-    text = _PAGE_RANGE.sub(lambda m: _page_range(made, m), text)
-    text = _PAGE_LIST.sub(lambda m: _page_list(made, m[1] or m[2]), text)
+    pages = references.pages
+    text = _PAGE_RANGE.sub(partial(_page_range, pages), text)
+    text = _PAGE_LIST.sub(lambda m: _marked(pages, "PAGEREF", _page_list(m[1] or m[2])), text)
     text = _PAGE_ORDINAL.sub(
-        lambda m: _marked(made.pages, "PAGEREF", [PageRef(run) for run in _ordinals(m)]), text
+        lambda m: _marked(pages, "PAGEREF", [PageRef(run) for run in _ordinals(m)]), text
     )
-    text = _places(made.columns, "COLREF", text, _COLUMN_LIST, _COLUMN_ORDINAL)
-    text = _places(made.rows, "ROWREF", text, _ROW_LIST, _ROW_ORDINAL)
-    text = _tables(made, text)
-    made.plain = " ".join(text.split())
-    return made
+    for places, mark, listed, placed in (
+        (references.columns, "COLREF", _COLUMN_LIST, _COLUMN_ORDINAL),
+        (references.rows, "ROWREF", _ROW_LIST, _ROW_ORDINAL),
+    ):
+        text = listed.sub(partial(_numbers, places, mark), text)
+        text = placed.sub(partial(_place, places, mark), text)
+    references.plain = " ".join(_tables(references, text).split())
+    return references
 
 
-def _quote(made: References, found: re.Match[str]) -> str:
-    made.quoted.append(next(filter(None, found.groups())).strip().rstrip(".,;"))
-    return f" QUOTE{len(made.quoted) - 1} "
+def _quote(references: References, match: re.Match[str]) -> str:
+    references.quoted.append(next(filter(None, match.groups())).strip().rstrip(".,;"))
+    return f" QUOTE{len(references.quoted) - 1} "
 
 
-def _restored(made: References, text: str) -> str:
-    for at, quoted in enumerate(made.quoted):
+def _restored(references: References, text: str) -> str:
+    for at, quoted in enumerate(references.quoted):
         text = text.replace(f"QUOTE{at} ", f'"{quoted}" ').replace(f"QUOTE{at}", f'"{quoted}"')
     return re.sub(r"\s+([?.,;!])", r"\1", " ".join(text.split())).strip(" ,")
 
@@ -314,128 +300,113 @@ _ITS_TABLE = re.compile(
     rf"\b(?:the\s+)?(DOCREF\d+)(?:\s*(?:'s|’s))?(?:\s+{_DOCUMENT_NOUN})?(?:'s|’s)?\s+table\b(?!s)",
     _I,
 )
+#: A document's placeholder, and "the document", with the words that join them to a question.
+_DOCUMENT_NAMED = re.compile(
+    rf"{_AROUND}DOCREF\d+(?:\s*(?:'s|’s)(?=\s))?(?:\s+{_DOCUMENT_NOUN}\b)?\s*[:,]?", _I
+)
+_THE_DOCUMENT = re.compile(
+    r"\s*,?\s*\b(?:in|of|from|within|throughout|inside)\s+(?:the|this|that|my|your)\s+"
+    rf"(?:whole\s+|entire\s+)?{_DOCUMENT_NOUN}\b(?!\s*,?\s*(?:named|called))",
+    _I,
+)
 
 
 def _documents(
-    made: References, text: str, documents: Sequence[DocumentOutline]
+    references: References, text: str, documents: Sequence[DocumentOutline]
 ) -> tuple[str, str]:
     """Remove the documents' names; the rest of the text is what is asked of them.
 
     The second text is for questions within a table: a name given only in part stays in it.
     """
-    for at, quoted in enumerate(made.quoted):
-        for found in named_documents(quoted, documents):
-            if found.whole and found.start == 0 and found.end == len(quoted):
-                text = text.replace(f"QUOTE{at} ", f"DOCREF{len(made.documents)} ")
-                made.documents += found.documents
+    for at, quoted in enumerate(references.quoted):
+        for name in named_documents(quoted, documents):
+            if name.whole and name.start == 0 and name.end == len(quoted):
+                text = text.replace(f"QUOTE{at} ", f"DOCREF{len(references.documents)} ")
+                references.documents += name.documents
                 break
     rest = text
-    for found in sorted(named_documents(text, documents), key=lambda f: -f.start):
-        mark = f"DOCREF{len(made.documents)}"
-        made.documents += found.documents
-        text = f"{text[: found.start]} {mark} {text[found.end :]}"
-        if found.whole:
-            rest = f"{rest[: found.start]} {mark} {rest[found.end :]}"
+    for name in reversed(named_documents(text, documents)):
+        mark = f"DOCREF{len(references.documents)}"
+        references.documents += name.documents
+        text = f"{text[: name.start]} {mark} {text[name.end :]}"
+        if name.whole:
+            rest = f"{rest[: name.start]} {mark} {rest[name.end :]}"
     text = _ITS_TABLE.sub(r"the table of \1", " ".join(text.split()))
-    if len({document.id for document in made.documents}) > 1 and text.count("DOCREF") > 1:
+    rest = _dropped(rest)
+    if len({document.id for document in references.documents}) > 1 and text.count("DOCREF") > 1:
         # The names stay, to show which page or table belongs to which document.
-        return text, _dropped(rest)
-    return _dropped(text), _dropped(rest)
+        return text, rest
+    return _dropped(text), rest
 
 
 def _dropped(text: str) -> str:
-    text = re.sub(
-        rf"{_AROUND}DOCREF\d+(?:\s*(?:'s|’s)(?=\s))?(?:\s+{_DOCUMENT_NOUN}\b)?\s*[:,]?",
-        " ",
-        text,
-        flags=_I,
-    )
-    text = re.sub(
-        r"\s*,?\s*\b(?:in|of|from|within|throughout|inside)\s+(?:the|this|that|my|your)\s+"
-        rf"(?:whole\s+|entire\s+)?{_DOCUMENT_NOUN}\b(?!\s*,?\s*(?:named|called))",
-        " ",
-        text,
-        flags=_I,
-    )
-    return " ".join(text.split())
+    return " ".join(_THE_DOCUMENT.sub(" ", _DOCUMENT_NAMED.sub(" ", text)).split())
 
 
-def _marked(into: list[Ref], mark: str, found: Sequence[Ref]) -> str:
+def _marked(into: list[Ref], mark: str, more: Sequence[Ref]) -> str:
     """Add references, and return the placeholders for them."""
     first = len(into)
-    into += found
+    into += more
     return f" {' and '.join(f'{mark}{at}' for at in range(first, len(into)))} "
 
 
-def _page_range(made: References, found: re.Match[str]) -> str:
-    first, last = found[1], found[2]
-    if re.fullmatch(_NUMBER, first, _I) and re.fullmatch(_NUMBER, last, _I):
-        low, high = sorted((_number_of(first), _number_of(last)))
+def _page_range(pages: list[PageRef], match: re.Match[str]) -> str:
+    if all(re.fullmatch(_NUMBER, end, _I) for end in match.groups()):
+        low, high = sorted(map(_number_of, match.groups()))
         if high - low < 10 * _MOST:
-            return _marked(made.pages, "PAGEREF", [PageRef(tuple(range(low, high + 1)))])
-    return found[0]
+            return _marked(pages, "PAGEREF", [PageRef(tuple(range(low, high + 1)))])
+    return match[0]
 
 
-def _page_list(made: References, text: str) -> str:
-    pages = [
-        PageRef((_number_of(part),)) if re.fullmatch(_NUMBER, part, _I) else PageRef(labels=(part,))
+def _page_list(text: str) -> list[PageRef]:
+    return [
+        PageRef((_number_of(part),)) if re.fullmatch(_NUMBER, part, _I) else PageRef(label=part)
         for part in re.findall(_PAGE, text, _I)
     ]
-    return _marked(made.pages, "PAGEREF", pages)
 
 
-def _places(
-    into: list[int], mark: str, text: str, listed: re.Pattern[str], placed: re.Pattern[str]
-) -> str:
-    """Replace rows or columns named by number ("rows 2 and 3") or place ("the last")."""
-    text = listed.sub(
-        lambda m: _marked(into, mark, [*map(_number_of, re.findall(_WHOLE, m[1], _I))]), text
-    )
-    return placed.sub(lambda m: _marked(into, mark, [_ordinal_of(m[1])]), text)
+def _numbers(places: list[int], mark: str, match: re.Match[str]) -> str:
+    """Mark rows or columns named by number: "rows 2 and 3"."""
+    return _marked(places, mark, [*map(_number_of, re.findall(_WHOLE, match[1], _I))])
 
 
-def _ordinals(found: re.Match[str]) -> list[tuple[int, ...]]:
+def _place(places: list[int], mark: str, match: re.Match[str]) -> str:
+    """Mark a row or column named by its place: "the last"."""
+    return _marked(places, mark, [_ordinal_of(match[1])])
+
+
+def _ordinals(match: re.Match[str]) -> list[tuple[int, ...]]:
     """Return the places that ordinals name: "the second and third", "the last two" (as one)."""
-    many = min(_number_of(found[2]), _MOST) if found[2] else 1
-    places = [_ordinal_of(part) for part in re.findall(ORDINAL, found[1], _I)]
+    many = min(_number_of(match[2]), _MOST) if match[2] else 1
+    places = [_ordinal_of(part) for part in re.findall(ORDINAL, match[1], _I)]
     return [
         tuple(range(1, many + 1) if place == 1 else range(place - many + 1, place + 1))
         for place in places
     ]
 
 
-def _tables(made: References, text: str) -> str:
-    def add(tables: Sequence[TableRef]) -> str:
-        return _marked(made.tables, "TABLEREF", tables)
+def _tables(references: References, text: str) -> str:
+    def add(*tables: TableRef) -> str:
+        return _marked(references.tables, "TABLEREF", tables)
 
-    def numbered(found: re.Match[str]) -> str:
-        parts = re.findall(TABLE_ID, re.sub(r"\btables?\b", " ", found[1], flags=_I), _I)
-        words = [part.isalpha() and re.fullmatch(_NUMBER, part, _I) for part in parts]
-        numbers = [
-            str(_number_of(part)) if word else part.replace("–", "-")
-            for part, word in zip(parts, words, strict=True)
-        ]
-        return add([TableRef(number=number) for number in numbers])
+    def numbered(match: re.Match[str]) -> str:
+        numbers = []
+        for part in re.findall(TABLE_ID, re.sub(r"\btables?\b", " ", match[1], flags=_I), _I):
+            word = part.isalpha() and re.fullmatch(_NUMBER, part, _I)
+            numbers.append(str(_number_of(part)) if word else part.replace("–", "-"))
+        return add(*(TableRef(number=number) for number in numbers))
 
-    def ordinal(found: re.Match[str]) -> str:
-        return add([TableRef(ordinal=place) for run in _ordinals(found) for place in run])
+    def ordinal(match: re.Match[str]) -> str:
+        return add(*(TableRef(ordinal=place) for run in _ordinals(match) for place in run))
 
-    def words(found: re.Match[str]) -> str:
-        said = _restored(made, found[1]).strip(' "')
-        if not found[1].startswith("QUOTE") and (_SUPERLATIVE.match(said) or not content(said)):
-            return found[0]
-        return add([TableRef(words=said)])
+    def words(match: re.Match[str]) -> str:
+        named = _restored(references, match[1]).strip(' "')
+        if not match[1].startswith("QUOTE") and (_SUPERLATIVE.match(named) or not content(named)):
+            return match[0]
+        return add(TableRef(words=named))
 
-    text = _TABLE_LIST.sub(numbered, text)
-    text = _TABLE_ORDINAL.sub(ordinal, text)
-    text = _TABLE_ON_PAGE.sub(lambda m: f"{add([TableRef()])} on {m[1]}", text)
+    text = _TABLE_ORDINAL.sub(ordinal, _TABLE_LIST.sub(numbered, text))
+    text = _TABLE_ON_PAGE.sub(lambda match: f"{add(TableRef())} on {match[1]}", text)
     if not re.search(r"\bhow many tables\b|\b(?:which|what) tables?\b", text, _I):
-        text = _TABLE_NAMED.sub(words, text)
-        text = _TABLE_CALLED.sub(words, text)
-    return _TABLE_THE.sub(lambda m: add([TableRef()]), text)
-
-
-def _without_structure(text: str) -> str:
-    """Return a question within a table without the words that name the table."""
-    made = _STRUCTURE.sub(" ", text)
-    return made if content(made) else text
+        text = _TABLE_CALLED.sub(words, _TABLE_NAMED.sub(words, text))
+    return _TABLE_THE.sub(lambda _: add(TableRef()), text)

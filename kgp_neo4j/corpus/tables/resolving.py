@@ -4,100 +4,83 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import PurePath
 
 from kgp_neo4j.corpus.load.grid import normal
+from kgp_neo4j.corpus.tables.look_up import Context, LookUp, listed_tables, on_pages
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline
 from kgp_neo4j.corpus.tables.references import PageRef, References, TableRef, content
 from kgp_neo4j.text.words import stem
 
-__all__ = ["Resolved", "by_words", "phrases_of", "resolve", "stems"]
+__all__ = ["by_words", "phrases_of", "resolve", "stems"]
 
-_MOST_LISTED = 12
+#: Documents that are named at most, and labels that are looked for.
+_MOST_NAMED, _MOST_LABELS = 12, 50
+#: Tables and phrases with which cells are searched, at most.
+_MOST_SEARCHED, _MOST_PHRASES = 60, 400
 _ROMAN = ["", *"i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()]
 
 
-@dataclass(slots=True)
-class Resolved:
-    """The result: documents, their pages and tables; and what does not exist.
-
-    `pages` and `tables` have an entry for each page or table named, in the question's order; where
-    no document was named, one for each document that has it. `missing` lists what does not exist,
-    `notes` how a reference was resolved, `doubt` why a table is ambiguous.
-    """
-
-    documents: tuple[DocumentOutline, ...]
-    named: bool
-    pages: list[tuple[DocumentOutline, tuple[int, ...]]] = field(default_factory=list)
-    tables: list[TableOutline] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    doubt: str = ""
-
-
-def resolve(library: Library, made: References) -> Resolved:
+def resolve(
+    library: Library, references: References, look_up: LookUp, *, by_model: bool = False
+) -> Context:
     """Find the documents, pages and tables that the question refers to."""
-    named = tuple({document.id: document for document in made.documents}.values())
-    found = Resolved(named or library.documents, bool(named))
-    for at, page in enumerate(made.pages):
-        _page(library, found, page, _scope(made, found, f"PAGEREF{at}"))
-    for at, table in enumerate(made.tables):
-        scope = _scope(made, found, f"TABLEREF{at}")
-        _table(library, found, table, scope, made)
-    return found
+    named = tuple({document.id: document for document in references.documents}.values())
+    context = Context(
+        library, references, look_up, named or library.documents, bool(named), by_model
+    )
+    for at, page in enumerate(references.pages):
+        _page(context, page, _scope(context, f"PAGEREF{at}"))
+    for at, table in enumerate(references.tables):
+        _table(context, table, _scope(context, f"TABLEREF{at}"))
+    return context
 
 
-def _scope(made: References, found: Resolved, mark: str) -> tuple[DocumentOutline, ...]:
+def _scope(context: Context, mark: str) -> Sequence[DocumentOutline]:
     """Return the documents that a reference belongs to: the next one named, if several are."""
-    if len(found.documents) < 2 or not found.named or "DOCREF" not in made.plain:
-        return found.documents
-    place = made.place(mark)
-    after = [
-        (made.place(f"DOCREF{at}"), document)
-        for at, document in enumerate(made.documents)
-        if made.place(f"DOCREF{at}") > place
-    ]
-    marks = len(re.findall(r"(?:PAGE|TABLE)REF\d", made.plain))
-    if marks < 2:
-        return found.documents
-    return (min(after, key=lambda a: a[0])[1],) if after else (made.documents[-1],)
+    plain, named = context.references.plain, context.references.documents
+    several = len(context.documents) > 1 and len(re.findall(r"(?:PAGE|TABLE)REF\d", plain)) > 1
+    if not (several and context.named and "DOCREF" in plain):
+        return context.documents
+    places = {plain.find(f"DOCREF{at}"): document for at, document in enumerate(named)}
+    after = [place for place in places if place > plain.find(mark)]
+    return [places[min(after)] if after else named[-1]]
 
 
 # --- Pages ---
 
 
-def _page(
-    library: Library, found: Resolved, ref: PageRef, scope: tuple[DocumentOutline, ...]
-) -> None:
+def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> None:
     paged = [document for document in scope if document.pages]
     if not paged:
-        names = ", ".join(document.title for document in scope[:_MOST_LISTED])
-        found.missing.append(f"{names or 'No document'} has no pages.")
+        names = ", ".join(document.title for document in scope[:_MOST_NAMED])
+        context.missing.append(f"{names or 'No document'} has no pages.")
         return
-    asked: list[str | int] = [*ref.labels, *ref.numbers]
-    labels = [str(page).casefold() for page in asked if page not in (0, -1)][:50]
+    asked: Sequence[str | int] = [ref.label] if ref.label else ref.numbers
+    labels = [str(page).casefold() for page in asked if page not in (0, -1)][:_MOST_LABELS]
+    ids = [document.id for document in paged]
     printed: dict[tuple[str, str], int] = {}
-    for row in (
-        library.read("labels", documents=[d.id for d in paged], labels=labels) if labels else ()
-    ):
+    for row in context.library.read("labels", documents=ids, labels=labels) if labels else ():
         printed.setdefault((row["document"], row["label"].casefold()), row["number"])
     missing = []
     for document in paged:
         numbers, absent = [], []
         for page in asked:
-            bears = printed.get((document.id, str(page).casefold()))
-            number, note = _counted(document, page, bears)
-            found.notes += [note] if note else []
+            number, note = _counted(
+                document, page, printed.get((document.id, str(page).casefold()))
+            )
+            context.notes += [note] if note else []
             numbers += [number] if number else []
             absent += [] if number else [str(page)]
         if numbers:
-            found.pages.append((document, tuple(dict.fromkeys(numbers))))
+            context.pages.append((document, tuple(dict.fromkeys(numbers))))
         if absent and (not numbers or len(paged) == 1):
             many = "pages" if len(absent) > 1 else "page"
             has = f"{document.pages} pages" if document.pages > 1 else "1 page"
             missing.append(f"{document.title} has no {many} {', '.join(absent[:9])}; it has {has}.")
     if len(missing) == len(paged):
-        found.missing += missing[:_MOST_LISTED]
+        context.missing += missing[:_MOST_NAMED]
 
 
 def _counted(
@@ -120,118 +103,90 @@ def _counted(
 # --- Tables ---
 
 
-def _table(
-    library: Library,
-    found: Resolved,
-    ref: TableRef,
-    scope: tuple[DocumentOutline, ...],
-    made: References,
-) -> None:
-    tables = library.tables(scope)
+def _table(context: Context, ref: TableRef, scope: Sequence[DocumentOutline]) -> None:
+    every = tables = context.library.tables(scope)
     where = ""
-    if made.pages and found.pages:
-        on = {(document.id, number) for document, pages in found.pages for number in pages}
-        held = [t for t in tables if any((t.document, page) in on for page in t.pages)]
+    if context.pages:
+        held = on_pages(context, every)
         if held or not ref.number:
-            tables = held
-            where = f" on page {found.pages[0][1][0]}"
+            tables, where = held, f" on page {context.pages[0][1][0]}"
+    chosen = _chosen(context, ref, scope, tables)
+    if len(chosen) > 1 and ref.words:
+        context.doubt = f"several tables fit “{ref.words}”: {listed_tables(chosen)}"
+    elif tables and len(chosen) != 1 and ref == TableRef():
+        context.doubt = f"there are {len(tables)} tables{where}: {listed_tables(tables)}"
+    elif chosen:
+        context.tables += chosen
+    else:
+        names = " and ".join(document.title for document in scope[:3]) if context.named else ""
+        has = f"{names or 'The corpus'} has no"
+        if not every:
+            missing = f"{has} tables."
+        elif where and not tables:
+            missing = f"There is no table{where}. The tables are {listed_tables(every)}."
+        else:
+            called = f"Table {ref.number}{where}" if ref.number else f"table{where} like that"
+            missing = f"{has} {called}. The tables are {listed_tables(every)}."
+        context.missing.append(missing)
+
+
+def _chosen(
+    context: Context,
+    ref: TableRef,
+    scope: Sequence[DocumentOutline],
+    tables: Sequence[TableOutline],
+) -> Sequence[TableOutline]:
+    """Return the tables that a reference fits."""
+    library, rest = context.library, context.references.rest
     if ref.number:
-        chosen = _numbered(ref.number, tables, scope)
-    elif ref.ordinal is not None:
-        chosen = _ordinal(ref.ordinal, tables)
-    elif ref.words:
-        chosen = by_words(library, ref.words, tables)
-        if len(tables) == 1 and not chosen:
-            chosen = tables
-        if len(chosen) > 1:
-            narrowed = by_words(library, made.rest, chosen)
-            chosen = narrowed if len(narrowed) == 1 else _main(found, chosen) or chosen
-    else:
-        chosen = tables
-        if len(tables) > 1:
-            chosen = by_words(library, made.rest, tables, only=True) or _main(found, tables)
-        if len(chosen) != 1 and tables:
-            found.doubt = f"there are {len(tables)} tables{where}: {_listed(library, tables)}"
-            return
-    if chosen:
-        if len(chosen) > 1 and ref.words:
-            found.doubt = f"several tables fit “{ref.words}”: {_listed(library, chosen)}"
-            return
-        found.tables += chosen
-        return
-    called = f"Table {ref.number}" if ref.number else "such a table"
-    names = " and ".join(document.title for document in scope[:3]) if found.named else ""
-    there = library.tables(scope)
-    if not there:
-        found.missing.append(f"{names or 'The corpus'} has no tables.")
-    elif where and not tables:
-        listed = _listed(library, there)
-        found.missing.append(f"There is no table{where}. The tables are {listed}.")
-    else:
-        found.missing.append(
-            f"{names or 'The corpus'} has no {called.removeprefix('such a ')}{where}"
-            f"{' like that' if not ref.number else ''}. The tables are {_listed(library, there)}."
-        )
+        return _numbered(ref.number, tables, scope)
+    if ref.ordinal is not None:
+        by_document = [list(own) for _, own in groupby(tables, key=lambda table: table.document)]
+        at = ref.ordinal - 1
+        places = [(at if at >= 0 else len(own) + ref.ordinal, own) for own in by_document]
+        return [own[place] for place, own in places if 0 <= place < len(own)]
+    if len(tables) == 1:
+        return tables
+    if not ref.words:
+        return by_words(library, rest, tables, only=True) or _main(context, tables)
+    fitting = by_words(library, ref.words, tables)
+    if len(fitting) < 2:
+        return fitting
+    narrowed = by_words(library, rest, fitting)
+    return narrowed if len(narrowed) == 1 else _main(context, fitting) or fitting
 
 
 def _numbered(
-    number: str, tables: list[TableOutline], scope: Sequence[DocumentOutline]
+    number: str, tables: Sequence[TableOutline], scope: Sequence[DocumentOutline]
 ) -> list[TableOutline]:
     wanted = _id(number)
-    chosen: list[TableOutline] = []
-    if wanted.isdigit() and 0 < int(wanted) < len(_ROMAN):
-        same = {wanted, _ROMAN[int(wanted)]}
-    elif wanted in _ROMAN[1:]:
-        same = {wanted, str(_ROMAN.index(wanted))}
-    else:
-        same = {wanted}
+    same = {wanted}
+    if wanted in _ROMAN[1:]:
+        same.add(str(_ROMAN.index(wanted)))
+    elif wanted.isdigit() and 0 < int(wanted) < len(_ROMAN):
+        same.add(_ROMAN[int(wanted)])
+    chosen = []
     for document in scope:
-        own = [t for t in tables if t.document == document.id]
+        own = [table for table in tables if table.document == document]
         match = [t for t in own if t.number and _id(t.number) in same]
-        if not match:
-            match = [
-                t for t in own if not t.number and _id(t.name.removeprefix("Table ")) == wanted
-            ]
-        chosen += match[:1]
+        named = [t for t in own if not t.number and _id(t.name.removeprefix("Table ")) == wanted]
+        chosen += (match or named)[:1]
     # A printed number is surer than a place in the order.
     return [t for t in chosen if t.number] or chosen
-
-
-def _main(found: Resolved, tables: Sequence[TableOutline]) -> list[TableOutline]:
-    """Return the table that is by far the largest of one document's, and add a note on it."""
-    sizes = sorted((table.rows * len(table.columns) for table in tables), reverse=True)
-    if len({table.document for table in tables}) != 1 or sizes[0] < 8 * max(1, sizes[1]):
-        return []
-    largest = max(tables, key=lambda table: table.rows * len(table.columns))
-    found.notes.append(f"{largest.name} is by far the largest of {len(tables)} tables")
-    return [largest]
-
-
-def _ordinal(place: int, tables: list[TableOutline]) -> list[TableOutline]:
-    by_document: dict[str, list[TableOutline]] = {}
-    for table in tables:
-        by_document.setdefault(table.document, []).append(table)
-    made = []
-    for own in by_document.values():
-        at = place - 1 if place > 0 else len(own) + place
-        if 0 <= at < len(own):
-            made.append(own[at])
-    return made
 
 
 def _id(number: str) -> str:
     return re.sub(r"[\s.]+$", "", number.casefold().replace("–", "-").replace("—", "-"))
 
 
-def _listed(library: Library, tables: Sequence[TableOutline]) -> str:
-    several = len({t.document for t in tables}) > 1
-    names = [
-        f"{t.name}{f' of {library.document(t.document).title}' if several else ''}"
-        + (f" (page {t.pages[0]})" if t.pages else "")
-        for t in tables[:_MOST_LISTED]
-    ]
-    more = len(tables) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+def _main(context: Context, tables: Sequence[TableOutline]) -> list[TableOutline]:
+    """Return the table that is by far the largest of one document's, and add a note on it."""
+    ranked = sorted(tables, key=lambda table: -table.rows * len(table.columns))
+    sizes = [table.rows * len(table.columns) for table in ranked]
+    if len({table.document.id for table in tables}) != 1 or sizes[0] < 8 * max(1, sizes[1]):
+        return []
+    context.notes.append(f"{ranked[0].name} is by far the largest of {len(tables)} tables")
+    return ranked[:1]
 
 
 # --- By words ---
@@ -248,16 +203,16 @@ def by_words(
     if not wanted or not tables:
         return []
     cells: dict[str, int] = {}
-    if len(tables) <= 60 and len(phrases) <= 400:
+    if len(tables) <= _MOST_SEARCHED and len(phrases) <= _MOST_PHRASES:
         ids = [table.id for table in tables]
         rows = library.read("holding", tables=ids, phrases=sorted(phrases))
         cells = {row["table"]: sum(len(p.split()) for p in row["phrases"]) for row in rows}
 
     def score(table: TableOutline) -> float:
-        document = library.document(table.document)
+        file = PurePath(table.document.source).name
         headers = " ".join(column.header for column in table.columns)
         points = 2.0 * len(wanted & stems(table.caption))
-        points += len(wanted & stems(f"{document.title} {document.file}".replace("-", " ")))
+        points += len(wanted & stems(f"{table.document.title} {file}".replace("-", " ")))
         points += len(wanted & stems(headers))
         points += sum(len(c.norm.split()) for c in table.columns if c.norm in phrases)
         points += 1.5 * cells.get(table.id, 0)

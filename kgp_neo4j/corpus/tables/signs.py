@@ -7,15 +7,13 @@ and those of them that the corpus's own tables have.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from kgp_neo4j.corpus.tables.look_up import Context, LookUp
-from kgp_neo4j.corpus.tables.outline import Library
-from kgp_neo4j.corpus.tables.references import HEAD, ORDINAL, References
+from kgp_neo4j.corpus.tables.look_up import Context
+from kgp_neo4j.corpus.tables.references import HEAD, ORDINAL
 from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of
 from kgp_neo4j.types.tables import TypeDecision
 
-__all__ = ["decided", "decision", "signs"]
+__all__ = ["decided"]
 
 #: The least sum of a question's signs for it to be about structure.
 _ENOUGH = 0.75
@@ -67,70 +65,64 @@ _CONTENT = re.compile(
 
 def decided(context: Context) -> TypeDecision:
     """Return whether a question is about structure, content or both, by its words; offline."""
-    library, made = context.library, context.made
-    tables = library.tables(context.found.documents) if made.tables else []
-    found = signs(made, context.look_up, lambda words: bool(by_words(library, words, tables)))
-    if sum(weight for weight, _ in found) < _ENOUGH:
-        found += _columns_named(library, made)
-    return decision(made, context.look_up, found)
-
-
-def decision(made: References, look: LookUp, found: list[Sign]) -> TypeDecision:
-    """Return the type that the signs of a question support."""
-    score = min(1.0, sum(weight for weight, _ in found))
-    reason = "; ".join(dict.fromkeys(reason for _, reason in found)) or "no sign of structure"
+    references = context.references
+    signs = _signs(context)
+    if sum(weight for weight, _ in signs) < _ENOUGH:
+        signs += _columns_named(context)
+    score = min(1.0, sum(weight for weight, _ in signs))
+    reason = "; ".join(dict.fromkeys(reason for _, reason in signs)) or "no sign of structure"
     if score < _ENOUGH:
         return TypeDecision("content", score=1 - score, reason=reason)
-    free = look.kind == "question" and (not made.tables or bool(_CONTENT.search(made.plain)))
-    return TypeDecision("both" if free else "structural", score=score, reason=reason)
+    free = not references.tables or bool(_CONTENT.search(references.plain))
+    both = free and context.look_up.kind == "question"
+    return TypeDecision("both" if both else "structural", score=score, reason=reason)
 
 
-def signs(made: References, look: LookUp, is_there: Callable[[str], bool]) -> list[Sign]:
-    """Return the signs of structure in the words of a question, with weights.
-
-    `is_there` returns whether the corpus has a table that some words name.
-    """
-    found: list[Sign] = []
-    if made.pages:
-        found.append((1.0, "names a page"))
-    for table in made.tables:
+def _signs(context: Context) -> list[Sign]:
+    """Return the signs of structure in the words of a question, with weights."""
+    references, look = context.references, context.look_up
+    tables = context.library.tables(context.documents) if references.tables else []
+    signs: list[Sign] = []
+    if references.pages:
+        signs.append((1.0, "names a page"))
+    for table in references.tables:
         if table.number or table.ordinal is not None:
-            found.append((1.0, "names a table"))
-        elif not table.words or is_there(table.words):
-            found.append((0.8, "speaks of a table"))
-    if made.rows or made.columns:
-        found.append((1.0 if made.tables else 0.5, "names a row or column by its place"))
-    alone = not made.pages and not made.tables and (look.part != "times" or bool(made.documents))
-    if look.kind != "question" and alone:
-        found.append((1.0, f"asks for a look-up of {look.kind}"))
-    if _SPOKEN_OF.search(made.plain):
-        found.append((0.75, "speaks of pages, tables, rows or columns"))
-    if _PART.search(made.plain):
-        found.append((0.75, "names a part of a document"))
-    return found
+            signs.append((1.0, "names a table"))
+        elif not table.words or by_words(context.library, table.words, tables):
+            signs.append((0.8, "speaks of a table"))
+    if references.rows or references.columns:
+        weight = 1.0 if references.tables else 0.5
+        signs.append((weight, "names a row or column by its place"))
+    in_corpus = look.part == "times" and not references.documents
+    if look.kind != "question" and not (references.pages or references.tables or in_corpus):
+        signs.append((1.0, f"asks for a look-up of {look.kind}"))
+    if _SPOKEN_OF.search(references.plain):
+        signs.append((0.75, "speaks of pages, tables, rows or columns"))
+    if _PART.search(references.plain):
+        signs.append((0.75, "names a part of a document"))
+    return signs
 
 
-def _columns_named(library: Library, made: References) -> list[Sign]:
+def _columns_named(context: Context) -> list[Sign]:
     """Return whether a question ranks, counts or looks up by columns that tables of the corpus
     have.
     """
-    if not _RANKING.search(made.plain):
+    references, documents = context.references, context.library.documents
+    if not _RANKING.search(references.plain):
         return []
-    documents = [document for document in library.documents if document.tables]
     if sum(document.tables for document in documents) > _MOST_TABLES:
-        if not made.documents:
-            return []
-        named = {document.id for document in made.documents}
-        documents = [document for document in documents if document.id in named]
-    phrases = phrases_of(made.plain)
+        documents = tuple(document for document in documents if document in references.documents)
+    phrases = phrases_of(references.plain)
     best: Sign = (0.0, "")
-    for table in library.tables(documents):
+    for table in context.library.tables(documents):
         norms = {column.norm for column in table.columns if len(column.norm) > 2}
-        named_columns = {norm for norm in norms if norm in phrases or f"{norm}s" in phrases}
-        long = any(" " in norm for norm in named_columns)
-        weight = 0.75 if len(named_columns) > 1 else 0.5 if long else 0.25 if named_columns else 0.0
-        if made.documents and named_columns:
+        named = sorted(norm for norm in norms if norm in phrases or f"{norm}s" in phrases)
+        if not named:
+            continue
+        long = any(" " in norm for norm in named)
+        weight = 0.75 if len(named) > 1 else 0.5 if long else 0.25
+        if references.documents:
             weight += 0.5
         if weight > best[0]:
-            best = (weight, f"names columns of {table.name}: {', '.join(sorted(named_columns))}")
+            best = (weight, f"names columns of {table.name}: {', '.join(named)}")
     return [best] if best[0] else []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from kgp_neo4j.corpus.load.grid import normal
@@ -15,13 +16,11 @@ from kgp_neo4j.corpus.tables.look_up import (
     joined,
     nothing,
     on_pages,
-    paged,
-    places,
     plural,
-    table_of,
 )
-from kgp_neo4j.corpus.tables.outline import ColumnOutline, TableOutline
+from kgp_neo4j.corpus.tables.outline import TableOutline, cite
 from kgp_neo4j.corpus.tables.pages import count_mentions
+from kgp_neo4j.corpus.tables.questions.table_grid import Column
 from kgp_neo4j.corpus.tables.references import content
 from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, stems
 from kgp_neo4j.graphdb.database import Row
@@ -30,47 +29,58 @@ from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 __all__ = [
-    "cell_by_names",
-    "count",
-    "look_up_cells",
-    "look_up_column",
-    "look_up_table",
-    "look_up_tables",
+    "cell_by_names", "count", "look_up_cells", "look_up_column", "look_up_table", "look_up_tables",
     "markdown_of",
-]
+]  # fmt: skip
 
 T = TypeVar("T")
 #: Rows shown of a long table, cells and tables that are cited, rows read of a column, at most.
 _SHOWN, _CITED, _LISTED = 40, 50, 2_000
+#: Names of columns that are listed, pages that are cited for one table, documents that are named
+#: in a count, and those whose pages are counted one by one, at most.
+_NAMES, _PAGES, _TITLES, _PAGED = 30, 20, 20, 50
 
 
 def look_up_table(context: Context) -> StructuralAnswer:
     """Return a part of each named table: its rows, columns, caption, pages, or that it exists."""
-    make = {
-        "columns": _columns,
-        "caption": _caption,
-        "pages": _pages,
-        "exists": _exists,
-    }.get(context.look_up.part, _content)
-    return _each_table(context, make)
+    return each(context, context.tables, lambda table: _part(context, table))
 
 
-def _each_table(
-    context: Context, make: Callable[[Context, TableOutline], StructuralAnswer]
-) -> StructuralAnswer:
-    return each(context, context.found.tables, lambda table: make(context, table))
-
-
-def _content(context: Context, table: TableOutline) -> StructuralAnswer:
+def _part(context: Context, table: TableOutline) -> StructuralAnswer:
+    part, called, caption = context.look_up.part, table.called, table.caption
+    citation = cite(table.document, table=table, text=caption)
+    if part == "columns":
+        names = [column.header for column in table.columns if column.header]
+        listed = ", ".join(names) or f"{plural(len(table.columns), 'column')} without names"
+        citations = [_cite_column(table, column) for column in table.columns[:_CITED]]
+        reading = f"the columns of {called}"
+        return answer(f"The columns of {called}: {listed}.", names, citations, reading=reading)
+    if part == "caption":
+        none = f"{called} has no caption; its columns are {_names(table.columns)}."
+        text = f"The caption of {called}: {caption}" if caption else none
+        values = [caption] if caption else []
+        return answer(text, values, [citation], reading=f"the caption of {called}")
+    if part == "pages":
+        if not table.pages:
+            return nothing(f"{called} is in a document without pages.")
+        many = "pages" if len(table.pages) > 1 else "page"
+        citations = [cite(table.document, table=table, page=page) for page in table.pages[:_PAGES]]
+        text = f"{called} is on {many} {joined(table.pages)}."
+        return answer(text, table.pages, citations, reading=f"the pages of {called}")
+    if part == "exists":
+        held = not context.pages or bool(on_pages(context, [table]))
+        reading = f"whether there is {called}{' on that page' if context.pages else ''}"
+        text = f"{'Yes' if held else 'No'}: {called} {_listed(table)}"
+        return answer(text, ["yes" if held else "no"], [citation], reading=reading)
     markdown, cut = markdown_of(context, table)
     where = f" (page {table.pages[0]})" if len(table.pages) == 1 else ""
-    said = f"{table_of(context, table)}{where}{f': {table.caption}' if table.caption else ''}"
     size = f"{plural(table.rows, 'row')}, {plural(len(table.columns), 'column')}"
+    title = f"{called}{where}{f': {caption}' if caption else ''}"
     return answer(
-        f"{said} [{size}{f'; {cut}' if cut else ''}]\n\n{markdown}",
-        [table.caption or ", ".join(column.name for column in table.columns)],
-        [context.library.cite(table.document, table=table)],
-        reading=f"the content of {table_of(context, table)}",
+        f"{title} [{size}{f'; {cut}' if cut else ''}]\n\n{markdown}",
+        [caption or ", ".join(column.name for column in table.columns)],
+        [cite(table.document, table=table)],
+        reading=f"the content of {called}",
         markdown=markdown,
     )
 
@@ -90,53 +100,6 @@ def markdown_of(context: Context, table: TableOutline, limit: int = _SHOWN) -> t
     return "\n".join(lines), cut
 
 
-def _columns(context: Context, table: TableOutline) -> StructuralAnswer:
-    names = [column.header for column in table.columns if column.header]
-    listed = ", ".join(names) or f"{plural(len(table.columns), 'column')} without names"
-    return answer(
-        f"The columns of {table_of(context, table)}: {listed}.",
-        names,
-        [_cite_column(context, table, column) for column in table.columns[:_CITED]],
-        reading=f"the columns of {table_of(context, table)}",
-    )
-
-
-def _caption(context: Context, table: TableOutline) -> StructuralAnswer:
-    said = table.caption
-    return answer(
-        f"The caption of {table_of(context, table)}: {said}"
-        if said
-        else f"{table_of(context, table)} has no caption; its columns are "
-        f"{', '.join(c.name for c in table.columns[:30])}.",
-        [said] if said else [],
-        [context.library.cite(table.document, table=table, text=said)],
-        reading=f"the caption of {table_of(context, table)}",
-    )
-
-
-def _pages(context: Context, table: TableOutline) -> StructuralAnswer:
-    if not table.pages:
-        return nothing(f"{table_of(context, table)} is in a document without pages.")
-    many = "pages" if len(table.pages) > 1 else "page"
-    return answer(
-        f"{table_of(context, table)} is on {many} {joined(table.pages)}.",
-        table.pages,
-        [context.library.cite(table.document, table=table, page=p) for p in table.pages[:20]],
-        reading=f"the pages of {table_of(context, table)}",
-    )
-
-
-def _exists(context: Context, table: TableOutline) -> StructuralAnswer:
-    on = places(context)
-    held = not on or bool(on_pages(context, [table]))
-    return answer(
-        f"{'Yes' if held else 'No'}: {table_of(context, table)} {_listed(context, table)}",
-        ["yes" if held else "no"],
-        [context.library.cite(table.document, table=table, text=table.caption)],
-        reading=f"whether there is {table_of(context, table)}{' on that page' if on else ''}",
-    )
-
-
 # --- Rows, columns and cells ---
 
 #: Words that turn a question into another one, and words that ask for a number.
@@ -148,151 +111,50 @@ _TURNED = re.compile(
 _COUNTING = re.compile(r"\bhow\s+(?:many|much)\b|\bnumber\s+of\b", re.IGNORECASE)
 
 
-def find_column(table: TableOutline, name: str) -> ColumnOutline | None:
+def _names(columns: Sequence[Column]) -> str:
+    return ", ".join(column.name for column in columns[:_NAMES])
+
+
+def _find_column(table: TableOutline, name: str) -> Column | None:
     """Return the column of that name: the same except for endings, or the only one like it."""
     wanted = normal(name)
     words = {stem(word) for word in wanted.split()}
-    for test in (
+    fits: Iterable[Callable[[Column], bool]] = (
         lambda c: c.norm == wanted,
         lambda c: wanted in {normal(part) for part in c.header.split(" / ")},
         lambda c: bool(words) and words <= {stem(word) for word in c.norm.split()},
         lambda c: bool(stems(c.header)) and stems(c.header) == stems(name),
-    ):
-        found = [column for column in table.columns if test(column)]
-        if len(found) == 1:
-            return found[0]
+    )
+    for fit in fits:
+        fitting = [*filter(fit, table.columns)]
+        if len(fitting) == 1:
+            return fitting[0]
     return None
 
 
-def _chosen_columns(context: Context, table: TableOutline) -> list[ColumnOutline]:
+def _chosen_columns(context: Context, table: TableOutline) -> list[Column]:
     """Return the columns given by their name or by their places."""
     if name := context.look_up.column:
-        return [column for column in [find_column(table, name)] if column]
-    counted = [at if at > 0 else len(table.columns) + 1 + at for at in context.made.columns]
-    return [table.columns[at - 1] for at in counted if 1 <= at <= len(table.columns)]
+        column = _find_column(table, name)
+        return [column] if column else []
+    places = [at if at > 0 else len(table.columns) + 1 + at for at in context.references.columns]
+    return [table.columns[at - 1] for at in places if 1 <= at <= len(table.columns)]
 
 
 def _no_column(context: Context, table: TableOutline) -> StructuralAnswer:
     name = context.look_up.column
-    asked = f"column “{name}”" if name else f"column {joined(context.made.columns)}"
-    names = ", ".join(column.name for column in table.columns[:30])
-    return nothing(
-        f"{table_of(context, table)} has no {asked}; it has {plural(len(table.columns), 'column')}"
-        f": {names}."
-    )
+    asked = f"“{name}”" if name else joined(context.references.columns)
+    has = f"{plural(len(table.columns), 'column')}: {_names(table.columns)}"
+    return nothing(f"{table.called} has no column {asked}; it has {has}.")
 
 
-def _cite_column(context: Context, table: TableOutline, column: ColumnOutline) -> Citation:
-    return context.library.cite(
-        table.document,
-        table=table,
-        column=column.order,
-        column_name=column.header,
-        text=column.header,
-    )
+def _cite_column(table: TableOutline, column: Column) -> Citation:
+    header = column.header
+    return cite(table.document, table=table, column=column.order, column_name=header, text=header)
 
 
-def look_up_column(context: Context) -> StructuralAnswer | None:
-    """Return a column's name or its values; None where no table has a column of that name."""
-    named = context.look_up.part == "name"
-
-    def one(context: Context, table: TableOutline) -> StructuralAnswer:
-        columns = _chosen_columns(context, table)
-        if not columns:
-            return _no_column(context, table)
-        if named:
-            order = joined([column.order for column in columns])
-            return answer(
-                f"Column {order} of {table_of(context, table)} is "
-                f"“{joined([column.name for column in columns])}”.",
-                [column.name for column in columns],
-                [_cite_column(context, table, column) for column in columns],
-                reading=f"column {order} of {table_of(context, table)}",
-            )
-        return _values(context, table, columns[0])
-
-    made = _each_table(context, one)
-    return None if context.look_up.column and not made.found else made
-
-
-def _values(context: Context, table: TableOutline, column: ColumnOutline) -> StructuralAnswer:
-    rows = context.library.read(
-        "rows", table=table.id, numbers=[], columns=[column.order], limit=_LISTED
-    )
-    held = [(row, row["cells"][0]) for row in rows if row["cells"] and row["cells"][0]]
-    more = f" … ({len(rows):,} of {table.rows:,} rows)" if len(held) > _SHOWN else ""
-    return answer(
-        f"{column.name} in {table_of(context, table)}: "
-        f"{', '.join(text for _, text in held[:_SHOWN])}{more}.",
-        [text for _, text in held],
-        [_cite_cell(context, table, row, column, text) for row, text in held[:_CITED]],
-        reading=f"the values of the column {column.name} of {table_of(context, table)}",
-    )
-
-
-def look_up_cells(context: Context) -> StructuralAnswer | None:
-    """Return whole rows, or the cells of some columns in them; None where no row has that name."""
-    wanted = context.look_up.kind == "cell"
-
-    def one(context: Context, table: TableOutline) -> StructuralAnswer:
-        columns = _chosen_columns(context, table) if wanted else list(table.columns)
-        if not columns:
-            return _no_column(context, table)
-        numbers = context.made.rows
-        if name := context.look_up.row:
-            numbers = [row["number"] for _, row in _rows_named(context, table, [normal(name)])]
-        rows = context.library.read(
-            "rows",
-            table=table.id,
-            numbers=numbers,
-            columns=[column.order for column in columns] if wanted else [],
-        ) if numbers else []  # fmt: skip
-        if not rows:
-            asked = f"“{name}”" if name else joined(numbers)
-            return nothing(
-                f"{table_of(context, table)} has no row {asked}; it has "
-                f"{plural(table.rows, 'row')} besides its header."
-            )
-        return _of_rows(context, table, columns, rows)
-
-    made = _each_table(context, one)
-    return None if context.look_up.row and not made.found else made
-
-
-def _of_rows(
-    context: Context, table: TableOutline, columns: Sequence[ColumnOutline], rows: Sequence[Row]
-) -> StructuralAnswer:
-    values, cites, lines = [], [], []
-    for row in rows:
-        for column, text in zip(columns, row["cells"], strict=True):
-            values.append(text)
-            cites.append(_cite_cell(context, table, row, column, text))
-        said = "; ".join(
-            f"{column.name}: {text}" if column.header else text
-            for column, text in zip(columns, row["cells"], strict=True)
-            if text
-        )
-        one = len(columns) == 1
-        lines.append(
-            row["cells"][0] or "(empty)"
-            if one
-            else f"Row {row['number']} of {table_of(context, table)}: {said}."
-        )
-    what = f"row {joined([row['number'] for row in rows])}"
-    if len(columns) < len(table.columns):
-        what += f", column {joined([column.order for column in columns])}"
-    return answer(
-        "\n".join(lines),
-        values if len(columns) == 1 else [value for value in values if value],
-        cites[:_CITED],
-        reading=f"{what} of {table_of(context, table)}",
-    )
-
-
-def _cite_cell(
-    context: Context, table: TableOutline, row: Row, column: ColumnOutline, text: str
-) -> Citation:
-    return context.library.cite(
+def _cite_cell(table: TableOutline, row: Row, column: Column, text: str) -> Citation:
+    return cite(
         table.document,
         page=row["page"],
         table=table,
@@ -304,12 +166,89 @@ def _cite_cell(
     )
 
 
+def look_up_column(context: Context) -> StructuralAnswer | None:
+    """Return a column's name or its values; None where no table has a column of that name."""
+    result = each(context, context.tables, lambda table: _column(context, table))
+    return None if context.look_up.column and not result.found else result
+
+
+def _column(context: Context, table: TableOutline) -> StructuralAnswer:
+    columns = _chosen_columns(context, table)
+    if not columns:
+        return _no_column(context, table)
+    if context.look_up.part == "name":
+        names = [column.name for column in columns]
+        citations = [_cite_column(table, column) for column in columns]
+        where = f"{joined([column.order for column in columns])} of {table.called}"
+        text = f"Column {where} is “{joined(names)}”."
+        return answer(text, names, citations, reading=f"column {where}")
+    column = columns[0]
+    rows = context.library.read(
+        "rows", table=table.id, numbers=[], columns=[column.order], limit=_LISTED
+    )
+    filled = [(row, row["cells"][0]) for row in rows if row["cells"] and row["cells"][0]]
+    texts = [text for _, text in filled]
+    more = f" … ({len(rows):,} of {table.rows:,} rows)" if len(texts) > _SHOWN else ""
+    return answer(
+        f"{column.name} in {table.called}: {', '.join(texts[:_SHOWN])}{more}.",
+        texts,
+        [_cite_cell(table, row, column, text) for row, text in filled[:_CITED]],
+        reading=f"the values of the column {column.name} of {table.called}",
+    )
+
+
+def look_up_cells(context: Context) -> StructuralAnswer | None:
+    """Return whole rows, or the cells of some columns in them; None where no row has that name."""
+    result = each(context, context.tables, lambda table: _cells(context, table))
+    return None if context.look_up.row and not result.found else result
+
+
+def _cells(context: Context, table: TableOutline) -> StructuralAnswer:
+    some = context.look_up.kind == "cell"
+    columns = _chosen_columns(context, table) if some else table.columns
+    if not columns:
+        return _no_column(context, table)
+    numbers, name = context.references.rows, context.look_up.row
+    if name:
+        numbers = [row["number"] for _, row in _rows_named(context, table, [normal(name)])]
+    orders = [column.order for column in columns] if some else []
+    rows = numbers and context.library.read("rows", table=table.id, numbers=numbers, columns=orders)
+    if not rows:
+        asked = f"“{name}”" if name else joined(numbers)
+        has = f"it has {plural(table.rows, 'row')} besides its header"
+        return nothing(f"{table.called} has no row {asked}; {has}.")
+    cells = [
+        (row, column, text)
+        for row in rows
+        for column, text in zip(columns, row["cells"], strict=True)
+    ]
+    values = [text for _, _, text in cells]
+    what = f"row {joined([row['number'] for row in rows])}"
+    if len(columns) == 1:
+        lines = [text or "(empty)" for text in values]
+    else:
+        values = [*filter(None, values)]
+        lines = [f"Row {row['number']} of {table.called}: {_row(row, columns)}." for row in rows]
+    if len(columns) < len(table.columns):
+        what += f", column {joined([column.order for column in columns])}"
+    citations = [_cite_cell(table, *cell) for cell in cells[:_CITED]]
+    return answer("\n".join(lines), values, citations, reading=f"{what} of {table.called}")
+
+
+def _row(row: Row, columns: Sequence[Column]) -> str:
+    return "; ".join(
+        f"{column.name}: {text}" if column.header else text
+        for column, text in zip(columns, row["cells"], strict=True)
+        if text
+    )
+
+
 def cell_by_names(context: Context, table: TableOutline) -> StructuralAnswer | None:
     """Return the cell of a row and a column that the question names in full and nothing more.
 
     A row is named by its first cell. None where either is ambiguous, or words are left.
     """
-    asked = context.made.rest
+    asked = context.references.rest
     if table.rows > _LISTED or _TURNED.search(asked):
         return None
     phrases = phrases_of(asked)
@@ -321,20 +260,17 @@ def cell_by_names(context: Context, table: TableOutline) -> StructuralAnswer | N
         return None
     (column_norm, column), (row_norm, row) = columns[0], named[0]
     left = f" {normal(asked)} ".replace(f" {row_norm} ", " ").replace(f" {column_norm} ", " ")
-    if any(word not in ("row", "column", "cell", "entry", "table") for word in content(left)):
+    if set(content(left)) - {"row", "column", "cell", "entry", "table"}:
         return None
-    (found,) = context.library.read(
+    (cells,) = context.library.read(
         "rows", table=table.id, numbers=[row["number"]], columns=[column.order]
     )
-    (text,) = found["cells"]
+    (text,) = cells["cells"]
     if _COUNTING.search(asked) and typed(text).number is None:
         return None
-    return answer(
-        text or "(empty)",
-        [text],
-        [_cite_cell(context, table, found, column, text)],
-        reading=f"{column.name} where the row is {row['title']}",
-    )
+    citation = _cite_cell(table, cells, column, text)
+    reading = f"{column.name} where the row is {row['title']}"
+    return answer(text or "(empty)", [text], [citation], reading=reading)
 
 
 def _rows_named(
@@ -345,12 +281,12 @@ def _rows_named(
     return [(n, row) for row in rows for n in map(normal, row["cells"]) if n in names]
 
 
-def _longest(found: list[tuple[str, T]]) -> list[tuple[str, T]]:
+def _longest(named: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
     """Return those whose name is not contained in a longer one."""
     return [
         (norm, item)
-        for norm, item in found
-        if not any(norm != other and f" {norm} " in f" {other} " for other, _ in found)
+        for norm, item in named
+        if not any(norm != other and f" {norm} " in f" {other} " for other, _ in named)
     ]
 
 
@@ -363,65 +299,63 @@ def look_up_tables(context: Context) -> StructuralAnswer:
     The values are their names or captions, their pages or documents, their number, or whether there
     are any.
     """
-    look, library = context.look_up, context.library
+    look = context.look_up
     tables, where = _scope(context)
     if look.column:
-        held = {t.id: c for t in tables if (c := find_column(t, look.column))}
-        exact = {id_: c for id_, c in held.items() if c.norm == normal(look.column)}
-        tables = [table for table in tables if table.id in (exact or held)]
+        held = [(table, c) for table in tables if (c := _find_column(table, look.column))]
+        exact = [table for table, column in held if column.norm == normal(look.column)]
+        tables = exact or [table for table, _ in held]
         where += f" with a column “{look.column}”"
     elif look.phrase:
-        there, tables = tables, by_words(library, look.phrase, tables)
+        there, tables = tables, by_words(context.library, look.phrase, tables)
         if not tables:
             return nothing(f"No table {where} fits. The tables are:\n{_lines(context, there)}")
         where += f" that fit “{look.phrase}”"
-    values: list[object]
+    values: list[object] = [table.name for table in tables]
     size = plural(len(tables), "table")
     if look.kind == "count":
         values = [len(tables)]
     elif look.part == "exists":
         values, size = ["yes" if tables else "no"], f"Yes, {size}"
     elif look.part == "pages":
-        pairs = dict.fromkeys((table.document, page) for table in tables for page in table.pages)
-        values = [page for _, page in sorted(pairs)]
-        size = (
-            f"{plural(len(values), 'page')} ({_run([page for _, page in sorted(pairs)])}): {size}"
-        )
+        places = sorted({(table.document.id, page) for table in tables for page in table.pages})
+        values = [page for _, page in places]
+        size = f"{plural(len(values), 'page')} ({_run([page for _, page in places])}): {size}"
     elif look.part == "documents":
-        values = [*dict.fromkeys(library.document(table.document).title for table in tables)]
+        values = [*dict.fromkeys(table.document.title for table in tables)]
         size = f"{joined(values) if values else ''}: {size}"
-    else:
-        values = [(look.part == "captions" and table.caption) or table.name for table in tables]
+    elif look.part == "captions":
+        values = [table.caption or table.name for table in tables]
+    none = f"{'No, there' if look.part == 'exists' else 'There'} is no table {where}."
     return answer(
-        f"{size} {where}:\n{_lines(context, tables)}"
-        if tables
-        else f"{'No, there' if look.part == 'exists' else 'There'} is no table {where}.",
+        f"{size} {where}:\n{_lines(context, tables)}" if tables else none,
         values,
-        [library.cite(t.document, table=t, text=t.caption) for t in tables[:_CITED]],
+        [cite(table.document, table=table, text=table.caption) for table in tables[:_CITED]],
         reading=f"{'count ' if look.kind == 'count' else ''}the tables {where}",
     )
 
 
 def _scope(context: Context) -> tuple[list[TableOutline], str]:
     """Return the tables of the documents or pages in question, and that scope in words."""
-    tables = context.library.tables(context.found.documents)
-    titles = [document.title for document in context.found.documents]
-    where = f"in {joined(titles[:3])}" if len(titles) <= 3 else "in the corpus"
-    if on := places(context):
+    tables = context.library.tables(context.documents)
+    titles = [document.title for document in context.documents]
+    where = f"in {joined(titles)}" if len(titles) <= 3 else "in the corpus"
+    if context.pages:
         tables = on_pages(context, tables)
-        numbers = sorted({number for _, number in on})
+        numbers = sorted({number for _, number in context.places})
         pages = f"page {numbers[0]}" if len(numbers) == 1 else f"pages {_run(numbers)}"
-        held = {document.title for document, _ in context.found.pages}
+        held = {document.title for document, _ in context.pages}
         where = f"on {pages}{f' of {joined(sorted(held))}' if len(held) <= 3 else ''}"
     return tables, where
 
 
-def _listed(context: Context, table: TableOutline) -> str:
+def _listed(table: TableOutline) -> str:
     """Return a table's pages and caption, as it is listed."""
-    pages = f"({'pages' if len(table.pages) > 1 else 'page'} {_run(table.pages)})"
-    said = table.caption if table.caption and normal(table.caption) != normal(table.name) else ""
-    said = said or "columns " + ", ".join(column.name for column in table.columns[:8])
-    return f"{pages if table.pages else ''}: {said}".removeprefix(": ")
+    telling = table.caption and normal(table.caption) != normal(table.name)
+    columns = ", ".join(column.name for column in table.columns[:8])
+    title = table.caption if telling else f"columns {columns}"
+    many = "pages" if len(table.pages) > 1 else "page"
+    return f"({many} {_run(table.pages)}): {title}" if table.pages else title
 
 
 def _run(pages: Sequence[int]) -> str:
@@ -431,13 +365,14 @@ def _run(pages: Sequence[int]) -> str:
 
 
 def _lines(context: Context, tables: Sequence[TableOutline]) -> str:
-    several = len(context.found.documents) > 1
-    shown = "\n".join(
-        f"- {table_of(context, table) if several else table.name} {_listed(context, table)}"
-        for table in tables[:_CITED]
-    )
+    lines = [f"- {_called(context, table)} {_listed(table)}" for table in tables[:_CITED]]
     more = len(tables) - _CITED
-    return f"{shown}\n… and {more} more" if more > 0 else shown
+    return "\n".join([*lines, f"… and {more} more"] if more > 0 else lines)
+
+
+def _called(context: Context, table: TableOutline) -> str:
+    """Return a table's name, with its document where there are several."""
+    return table.called if len(context.documents) > 1 else table.name
 
 
 # --- Counts ---
@@ -452,20 +387,20 @@ def count(context: Context) -> StructuralAnswer:
         return count_mentions(context)
     if look.part == "tables":
         return look_up_tables(context)
-    if context.found.tables:
-        return _each_table(context, _size)
+    if context.tables:
+        return each(context, context.tables, lambda table: _size(context, table))
     return _count_pages(context)
 
 
 def _size(context: Context, table: TableOutline) -> StructuralAnswer:
     noun = context.look_up.part.removesuffix("s")
     size = _measured(table, noun)
+    besides = " besides its header" if noun == "row" else ""
     return answer(
-        f"{table_of(context, table)} has {plural(size, noun)}"
-        f"{' besides its header' if noun == 'row' else ''}.",
+        f"{table.called} has {plural(size, noun)}{besides}.",
         [size],
-        [context.library.cite(table.document, table=table)],
-        reading=f"count the {noun}s of {table_of(context, table)}",
+        [cite(table.document, table=table)],
+        reading=f"count the {noun}s of {table.called}",
     )
 
 
@@ -476,68 +411,89 @@ def _measured(table: TableOutline, noun: str) -> int:
 
 
 def _count_pages(context: Context) -> StructuralAnswer:
-    documents = paged(context)
+    documents = context.paged
     if not documents:
-        titles = joined([d.title for d in context.found.documents[:3]] or ["The corpus"])
+        titles = joined([d.title for d in context.documents[:3]] or ["The corpus"])
         return nothing(f"{titles}: no pages are known (the format has none).")
     context.library.read("documents", corpus=context.library.corpus)
-    listed = "; ".join(f"{d.title}: {d.pages}" for d in documents[:20])
-    if context.found.named:
+    shown = documents[:_TITLES]
+    citations = [cite(document) for document in documents[:_CITED]]
+    if context.named:
         return answer(
-            f"{listed.replace(': ', ' has ')} pages.",
+            f"{'; '.join(f'{document.title} has {document.pages}' for document in shown)} pages.",
             [document.pages for document in documents],
-            [context.library.cite(document.id) for document in documents[:_CITED]],
-            reading=f"count the pages of {joined([d.title for d in documents[:20]])}",
+            citations,
+            reading=f"count the pages of {joined([document.title for document in shown])}",
         )
     total = sum(document.pages for document in documents)
+    listed = "; ".join(f"{document.title}: {document.pages}" for document in shown)
     return answer(
         f"{plural(len(documents), 'document')} have {plural(total, 'page')} in all ({listed}).",
         [total],
-        [context.library.cite(document.id) for document in documents[:_CITED]],
+        citations,
         reading="count the pages of all documents",
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A page, table or document, as a value and as it is called, and the count for it."""
+
+    value: str
+    name: str
+    size: int
+    citation: Citation
+
+
 def _count_each(context: Context) -> StructuralAnswer:
     """Count for each page, table or document, and return all counts or the most or fewest."""
-    look, library = context.look_up, context.library
+    look = context.look_up
     noun = look.part.removesuffix("s")
     tables, where = _scope(context)
-    several = len(context.found.documents) > 1
-    rows: list[tuple[str, str, int, Citation]] = []
-    if look.each == "table":
-        for table in tables:
-            name = table_of(context, table) if several else table.name
-            cite = library.cite(table.document, table=table, text=table.caption)
-            rows.append((table.name, name, _measured(table, noun), cite))
-    elif look.each == "page":
-        on = Counter((table.document, page) for table in tables for page in table.pages)
-        for document in paged(context)[:50]:
-            for number in range(1, document.pages + 1):
-                name = f"page {number}{f' of {document.title}' if several else ''}"
-                cite = library.cite(document.id, page=number)
-                rows.append((str(number), name, on[document.id, number], cite))
-    else:
-        for document in context.found.documents:
-            size = document.pages if noun == "page" else document.tables
-            rows.append((document.title, document.title, size, library.cite(document.id)))
+    counts = _counts(context, noun, tables)
     reading = f"count the {noun}s of each {look.each} {where}"
-    if not rows:
+    if not counts:
         return nothing(f"There is no {look.each} {where}.")
     if look.pick:
-        best = (max if look.pick == "most" else min)(size for _, _, size, _ in rows)
-        rows = [row for row in rows if row[2] == best]
-        return answer(
-            f"{joined([name for _, name, _, _ in rows[:20]])} ({plural(best, noun)}"
-            f"{' each' if len(rows) > 1 else ''}).",
-            [value for value, *_ in rows],
-            [cite for *_, cite in rows[:_CITED]],
-            reading=f"{reading}, and take the {look.pick}",
+        best = (max if look.pick == "most" else min)(one.size for one in counts)
+        counts = [one for one in counts if one.size == best]
+        values = [one.value for one in counts]
+        names = joined([one.name for one in counts[:_TITLES]])
+        text = f"{names} ({plural(best, noun)}{' each' if len(counts) > 1 else ''})."
+        reading += f", and take the {look.pick}"
+    else:
+        counts = [one for one in counts if one.size]
+        values = [f"{one.name}: {one.size}" for one in counts]
+        text = f"{'; '.join(values) or 'None'}."
+    return answer(text, values, [one.citation for one in counts[:_CITED]], reading=reading)
+
+
+def _counts(context: Context, noun: str, tables: Sequence[TableOutline]) -> list[_Counted]:
+    documents = context.documents
+    if context.look_up.each == "table":
+        return [
+            _Counted(
+                table.name,
+                _called(context, table),
+                _measured(table, noun),
+                cite(table.document, table=table, text=table.caption),
+            )
+            for table in tables
+        ]
+    if context.look_up.each == "document":
+        sizes = [document.pages if noun == "page" else document.tables for document in documents]
+        return [
+            _Counted(document.title, document.title, size, cite(document))
+            for document, size in zip(documents, sizes, strict=True)
+        ]
+    on = Counter((table.document.id, page) for table in tables for page in table.pages)
+    return [
+        _Counted(
+            str(page),
+            f"page {page}{f' of {document.title}' if len(documents) > 1 else ''}",
+            on[document.id, page],
+            cite(document, page=page),
         )
-    held = [row for row in rows if row[2]]
-    return answer(
-        f"{'; '.join(f'{name}: {size}' for _, name, size, _ in held) or 'None'}.",
-        [f"{name}: {size}" for _, name, size, _ in held],
-        [cite for *_, cite in held[:_CITED]],
-        reading=reading,
-    )
+        for document in context.paged[:_PAGED]
+        for page in range(1, document.pages + 1)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kgp_neo4j.corpus.load.grid import normal
@@ -10,9 +11,9 @@ from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.features import example
 from kgp_neo4j.corpus.tables.questions.plans import Plan, columns_of, denotation, in_words
 from kgp_neo4j.corpus.tables.questions.question_words import STOP
-from kgp_neo4j.corpus.tables.questions.ranker import Judged, Ranker, load_ranker
+from kgp_neo4j.corpus.tables.questions.ranker import load_ranker
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column, Grid
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.tables import Citation, ShownQuery, StructuralAnswer
 
@@ -20,29 +21,21 @@ __all__ = ["Table", "answer_from_table", "fetch", "run"]
 
 _GRID = "structure/table_grid"
 _LONGEST_QUESTION = 2_000
-#: Cells that an answer cites at most.
-_CITED = 50
+#: Rows of a long table that are enough to read a question, and cells that an answer cites at most.
+_READ, _CITED = 2_000, 50
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the graph: its grid, each row's name and page, and the query that fetched them."""
+    """A table of the graph: its row of `structure/table_grid`, its grid, and that query."""
 
     id: str
-    name: str
-    document: str
-    document_title: str
-    markdown: str
+    row: Row
     grid: Grid
-    names: tuple[str, ...]
-    pages: tuple[int | None, ...]
-    count: int
     query: ShownQuery
 
 
-def answer_from_table(
-    database: Database, table: str, question: str, ranker: Ranker | None = None
-) -> StructuralAnswer:
+def answer_from_table(database: Database, table: str, question: str) -> StructuralAnswer:
     """Answer a question from one table (`table` is the id of its node).
 
     The question is read as a plan, and the plan is run on the rows that a read-only query returns.
@@ -51,65 +44,53 @@ def answer_from_table(
     exist.
     """
     question = question[:_LONGEST_QUESTION]
-    words = [w for w in normal(question).split() if w not in STOP]
-    fetched = fetch(database, table, words)
+    fetched = fetch(database, table, [w for w in normal(question).split() if w not in STOP])
     if fetched is None:
         return StructuralAnswer(f"There is no table {table!r}.", found=False, confidence=0.0)
-    ranker = ranker or load_ranker()
-    judged = read(fetched, question, ranker)
-    if judged is None:
-        doubt = "No reading of the question fits this table."
-        return _unsure(fetched, StructuralAnswer("", doubt=doubt, confidence=0.0))
-    made = run(database, fetched, judged.candidate.plan)
-    made = replace(made, confidence=round(judged.confidence, 3))
-    return made if judged.confidence >= ranker.threshold and made.values else _unsure(fetched, made)
+    links = link(question, fetched.grid)
+    answer = StructuralAnswer("", doubt="No reading of the question fits this table.", confidence=0)
+    if readings := candidates(links, fetched.grid):
+        ranker = load_ranker()
+        best, confidence = ranker.judge(example(links, fetched.grid, readings), readings)
+        answer = replace(run(database, fetched, best.plan), confidence=round(confidence, 3))
+        if confidence >= ranker.threshold and answer.values:
+            return answer
+    doubt = answer.doubt or (
+        f"The question may mean: {answer.reading}; that reading is right with a probability of "
+        f"{answer.confidence:.0%} only."
+    )
+    return replace(
+        answer,
+        text=f"It is not certain what is asked of {fetched.row['name']}; see the table.",
+        sure=False,
+        doubt=doubt,
+        markdown=fetched.row["markdown"],
+    )
 
 
 def fetch(
     database: Database,
     table: str,
-    words: list[str],
-    columns: list[int] | None = None,
-    most: int = 2_000,
+    words: Sequence[str],
+    columns: Sequence[int] = (),
+    most: int = _READ,
 ) -> Table | None:
     """Return a table of the graph; None where it does not exist.
 
     Of more than `most` rows only the first and those with some of the words are fetched; cells
     outside `columns` stay empty.
     """
-    given = {"table": table, "words": words, "columns": columns or [], "most": most}
-    rows = database.read(_GRID, **given)
-    if not rows:
-        return None
-    (row,) = rows
-    header = tuple(Column(c["order"], c["header"], c["type"]) for c in row["columns"])
-    wanted = columns or [column.order for column in header]
-    empty = Cell("", "")
-    lines = []
-    for each in row["rows"]:
-        cells = dict(zip(wanted, each["cells"], strict=True))
-        lines.append(tuple(Cell(*cells[c.order]) if c.order in cells else empty for c in header))
-    grid = Grid(header, tuple(lines), tuple(each["number"] for each in row["rows"]))
+    given = {"table": table, "words": list(words), "columns": list(columns), "most": most}
     made = statement(_GRID)
-    return Table(
-        table,
-        row["name"],
-        row["document"],
-        row["documentTitle"],
-        row["markdown"],
-        grid,
-        tuple(each["title"] for each in row["rows"]),
-        tuple(each["page"] for each in row["rows"]),
-        row["count"],
-        ShownQuery(made.name, made.text, given),
-    )
-
-
-def read(table: Table, question: str, ranker: Ranker) -> Judged | None:
-    """Return the most likely reading of a question; None where there is none."""
-    links = link(question, table.grid)
-    found = candidates(links, table.grid)
-    return ranker.judge(example(links, table.grid, found), found) if found else None
+    for row in database.read(_GRID, **given):
+        header = tuple(Column(**column) for column in row["columns"])
+        lines = []
+        for each in row["rows"]:
+            cells = dict(zip(columns or [c.order for c in header], each["cells"], strict=True))
+            lines.append(tuple(Cell(*cells.get(c.order, ("", ""))) for c in header))
+        grid = Grid(header, tuple(lines), tuple(each["number"] for each in row["rows"]))
+        return Table(table, row, grid, ShownQuery(made.name, made.text, given))
+    return None
 
 
 def run(database: Database, table: Table, plan: Plan) -> StructuralAnswer:
@@ -117,44 +98,29 @@ def run(database: Database, table: Table, plan: Plan) -> StructuralAnswer:
 
     Where only some rows were fetched, the columns that the plan uses are fetched whole.
     """
-    if len(table.grid.rows) < table.count:
-        table = fetch(database, table.id, [], columns_of(plan) or [1], table.count) or table
-    found = denotation(table.grid, plan)
+    if len(table.grid.rows) < (count := table.row["count"]):
+        table = fetch(database, table.id, [], columns_of(plan) or [1], count) or table
+    result = denotation(table.grid, plan)
     column = table.grid.columns[plan.column - 1] if plan.column else None
     citations = tuple(
         Citation(
-            document=table.document,
-            title=table.document_title,
-            page=table.pages[at],
+            document=table.row["document"],
+            title=table.row["documentTitle"],
+            page=table.row["rows"][at]["page"],
             table=table.id,
-            table_name=table.name,
+            table_name=table.row["name"],
             row=table.grid.numbers[at],
-            row_name=table.names[at],
+            row_name=table.row["rows"][at]["title"],
             column=column.order if column else None,
             column_name=column.name if column else "",
             text=table.grid.rows[at][column.order - 1].text if column else "",
         )
-        for at in found.rows[:_CITED]
+        for at in result.rows[:_CITED]
     )
     return StructuralAnswer(
-        ", ".join(found.values),
-        values=found.values,
+        ", ".join(result.values),
+        values=result.values,
         reading=in_words(plan, table.grid),
         citations=citations,
         queries=(table.query,),
-    )
-
-
-def _unsure(table: Table, made: StructuralAnswer) -> StructuralAnswer:
-    """Return the answer as one that is not stated, with the table to look at."""
-    doubt = made.doubt or (
-        f"The question may mean: {made.reading}; that reading is right with a probability of "
-        f"{made.confidence:.0%} only."
-    )
-    return replace(
-        made,
-        text=f"It is not certain what is asked of {table.name}; see the table.",
-        sure=False,
-        doubt=doubt,
-        markdown=table.markdown,
     )

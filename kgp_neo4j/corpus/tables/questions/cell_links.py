@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.questions.plans import Condition
@@ -47,7 +47,10 @@ class ColumnLink:
 
 @dataclass(slots=True)
 class Links:
-    """A question's words (and their stems), and everything that they are linked to."""
+    """A question's words (and their stems), and everything that they are linked to.
+
+    `number_places` are the places of numbers (as one number word each).
+    """
 
     text: str
     words: list[str]
@@ -56,39 +59,61 @@ class Links:
     numbers: list[Link] = field(default_factory=list)
     dates: list[Link] = field(default_factory=list)
     columns: list[ColumnLink] = field(default_factory=list)
-    #: Places of numbers (as one number word each).
     number_places: dict[int, float] = field(default_factory=dict)
+
+
+# Cut as `normal` cuts text: a decimal point or a thousands' comma splits a number in two.
+_TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\w+")
+
+
+def link(question: str, grid: Grid) -> Links:
+    """Link a question to a table."""
+    words = [folded(w.casefold()) for w in _TOKEN.findall(question.replace("_", " "))]
+    links = Links(question, words, [stem(word) for word in words])
+    links.columns = [_column(links, header) for header in grid.stems]
+    for at, (word, number) in enumerate(pairwise(words)):
+        if word == "column" and number.isdecimal() and 0 < int(number) <= len(links.columns):
+            links.columns[int(number) - 1] = ColumnLink(1.0, 2, (at, at + 1), True, True)
+    cells = [*_cells(words, grid), *_alike(words, grid), *_missing(links, grid)]
+    cells.sort(key=lambda each: (each.start - each.end, not each.exact, each.condition.column))
+    links.cells = cells
+    _link_numbers(links, grid)
+    _link_dates(links, grid)
+    return links
 
 
 # --- Numbers and dates ---
 
+#: Numbers of a question that are linked, at most.
+_MOST_NUMBERS = 4
 
-def _link_numbers(made: Links, grid: Grid) -> None:
+
+def _link_numbers(links: Links, grid: Grid) -> None:
     """Link numbers to columns of numbers and years, with each possible comparison."""
-    for at, word in enumerate(made.words):
-        value = _number(made.words, at)
+    words = links.words
+    for at, word in enumerate(words):
+        value = _number(words, at)
         if value is not None:
-            made.number_places[at] = value
-        if made.words[at - 1 : at] in (["row"], ["line"], ["entry"]) and word.isdigit():
+            links.number_places[at] = value
+        if words[at - 1 : at] in (["row"], ["line"], ["entry"]) and word.isdigit():
             wanted = Condition(0, "=", "value", (), float(word), None, f"row {word}")
-            made.cells.insert(0, Link(wanted, at - 1, at + 1))
-    for at, value in list(made.number_places.items())[:4]:
-        word = made.words[at]
-        comparisons = [("=", 0.0)] if word in ORDINALS else _comparisons(made, at)
+            links.cells.insert(0, Link(wanted, at - 1, at + 1))
+    for at, value in list(links.number_places.items())[:_MOST_NUMBERS]:
+        word = words[at]
+        comparisons = [("=", 0.0)] if word in ORDINALS else _comparisons(words, at)
         year = value == int(value) and 1000 <= value <= 2100
-        for column in grid.columns:
-            order = column.order
-            dated = grid.dated[order - 1] > 0.5
-            if grid.valued[order - 1] < 0.5 or (dated and not year):
+        for column, valued, dates in zip(grid.columns, grid.valued, grid.dated, strict=True):
+            dated = dates > 0.5
+            if valued < 0.5 or (dated and not year):
                 continue
-            header = made.columns[order - 1].score > 0
+            header = links.columns[column.order - 1].score > 0
             for op, agrees in comparisons:
                 by, date = ("date", word) if dated else ("value", None)
-                condition = Condition(order, op, by, (), value, date, word)
-                made.numbers.append(Link(condition, at, at + 1, True, 1.0, agrees, header))
+                condition = Condition(column.order, op, by, (), value, date, word)
+                links.numbers.append(Link(condition, at, at + 1, True, 1.0, agrees, header))
 
 
-def _number(words: list[str], at: int) -> float | None:
+def _number(words: Sequence[str], at: int) -> float | None:
     """Return the number that a word denotes; an ordinal only where it is a rank: "in third"."""
     word = words[at]
     if word in ORDINALS:
@@ -107,37 +132,38 @@ _COMPARED = {
 }
 
 
-def _comparisons(made: Links, at: int) -> list[tuple[str, float]]:
+def _comparisons(words: Sequence[str], at: int) -> list[tuple[str, float]]:
     """Return the possible comparisons for the number at a place, and how well each fits."""
-    before = " ".join(made.words[max(0, at - 4) : at])
-    after = " ".join(made.words[at + 1 : at + 3])
-    everywhere = " ".join(made.words)
-    found = [("=", 0.0)]
+    before = " ".join(words[max(0, at - 4) : at])
+    after = " ".join(words[at + 1 : at + 3])
+    everywhere = " ".join(words)
+    comparisons = [("=", 0.0)]
     for op, (ahead, behind) in _COMPARED.items():
         if ahead.search(before) or behind.match(after):
-            found.append((op, 1.0))
+            comparisons.append((op, 1.0))
         elif ahead.search(everywhere):
-            found.append((op, 0.0))
-    return found
+            comparisons.append((op, 0.0))
+    return comparisons
 
 
-def _link_dates(made: Links, grid: Grid) -> None:
+def _link_dates(links: Links, grid: Grid) -> None:
     """Link dates, as far as they are given, to columns of dates."""
-    dated = [c.order for c in grid.columns if grid.dated[c.order - 1] > 0.5]
+    words = links.words
+    dated = [order for order, share in enumerate(grid.dated, 1) if share > 0.5]
     at = 0
-    while dated and at < len(made.words):
-        size, date, said = _date(made.words, at)
+    while dated and at < len(words):
+        size, date, said = _date(words, at)
         decade = said.startswith("the ")
-        comparisons = [("=", 0.5)] if decade else _comparisons(made, at) if size else []
+        comparisons = [("=", 0.5)] if decade else _comparisons(words, at) if size else []
         for order in dated:
-            header = made.columns[order - 1].score > 0
+            header = links.columns[order - 1].score > 0
             for op, agrees in comparisons:
                 condition = Condition(order, op, "date", (), None, date, said)
-                made.dates.append(Link(condition, at, at + size, True, 1.0, agrees, header))
+                links.dates.append(Link(condition, at, at + size, True, 1.0, agrees, header))
         at += size or 1
 
 
-def _date(words: list[str], at: int) -> tuple[int, str, str]:
+def _date(words: Sequence[str], at: int) -> tuple[int, str, str]:
     """Return the date that begins at a word: its words, as ISO text, and as it is written."""
     word = words[at]
     for size in (3, 2) if word in MONTHS or word[0].isdigit() else ():
@@ -153,94 +179,92 @@ def _date(words: list[str], at: int) -> tuple[int, str, str]:
     return 0, "", ""
 
 
-# --- The links ---
+# --- Cells ---
 
-_TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\w+")
 #: Words of a span of a question that is searched for, at most.
 _LONGEST = 14
 #: Letters of a cell's word at least, and those at its end in which a longer word may differ.
 _SHORTEST, _ENDING = 5, 2
 
 
-def link(question: str, grid: Grid) -> Links:
-    """Link a question to a table."""
-    words = [folded(w.casefold()) for w in _TOKEN.findall(question.replace("_", " "))]
-    # Cut as `normal` cuts text: a decimal point or a thousands' comma splits a number in two.
-    made = Links(question, words, [stem(word) for word in words])
-    made.columns = [_column(made, header) for header in grid.stems]
-    for at, (word, number) in enumerate(pairwise(words)):
-        if word == "column" and number.isdecimal() and 0 < int(number) <= len(made.columns):
-            made.columns[int(number) - 1] = ColumnLink(1.0, 2, (at, at + 1), True, True)
-    made.cells = _cells(made, grid)
-    _link_numbers(made, grid)
-    _link_dates(made, grid)
-    return made
+@dataclass(slots=True)
+class _Span:
+    """A run of words that a column has, and the pieces of its cells that have them."""
+
+    column: int
+    start: int
+    end: int
+    exact: bool = False
+    share: float = 0.0
+    pieces: set[str] = field(default_factory=set)
+
+    def within(self, other: _Span) -> bool:
+        """Return whether another span has all of this one's words and more, and is as exact."""
+        return (
+            other.column == self.column
+            and other.start <= self.start
+            and self.end <= other.end
+            and other is not self
+            and (not self.exact or other.exact)
+        )
 
 
-# --- Cells ---
-
-
-def _cells(made: Links, grid: Grid) -> list[Link]:
-    pieces = [normal(word).split() for word in made.words]
-    flat = [piece for parts in pieces for piece in parts]
+def _cells(question: Sequence[str], grid: Grid) -> Iterator[Link]:
+    """Yield links of runs of words to the cells that begin with them or contain them."""
+    pieces = [normal(word).split() for word in question]
+    words = [piece for parts in pieces for piece in parts]
     place = [at for at, parts in enumerate(pieces) for _ in parts]
-    found: dict[tuple[int, int, int], tuple[bool, float]] = {}
-    texts: dict[tuple[int, int, int], set[str]] = {}
-    for start, first in enumerate(flat):
+    spans = _spans(words, grid)
+    for span in spans:
+        if any(span.within(other) for other in spans):
+            continue
+        texts = grid.folded[span.column - 1]
+        said = " ".join(words[span.start : span.end])
+        start, end = place[span.start], place[span.end - 1] + 1
+        if span.exact:
+            condition = Condition(span.column, "=", texts=texts[said], said=said)
+            yield Link(condition, start, end, True, 1.0)
+        shortest = tuple(sorted(span.pieces, key=len))
+        holding = sum(any(piece in f" {text} " for piece in shortest) for text in texts)
+        if not span.exact or holding > 1:
+            condition = Condition(span.column, "contains", texts=shortest[:1], said=said)
+            yield Link(condition, start, end, False, span.share)
+
+
+def _spans(words: Sequence[str], grid: Grid) -> list[_Span]:
+    """Return the runs of words that cells have, one for each column and run."""
+    spans: dict[tuple[int, int, int], _Span] = {}
+    for start, first in enumerate(words):
         # A cell may begin with a stop word; it is found when all of it is there.
-        full_only = first in STOP and len(flat) > 1
+        full_only = first in STOP and len(words) > 1
         for column, parts, at in grid.words.get(first[:4], ()):
-            length = 0
-            loose = False
-            while start + length < len(flat) and at + length < len(parts) and length < _LONGEST:
-                word, part = flat[start + length], parts[at + length]
-                if word == part:
-                    length += 1
-                    continue
-                if stem(word) == stem(part):
-                    length += 1
-                    loose = True
-                break
-            if not length:
-                continue
+            length, loose = _agreeing(words[start : start + _LONGEST], parts[at:])
+            run = words[start : start + length]
             exact = not loose and at == 0 and length == len(parts)
-            if not exact and (full_only or all(w in STOP for w in flat[start : start + length])):
-                continue
-            if not exact and length == 1 and (len(first) < 3 and not first.isdigit()):
+            if not run or not (
+                exact
+                or (
+                    not (full_only or all(word in STOP for word in run))
+                    and (length > 1 or len(first) >= 3 or first.isdigit())
+                )
+            ):
                 continue
             key = (column, start, start + length)
-            share = length / len(parts)
-            was = found.get(key)
-            found[key] = (exact, share) if was is None else (was[0] or exact, max(was[1], share))
-            said = " ".join(flat[start : start + length - loose])
+            span = spans.setdefault(key, _Span(*key))
+            span.exact |= exact
+            span.share = max(span.share, length / len(parts))
             if loose:
-                said = f"{said} {_shared(flat[start + length - 1], parts[at + length - 1])}".strip()
-            texts.setdefault(key, set()).add(f" {said}" if loose else f" {said} ")
-    links = []
-    for (column, start, end), (exact, share) in found.items():
-        if any(
-            c == column
-            and s <= start
-            and end <= e
-            and (s, e) != (start, end)
-            and (not exact or other[0])
-            for (c, s, e), other in found.items()
-        ):
-            continue
-        said = " ".join(flat[start:end])
-        span = (place[start], place[end - 1] + 1)
-        if exact:
-            norms = grid.folded[column - 1][said]
-            condition = Condition(column, "=", texts=norms, said=said)
-            links.append(Link(condition, *span, True, 1.0))
-        pieces_ = tuple(sorted(texts[column, start, end], key=len))
-        if (not exact or _wider(grid, column, pieces_)) and grid.folded[column - 1]:
-            condition = Condition(column, "contains", texts=pieces_[:1], said=said)
-            links.append(Link(condition, *span, False, share))
-    links += _alike(made, grid)
-    links += _missing(made, grid)
-    links.sort(key=lambda each: (each.start - each.end, not each.exact, each.condition.column))
-    return links
+                run = [*run[:-1], *filter(None, [_shared(run[-1], parts[at + length - 1])])]
+            span.pieces.add(f" {' '.join(run)}" if loose else f" {' '.join(run)} ")
+    return list(spans.values())
+
+
+def _agreeing(words: Sequence[str], parts: Sequence[str]) -> tuple[int, bool]:
+    """Return how many words are those of a cell, and whether the last one has its stem alone."""
+    pairs = list(zip(words, parts, strict=False))
+    length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    loose = length < len(pairs) and stem(pairs[length][0]) == stem(pairs[length][1])
+    return length + loose, loose
 
 
 def _shared(one: str, other: str) -> str:
@@ -249,18 +273,18 @@ def _shared(one: str, other: str) -> str:
     return min(one, other, key=len) if size is None else one[:size]
 
 
-def _alike(made: Links, grid: Grid) -> Iterator[Link]:
+def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:
     """Yield links of words to codes and words of cells that begin like them.
 
     That is `won` to W, and `italian` to ITA and to Italy.
     """
-    for at, word in enumerate(made.words):
+    for at, word in enumerate(words):
         if word in STOP:
             continue
-        for column, codes in zip(grid.columns, grid.codes, strict=True):
+        for column, codes in enumerate(grid.codes, 1):
             for code in codes:
                 if word.startswith(code) and word != code:
-                    condition = Condition(column.order, "=", texts=codes[code], said=word)
+                    condition = Condition(column, "=", texts=codes[code], said=word)
                     yield Link(condition, at, at + 1, False, 0.6)
         near = {(order, parts[place]) for order, parts, place in grid.words.get(word[:4], ())}
         for order, part in sorted(near):
@@ -277,38 +301,24 @@ _NONE = frozenset("no not never without zero none any nothing undefeated t missi
 _SOME = frozenset("any have has had received listed with at some given won scored".split())
 
 
-def _missing(made: Links, grid: Grid) -> Iterator[Link]:
+def _missing(links: Links, grid: Grid) -> Iterator[Link]:
     """Yield links to columns that the question names as empty, nought, or filled."""
-    places = {word: at for at, word in enumerate(made.words)}
-    none = [places[word] for word in _NONE & places.keys()]
-    some = [places[word] for word in _SOME & places.keys()]
-    for column, linked in zip(grid.columns, made.columns, strict=True):
-        if not linked.places or not (none or some):
-            continue
-        empty = any(not row[column.order - 1].norm for row in grid.rows)
-        zero = any(row[column.order - 1].value == 0 for row in grid.rows)
-        first = linked.places[0]
-        said = " ".join(made.words[at] for at in linked.places)
-        for places_, word, text_op, value_op in ((none, "no", "=", "="), (some, "some", "!=", ">")):
-            before = [at for at in places_ if at < first]
-            if not before:
+    last = {word: at for at, word in enumerate(links.words)}
+    none, some = ([last[word] for word in words & last.keys()] for words in (_NONE, _SOME))
+    for order, (cells, column) in enumerate(zip(grid.cells, links.columns, strict=True), 1):
+        said = " ".join(links.words[at] for at in column.places)
+        for places, word, text_op, value_op in ((none, "no", "=", "="), (some, "some", "!=", ">")):
+            ahead = [at for at in places if column.places and at < column.places[0]]
+            if not ahead:
                 continue
-            span = (max(before), max(before) + 1)
-            near = float(first - max(before) <= 2)
-            if empty:
-                condition = Condition(column.order, text_op, texts=("",), said=f"{word} {said}")
-                yield Link(condition, *span, False, 0.5, near, True)
-            if zero:
-                condition = Condition(
-                    column.order, value_op, "value", (), 0.0, None, f"{word} {said}"
-                )
-                yield Link(condition, *span, False, 0.5, near, True)
-
-
-def _wider(grid: Grid, column: int, pieces: tuple[str, ...]) -> bool:
-    """Return whether a piece occurs in more cells than the one that it is."""
-    texts = grid.folded[column - 1]
-    return sum(any(p in f" {text} " for p in pieces) for text in texts) > 1
+            start = max(ahead)
+            near = float(column.places[0] - start <= 2)
+            if any(not cell.norm for cell in cells):
+                condition = Condition(order, text_op, texts=("",), said=f"{word} {said}")
+                yield Link(condition, start, start + 1, False, 0.5, near, True)
+            if any(cell.value == 0 for cell in cells):
+                condition = Condition(order, value_op, "value", (), 0.0, None, f"{word} {said}")
+                yield Link(condition, start, start + 1, False, 0.5, near, True)
 
 
 # --- Columns ---
@@ -316,33 +326,18 @@ def _wider(grid: Grid, column: int, pieces: tuple[str, ...]) -> bool:
 _ASKING = frozenset("what which whose name list many much".split())
 
 
-def _column(made: Links, header: tuple[str, ...]) -> ColumnLink:
+def _column(links: Links, header: tuple[str, ...]) -> ColumnLink:
     wanted = [word for word in header if word not in STOP] or list(header)
-    if not wanted:
-        return ColumnLink()
     places: list[int] = []
     score = 0.0
     for word in wanted:
-        best, where = 0.0, -1
-        for at, (said, raw) in enumerate(zip(made.stems, made.words, strict=True)):
-            alike = min(5, len(word), len(said))
-            if said == word:
-                fit = 1.0
-            elif alike >= 4 and said[:alike] == word[:alike]:
-                fit = 0.7
-            else:
-                continue
-            if raw in STOP and raw not in header:
-                fit *= 0.5
-            if fit > best:
-                best, where = fit, at
-        if best:
+        fits = [_fit(word, *said, header) for said in zip(links.stems, links.words, strict=True)]
+        if best := max(fits, default=0.0):
             score += best
-            places.append(where)
+            places.append(fits.index(best))
     if not places:
         return ColumnLink()
-    first = min(places)
-    before = made.words[max(0, first - 2) : first]
+    before = links.words[max(0, min(places) - 2) : min(places)]
     return ColumnLink(
         score / len(wanted),
         len(places),
@@ -350,3 +345,15 @@ def _column(made: Links, header: tuple[str, ...]) -> ColumnLink:
         bool(_ASKING & set(before)),
         len(places) == len(wanted) and score == len(wanted),
     )
+
+
+def _fit(word: str, said: str, raw: str, header: tuple[str, ...]) -> float:
+    """Return how well a word of a question (its stem, and as it is) fits one of a header."""
+    alike = min(5, len(word), len(said))
+    if said == word:
+        fit = 1.0
+    elif alike >= 4 and said[:alike] == word[:alike]:
+        fit = 0.7
+    else:
+        return 0.0
+    return fit * 0.5 if raw in STOP and raw not in header else fit

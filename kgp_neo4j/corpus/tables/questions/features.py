@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FEATURES", "Example", "example", "feature_rows"]
+__all__ = ["FEATURES", "Example", "example"]
 
 _KINDS = (
     "select", "count", "distinct", "common", "sum", "average", "max", "min", "difference", "span",
@@ -39,16 +40,6 @@ FEATURES = (
     "rows", "all rows", "one row", "rows log", "total row", "table rows", "table columns",
     "yes no question", "how many", "plural asked", "one asked",
 )  # fmt: skip
-
-
-def feature_rows(links: Links, grid: Grid, found: Sequence[Candidate]) -> NDArray[np.float32]:
-    """Return one row of numbers for each candidate, in the order of `FEATURES`."""
-    import numpy as np
-
-    question = _Question(links, grid)
-    made = [question.features(candidate) for candidate in found]
-    rows = [[row.get(name, 0.0) for name in FEATURES] for row in made]
-    return np.array(rows, dtype=np.float32).reshape(len(found), len(FEATURES))
 
 
 class _Question:
@@ -241,45 +232,46 @@ class Example:
     grams: tuple[str, ...]
     signatures: tuple[str, ...]
     features: NDArray[np.float32]
-    headers: tuple[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...]
+    headers: tuple[tuple[tuple[str, ...], ...], ...]
 
 
 def example(links: Links, grid: Grid, found: Sequence[Candidate]) -> Example:
     """Return the ranker's input for the candidates of a question."""
+    import numpy as np
+
+    question = _Question(links, grid)
+    named = map(question.features, found)
+    rows = [[row.get(name, 0.0) for name in FEATURES] for row in named]
     return Example(
         tuple(_grams(links)),
         tuple(_signature(candidate) for candidate in found),
-        feature_rows(links, grid, found),
-        tuple(_headers(grid, candidate) for candidate in found),
+        np.array(rows, dtype=np.float32).reshape(len(found), len(FEATURES)),
+        tuple(_headers(grid, candidate.plan) for candidate in found),
     )
 
 
-def _headers(
-    grid: Grid, candidate: Candidate
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    plan = candidate.plan
-    pick = plan.rows.pick
+def _headers(grid: Grid, plan: Plan) -> tuple[tuple[str, ...], ...]:
+    """Return the stems of the headers, and the types, of the columns that matter to a plan."""
+    pick, conditions = plan.rows.pick, plan.rows.conditions
     key = pick.column if pick is not None else plan.rows.like or plan.to
-    asked = plan.rows.conditions[0].column if plan.rows.conditions else 0
-    return (
-        _header_words(grid, plan.column),
-        _header_words(grid, key),
-        _header_words(grid, asked),
+    asked = conditions[0].column if conditions else 0
+    return tuple(
+        (*grid.stems[c - 1], f"<{grid.columns[c - 1].type}>") if c else ("<none>",)
+        for c in (plan.column, key, asked)
     )
 
 
 def _signature(candidate: Candidate) -> str:
     """Return the form of a plan without columns and values, which phrases can be related to."""
-    plan = candidate.plan
-    rows = plan.rows
+    plan, rows = candidate.plan, candidate.plan.rows
+    by_text = all(link.condition.by == "text" for link in candidate.links)
     parts = [plan.kind]
     for condition in rows.conditions:
-        if (not condition.column and condition.op != "=") or (
-            condition.by != "text" and all(e.condition.by == "text" for e in candidate.links)
-        ):
+        text = condition.by == "text"
+        if (not condition.column and condition.op != "=") or (not text and by_text):
             parts.append(f"beside{condition.op}")
             continue
-        op = condition.op if condition.by != "text" else ("!=" if condition.op == "!=" else "is")
+        op = condition.op if not text or condition.op == "!=" else "is"
         if len(condition.texts) > 1 and len(candidate.links) > 1:
             op = "or"
         parts.append(f"{condition.by[0]}{op}")
@@ -295,32 +287,22 @@ def _signature(candidate: Candidate) -> str:
     return " ".join(parts)
 
 
-def _grams(links: Links) -> list[str]:
+def _grams(links: Links) -> Iterable[str]:
     """Return the words and phrases of a question, as spelt and with links as placeholders."""
-    masked: list[str] = []
     cells = {at for each in links.cells for at in range(each.start, each.end) if each.exact}
     heads = {at for each in links.columns if each.score >= 0.5 for at in each.places}
     dates = {at for each in links.dates for at in range(each.start, each.end)}
+    masked: list[str] = []
     for at, word in enumerate(links.words):
         if at in links.number_places or at in dates:
             masked.append("<n>")
-        elif at in cells and word not in STOP:
-            masked.append("<e>")
-        elif at in heads and word not in STOP:
-            masked.append("<c>")
-        else:
+        elif word in STOP or at not in cells | heads:
             masked.append(word)
+        else:
+            masked.append("<e>" if at in cells else "<c>")
     short = [m for at, m in enumerate(masked) if not at or m != masked[at - 1] or m[0] != "<"]
-    raw = links.words
-    made = [f"u:{w}" for w in raw]
-    made += [f"b:{a} {b}" for a, b in zip(["^", *short], [*short, "$"], strict=True)]
-    made += [f"t:{a} {b} {c}" for a, b, c in zip(short, short[1:], short[2:], strict=False)]
-    made.append("s:" + " ".join(raw[:2]))
-    return list(dict.fromkeys(made))
-
-
-def _header_words(grid: Grid, column: int) -> tuple[str, ...]:
-    """Return the stems of a column's header and its type."""
-    if not column:
-        return ("<none>",)
-    return (*grid.stems[column - 1], f"<{grid.columns[column - 1].type}>")
+    grams = [f"u:{word}" for word in links.words]
+    grams += [f"b:{a} {b}" for a, b in pairwise(["^", *short, "$"])]
+    grams += [f"t:{a} {b} {c}" for a, b, c in zip(short, short[1:], short[2:], strict=False)]
+    grams.append("s:" + " ".join(links.words[:2]))
+    return dict.fromkeys(grams)

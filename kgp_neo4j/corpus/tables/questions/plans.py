@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kgp_neo4j.corpus.tables.questions.question_words import CUES, ORDINALS
-from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Grid
+from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 
 __all__ = [
     "Condition",
@@ -89,155 +91,116 @@ class Denotation:
     rows: tuple[int, ...] = ()
 
 
+_FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "sum": math.fsum,
+    "average": lambda values: math.fsum(values) / len(values),
+    "max": max,
+    "min": min,
+}
+
+
 def denotation(grid: Grid, plan: Plan) -> Denotation:
     """Return the result of a plan on a grid; no values where it does not apply."""
-    rows = rows_of(grid, plan.rows)
+    rows = tuple(rows_of(grid, plan.rows))
     at = plan.column - 1
-    kind = plan.kind
-    if kind == "count":
-        return Denotation((str(len(rows)),), tuple(rows))
-    if kind == "exists":
-        return Denotation(("yes" if rows else "no",), tuple(rows))
-    if kind == "difference":
-        assert plan.second is not None
-        others = rows_of(grid, plan.second)
-        pair = [_single(grid, which, at) for which in (rows, others)]
-        if pair[0] is None or pair[1] is None:
+    if plan.kind == "count":
+        return Denotation((str(len(rows)),), rows)
+    if plan.kind == "exists":
+        return Denotation(("yes" if rows else "no",), rows)
+    if plan.kind in ("difference", "span"):
+        others = rows if plan.second is None else tuple(rows_of(grid, plan.second))
+        one = _single(grid, rows, at)
+        other = _single(grid, others, at if plan.second is not None else plan.to - 1)
+        if one is None or other is None:
             return Denotation(())
-        return Denotation((_unit(abs(pair[0] - pair[1]), plan),), (*rows, *others))
-    if kind == "span":
-        start, end = _single(grid, rows, at), _single(grid, rows, plan.to - 1)
-        if start is None or end is None:
-            return Denotation(())
-        return Denotation((_unit(abs(end - start), plan),), tuple(rows))
+        apart = f"{shown(abs(one - other))} {plan.unit}".strip()
+        return Denotation((apart,), rows if plan.second is None else rows + others)
     cells = [grid.rows[row][at] for row in rows]
-    if kind == "select":
-        return Denotation(tuple(_once(c.text for c in cells if c.norm)), tuple(rows))
-    if kind == "distinct":
-        return Denotation((str(len({c.norm for c in cells if c.norm})),), tuple(rows))
-    if kind == "common":
-        return _common(cells, rows)
+    if plan.kind == "select":
+        return Denotation(tuple(dict.fromkeys(c.text for c in cells if c.norm)), rows)
+    if plan.kind == "distinct":
+        return Denotation((str(len({c.norm for c in cells if c.norm})),), rows)
+    if plan.kind == "common":
+        counts = Counter(c.norm for c in cells if c.norm)
+        most = max(counts.values(), default=-1)
+        texts: dict[str, str] = {}
+        for cell in cells:
+            if counts[cell.norm] == most:
+                texts.setdefault(cell.norm, cell.text)
+        held = tuple(row for cell, row in zip(cells, rows, strict=True) if cell.norm in texts)
+        return Denotation(tuple(texts.values()), held)
     values = [c.value for c in cells if c.value is not None]
-    if not values:
-        return Denotation(())
-    total = math.fsum(values)
-    figures = {
-        "sum": total,
-        "average": total / len(values),
-        "max": max(values),
-        "min": min(values),
-    }
-    result = figures[kind]
-    return Denotation((shown(result),), tuple(rows))
+    return Denotation((shown(_FIGURES[plan.kind](values)),), rows) if values else Denotation(())
 
 
 def rows_of(grid: Grid, rows: Rows) -> list[int]:
     """Return the indexes of the rows of a set, in the order of the table."""
-    kept = list(range(len(grid.rows)))
+    selected = list(range(len(grid.rows)))
     for condition in rows.conditions:
-        kept = [row for row in kept if _holds(grid, row, condition)]
+        selected = [row for row in selected if _holds(grid, row, condition)]
     if rows.like:
-        at = rows.like - 1
-        norms = {grid.rows[row][at].norm for row in kept} - {""}
-        own = set(kept)
-        kept = [r for r in range(len(grid.rows)) if r not in own and grid.rows[r][at].norm in norms]
+        cells = grid.cells[rows.like - 1]
+        norms = {cells[row].norm for row in selected} - {""}
+        own = set(selected)
+        selected = [at for at, cell in enumerate(cells) if at not in own and cell.norm in norms]
     if rows.pick is not None:
-        kept = _picked(grid, kept, rows.pick)
+        selected = _picked(grid, selected, rows.pick)
     if rows.shift:
-        kept = [row + rows.shift for row in kept if 0 <= row + rows.shift < len(grid.rows)]
-    return kept
+        selected = [at + rows.shift for at in selected if 0 <= at + rows.shift < len(grid.rows)]
+    return selected
 
 
 def columns_of(plan: Plan) -> list[int]:
     """Return the columns that a plan uses, in order."""
-    sets = [plan.rows, *([plan.second] if plan.second is not None else [])]
-    found = {plan.column, plan.to, *(rows.like for rows in sets)}
-    found |= {c.column for rows in sets for c in rows.conditions}
-    found |= {rows.pick.column for rows in sets if rows.pick is not None}
-    return sorted(found - {0})
+    columns = {plan.column, plan.to}
+    for rows in (plan.rows, plan.second or plan.rows):
+        columns |= {rows.like, *(condition.column for condition in rows.conditions)}
+        columns.add(rows.pick.column if rows.pick is not None else 0)
+    return sorted(columns - {0})
+
+
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
 
 
 def _holds(grid: Grid, row: int, wanted: Condition) -> bool:
-    op = wanted.op
     if wanted.column == 0:
-        return _compared(grid.numbers[row], op, wanted.value or 0.0)
+        return _COMPARE[wanted.op](grid.numbers[row], wanted.value)
     cell = grid.rows[row][wanted.column - 1]
+    if wanted.op == "contains":
+        padded = f" {cell.norm} "
+        return any(text in padded for text in wanted.texts)
     if wanted.by == "text":
-        if op == "contains":
-            padded = f" {cell.norm} "
-            return any(text in padded for text in wanted.texts)
-        return (cell.norm in wanted.texts) == (op != "!=")
+        return (cell.norm in wanted.texts) == (wanted.op != "!=")
     if wanted.by == "value":
-        if cell.value is None:
-            return False
-        return _compared(cell.value, op, wanted.value or 0.0)
-    if cell.date is None:
+        return cell.value is not None and _COMPARE[wanted.op](cell.value, wanted.value)
+    if cell.date is None or wanted.date is None:
         return False
-    date = wanted.date or ""
-    begins = cell.date.startswith(date)
-    if op == "=":
-        return begins
-    if op in (">=", "<="):
-        return begins or _compared_text(cell.date, op, date)
-    return not begins and _compared_text(cell.date, op, date)
+    # A date that is given in part, such as a year, is that of all dates that begin with it.
+    if cell.date.startswith(wanted.date):
+        return "=" in wanted.op
+    return wanted.op != "=" and _COMPARE[wanted.op](cell.date, wanted.date)
 
 
-def _compared(left: float, op: str, right: float) -> bool:
-    if op == "=":
-        return left == right
-    if op == "!=":
-        return left != right
-    return {
-        ">": left > right,
-        ">=": left >= right,
-        "<": left < right,
-        "<=": left <= right,
-    }[op]
-
-
-def _compared_text(left: str, op: str, right: str) -> bool:
-    return left > right if op[0] == ">" else left < right
-
-
-def _picked(grid: Grid, rows: list[int], pick: Pick) -> list[int]:
-    keys: list[tuple[float | str, int]] = []
-    for row in rows:
-        if pick.by == "order":
-            keys.append((row, row))
-            continue
-        cell = grid.rows[row][pick.column - 1]
-        key = cell.value if pick.by == "value" else cell.date
-        if key is not None:
-            keys.append((key, row))
-    ordered = sorted({key for key, _ in keys}, reverse=pick.highest)
-    if len(ordered) < pick.nth:
-        return []
-    best = ordered[pick.nth - 1]
-    return [row for key, row in keys if key == best]
+def _picked(grid: Grid, rows: Sequence[int], pick: Pick) -> list[int]:
+    keys: dict[int, Any] = {row: row for row in rows}
+    if pick.by != "order":
+        keys = {row: getattr(grid.rows[row][pick.column - 1], pick.by) for row in rows}
+    ordered = sorted({key for key in keys.values() if key is not None}, reverse=pick.highest)
+    best = ordered[pick.nth - 1 : pick.nth]
+    return [row for row, key in keys.items() if key in best]
 
 
 def _single(grid: Grid, rows: Sequence[int], at: int) -> float | None:
+    """Return the number that all rows have in a column, if it is one."""
     values = {grid.rows[row][at].value for row in rows}
     return values.pop() if len(values) == 1 else None
-
-
-def _common(cells: Sequence[Cell], rows: Sequence[int]) -> Denotation:
-    counts = Counter(c.norm for c in cells if c.norm)
-    best = max(counts.values(), default=0)
-    found = [(c, row) for c, row in zip(cells, rows, strict=True) if counts[c.norm] == best > 0]
-    texts = {c.norm: c.text for c, _ in reversed(found)}
-    return Denotation(
-        tuple(texts[c] for c in dict.fromkeys(c.norm for c, _ in found)),
-        tuple(row for _, row in found),
-    )
-
-
-def _once(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
-
-
-def _unit(value: float, plan: Plan) -> str:
-    return f"{shown(value)} {plan.unit}".strip()
 
 
 def shown(value: float) -> str:
@@ -248,23 +211,18 @@ def shown(value: float) -> str:
 
 def cues_of(plan: Plan) -> list[str]:
     """Return the names in `CUES` of the words that support a plan."""
-    found = {
-        "max": ["high"],
-        "min": ["low"],
-    }.get(plan.kind, [plan.kind])
-    pick = plan.rows.pick
+    pick, shift = plan.rows.pick, plan.rows.shift
+    cues = [{"max": "high", "min": "low"}.get(plan.kind, plan.kind)]
     if pick is not None:
-        if pick.by == "order":
-            found = [*found, "last" if pick.highest else "first"]
-        else:
-            found = [*found, "high" if pick.highest else "low"]
-    if plan.rows.shift:
-        found = [*found, "next" if plan.rows.shift > 0 else "previous"]
+        ends = ("last", "first") if pick.by == "order" else ("high", "low")
+        cues.append(ends[0] if pick.highest else ends[1])
+    if shift:
+        cues.append("next" if shift > 0 else "previous")
     if plan.rows.like:
-        found = [*found, "like"]
-    if any(c.op == "!=" for c in plan.rows.conditions):
-        found = [*found, "not"]
-    return [name for name in found if name in CUES]
+        cues.append("like")
+    if any(condition.op == "!=" for condition in plan.rows.conditions):
+        cues.append("not")
+    return [name for name in cues if name in CUES]
 
 
 # --- In words ---
@@ -278,59 +236,52 @@ _OPS = {
     "<": "is less than",
     "<=": "is at most",
 }
-_FIGURES = {
-    "distinct": "count the different values of",
-    "sum": "the sum of",
-    "average": "the average of",
-    "max": "the highest",
-    "min": "the lowest",
-    "common": "the most common",
+_KINDS = {
+    "count": "count the rows{of}",
+    "exists": "whether there are rows{of}",
+    "difference": "the difference of {column}{of} and{second}",
+    "span": "from {column} to {to}{of}",
+    "distinct": "count the different values of {column}{of}",
+    "sum": "the sum of {column}{of}",
+    "average": "the average of {column}{of}",
+    "max": "the highest {column}{of}",
+    "min": "the lowest {column}{of}",
+    "common": "the most common {column}{of}",
 }
+_NTH = {n: word for word, n in ORDINALS.items() if word.isalpha()}
 
 
 def in_words(plan: Plan, grid: Grid) -> str:
     """Return a plan in words, such as `count the rows where Nation is 'Ukraine'`."""
-    of = _rows(plan.rows, grid)
-    kind = plan.kind
-    if kind == "count":
-        return f"count the rows{of}"
-    if kind == "exists":
-        return f"whether there are rows{of}"
-    column = _name(grid, plan.column)
-    if kind == "difference" and plan.second is not None:
-        return f"the difference of {column}{of} and{_rows(plan.second, grid)}"
-    if kind == "span":
-        return f"from {column} to {_name(grid, plan.to)}{of}"
-    if kind == "select":
+    of, column = _rows(plan.rows, grid), _name(grid, plan.column)
+    if plan.kind == "select":
         return f"{column}{of or ' of all rows'}"
-    return f"{_FIGURES[kind]} {column}{of}"
+    second = _rows(plan.second, grid) if plan.second is not None else ""
+    return _KINDS[plan.kind].format(of=of, column=column, second=second, to=_name(grid, plan.to))
 
 
 def _name(grid: Grid, column: int) -> str:
-    return " ".join(grid.columns[column - 1].name.split())
+    return " ".join(grid.columns[column - 1].name.split()) if column else ""
 
 
 def _rows(rows: Rows, grid: Grid) -> str:
-    parts = " and ".join(_condition(c, grid) for c in rows.conditions)
-    made = f" where {parts}" if parts else ""
+    conditions = " and ".join(_condition(c, grid) for c in rows.conditions)
+    text = f" where {conditions}" if conditions else ""
     if rows.like:
-        made = f" of other rows with the same {_name(grid, rows.like)} as{made or ' any'}"
+        text = f" of other rows with the same {_name(grid, rows.like)} as{text or ' any'}"
     if rows.pick is not None:
-        made = f" of the {_say_picked(rows.pick, grid)}{made}"
+        text = f" of the {_pick(rows.pick, grid)}{text}"
     if rows.shift:
-        made = f" of the row {'after' if rows.shift > 0 else 'before'} that{made}"
-    return made
+        text = f" of the row {'after' if rows.shift > 0 else 'before'} that{text}"
+    return text
 
 
-def _say_picked(pick: Pick, grid: Grid) -> str:
-    nth = {n: word for word, n in ORDINALS.items() if word.isalpha()}.get(pick.nth, f"{pick.nth}th")
+def _pick(pick: Pick, grid: Grid) -> str:
+    nth = _NTH.get(pick.nth, f"{pick.nth}th")
     if pick.by == "order":
         return "last row" if pick.highest else f"{nth} row"
-    end = (
-        ("latest" if pick.highest else "earliest")
-        if pick.by == "date"
-        else ("highest" if pick.highest else "lowest")
-    )
+    ends = ("latest", "earliest") if pick.by == "date" else ("highest", "lowest")
+    end = ends[0] if pick.highest else ends[1]
     which = end if pick.nth == 1 else f"{nth} {end}"
     return f"row with the {which} {_name(grid, pick.column)}"
 

@@ -4,123 +4,63 @@ from __future__ import annotations
 
 from kgp_neo4j.text.words import STOP_WORDS
 
-__all__ = [
-    "CUES",
-    "DOWN",
-    "NUMBERS",
-    "ORDINALS",
-    "STOP",
-    "UP",
-]
+__all__ = ["CUES", "DOWN", "NUMBERS", "ORDINALS", "STOP", "UNITS", "UP"]
 
 #: Words that name nothing in a table: those of every text, and question words.
-STOP = STOP_WORDS | frozenset(
+STOP = STOP_WORDS.union(
     "name list listed give tell total number amount previous long table chart".split()
 )
 
-NUMBERS = {
-    name: at
-    for at, name in enumerate(
-        (
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen "
-            "fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-        ).split()
-    )
-} | {
-    "once": 1,
-    "twice": 2,
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "hundred": 100,
-    "thousand": 1000,
-}
-ORDINALS = {
-    name: at
-    for at, name in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1
-    )
-} | {
+UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+).split()
+NUMBERS = {name: at for at, name in enumerate(UNITS)} | {
+    "once": 1, "twice": 2, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000,
+}  # fmt: skip
+_FIRST = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+ORDINALS = {name: at for at, name in enumerate(_FIRST, 1)} | {
     f"{n}{'th' if n % 100 in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}": n
     for n in range(1, 101)
 }
 
-#: Words that indicate an operation; a plan that uses one covers these words of the question.
-CUES: dict[str, frozenset[str]] = {
-    "count": frozenset("many number times often total amount count much".split()),
-    "sum": frozenset(
-        "total combined sum altogether many number together all overall amount both much".split()
-    ),
-    "average": frozenset("average mean averaged averages".split()),
-    "high": frozenset(
-        (
-            "most highest largest biggest greatest longest tallest top maximum max best latest "
-            "last more higher larger longer greater bigger taller later newest recent heaviest "
-            "oldest better fastest strongest leading leads widest deepest richest older final"
-        ).split()
-    ),
-    "low": frozenset(
-        (
-            "least lowest smallest fewest shortest minimum min worst earliest first less lower "
-            "smaller fewer shorter earlier youngest lightest slowest bottom sooner younger oldest "
-            "fastest closest narrowest initial"
-        ).split()
-    ),
-    "first": frozenset(
-        "first top earliest initial start beginning begin started started one opening".split()
-    ),
-    "last": frozenset("last bottom latest final end recent ending finally ended".split()),
-    "next": frozenset(
-        (
-            "next after following below follows followed succeeded later under subsequent "
-            "directly immediately right behind beneath"
-        ).split()
-    ),
-    "previous": frozenset(
-        (
-            "previous before prior above preceding precedes preceded earlier ahead directly "
-            "immediately right previously over"
-        ).split()
-    ),
-    "difference": frozenset(
-        (
-            "difference more than less between how many longer fewer gap compared greater larger "
-            "bigger higher older difference span apart"
-        ).split()
-    ),
-    "common": frozenset(
-        (
-            "most least often common frequently times many frequent more popular appears fewest "
-            "less number occurs greatest repeated"
-        ).split()
-    ),
-    "distinct": frozenset("different many number unique distinct various total amount".split()),
-    "like": frozenset(
-        (
-            "same other as also besides else share another both similar shares shared apart tied"
-        ).split()
-    ),
-    "exists": frozenset("is are was were did does do has have can there any".split()),
-    "span": frozenset("long years time last many difference between duration".split()),
-    "not": frozenset(
-        (
-            "not except besides never other without excluding aside didn doesn weren wasn isn aren"
-        ).split()
-    ),
+_CUES = {
+    "count": "many number times often total amount count much",
+    "sum": "total combined sum altogether many number together all overall amount both much",
+    "average": "average mean averaged averages",
+    "high": "most highest largest biggest greatest longest tallest top maximum max best latest "
+    "last more higher larger longer greater bigger taller later newest recent heaviest oldest "
+    "better fastest strongest leading leads widest deepest richest older final",
+    "low": "least lowest smallest fewest shortest minimum min worst earliest first less lower "
+    "smaller fewer shorter earlier youngest lightest slowest bottom sooner younger oldest fastest "
+    "closest narrowest initial",
+    "first": "first top earliest initial start beginning begin started started one opening",
+    "last": "last bottom latest final end recent ending finally ended",
+    "next": "next after following below follows followed succeeded later under subsequent "
+    "directly immediately right behind beneath",
+    "previous": "previous before prior above preceding precedes preceded earlier ahead directly "
+    "immediately right previously over",
+    "difference": "difference more than less between how many longer fewer gap compared greater "
+    "larger bigger higher older difference span apart",
+    "common": "most least often common frequently times many frequent more popular appears fewest "
+    "less number occurs greatest repeated",
+    "distinct": "different many number unique distinct various total amount",
+    "like": "same other as also besides else share another both similar shares shared apart tied",
+    "exists": "is are was were did does do has have can there any",
+    "span": "long years time last many difference between duration",
+    "not": "not except besides never other without excluding aside didn doesn weren wasn isn aren",
 }
+#: Words that indicate an operation; a plan that uses one covers these words of the question.
+CUES = {name: frozenset(words.split()) for name, words in _CUES.items()}
 
 #: Words that ask for the most or the latest, and for the least or the earliest.
 UP = frozenset(
-    (
-        "most highest largest biggest greatest longest tallest maximum max best more higher "
-        "larger longer greater bigger taller heaviest better leading widest deepest top "
-        "last latest newest recent final later end ended"
-    ).split()
+    "most highest largest biggest greatest longest tallest maximum max best more higher larger "
+    "longer greater bigger taller heaviest better leading widest deepest top last latest newest "
+    "recent final later end ended".split()
 )
 DOWN = frozenset(
-    (
-        "least lowest smallest fewest shortest minimum min worst less lower smaller fewer "
-        "shorter youngest lightest bottom sooner younger narrowest "
-        "first earliest oldest initial earlier start began"
-    ).split()
+    "least lowest smallest fewest shortest minimum min worst less lower smaller fewer shorter "
+    "youngest lightest bottom sooner younger narrowest first earliest oldest initial earlier "
+    "start began".split()
 )

@@ -8,7 +8,6 @@ right.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONFIDENCE",
-    "Judged",
+    "HEADER_WORDS",
     "Ranker",
     "confidence_row",
     "groups_of",
@@ -34,25 +33,11 @@ __all__ = [
 
 #: Words of a header that are used at most.
 HEADER_WORDS = 6
-#: Inputs of the confidence, besides the features of the best plan.
+#: Inputs of the confidence: these, and the features of the best plan.
 CONFIDENCE = (
-    "share",
-    "margin",
-    "score",
-    "plan share",
-    "candidates",
-    "answers",
-    "question words",
-    "unknown words",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The likeliest reading, and the probability that its answer is right."""
-
-    candidate: Candidate
-    confidence: float
+    "share", "margin", "score", "plan share", "candidates", "answers", "question words",
+    "unknown words", *FEATURES,
+)  # fmt: skip
 
 
 class Ranker:
@@ -62,12 +47,11 @@ class Ranker:
         from kgp_neo4j.models.trees import Trees
 
         self.weights = weights
-        self.grams = {name: at for at, name in enumerate(card["grams"], 1)}
-        self.signatures = {name: at for at, name in enumerate(card["signatures"], 1)}
-        self.headers = {name: at for at, name in enumerate(card["headers"], 1)}
-        self.trees = (
-            Trees((*CONFIDENCE, *FEATURES), card["confidence"]) if "confidence" in card else None
+        self.grams, self.signatures, self.headers = (
+            {name: at for at, name in enumerate(card[kind], 1)}
+            for kind in ("grams", "signatures", "headers")
         )
+        self.trees = Trees(CONFIDENCE, card["confidence"]) if "confidence" in card else None
         self.threshold = float(card.get("threshold", 0.5))
 
     def scores(self, example: Example) -> NDArray[np.float64]:
@@ -83,10 +67,7 @@ class Ranker:
         shape = w["signatures"][shapes]
         fit = (shape @ (w["turn.weight"] @ question))[:, None]
         headers = np.stack(
-            [
-                [self._header(columns[part]) for columns in example.headers]
-                for part in range(len(example.headers[0]))
-            ]
+            [[self._header(words) for words in part] for part in zip(*example.headers, strict=True)]
         )
         asked = (w["ask.weight"] @ question + w["ask.bias"]).reshape(headers.shape[0], -1)
         fits = (headers * asked[:, None, :]).sum(axis=2).T
@@ -108,23 +89,20 @@ class Ranker:
 
     def _header(self, words: tuple[str, ...]) -> NDArray[Any]:
         known = [self.headers.get(word, 0) for word in words[:HEADER_WORDS]]
-        made: NDArray[Any] = self.weights["headers"][known].sum(axis=0)
-        return made
+        total: NDArray[Any] = self.weights["headers"][known].sum(axis=0)
+        return total
 
-    def judge(self, example: Example, found: list[Candidate]) -> Judged:
+    def judge(self, example: Example, found: list[Candidate]) -> tuple[Candidate, float]:
         """Return the plan whose answer has the highest probability, summed over the plans that give
-        it.
+        it, and the probability that this answer is right.
         """
-        scores = self.scores(example)
-        groups = groups_of(found)
-        best, row = confidence_row(self, example, scores, groups)
-        confidence = 1.0
-        if self.trees is not None:
-            import numpy as np
+        import numpy as np
 
-            score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
-            confidence = float(1.0 / (1.0 + np.exp(-score)))
-        return Judged(found[best], confidence)
+        best, row = confidence_row(self, example, groups_of(found))
+        if self.trees is None:
+            return found[best], 1.0
+        score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
+        return found[best], float(1.0 / (1.0 + np.exp(-score)))
 
 
 def groups_of(found: list[Candidate]) -> list[int]:
@@ -136,31 +114,31 @@ def groups_of(found: list[Candidate]) -> list[int]:
     ]
 
 
-def confidence_row(
-    ranker: Ranker, example: Example, scores: NDArray[np.float64], groups: list[int]
-) -> tuple[int, list[float]]:
-    """Return the best candidate, and the inputs of its confidence."""
+def confidence_row(ranker: Ranker, example: Example, groups: list[int]) -> tuple[int, list[float]]:
+    """Return the best candidate, and the inputs of its confidence (`CONFIDENCE`)."""
     import numpy as np
 
+    scores = ranker.scores(example)
     belief = np.exp(scores - scores.max())
     belief /= belief.sum()
     shares = np.bincount(groups, weights=belief)
     top = int(shares.argmax())
     members = [at for at, group in enumerate(groups) if group == top]
     best = max(members, key=lambda at: float(scores[at]))
-    others = np.delete(shares, top)
+    margin = shares[top] - np.delete(shares, top).max(initial=0.0)
     words = [g for g in example.grams if g.startswith("u:")]
-    row = [
-        float(shares[top]),
-        float(shares[top] - (others.max() if len(others) else 0.0)),
-        float(scores[best]),
-        float(belief[best]),
-        float(len(groups)),
-        float(len(shares)),
-        float(len(words)),
-        float(sum(word not in ranker.grams for word in words)),
-    ]
-    return best, [*row, *example.features[best].tolist()]
+    unknown = sum(word not in ranker.grams for word in words)
+    row = (
+        shares[top],
+        margin,
+        scores[best],
+        belief[best],
+        len(groups),
+        len(shares),
+        len(words),
+        unknown,
+    )
+    return best, [*map(float, row), *example.features[best].tolist()]
 
 
 def read_ranker(folder: Traversable) -> Ranker:

@@ -15,6 +15,8 @@ __all__ = ["Cell", "Column", "Grid", "folded", "grid_of"]
 
 #: Letters of a code, at most: W, ITA.
 _CODE = 3
+#: Words of a cell that a question is compared with, at most.
+_MOST_WORDS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +31,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its place from 1, its header, and the type of most of its cells."""
+    """A column: its place from 1, its header, the header's normal form, and its cells' type."""
 
     order: int
     header: str
+    norm: str
     type: str
 
     @property
     def name(self) -> str:
-        """Return the header, or the place where there is none."""
+        """Return the header, or the column's place where it has none."""
         return self.header or f"column {self.order}"
 
 
@@ -50,32 +53,36 @@ class Grid:
     numbers: tuple[int, ...]
 
     @cached_property
+    def cells(self) -> tuple[tuple[Cell, ...], ...]:
+        """Return the cells of each column."""
+        return tuple(tuple(row[at] for row in self.rows) for at in range(len(self.columns)))
+
+    @cached_property
     def stems(self) -> tuple[tuple[str, ...], ...]:
         """Return the stems of each column's header."""
-        return tuple(tuple(map(stem, folded(normal(c.header)).split())) for c in self.columns)
+        return tuple(tuple(map(stem, folded(c.norm).split())) for c in self.columns)
 
     @cached_property
     def valued(self) -> tuple[float, ...]:
         """Return the share of each column's cells that have a number."""
-        return tuple(self._share(c.order - 1, "value") for c in self.columns)
+        return tuple(_share([c.value for c in cells if c.norm]) for cells in self.cells)
 
     @cached_property
     def dated(self) -> tuple[float, ...]:
         """Return the share of each column's cells that have a date."""
-        return tuple(self._share(c.order - 1, "date") for c in self.columns)
+        return tuple(_share([c.date for c in cells if c.norm]) for cells in self.cells)
 
     @cached_property
     def distinct(self) -> tuple[int, ...]:
         """Return the number of different texts in each column."""
-        return tuple(len({row[c.order - 1].norm for row in self.rows}) for c in self.columns)
+        return tuple(len({c.norm for c in cells}) for cells in self.cells)
 
     @cached_property
     def counted(self) -> tuple[bool, ...]:
         """Return whether a column only numbers the rows."""
-        first = [[row[c.order - 1].value for row in self.rows[:20]] for c in self.columns]
         return tuple(
-            len(values) > 1 and values == [float(at + 1) for at in range(len(values))]
-            for values in first
+            len(cells) > 1 and all(cell.value == at for at, cell in enumerate(cells[:20], 1))
+            for cells in self.cells
         )
 
     @cached_property
@@ -83,21 +90,21 @@ class Grid:
         """Return each column's texts without accents, with the texts (normal form) that they stand
         for.
         """
-        made: list[dict[str, tuple[str, ...]]] = []
-        for column in self.columns:
-            found: dict[str, dict[str, None]] = {}
-            for row in self.rows:
-                norm = row[column.order - 1].norm
-                found.setdefault(folded(norm), {})[norm] = None
-            made.append({key: tuple(norms) for key, norms in found.items() if key})
-        return tuple(made)
+        columns: list[dict[str, tuple[str, ...]]] = []
+        for cells in self.cells:
+            texts: dict[str, tuple[str, ...]] = {}
+            for norm in dict.fromkeys(cell.norm for cell in cells):
+                if text := folded(norm):
+                    texts[text] = (*texts.get(text, ()), norm)
+            columns.append(texts)
+        return tuple(columns)
 
     @cached_property
     def codes(self) -> tuple[dict[str, tuple[str, ...]], ...]:
         """Return the texts, as `folded` does, of each column that has short codes alone."""
         return tuple(
-            found if all(len(text) <= _CODE and text.isalpha() for text in found) else {}
-            for found in self.folded
+            texts if all(len(text) <= _CODE and text.isalpha() for text in texts) else {}
+            for texts in self.folded
         )
 
     @cached_property
@@ -105,17 +112,12 @@ class Grid:
         """Return the places of words: by their first four letters, (column, words of the cell,
         place).
         """
-        made: dict[str, list[tuple[int, tuple[str, ...], int]]] = {}
+        places: dict[str, list[tuple[int, tuple[str, ...], int]]] = {}
         for column, texts in zip(self.columns, self.folded, strict=True):
-            for text in texts:
-                parts = tuple(text.split())
-                for place, part in enumerate(parts[:40]):
-                    made.setdefault(part[:4], []).append((column.order, parts, place))
-        return made
-
-    def _share(self, at: int, name: str) -> float:
-        filled = [row[at] for row in self.rows if row[at].norm]
-        return sum(getattr(c, name) is not None for c in filled) / max(len(filled), 1)
+            for words in (tuple(text.split()) for text in texts):
+                for place, word in enumerate(words[:_MOST_WORDS]):
+                    places.setdefault(word[:4], []).append((column.order, words, place))
+        return places
 
 
 def grid_of(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
@@ -123,16 +125,20 @@ def grid_of(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
     width = len(header)
     texts = [[*row, *[""] * (width - len(row))][:width] for row in rows]
     columns = tuple(
-        Column(at + 1, " ".join(name.split()), column_type(row[at] for row in texts))
+        Column(at + 1, " ".join(name.split()), normal(name), column_type(row[at] for row in texts))
         for at, name in enumerate(header)
     )
-    made = tuple(tuple(_cell(text) for text in row) for row in texts)
-    return Grid(columns, made, tuple(range(1, len(made) + 1)))
+    cells = tuple(tuple(_cell(text) for text in row) for row in texts)
+    return Grid(columns, cells, tuple(range(1, len(cells) + 1)))
 
 
 def _cell(text: str) -> Cell:
     value = typed(text)
     return Cell(text, normal(text), value.number, value.date)
+
+
+def _share(values: Sequence[object]) -> float:
+    return sum(value is not None for value in values) / max(len(values), 1)
 
 
 def folded(text: str) -> str:
