@@ -80,24 +80,30 @@ def items_of(facts: Facts, draw: random.Random) -> Iterator[Item]:
         most = max(len(table.rows) for table in counted)
         best = [table.called for table in counted if len(table.rows) == most]
         yield Item("table_with_most_rows", doc, best)
+    yield from _numbered(facts, doc, draw)
+    for table in facts.tables:
+        yield from _within(table, doc, draw)
+
+
+def _numbered(facts: Facts, doc: dict[str, Any], draw: random.Random) -> Iterator[Item]:
+    """Yield items about the tables that have printed numbers."""
     numbered = [table for table in facts.tables if table.number]
-    for table in some(numbered, 2):
+    for table in draw.sample(numbered, min(2, len(numbered))):
         page = table.pages[0]
         on_page = [t.called for t in facts.tables if page in t.pages]
         if all(name.startswith("Table") for name in on_page):
             yield Item("names_of_tables_on_page", {"page": page, **doc}, on_page)
-    if len(numbered) > 1:
-        for one, two in [some(numbered, 2) for _ in range(3)]:
-            both = [c for c in one.columns if squeezed(c) in map(squeezed, two.columns)]
-            slots = {"table": one.called, "table2": two.called, **doc}
-            if both:
-                yield Item("common_columns_of_tables", slots, both)
-        single = Counter(squeezed(c) for table in numbered for c in table.columns)
-        for table in numbered:
-            for column in [c for c in table.columns if single[squeezed(c)] == 1][:1]:
-                yield Item("table_with_column", {"column": column, **doc}, [table.called])
-    for table in facts.tables:
-        yield from _within(table, doc, draw)
+    if len(numbered) < 2:
+        return
+    for one, two in [draw.sample(numbered, 2) for _ in range(3)]:
+        both = [c for c in one.columns if squeezed(c) in map(squeezed, two.columns)]
+        slots = {"table": one.called, "table2": two.called, **doc}
+        if both:
+            yield Item("common_columns_of_tables", slots, both)
+    single = Counter(squeezed(c) for table in numbered for c in table.columns)
+    for table in numbered:
+        for column in [c for c in table.columns if single[squeezed(c)] == 1][:1]:
+            yield Item("table_with_column", {"column": column, **doc}, [table.called])
 
 
 def _within(table: Table, doc: dict[str, Any], draw: random.Random) -> Iterator[Item]:
@@ -149,7 +155,7 @@ def _phrases(facts: Facts, draw: random.Random) -> list[tuple[str, list[int]]]:
                 for at in range(len(run) - size + 1):
                     places[" ".join(run[at : at + size])].add(page)
     margins = " ".join((*facts.header.values(), *facts.footer.values())).casefold()
-    made = [
+    phrases = [
         (phrase, sorted(on))
         for phrase, on in places.items()
         if len(phrase) > 6
@@ -158,9 +164,13 @@ def _phrases(facts: Facts, draw: random.Random) -> list[tuple[str, list[int]]]:
         and len(on) <= max(1, min(5, facts.page_count // 2))
         and phrase.split()[0] not in margins
     ]
-    draw.shuffle(made)
-    several = [m for m in made if len(m[1]) > 1]
-    return several[:4] + made[:4]
+    draw.shuffle(phrases)
+    several = [each for each in phrases if len(each[1]) > 1]
+    return several[:4] + phrases[:4]
+
+
+def _wording(wordings: list[str], at: int) -> str:
+    return wordings[at % len(wordings)]
 
 
 def main() -> None:
@@ -174,26 +184,24 @@ def main() -> None:
     phrasings = json.loads((_HERE / "structural_phrasings.json").read_text(encoding="utf-8"))
     kinds = ("known", "held_out") if given.phrasings == "all" else (given.phrasings,)
     draw = random.Random(given.seed)
-    made = []
-    for facts in facts_of(given.folder):
-        for at, item in enumerate(items_of(facts, draw)):
-            for kind in kinds:
-                wordings = phrasings[item.form][kind]
-                made.append(
-                    {
-                        "id": f"{facts.name} {at} {kind}",
-                        "text": wordings[at % len(wordings)].format(**item.slots),
-                        "category": item.form,
-                        "pdf_url": f"{facts.name}.pdf",
-                        "values": item.gold,
-                    }
-                )
+    questions = [
+        {
+            "id": f"{facts.name} {at} {kind}",
+            "text": _wording(phrasings[item.form][kind], at).format(**item.slots),
+            "category": item.form,
+            "pdf_url": f"{facts.name}.pdf",
+            "values": item.gold,
+        }
+        for facts in facts_of(given.folder)
+        for at, item in enumerate(items_of(facts, draw))
+        for kind in kinds
+    ]
     given.out.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps(question, ensure_ascii=False) + "\n" for question in made)
+    lines = (json.dumps(question, ensure_ascii=False) + "\n" for question in questions)
     (given.out / "questions.jsonl").write_text("".join(lines), encoding="utf-8")
     for file in given.folder.glob("*/*.pdf"):
         shutil.copy(file, given.out)
-    print(f"{len(made)} questions of {len({each['category'] for each in made})} forms")
+    print(f"{len(questions)} questions of {len({each['category'] for each in questions})} forms")
 
 
 if __name__ == "__main__":

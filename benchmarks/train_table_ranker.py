@@ -121,15 +121,10 @@ def _samples(work: tuple[Path, str, Sequence[Asked]]) -> tuple[list[Sample], lis
 
 def _sample(text: str, values: Sequence[str], grid: Any, part: int, weight: float) -> Sample:
     links = link(text, grid)
-    found = candidates(links, grid)
-    known: dict[tuple[str, ...], bool] = {}
-    right = []
-    for candidate in found:
-        given = candidate.result.values
-        if given not in known:
-            known[given] = same_values(given, values)
-        right.append(known[given])
-    return Sample(example(links, grid, found), right, groups_of(found), part, weight)
+    readings = candidates(links, grid)
+    right = {given: same_values(given, values) for given in {r.result.values for r in readings}}
+    judged = [right[reading.result.values] for reading in readings]
+    return Sample(example(links, grid, readings), judged, groups_of(readings), part, weight)
 
 
 def given_threshold(rows: Sequence[tuple[list[float], bool, bool]], precision: float) -> float:

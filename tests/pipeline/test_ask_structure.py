@@ -22,6 +22,8 @@ from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 _TABLE = "What is the Single fare of Port Merrin in Table 1 of Sound ferries?"
 _CONTENT = "Who sells the tickets?"
+_FREE = "What may an angry passenger do, by page 4 of Sound ferries?"
+_CHOICE = '{"type": "structural", "kind": "question", "pages": [4]}'
 
 
 @pytest.fixture
@@ -42,12 +44,6 @@ def test_a_structural_question_needs_no_passages(database: Database, sound: str)
     assert all(query.cypher and query.parameters for query in answer.structural.queries)
 
 
-def test_a_question_about_content_goes_to_the_passages(database: Database, sound: str) -> None:
-    answer = ask(database, sound, _CONTENT, PassageRetriever(database, sound))
-    assert (answer.type.type, answer.structural) == ("content", None)
-    assert any("harbour master sells" in sentence.text for sentence in answer.sentences)
-
-
 def test_both_ways_are_gone_where_both_are_meant(database: Database, sound: str) -> None:
     question = "Who sells the tickets, on page 1 of Sound ferries?"
     answer = ask(database, sound, question, PassageRetriever(database, sound), type_="both")
@@ -61,6 +57,9 @@ def test_both_ways_are_gone_where_both_are_meant(database: Database, sound: str)
 
 
 def test_the_option_overrides_the_decision(database: Database, sound: str) -> None:
+    content = ask(database, sound, _CONTENT, PassageRetriever(database, sound))
+    assert (content.type.type, content.structural) == ("content", None)
+    assert any("harbour master sells" in sentence.text for sentence in content.sentences)
     answer = ask(database, sound, _TABLE, PassageRetriever(database, sound), type_="content")
     assert answer.structural is None
     assert answer.passages
@@ -71,48 +70,40 @@ def test_the_option_overrides_the_decision(database: Database, sound: str) -> No
 
 
 def test_a_model_decides_and_answers(database: Database, sound: str) -> None:
-    question = "What may an angry passenger do, by page 4 of Sound ferries?"
-    choice = '{"type": "structural", "kind": "question", "pages": [4]}'
-    model = Scripted([choice, "They may write to the harbour master."])
-    answer = ask(database, sound, question, Never(), type_="model", model=model)
+    model = Scripted([_CHOICE, "They may write to the harbour master."])
+    answer = ask(database, sound, _FREE, Never(), type_="model", model=model)
     assert answer.type.by == "model"
     assert answer.text == "They may write to the harbour master."
     assert answer.usage is not None
     assert answer.usage.calls == len(model.prompts) == 2
     # Without the option it decides too, where the words do not say that content is asked for.
-    later = Scripted([choice, "They may write to the harbour master."])
-    again = ask(database, sound, question, Never(), model=later)
+    later = Scripted([_CHOICE, "They may write to the harbour master."])
+    again = ask(database, sound, _FREE, Never(), model=later)
     assert (again.text, again.type.by) == (answer.text, "model")
     content = Scripted(['{"type": "content"}', "Answer: the harbour master [1]"])
-    other = ask(database, sound, question, PassageRetriever(database, sound), model=content)
+    other = ask(database, sound, _FREE, PassageRetriever(database, sound), model=content)
     assert (other.type.type, other.structural) == ("content", None)
     assert len(content.prompts) == 2
     plain = Scripted(["Answer: the harbour master [1]"])
     ask(database, sound, _CONTENT, PassageRetriever(database, sound), model=plain)
     assert len(plain.prompts) == 1
     with pytest.raises(ConfigurationError, match="no language model is there to decide"):
-        ask(database, sound, question, Never(), type_="model")
+        ask(database, sound, _FREE, Never(), type_="model")
 
 
 @pytest.mark.parametrize(
     ("reply", "text", "doubt"),
     [
         ("Not stated.", "", "does not find it"),
-        (
-            "They may write to the king of Norway.",
-            "They may write to the king of Norway.",
-            "norway",
-        ),
+        ("They may write to the king.", "They may write to the king.", "too little"),
         ("They may claim 40 crowns.", "They may claim 40 crowns.", "40"),
     ],
 )
 def test_what_the_pages_do_not_carry_is_not_stated(
     database: Database, sound: str, reply: str, text: str, doubt: str
 ) -> None:
-    question = "What may an angry passenger do, by page 4 of Sound ferries?"
-    choice = '{"type": "structural", "kind": "question", "pages": [4]}'
-    model = Scripted(lambda prompt: choice if "Choose the look-up" in prompt else reply)
-    answer = ask(database, sound, question, Never(), model=model)
+    model = Scripted(lambda prompt: _CHOICE if "Choose the look-up" in prompt else reply)
+    answer = ask(database, sound, _FREE, Never(), model=model)
     assert (answer.text, answer.stated) == (text, False)
     assert answer.structural is not None
     assert doubt in answer.structural.doubt
@@ -140,14 +131,10 @@ def test_the_command_shows_the_decision_the_cell_and_the_query(
 def test_the_command_asks_a_chat_server(
     database: Database, sound: str, chat_server: ChatServer
 ) -> None:
-    choice = '{"type": "structural", "kind": "question", "pages": [4]}'
-    replies = iter([choice, "Write to the harbour master."])
+    replies = iter([_CHOICE, "Write to the harbour master."])
     chat_server.answer = lambda body: (200, completion(next(replies)))
-    question = "What may an angry passenger do, by page 4 of Sound ferries?"
     options = ["--corpus", sound, "--llm", "m", "--chat-url", chat_server.url, "--type", "model"]
-    shown = CliRunner().invoke(
-        cli, ["ask", question, *options], env=environment(database.connection)
-    )
+    shown = CliRunner().invoke(cli, ["ask", _FREE, *options], env=environment(database.connection))
     assert shown.exit_code == 0, shown.output
     assert "(by model" in shown.output
     assert "Write to the harbour master." in shown.output

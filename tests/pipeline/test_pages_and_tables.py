@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.write import Written, batches, write
 from kgp_neo4j.corpus.traverse.paths import read_passages
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
 from kgp_neo4j.types.tables import SourcePage, SourceTable, Span
@@ -60,10 +60,7 @@ def store(database: Database, corpus: str, *documents: SourceDocument) -> Writte
 def reported(database: Database, corpus: str) -> str:
     """A corpus with the report."""
     start = report().text.index("| Light")
-    table = SourceTable(
-        **{name: getattr(_LIGHTS, name) for name in SourceTable.__dataclass_fields__}
-        | {"start": start, "end": start + len(markdown(_LIGHTS))}
-    )
+    table = replace(_LIGHTS, start=start, end=start + len(markdown(_LIGHTS)))
     store(database, corpus, report(tables=(table,)))
     return corpus
 
@@ -80,30 +77,22 @@ def _count(database: Database, corpus: str) -> dict[str, int]:
 
 def test_a_passage_of_a_scanned_page_says_so(database: Database, corpus: str) -> None:
     printed, scanned, last = report().pages
-    store(
-        database,
-        corpus,
-        replace(report(), pages=(printed, replace(scanned, recognised=True), last)),
-    )
-    found = list_passages(database, corpus)
-    assert [passage.recognised for passage in found] == [False, True, False]
-    assert found[1].place.startswith("page 2 (recognised), passage 2, characters 30–")
-    assert read_passages(database, [found[1].id]) == {found[1].id: found[1]}
-
-
-def test_names_of_two_header_rows() -> None:
-    assert column_names(_LIGHTS) == ["Light", "Tower / Height (m)", "Tower / Cost", "Lit"]
-    assert column_names(_PLAIN) == ["", ""]
+    pages = (printed, replace(scanned, recognised=True), last)
+    store(database, corpus, replace(report(), pages=pages))
+    passages = list_passages(database, corpus)
+    assert [passage.recognised for passage in passages] == [False, True, False]
+    assert passages[1].place.startswith("page 2 (recognised), passage 2, characters 30–")
+    assert read_passages(database, [passages[1].id]) == {passages[1].id: passages[1]}
 
 
 def test_markdown_is_one_line_a_row() -> None:
-    lines = markdown(_LIGHTS, 1).splitlines()
-    assert lines == [
+    assert markdown(_LIGHTS, 1).splitlines() == [
         "| Light | Tower / Height (m) | Tower / Cost | Lit |",
         "| --- | --- | --- | --- |",
         "| Ardfin | 38 | £41,200 | 2 November 1874 |",
     ]
     assert markdown(SourceTable(rows=(("a|b",), ("c\nd",)))).splitlines()[0] == "| a\\|b |"
+    assert column_names(_PLAIN) == ["", ""]
 
 
 def test_the_graph_of_a_report(database: Database, reported: str) -> None:
@@ -170,24 +159,23 @@ def test_a_passage_within_a_table_knows_its_columns(
     assert [read[passage.id].columns for passage in listed] == [p.columns for p in listed]
 
 
-def test_loading_again_changes_nothing(database: Database, corpus: str) -> None:
+def test_a_document_is_loaded_again_changed_and_deleted(database: Database, corpus: str) -> None:
     first = store(database, corpus, report())
     assert (first.new, first.pages, first.tables, first.cells) == (1, 3, 1, 20)
     again = store(database, corpus, report())
     assert (again.unchanged, again.replaced, again.pages, again.cells) == (1, 0, 3, 20)
     assert _count(database, corpus)["Cell"] == 20
-
-
-def test_a_changed_table_is_replaced(database: Database, corpus: str) -> None:
-    store(database, corpus, report())
     changed = store(database, corpus, report(tables=(_PLAIN,), third="No end."))
     assert (changed.replaced, changed.cells) == (1, 4)
     assert _count(database, corpus) == {
         "Document": 1, "Page": 3, "Passage": 3, "Table": 1, "Column": 2, "Row": 2, "Cell": 4,
     }  # fmt: skip
-    plain = store(database, corpus, SourceDocument("Report", "Words only.", "/report.pdf"))
-    assert plain.replaced == 1
+    store(database, corpus, SourceDocument("Other", "Words.", "/other.md"))
+    delete_document(database, corpus, "Report")
     assert _count(database, corpus) == {"Document": 1, "Passage": 1}
+    store(database, corpus, report())
+    delete_corpus(database, corpus)
+    assert _count(database, corpus) == {}
 
 
 def test_a_load_cut_short_within_a_table_is_finished(database: Database, corpus: str) -> None:
@@ -204,79 +192,36 @@ def test_a_load_cut_short_within_a_table_is_finished(database: Database, corpus:
     assert _count(database, corpus)["Row"] == 5
 
 
-def test_deleting_leaves_nothing(database: Database, corpus: str) -> None:
-    store(database, corpus, report(), SourceDocument("Other", "Words.", "/other.md"))
-    delete_document(database, corpus, "Report")
-    assert _count(database, corpus) == {"Document": 1, "Passage": 1}
-    store(database, corpus, report())
-    delete_corpus(database, corpus)
-    assert _count(database, corpus) == {}
-
-
 @pytest.mark.slow
 def test_a_table_of_many_cells_takes_several_transactions(database: Database, corpus: str) -> None:
     long = SourceTable(rows=(("n", "square"), *((str(n), str(n * n)) for n in range(6_000))))
-    made = store(
-        database, corpus, SourceDocument("Squares", markdown(long), "/s.csv", tables=(long,))
-    )
-    assert made.cells == 12_002
-    found = rows(
+    document = SourceDocument("Squares", markdown(long), "/s.csv", tables=(long,))
+    assert store(database, corpus, document).cells == 12_002
+    sizes = rows(
         database,
         "MATCH (t:Table {corpus: $c}) RETURN t.rows AS rows, t.markdownRows AS shown, "
         "size(split(t.markdown, '\n')) AS lines",
         c=corpus,
     )
-    assert found == [{"rows": 6_000, "shown": 200, "lines": 202}]
+    assert sizes == [{"rows": 6_000, "shown": 200, "lines": 202}]
 
 
-# --- Statements and procedures --------------------------------------------------------------------
-
-
-def test_remove_structure(database: Database, reported: str) -> None:
-    document = rows(database, "MATCH (d:Document {corpus: $c}) RETURN d.id AS id", c=reported)
-    ids = [row["id"] for row in document]
-    assert database.write_in_batches("load/remove_structure", documents=ids) == {"nodes": 29}
-    assert database.write_in_batches("load/remove_structure", documents=ids) == {"nodes": 0}
-
-
-def test_remove_corpus_structure(database: Database, reported: str) -> None:
-    path = "load/remove_corpus_structure"
-    assert database.write_in_batches(path, corpus=reported) == {"nodes": 29}
-    assert database.write_in_batches(path, corpus=reported) == {"nodes": 0}
-
-
-def test_table_rows_and_finish_tables(database: Database, reported: str) -> None:
-    table = rows(
-        database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS id, t.document AS d", c=reported
-    )[0]
-    cell = {"id": "x", "column": 4, "text": "lit", "norm": "lit", "type": "text", "covered": False}
-    cell |= {"value": None, "date": None, "unit": None, "rowSpan": 1, "columnSpan": 1}
-    row = {"table": table["id"], "id": f"{reported} r", "order": 6, "number": 4, "header": False}
-    row |= {"title": "lit", "page": 3, "cells": [cell]}
-    made = database.write("load/table_rows", corpus=reported, rows=[row])
-    assert made == [{"cells": 1}]
-    # One cell more than the document was to have.
-    assert database.write("load/finish_tables", ids=[table["d"]]) == [
-        {"id": table["d"], "cells": 21}
-    ]
-    stored = database.read("load/stored", ids=[table["d"]])
-    assert [row["whole"] for row in stored] == [False]
+# --- Procedures -----------------------------------------------------------------------------------
 
 
 def test_page(database: Database, reported: str) -> None:
     for name in ("Report", "report", "/report.pdf"):
-        found = database.read("procedures/page", document=name, number=2, corpus=reported)
-        assert len(found) == 1
-        assert found[0]["text"].startswith("Before.\n\n| Light |")
-        assert (found[0]["label"], found[0]["footer"]) == ("1", "- 2 -")
-        assert [table["name"] for table in found[0]["tables"]] == ["Table 2"]
+        (page,) = rows(database, "CALL custom.kgp.page($name, 2, $c)", name=name, c=reported)
+        assert page["text"].startswith("Before.\n\n| Light |")
+        assert (page["label"], page["footer"]) == ("1", "- 2 -")
+        assert [table["name"] for table in page["tables"]] == ["Table 2"]
     with pytest.raises(DatabaseError, match="the document Report has no page 4; it has 3 pages"):
         database.read("procedures/page", document="Report", number=4, corpus=reported)
 
 
 def test_tables(database: Database, reported: str) -> None:
-    found = database.read("procedures/tables", document="Report", corpus=reported)
-    assert [{k: v for k, v in row.items() if k != "table"} for row in found] == [
+    query = "CALL custom.kgp.tables('Report', $c) YIELD name, caption, pageNumbers, rows, columns"
+    assert rows(database, f"{query} RETURN *", c=reported) == [
         {
             "name": "Table 2",
             "caption": "Table 2. The lights | in 1890",
@@ -290,9 +235,12 @@ def test_tables(database: Database, reported: str) -> None:
 @pytest.mark.parametrize("number", ["2", "1"])
 def test_table(database: Database, reported: str, number: str) -> None:
     """By its printed number, and by its place where no table has that number."""
-    found = database.read("procedures/table", document="Report", number=number, corpus=reported)
+    found = rows(database, "CALL custom.kgp.table('Report', $n, $c)", n=number, c=reported)
     assert [row["number"] for row in found] == [-1, 0, 1, 2, 3]
     assert found[-1] == {"number": 3, "pageNumber": 3, "cells": ["Little Ruan", "12.5", "", "1866"]}
+
+
+_OF_THE_TABLE = "MATCH (t:Table {corpus: $c}) "
 
 
 @pytest.mark.parametrize(
@@ -310,60 +258,33 @@ def test_table(database: Database, reported: str, number: str) -> None:
 def test_cells(
     database: Database, reported: str, row: str, column: str, expected: list[str]
 ) -> None:
-    table = rows(database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS id", c=reported)[0]["id"]
-    found = database.read("procedures/cells", table=table, row=row, column=column)
+    call = "CALL custom.kgp.cells(t, {row: $row, column: $column}) YIELD text RETURN text"
+    found = rows(database, _OF_THE_TABLE + call, c=reported, row=row, column=column)
     assert [each["text"] for each in found] == expected
 
 
 def test_around_table(database: Database, reported: str) -> None:
-    table = rows(database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS id", c=reported)[0]["id"]
-    found = database.read("procedures/around_table", table=table, count=1)
+    call = "CALL custom.kgp.aroundTable(t, {count: $n}) YIELD passage, place RETURN *"
+    found = rows(database, _OF_THE_TABLE + call, c=reported, n=1)
     assert [(row["place"], row["passage"]["page"]) for row in found] == [
         ("before", 1), ("holds", 2), ("after", 3),
     ]  # fmt: skip
-    assert len(database.read("procedures/around_table", table=table, count=0)) == 1
-
-
-def _ids(database: Database, corpus: str) -> tuple[str, str]:
-    found = rows(
-        database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS table, t.document AS d", c=corpus
-    )
-    return found[0]["table"], found[0]["d"]
+    assert len(rows(database, _OF_THE_TABLE + call, c=reported, n=0)) == 1
 
 
 def test_show(database: Database, reported: str) -> None:
     """A table comes with its pages, columns, and first rows; a document with its pages."""
-    table, document = _ids(database, reported)
-    found = database.read("procedures/show", nodes=[table])
-    made = [(next(iter(row["node"].labels)), next(iter(row["neighbour"].labels))) for row in found]
-    assert {kind: made.count(kind) for kind in made} == {
+    (ids,) = rows(
+        database, f"{_OF_THE_TABLE} RETURN t.id AS table, t.document AS document", c=reported
+    )
+    edges = database.read("procedures/show", nodes=[ids["table"]])
+    kinds = [(*row["node"].labels, *row["neighbour"].labels) for row in edges]
+    assert Counter((kind[0], kind[-1]) for kind in kinds) == {
         ("Document", "Table"): 1, ("Page", "Table"): 2, ("Table", "Column"): 4,
         ("Table", "Row"): 3, ("Row", "Cell"): 12,
     }  # fmt: skip
-    assert {row["node"].get("number") for row in found if "Page" in row["node"].labels} == {2, 3}
-    pages = database.read("procedures/show", nodes=[document])
-    assert sorted((row["node"].get("number", 0), row["edge"].type) for row in pages) == [
-        *[(0, "HAS_PAGE")] * 3,
-        (1, "HAS_PASSAGE"), (2, "HAS_PASSAGE"), (2, "HAS_TABLE"), (3, "HAS_PASSAGE"),
-        (3, "HAS_TABLE"),
-    ]  # fmt: skip
-
-
-def _calls(table: str, corpus: str) -> dict[str, dict[str, Any]]:
-    return {
-        "around_table": {"table": table, "configuration": {"count": 1}},
-        "cells": {"table": table, "configuration": {"row": "Ardfin", "column": "cost"}},
-        "page": {"document": "Report", "number": 2, "corpus": corpus},
-        "table": {"document": "Report", "number": "2", "corpus": corpus},
-        "tables": {"document": "Report", "corpus": corpus},
-    }
-
-
-@pytest.mark.parametrize("name", _calls("x", "x"))
-def test_a_call_gives_the_rows_of_the_file(database: Database, reported: str, name: str) -> None:
-    made = statement(f"procedures/{name}")
-    values = _calls(_ids(database, reported)[0], reported)[name]
-    assert list(values) == [field.name for field in made.inputs]
-    given = ", ".join(f"${field.name}" for field in made.inputs)
-    called = rows(database, f"CALL custom.{made.name}({given})", **values)
-    assert len(called) == len(database.read(f"procedures/{name}", **values)) > 0
+    assert {row["node"].get("number") for row in edges if "Page" in row["node"].labels} == {2, 3}
+    edges = database.read("procedures/show", nodes=[ids["document"]])
+    assert Counter(row["edge"].type for row in edges) == {
+        "HAS_PAGE": 3, "HAS_PASSAGE": 3, "HAS_TABLE": 2,
+    }  # fmt: skip

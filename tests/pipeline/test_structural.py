@@ -14,6 +14,7 @@ from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.tables.decide import read_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
+from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceTable, StructuralAnswer
 
 _FARES = "Table 1. Fares of the summer season"
@@ -54,6 +55,7 @@ def sound(database: Database) -> Iterator[str]:
         ("Does page 4 of Sound ferries mention dogs?", ["no"]),
         ("Is Lindqvist Yard mentioned on page 3 of Sound ferries?", ["yes"]),
         ("Which pages mention zeppelins?", []),
+        ("Which pages of Sound ferries mention the timetable?", ["1", "2", "3", "4"]),
         # Which tables there are.
         ("How many tables are in Sound ferries?", ["2"]),
         ("How many tables are on pages 1 to 2 of Sound ferries?", ["1"]),
@@ -72,6 +74,7 @@ def sound(database: Database) -> Iterator[str]:
         ("How many tables are on each page of Sound ferries?", ["page 2: 1", "page 3: 1"]),
         ("Does Sound ferries have a Table 2?", ["yes"]),
         ("What is the depth at the South quay?", ["5.5"]),
+        ("In Table 1 of Sound ferries, what is the Single fare of Port Merrin?", ["6.00"]),
         # One table.
         ("What are the columns of Table 2?", ["Boat", "Built", "Route"]),
         ("How many columns does the table on page 1 of Harbour survey have?", ["2"]),
@@ -94,14 +97,6 @@ def test_values(database: Database, sound: str, question: str, values: list[str]
     assert all(citation.document and citation.title for citation in answer.citations)
 
 
-def _read_only(answer: StructuralAnswer) -> bool:
-    paths = [f"structure/{query.name.split('.')[1]}" for query in answer.queries]
-    return all(
-        statement(path).mode == "READ" and statement(path).text == query.cypher
-        for path, query in zip(paths, answer.queries, strict=True)
-    )
-
-
 def test_citations_and_queries(database: Database, sound: str) -> None:
     answer = answer_structural(database, sound, "What is in row 2, column 3 of Table 1?")
     (cell,) = answer.citations
@@ -111,7 +106,9 @@ def test_citations_and_queries(database: Database, sound: str) -> None:
     )  # fmt: skip
     assert [query.name for query in answer.queries] == ["structure.outline", "structure.rows"]
     assert answer.queries[-1].parameters["numbers"] == [2]
-    assert _read_only(answer)
+    for query in answer.queries:
+        run = statement(f"structure/{query.name.split('.')[1]}")
+        assert (run.mode, run.text) == ("READ", query.cypher)
 
 
 @pytest.mark.parametrize(
@@ -137,15 +134,14 @@ def test_what_does_not_exist_is_said(
     assert says in answer.text
 
 
-def test_printed_and_counted_page_numbers(database: Database, sound: str) -> None:
+def test_pages_as_printed_and_as_counted_in_one_document_or_all(
+    database: Database, sound: str
+) -> None:
     counted = answer_structural(database, sound, "What is on page 2 of Sound ferries?")
     assert counted.text.startswith("Fares")
     assert "page 2 as counted; the page printed 2 is page 4" in counted.reading
     printed = answer_structural(database, sound, "What is on page ii of Sound ferries?")
     assert printed.text == counted.text
-
-
-def test_without_a_document_every_one_that_fits_is_answered(database: Database, sound: str) -> None:
     answer = answer_structural(database, sound, "What is on page 2?")
     assert [citation.title for citation in answer.citations] == ["Harbour survey", "Sound ferries"]
     assert "Page 2 of Harbour survey" in answer.text
@@ -154,7 +150,7 @@ def test_without_a_document_every_one_that_fits_is_answered(database: Database, 
     assert {citation.title for citation in table.citations} == {"Sound ferries"}
 
 
-def test_difference_of_two_pages(database: Database, sound: str) -> None:
+def test_differences_of_pages_and_tables(database: Database, sound: str) -> None:
     answer = answer_structural(
         database, sound, "How do page 1 of Sound ferries and page 1 of Harbour survey differ?"
     )
@@ -164,9 +160,6 @@ def test_difference_of_two_pages(database: Database, sound: str) -> None:
     assert "tickets" in answer.values
     assert "tide" in answer.values
     assert "Table 1" in answer.text
-
-
-def test_difference_of_a_page_and_a_table(database: Database, sound: str) -> None:
     answer = answer_structural(
         database, sound, "What is the difference between Page 1 of Sound ferries and Table 2?"
     )
@@ -284,13 +277,12 @@ def test_a_choice_that_finds_nothing_is_not_the_answer(database: Database, sound
 def test_a_model_answers_from_what_was_fetched(database: Database, sound: str) -> None:
     question = "Who answers the complaints on page 4 of Sound ferries?"
     choice = {"type": "structural", "kind": "question", "pages": [4], "documents": "Sound ferries"}
-    said = "<think>hm</think> The harbour master."
-    answer, prompts = _asked(database, sound, question, choice, said)
+    reply = "<think>hm</think> The harbour master."
+    answer, prompts = _asked(database, sound, question, choice, reply)
     assert answer.text == "The harbour master."
     assert [(c.title, c.page) for c in answer.citations] == [("Sound ferries", 4)]
     assert "Write to the harbour master with any complaint." in prompts[1]
-    silent = answer_structural(database, sound, question, lambda _: " ")
-    assert not silent.sure
+    assert not answer_structural(database, sound, question, lambda _: " ").sure
 
 
 def test_a_long_table_is_cut_by_rows_and_says_so(database: Database, corpus: str) -> None:
@@ -310,20 +302,6 @@ def test_a_long_table_is_cut_by_rows_and_says_so(database: Database, corpus: str
     assert "rows 1-40 of 120 shown" in prompts[-1]
     assert "| day 40 | 40 |" in prompts[-1]
     assert "day 41" not in prompts[-1]
-
-
-def test_questions_within_a_table(database: Database, sound: str) -> None:
-    answer = answer_structural(
-        database, sound, "In Table 1 of Sound ferries, what is the Single fare of Port Merrin?"
-    )
-    assert answer.values == ("6.00",)
-    assert answer.reading.startswith("in Table 1 of Sound ferries")
-
-
-def test_a_corpus_without_structure(database: Database, corpus: str) -> None:
-    answer = answer_structural(database, corpus, "What is on page 3?")
-    assert not answer.found
-    assert "no pages" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -353,3 +331,92 @@ def test_a_corpus_without_structure(database: Database, corpus: str) -> None:
 )
 def test_odd_questions_raise_nothing(database: Database, sound: str, question: str) -> None:
     assert isinstance(answer_structural(database, sound, question), StructuralAnswer)
+
+
+# --- What a question is about ---------------------------------------------------------------------
+
+_STRUCTURAL = [
+    "What is the difference between Page 1 and Table 2?",
+    "In Table 3, which station has the highest average flow rate?",
+    "What is on page seven?",
+    "How many tables does the survey have?",
+    "Which pages mention the harbour master?",
+    "On which page does the word dogs first appear?",
+    "What are the columns of the second table?",
+    "How many rows does the last table have?",
+    "What does p. 4 say?",
+    "Which table has the most rows?",
+    "How do page 1 of Sound ferries and page 1 of Harbour survey differ?",
+]
+_BOTH = [
+    "Who signs the letter on page 3?",
+    "Why does Table 2 leave out the third boat?",
+    "What does Figure 2 illustrate?",
+    "Which boat has the lowest single fare and most crossings?",
+    "What is argued in the section titled Methods?",
+]
+_CONTENT = [
+    "Who designed the bridge that replaced the ferry?",
+    "Where was the guitarist Jimmy Page born?",
+    "Which country won the most medals in table tennis in 1996?",
+    "Who played Death Row's first record to the front page editor?",
+    "How many people live in the town where the periodic table was first printed?",
+    "Why did the ferry stop?",
+    "What is the capital of the country whose flag has three columns of stars?",
+    "Which film was released first, Rows of Houses or The Table?",
+    "Who founded the table tennis club of the harbour?",
+]
+_TYPES = {"structural": _STRUCTURAL, "both": _BOTH, "content": _CONTENT}
+
+
+@pytest.mark.parametrize(
+    ("question", "type_"), [(each, type_) for type_, asked in _TYPES.items() for each in asked]
+)
+def test_what_a_question_is_about(
+    database: Database, sound: str, question: str, type_: str
+) -> None:
+    decision = read_question(database, sound, question).decision
+    assert (decision.type, decision.by) == (type_, "classifier"), decision
+    assert decision.reason
+
+
+def test_a_corpus_without_pages_and_tables_is_about_content(
+    database: Database, corpus: str
+) -> None:
+    store(database, corpus, SourceDocument("Bridges", "No pages here.", "/made/bridges.txt"))
+
+    def never(prompt: str) -> str:
+        raise AssertionError(prompt)
+
+    reading = read_question(database, corpus, "What is on page 3?", never)
+    assert reading.decision.type == "content"
+    answer = reading.answer(never)
+    assert not answer.found
+    assert "no pages and no tables" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("reply", "type_", "by"),
+    [
+        ('{"type": "structural", "kind": "page", "pages": [2]}', "structural", "model"),
+        ('```json\n{"type": "content"}\n```', "content", "model"),
+        ('<think>{}</think> {"type": "both", "kind": "question"}', "both", "model"),
+        ("", "structural", "classifier"),
+        ("[" * 100_000, "structural", "classifier"),
+    ],
+)
+def test_a_model_decides(database: Database, sound: str, reply: str, type_: str, by: str) -> None:
+    replies = iter([reply] * (1 if by == "model" else 2))
+    decision = read_question(
+        database, sound, "What is on page 2?", lambda _: next(replies)
+    ).decision
+    assert (decision.type, decision.by) == (type_, by)
+    assert next(replies, None) is None
+
+
+def test_a_question_is_read_once(database: Database, sound: str) -> None:
+    """One reply gives the type and the look-up; the answer asks the model no more."""
+    replies = iter(['{"type": "structural", "kind": "count", "part": "tables"}'])
+    reading = read_question(database, sound, "How many?", lambda _: next(replies))
+    assert reading.decision.type == "structural"
+    assert reading.answer(lambda _: next(replies)).values == ("3",)
