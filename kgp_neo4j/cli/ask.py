@@ -107,8 +107,8 @@ def command(
     from kgp_neo4j.corpus.answer.traces import with_trace
     from kgp_neo4j.corpus.pipeline import make_pipeline
     from kgp_neo4j.graphdb.open import open_database
-    from kgp_neo4j.show.answer_page import page
-    from kgp_neo4j.show.mermaid import mermaid
+    from kgp_neo4j.show.mermaid import paths_mermaid
+    from kgp_neo4j.show.pages import answer_page
 
     with open_database(echo=say) as database:
         pipeline = make_pipeline(
@@ -125,11 +125,11 @@ def command(
         if trace:
             answer = with_trace(database, answer)
     if html is not None:
-        write_file(html, page(answer))
+        write_file(html, answer_page(answer))
     if as_json:
         echo_json(answer)
     elif as_mermaid:
-        click.echo(mermaid(answer), nl=False)
+        click.echo(paths_mermaid(answer), nl=False)
     else:
         print_answer(answer, show)
 

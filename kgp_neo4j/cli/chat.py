@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -223,13 +222,12 @@ def _command(said: str, conversation: Conversation) -> None:
 def _print(turn: Turn, conversation: Conversation) -> None:
     """Print a turn: the question as it was understood, the answer, its sources."""
     answer = turn.answer
-    width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     if turn.question != turn.said:
         click.echo(click.style(f"Understood as: {plain(turn.question)}", dim=True))
     if answer.structural is not None:
-        print_structural(answer.structural, width)
+        print_structural(answer.structural)
     if answer.passages:
-        print_said(conversation.shown(turn), width)
+        print_said(conversation.shown(turn))
         for source in sorted(turn.sources, key=lambda source: source.number):
             name = plain(conversation.sources[source.number - 1].heading)
             click.echo(click.style(f"  [{source.number}] {name}", dim=True))

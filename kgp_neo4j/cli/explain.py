@@ -156,15 +156,15 @@ def _list(found: list[Trace], as_json: bool) -> None:
 
 
 def _shown(made: Replay, show: int, *, as_json: bool, as_mermaid: bool, html: Path | None) -> None:
-    from kgp_neo4j.show.answer_page import page
-    from kgp_neo4j.show.mermaid import mermaid
+    from kgp_neo4j.show.mermaid import paths_mermaid
+    from kgp_neo4j.show.pages import answer_page
 
     if html is not None:
-        write_file(html, page(made.answer))
+        write_file(html, answer_page(made.answer))
     if as_json:
         echo_json(made)
     elif as_mermaid:
-        click.echo(mermaid(made.answer), nl=False)
+        click.echo(paths_mermaid(made.answer), nl=False)
     else:
         _told(made, show)
 

@@ -141,20 +141,19 @@ def show_mindmap(
     svg: Path | None = None,
 ) -> None:
     """Print an answer in the requested form, and write its pictures."""
-    from kgp_neo4j.show.mindmap_lines import mermaid
-    from kgp_neo4j.show.mindmap_picture import page
-    from kgp_neo4j.show.mindmap_picture import svg as drawn
-    from kgp_neo4j.show.terminal_mindmap import print_mind_map
+    from kgp_neo4j.show.mermaid import mind_map_mermaid
+    from kgp_neo4j.show.pages import mind_map_page
+    from kgp_neo4j.show.pictures import draw_mind_map
+    from kgp_neo4j.show.terminal import print_mind_map
 
-    roots = [entity.name for entity in answer.reasoning.entities if entity.id]
     if html is not None:
-        write_file(html, page(answer))
+        write_file(html, mind_map_page(answer))
     if svg is not None:
-        write_file(svg, drawn(answer.edges, roots))
+        write_file(svg, draw_mind_map(answer))
     if as_json:
         echo_json(answer)
     elif as_mermaid:
-        click.echo(mermaid(answer.edges), nl=False)
+        click.echo(mind_map_mermaid(answer.edges), nl=False)
     else:
         print_mind_map(answer, show)
 

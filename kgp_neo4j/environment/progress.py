@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from kgp_neo4j.environment.job import current_job, tell
 
@@ -43,7 +44,7 @@ class _Silent:
         return None
 
 
-class _Told:
+class _Told(_Silent):
     """A bar whose steps are events of the job that runs; a few a second are enough to see."""
 
     def __init__(self, title: str, total: int | None) -> None:
@@ -60,12 +61,58 @@ class _Told:
         self._tell()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        return None
-
     def _tell(self) -> None:
         self._told = time.monotonic()
         tell("progress", lambda: {"step": self._title, "done": self._done, "total": self._total})
+
+
+class _Drawn(_Silent):
+    """A bar on stderr that goes once its work is done; several share one display."""
+
+    _display: ClassVar[Any] = None
+    _lock = threading.Lock()
+
+    def __init__(self, title: str, total: int | None, unit: str) -> None:
+        self._title, self._total, self._unit = title, total, unit
+
+    def __enter__(self) -> Self:
+        with self._lock:
+            if _Drawn._display is None:
+                _Drawn._display = _display()
+                _Drawn._display.start()
+            self._task = self._display.add_task(self._title, total=self._total, unit=self._unit)
+        return self
+
+    def update(self, n: int = 1) -> None:
+        self._display.advance(self._task, n)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._display.remove_task(self._task)
+            if not self._display.tasks:
+                self._display.stop()
+                _Drawn._display = None
+
+
+def _display() -> Any:
+    """Return a display of rich's: title, bar, what is done, and the time left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Display
+    from rich.text import Text
+
+    class Count(ProgressColumn):
+        """What is done of a task, in its unit; bytes as megabytes."""
+
+        def render(self, task: Any) -> Text:
+            size, form, unit = 1.0, ",.0f", task.fields["unit"]
+            if unit == "bytes":
+                size, form, unit = 1e6, ".1f", "MB"
+            total = f" of {task.total / size:{form}}" if task.total else ""
+            return Text(f"{task.completed / size:{form}}{total} {unit}")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), Count(), TimeRemainingColumn())
+    return Display(*columns, console=Console(stderr=True), transient=True)
 
 
 def is_shown() -> bool:
@@ -78,20 +125,6 @@ def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) 
 
     `total` is in `unit`s (or bytes with `bytes_`), None when it is not known.
     """
-    job = current_job()
-    if job is not None:
+    if current_job() is not None:
         return _Told(title, total)
-    if not is_shown():
-        return _Silent()
-    from tqdm import tqdm  # a slow import, needed only where a bar is drawn
-
-    progress: Progress = tqdm(
-        desc=title,
-        total=total,
-        unit="B" if bytes_ else (f" {unit}" if unit else "it"),
-        unit_scale=bytes_,
-        unit_divisor=1024 if bytes_ else 1000,
-        leave=False,
-        dynamic_ncols=True,
-    )
-    return progress
+    return _Drawn(title, total, "bytes" if bytes_ else unit) if is_shown() else _Silent()

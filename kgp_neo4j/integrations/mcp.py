@@ -25,7 +25,7 @@ from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths
 from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.mindmap.stored_graph import open_graph
-from kgp_neo4j.show.mindmap_lines import mermaid
+from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
 from kgp_neo4j.types.mindmap import EvidenceGraph, GraphSummary, LinkedEntity, MindMap
@@ -106,7 +106,7 @@ def describe_mind_map(made: MindMap) -> dict[str, Any]:
             for e in made.edges
         ],
         "routes": list(made.reasoning.routes[:20]),
-        "mermaid": mermaid(made.edges),
+        "mermaid": mind_map_mermaid(made.edges),
         "notices": list(made.notices),
         "browser": made.browser,
         "seconds": round(made.seconds, 3),

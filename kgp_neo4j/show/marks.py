@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import regex
+from markupsafe import Markup, escape
 
-from kgp_neo4j.show.html import escaped
+from kgp_neo4j.text.safe import printable
 from kgp_neo4j.types.corpus import Answer, Passage, SupportingSentence
 
 __all__ = [
+    "STATUS_MARKS",
     "Marks",
     "from_structure",
     "marked_html",
@@ -22,6 +24,13 @@ __all__ = [
 ]
 
 Interval = tuple[int, int]
+#: What is said after an edge of a mind map that the graph does not support.
+STATUS_MARKS = {
+    "grounded": "",
+    "question": "(said in the question)",
+    "model": "(the model's own)",
+    "contradicts": "(contradicts the graph)",
+}
 #: Characters of a passage that is shown whole, and those shown around a mark in a longer one.
 _WHOLE, _AROUND = 420, 110
 #: Characters of an answer that is searched for in the passages, where no reader gives its spans.
@@ -94,20 +103,19 @@ def rests_on(answer: Answer) -> tuple[str, ...]:
     return tuple(dict.fromkeys(cited))
 
 
-def marked_html(passage: Passage, marks: Marks) -> str:
+def marked_html(passage: Passage, marks: Marks) -> Markup:
     """Return a passage's text as HTML with its marks; a long one only around them.
 
     Every offset counts characters of the passage's text as it is stored; what is cut is shown as …
     """
     text = passage.text
-    parts = [
-        "".join(_piece(text, start, end, marks) for start, end in _pieces(window, marks.sentences))
+    return Markup("").join(
+        Markup(" … ") if window is None else _marked(text, *window, marks)
         for window in _windows(text, (*marks.answer, *marks.sentences))
-    ]
-    return "".join(parts)
+    )
 
 
-def marked_sentence(answer: Answer, sentence: SupportingSentence) -> str:
+def marked_sentence(answer: Answer, sentence: SupportingSentence) -> Markup:
     """Return a sentence as HTML with the words of the answer that the reader found in it."""
     reading = answer.reading
     spans = reading.spans if reading is not None and reading.kind == "span" else ()
@@ -117,7 +125,7 @@ def marked_sentence(answer: Answer, sentence: SupportingSentence) -> str:
         if span.passage == sentence.passage
     ]
     text = sentence.text
-    return _piece(text, 0, len(text), Marks(_merged(words, text)))
+    return _marked(text, 0, len(text), Marks(_merged(words, text)))
 
 
 def _cited(answer: Answer) -> set[str]:
@@ -183,26 +191,25 @@ def _word(text: str, at: int, way: int) -> int:
     return at
 
 
-def _pieces(window: Interval | None, sentences: Sequence[Interval]) -> list[Interval]:
-    """Cut a window where sentences begin and end."""
-    if window is None:
-        return [(-1, -1)]
-    start, end = window
-    cuts = {start, end, *(x for s in sentences for x in s if start < x < end)}
-    ordered = sorted(cuts)
-    return list(pairwise(ordered))
+def _marked(text: str, start: int, end: int, marks: Marks) -> Markup:
+    """Return a part of a text with its marks: sentences, and the answer's words within them."""
+    pieces = []
+    cuts = {start, end, *(x for s in marks.sentences for x in s if start < x < end)}
+    for first, last in pairwise(sorted(cuts)):
+        piece = Markup("")
+        at = first
+        for begin, stop in marks.answer:
+            begin, stop = max(begin, first), min(stop, last)
+            if begin < stop:
+                words = Markup('<mark class="a">{}</mark>').format(_escaped(text[begin:stop]))
+                piece += _escaped(text[at:begin]) + words
+                at = stop
+        piece += _escaped(text[at:last])
+        if any(begin <= first and last <= stop for begin, stop in marks.sentences):
+            piece = Markup('<mark class="s">{}</mark>').format(piece)
+        pieces.append(piece)
+    return Markup("").join(pieces)
 
 
-def _piece(text: str, start: int, end: int, marks: Marks) -> str:
-    if start < 0:
-        return " … "
-    made: list[str] = []
-    at = start
-    for first, last in marks.answer:
-        first, last = max(first, start), min(last, end)
-        if first < last:
-            made += [escaped(text[at:first]), f'<mark class="a">{escaped(text[first:last])}</mark>']
-            at = last
-    inner = "".join([*made, escaped(text[at:end])])
-    within = any(first <= start and end <= last for first, last in marks.sentences)
-    return f'<mark class="s">{inner}</mark>' if within else inner
+def _escaped(text: str) -> Markup:
+    return escape(printable(text))

@@ -1,45 +1,58 @@
-"""An answer's reasoning paths as a Mermaid flowchart, for Markdown."""
+"""Reasoning paths and mind maps as Mermaid flowcharts, for Markdown.
+
+Labels are quoted, with the markup of Mermaid and HTML escaped.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import regex
+
 from kgp_neo4j.corpus.answer.visits import chosen, visits
-from kgp_neo4j.show.html import mermaid_label
-from kgp_neo4j.show.marks import rests_on
-from kgp_neo4j.text.safe import cut
+from kgp_neo4j.mindmap.aggregate import readable
+from kgp_neo4j.mindmap.answer.same_names import same
+from kgp_neo4j.show.marks import STATUS_MARKS, rests_on
+from kgp_neo4j.text.safe import cut, plain
 from kgp_neo4j.types.corpus import Answer
+from kgp_neo4j.types.mindmap import MapEdge
 
-__all__ = ["mermaid"]
+__all__ = ["mind_map_mermaid", "paths_mermaid"]
 
-_MOST = 30
-_TITLE, _QUESTION, _ANSWER, _REASON = 60, 120, 200, 40
+#: Visits that are drawn at most, and characters of each kind of label.
+_MOST, _TITLE, _QUESTION, _ANSWER, _REASON = 30, 60, 120, 200, 40
+_ITEM = regex.compile(r"\d*[-+*.)](?=\s|$)")
+_STYLES = {
+    "question": "stroke-dasharray:2 2",
+    "model": "stroke:#b26a00,stroke-dasharray:6 4",
+    "contradicts": "stroke:#c62828,stroke-width:3px",
+}
 
 
-def mermaid(answer: Answer) -> str:
+def paths_mermaid(answer: Answer) -> str:
     """Return an answer as a Mermaid flowchart: question, reasoning paths, and the answer.
 
-    At most 30 visits are drawn, as whole paths, the best first; a comment counts the others. Labels
-    are quoted, with the markup of Mermaid and HTML escaped.
+    At most 30 visits are drawn, as whole paths, the best first; a comment counts the others.
     """
     titles = {passage.id: passage.title for passage in answer.passages}
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
     marked = rests_on(answer)
-    made = visits(answer)
-    shown = chosen(made, _MOST, marked)
+    all_visits = visits(answer)
+    shown = chosen(all_visits, _MOST, marked)
     lines = ["flowchart LR", f'  q(["{_label(answer.question, _QUESTION)}"])']
     for visit in shown:
         step = visit.step
         title = cut(titles.get(step.passage, "(no longer in the corpus)"), _TITLE)
         rank = ranks.get(step.passage)
-        said = f"[{rank}] {title}" if rank else title
+        name = f"[{rank}] {title}" if rank else title
         kind = ":::marked" if step.passage in marked else ""
-        label = mermaid_label(f"{said} ({step.score:.2f})")
-        lines.append(f'  n{visit.order}["{label}"]{kind}')
+        lines.append(f'  n{visit.order}["{_label(f"{name} ({step.score:.2f})")}"]{kind}')
     for visit in shown:
         step = visit.step
         before = f"n{visit.before}" if visit.before else "q"
-        said = cut(step.edge.replace("_", " ").lower(), _REASON)
+        edge = cut(step.edge.replace("_", " ").lower(), _REASON)
         reason = f": {cut(step.reason, _REASON)}" if step.reason else ""
-        lines.append(f'  {before} -->|"{mermaid_label(said + reason)}"| n{visit.order}')
+        lines.append(f'  {before} -->|"{_label(edge + reason)}"| n{visit.order}')
     if answer.text:
         lines.append(f'  a[/"{_label(answer.summary, _ANSWER)}"/]:::answer')
         ends = [visit.order for visit in shown if visit.step.passage in marked and visit.rank]
@@ -47,11 +60,45 @@ def mermaid(answer: Answer) -> str:
         lines.append("  classDef answer fill:#e8f5e9,stroke:#2e7d32")
     if marked:
         lines.append("  classDef marked fill:#fff59d,stroke:#b26a00")
-    left = len({visit.step.passage for visit in made} - {visit.step.passage for visit in shown})
+    left = len({v.step.passage for v in all_visits} - {v.step.passage for v in shown})
     if left:
         lines.append(f"  %% {left} further passages are not drawn")
     return "\n".join(lines) + "\n"
 
 
-def _label(text: str, length: int) -> str:
-    return mermaid_label(cut(text, length)) or " "
+def mind_map_mermaid(edges: Sequence[MapEdge]) -> str:
+    """Return a mind map as a Mermaid flowchart, with one style for each status."""
+    ids: dict[str, str] = {}
+    lines = ["flowchart LR"]
+    styled: dict[str, list[int]] = {}
+    for number, edge in enumerate(edges):
+        ends = []
+        for name in (edge.head, edge.tail):
+            key = same(name) or name
+            if key not in ids:
+                ids[key] = f"n{len(ids)}"
+                lines.append(f'  {ids[key]}["{_label(name)}"]')
+            ends.append(ids[key])
+        words = f"{readable(edge.relation)} {STATUS_MARKS[edge.status]}".strip()
+        label = f'|"{_label(words)}"|' if words else ""
+        lines.append(f"  {ends[0]} -->{label} {ends[1]}")
+        styled.setdefault(edge.status, []).append(number)
+    for status, css in _STYLES.items():
+        if status in styled:
+            lines.append(f"  linkStyle {','.join(map(str, styled[status]))} {css}")
+    return "\n".join(lines) + "\n"
+
+
+def _label(text: str, length: int | None = None) -> str:
+    """Escape a text for a quoted label of Mermaid, whose entities are `#code;`.
+
+    Markdown's list markers are escaped too: a label is no list.
+    """
+    text = plain(text) if length is None else cut(text, length)
+    item = _ITEM.match(text)
+    first = item.end() if item else 0
+    label = "".join(
+        c if c.isalnum() or (at >= first and c in " .,-–+%/':()（），。、？！…") else f"#{ord(c)};"
+        for at, c in enumerate(text)
+    )
+    return label or " "

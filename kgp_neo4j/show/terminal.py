@@ -1,63 +1,160 @@
-"""Print an answer on the terminal: its text, reasoning paths, passages and link."""
+"""Print answers on the terminal with rich: texts, reasoning paths, passages, mind maps, links.
+
+Colours appear where stdout is a terminal. What comes from documents and models is cleaned first: a
+terminal would obey the control codes in it.
+"""
 
 from __future__ import annotations
 
 import shutil
 import textwrap
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import click
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
 
-from kgp_neo4j.text.safe import plain
-from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, SupportingSentence
+from kgp_neo4j.text.safe import plain, printable
+from kgp_neo4j.types.corpus import Answer, ReasoningPath, SupportingSentence
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 if TYPE_CHECKING:
+    from kgp_neo4j.mindmap.answer.forest import Branch
     from kgp_neo4j.types.language import Usage
+    from kgp_neo4j.types.mindmap import MapEdge, MindMap
 
-__all__ = ["by_whom", "print_answer", "print_paths", "print_said", "print_structural"]
+__all__ = [
+    "by_whom",
+    "mind_map_lines",
+    "print_answer",
+    "print_mind_map",
+    "print_paths",
+    "print_said",
+    "print_structural",
+]
 
-#: Citations, and characters of one, that are printed at most.
-_CITATIONS, _QUOTED = 10, 200
+#: Citations, characters of one, and edges of a refused mind map that are printed at most.
+_CITATIONS, _QUOTED, _REJECTED = 10, 200, 10
+#: Columns that no line of a mind map reaches.
+_UNLIMITED = 100_000
+_EDGE_WORDS = {
+    "SHARES_ENTITY": "by way of",
+    "SHARES_KEYWORD": "shares",
+    "MENTIONS": "both mention",
+    "SIMILAR_ST": "is near",
+    "SIMILAR_MDR": "is near",
+    "NEXT": "then",
+}
+_STATUS_STYLES = {"grounded": "", "question": "blue", "model": "yellow", "contradicts": "bold red"}
 
 
-def print_structural(answer: StructuralAnswer, width: int) -> None:
-    """Print a structural answer in lines of at most `width` characters."""
+class _Page:
+    """Writes to stdout, in lines of at most 110 columns."""
+
+    def __init__(self) -> None:
+        width = min(shutil.get_terminal_size((100, 24)).columns, 110)
+        self.console = Console(width=width, highlight=False, emoji=False)
+
+    def heading(self, text: str) -> None:
+        """Write a heading after an empty line."""
+        self.line(Text(f"\n{text}", "bold cyan"))
+
+    def line(self, text: Text | str = "", style: str = "") -> None:
+        """Write one line as it is, however long."""
+        shown = Text(text, style) if isinstance(text, str) else text
+        self.console.print(shown, soft_wrap=True)
+
+    def filled(self, text: Text | str, style: str = "", indent: int = 2) -> None:
+        """Write a text in as many indented lines as it takes."""
+        shown = Text(text, style) if isinstance(text, str) else text
+        for line in shown.wrap(self.console, self.console.width - indent):
+            line.rstrip()
+            self.line(Text(" " * indent).append_text(line))
+
+    def link(self, address: str | None) -> None:
+        """Write the link into Neo4j Browser, where there is one."""
+        if address:
+            self.line(f"See it in Neo4j Browser: {address}")
+            self.line("  (user neo4j; `kgp-neo4j server open --show-password` shows the password)")
+
+
+# --- Answers over documents ---
+
+
+def print_answer(answer: Answer, show: int) -> None:
+    """Print an answer with at most `show` passages and paths."""
+    page = _Page()
+    if answer.type.type != "content" or answer.type.by == "option":
+        why = f": {plain(answer.type.reason)}" if answer.type.reason else ""
+        page.line(f"Question type: {answer.type.type} (by {answer.type.by}{why})")
+    if answer.structural is not None:
+        print_structural(answer.structural)
+        if answer.type.type == "structural":
+            _end(page, answer, f"from structure, {answer.seconds:.2f} s")
+            return
+    if not answer.passages:
+        page.line(f"Nothing in the corpus {answer.corpus!r} matches this question.")
+        return
+    print_said(answer)
+    signals = {path.last: path.steps[-1].signals for path in answer.paths}
+    walked = [path for path in answer.paths if len(path.steps) > 1][:show]
+    if walked:
+        page.heading("Reasoning paths")
+        print_paths(answer, walked)
+    shown = answer.passages[:show]
+    page.heading(f"Passages ({len(shown)} of {len(answer.passages)}, best first)")
+    for number, passage in enumerate(shown, 1):
+        title = (plain(passage.heading), "bold")
+        place = (passage.place, "dim")
+        page.line(Text.assemble(f"  [{number}] ", title, f"  {passage.score:.2f}  ", place))
+        if signals.get(passage.id):
+            page.filled(plain(signals[passage.id]), "dim", 6)
+        page.filled(textwrap.shorten(plain(passage.text), 400, placeholder=" …"), indent=6)
+    edges = Counter(path.steps[-1].edge for path in answer.paths).most_common()
+    reached = (f"{n} as a seed" if edge == "seed" else f"{n} over {edge}" for edge, n in edges)
+    page.line(f"\nReached: {', '.join(reached)}", "dim")
+    counts = f"{len(answer.passages)} passages, agent {answer.agent}, {answer.seconds:.2f} s"
+    _end(page, answer, counts)
+
+
+def print_structural(answer: StructuralAnswer) -> None:
+    """Print an answer from pages and tables."""
     from kgp_neo4j.corpus.answer.shown_queries import browser_lines
-    from kgp_neo4j.text.safe import plain, printable
 
-    _structural_heading("Answer" if answer.sure or not answer.found else "No sure answer")
-    # Cells and titles come from documents, and a terminal would obey control codes in them.
-    said = printable(answer.text).splitlines()
-    for line in said:
-        row = line.startswith("|")  # a row of a table stays one line, whatever its length
-        click.echo(f"  {line}" if row else _filled(line, width))
+    page = _Page()
+    page.heading("Answer" if answer.sure or not answer.found else "No sure answer")
+    lines = printable(answer.text).splitlines()
+    for line in lines:
+        if line.startswith("|"):  # a row of a table stays one line, whatever its length
+            page.line(f"  {line}")
+        else:
+            page.filled(line)
     if answer.reading:
-        click.echo(click.style(_filled(f"read as: {plain(answer.reading)}", width), dim=True))
+        page.filled(f"read as: {plain(answer.reading)}", "dim")
     if answer.doubt:
-        click.echo(click.style(_filled(f"Doubt: {plain(answer.doubt)}", width), fg="yellow"))
+        page.filled(f"Doubt: {plain(answer.doubt)}", "yellow")
     table = printable(answer.markdown).splitlines()
-    if not set(table) <= set(said):
-        click.echo()
+    if not set(table) <= set(lines):
+        page.line()
         for line in table:
-            click.echo(f"  {line}")
+            page.line(f"  {line}")
     if answer.citations:
-        _structural_heading("Where it stands")
+        page.heading("Where it stands")
         for citation in answer.citations[:_CITATIONS]:
-            click.echo(f"  {plain(place(citation))}")
+            page.line(f"  {plain(_place(citation))}")
         if len(answer.citations) > _CITATIONS:
-            click.echo(f"  ... and {len(answer.citations) - _CITATIONS} more (--json has all)")
+            page.line(f"  ... and {len(answer.citations) - _CITATIONS} more (--json has all)")
     if answer.queries:
-        _structural_heading("Query (read-only)")
+        page.heading("Query (read-only)")
         for query in answer.queries:
             for line in browser_lines(query):
-                click.echo(click.style(f"  {printable(line)}", dim=True))
-    click.echo()
+                page.line(f"  {printable(line)}", "dim")
+    page.line()
 
 
-def place(citation: Citation) -> str:
+def _place(citation: Citation) -> str:
     """Return a citation and its place as one line."""
     parts = [citation.title]
     if citation.page is not None:
@@ -71,93 +168,86 @@ def place(citation: Citation) -> str:
     if citation.column is not None:
         name = f" ({citation.column_name})" if citation.column_name else ""
         parts.append(f"column {citation.column}{name}")
-    made = ", ".join(parts)
+    place = ", ".join(parts)
     text = " ".join(citation.text.split())
-    return f"{made}: {textwrap.shorten(text, _QUOTED, placeholder=' …')}" if text else made
-
-
-def _structural_heading(text: str) -> None:
-    click.echo("\n" + click.style(text, fg="cyan", bold=True))
-
-
-def _filled(text: str, width: int) -> str:
-    return textwrap.fill(text, width, initial_indent="  ", subsequent_indent="  ")
-
-
-# --- Answers ---
-
-_WORDS = {
-    "SHARES_ENTITY": "by way of",
-    "SHARES_KEYWORD": "shares",
-    "MENTIONS": "both mention",
-    "SIMILAR_ST": "is near",
-    "SIMILAR_MDR": "is near",
-    "NEXT": "then",
-}
-
-
-def print_answer(answer: Answer, show: int) -> None:
-    """Print an answer with at most `show` passages and paths."""
-    width = min(shutil.get_terminal_size((100, 24)).columns, 110)
-    if answer.type.type != "content" or answer.type.by == "option":
-        why = f": {plain(answer.type.reason)}" if answer.type.reason else ""
-        click.echo(f"Question type: {answer.type.type} (by {answer.type.by}{why})")
-    if answer.structural is not None:
-        print_structural(answer.structural, width)
-        if answer.type.type == "structural":
-            _end(answer, f"from structure, {answer.seconds:.2f} s")
-            return
-    if not answer.passages:
-        click.echo(f"Nothing in the corpus {answer.corpus!r} matches this question.")
-        return
-    number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
-    print_said(answer, width)
-    shown = answer.passages[:show]
-    signals = {path.last: path.steps[-1].signals for path in answer.paths}
-    walked = [path for path in answer.paths if len(path.steps) > 1][:show]
-    if walked:
-        _heading("Reasoning paths")
-        print_paths(answer, walked)
-    _heading(f"Passages ({len(shown)} of {len(answer.passages)}, best first)")
-    for passage in shown:
-        click.echo(
-            f"  [{number[passage.id]}] {click.style(plain(passage.heading), bold=True)}  "
-            f"{passage.score:.2f}  {click.style(passage.place, dim=True)}"
-        )
-        if signals.get(passage.id):
-            click.echo(click.style(_wrapped(plain(signals[passage.id]), width, "      "), dim=True))
-        text = plain(passage.text)
-        click.echo(_wrapped(textwrap.shorten(text, 400, placeholder=" …"), width, "      "))
-    click.echo()
-    click.echo(click.style(_reached(answer), dim=True))
-    _end(answer, f"{len(answer.passages)} passages, agent {answer.agent}, {answer.seconds:.2f} s")
+    return f"{place}: {textwrap.shorten(text, _QUOTED, placeholder=' …')}" if text else place
 
 
 def print_paths(answer: Answer, paths: Iterable[ReasoningPath]) -> None:
     """Print paths of an answer, each from its seed to its last passage."""
-    number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
-    titles = {passage.id: passage for passage in answer.passages}
+    page = _Page()
+    names = {
+        passage.id: f"{plain(passage.heading)} [{number}]"
+        for number, passage in enumerate(answer.passages, 1)
+    }
     for path in paths:
-        click.echo(_path(path, titles, number))
+        for depth, step in enumerate(path.steps):
+            name, reason = names.get(step.passage, step.passage), plain(step.reason)
+            if depth == 0:
+                page.line(Text.assemble(f"  {name}  ", (f"found by {reason}", "dim")))
+                continue
+            edge = (f"{_EDGE_WORDS.get(step.edge, step.edge)} {reason}".strip(), "magenta")
+            lead, end = f"  {'   ' * (depth - 1)}└─ ", f" ─▶ {name}  {step.score:.2f}"
+            page.line(Text.assemble(lead, edge, end))
 
 
-def print_said(answer: Answer, width: int) -> None:
+def print_said(answer: Answer) -> None:
     """Print the answer from passages, who gave it, its evidence, and the notes."""
+    from kgp_neo4j.corpus.answer.check import MARK
     from kgp_neo4j.corpus.pipeline import answered_by
 
+    page = _Page()
     by = answered_by(answer)
-    if by == "structure":
-        _heading("Passages speak to it too")
-        _print_sentences(answer, width)
+    unknown = (
+        not answer.statements
+        if by == "model"
+        else (by == "reader" and (answer.reading is None or answer.reading.kind == "none"))
+    )
+    if unknown:
+        page.heading("Not in these documents")
+        _print_sentences(page, answer, "Closest: ")
     elif by == "model":
-        _print_statements(answer, width)
-    elif by == "sentence":
-        _heading("The sentences that speak most to it")
-        _print_sentences(answer, width)
+        page.heading("Answer")
+        for line in answer.text.splitlines():
+            text = Text(line)
+            text.highlight_words([MARK], "bold red")
+            page.filled(text)
     else:
-        _print_reading(answer, width)
+        if by == "structure":
+            page.heading("Passages speak to it too")
+        elif by == "sentence":
+            page.heading("The sentences that speak most to it")
+        elif answer.stated:
+            page.heading("Answer")
+            page.line(f"  {plain(answer.text)}", "bold")
+        else:
+            page.heading(plain(answer.summary))
+        _print_sentences(page, answer)
     for note in answer.notes:
-        click.echo(click.style(_wrapped(f"Note: {plain(note)}", width, "  "), fg="yellow"))
+        page.filled(f"Note: {plain(note)}", "yellow")
+
+
+def _print_sentences(page: _Page, answer: Answer, lead: str = "") -> None:
+    """Print the sentences most relevant to the question, with the likely words in bold."""
+    numbers = {passage.id: number for number, passage in enumerate(answer.passages, 1)}
+    for sentence in answer.shown_sentences:
+        text = Text(plain(sentence.text))
+        _embolden(text, answer, sentence)
+        page.filled(Text.assemble(f"{lead}“", text, f"” [{numbers[sentence.passage]}]"))
+
+
+def _embolden(text: Text, answer: Answer, sentence: SupportingSentence) -> None:
+    """Set the reader's answer words in bold."""
+    if answer.reading is None or answer.reading.kind != "span":
+        return
+    for span in answer.reading.spans:
+        start, end = span.start - sentence.start, span.end - sentence.start
+        if span.passage == sentence.passage and 0 <= start < end <= len(sentence.text):
+            words = plain(sentence.text[start:end])
+            at = text.plain.find(words, len(plain(sentence.text[:start])))
+            if at >= 0:
+                text.stylize("bold", at, at + len(words))
+                return
 
 
 def by_whom(answer: Answer) -> str:
@@ -174,101 +264,125 @@ def by_whom(answer: Answer) -> str:
 
 
 def _usage(usage: Usage, verb: str) -> str:
-    kept = f" ({usage.cached} kept from before)" if usage.cached else ""
-    calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}{kept}"
+    cached = f" ({usage.cached} kept from before)" if usage.cached else ""
+    calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}{cached}"
     about = "about " if usage.estimated else ""
     tokens = f"{about}{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
     cost = "" if usage.cost is None else f", cost {usage.cost:.6f}"
     return f"{verb} {usage.model}, {calls}, {tokens}{cost}"
 
 
-def _print_statements(answer: Answer, width: int) -> None:
-    """Print a model's statements with their citations, or with the mark of unsupported ones."""
-    from kgp_neo4j.corpus.answer.check import MARK
-
-    if not answer.statements:
-        _heading("Not in these documents")
-        _print_sentences(answer, width, "Closest: ")
-        return
-    _heading("Answer")
-    for line in answer.text.splitlines():
-        text = _wrapped(line, width, "  ")
-        click.echo(text.replace(MARK, click.style(MARK, fg="red", bold=True)))
-
-
-def _print_reading(answer: Answer, width: int) -> None:
-    """Print the reader's stated answer with its sentence, or the likely words and sentences."""
-    if answer.reading is None or answer.reading.kind == "none":
-        _heading("Not in these documents")
-        _print_sentences(answer, width, "Closest: ")
-    elif answer.stated:
-        _heading("Answer")
-        click.echo(f"  {click.style(plain(answer.text), bold=True)}")
-        _print_sentences(answer, width)
-    else:
-        _heading(plain(answer.summary))
-        _print_sentences(answer, width)
-
-
-def _print_sentences(answer: Answer, width: int, lead: str = "") -> None:
-    """Print the sentences most relevant to the question, with the likely words marked."""
-    number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
-    for sentence in answer.shown_sentences:
-        said = f"{lead}“{_marked(answer, sentence)}” [{number[sentence.passage]}]"
-        click.echo(_wrapped(said, width, "  "))
-
-
-def _marked(answer: Answer, sentence: SupportingSentence) -> str:
-    """Return a sentence with the reader's answer words in bold."""
-    if answer.reading is None or answer.reading.kind != "span":
-        return plain(sentence.text)
-    said = plain(sentence.text)
-    for span in answer.reading.spans:
-        start, end = span.start - sentence.start, span.end - sentence.start
-        if span.passage == sentence.passage and 0 <= start < end <= len(sentence.text):
-            words = plain(sentence.text[start:end])
-            at = said.find(words, len(plain(sentence.text[:start])))
-            if at >= 0:
-                return said[:at] + click.style(words, bold=True) + said[at + len(words) :]
-    return said
-
-
-def _end(answer: Answer, summary: str) -> None:
+def _end(page: _Page, answer: Answer, summary: str) -> None:
     who = by_whom(answer)
-    click.echo(click.style(f"{summary}; {who}" if who else summary, dim=True))
+    page.line(f"{summary}; {who}" if who else summary, "dim")
     if answer.trace:
-        click.echo(f"Kept in the graph: kgp-neo4j explain {answer.trace[:12]}")
-    if answer.browser:
-        click.echo(f"See it in Neo4j Browser: {answer.browser}")
-        click.echo("  (user neo4j; `kgp-neo4j server open --show-password` shows the password)")
+        page.line(f"Kept in the graph: kgp-neo4j explain {answer.trace[:12]}")
+    page.link(answer.browser)
 
 
-def _reached(answer: Answer) -> str:
-    """Return a line on the kinds of edges that led to the passages, the commonest first."""
-    counts = Counter(path.steps[-1].edge for path in answer.paths).most_common()
-    said = (f"{n} as a seed" if edge == "seed" else f"{n} over {edge}" for edge, n in counts)
-    return "Reached: " + ", ".join(said)
+# --- Answers over knowledge graphs ---
 
 
-def _heading(text: str) -> None:
-    click.echo("\n" + click.style(text, fg="cyan", bold=True))
+def print_mind_map(answer: MindMap, show: int) -> None:
+    """Print an answer with at most `show` lines of its mind map."""
+    from kgp_neo4j.mindmap.answer.path_answer import path_text
+
+    page = _Page()
+    for notice in answer.notices:
+        page.line(Text.assemble(("Note: ", "bold yellow"), notice))
+    _print_entities(page, answer)
+    by = "by the model, checked" if answer.by == "model" else "composed from the evidence"
+    page.heading(f"Answer ({by})")
+    page.line(textwrap.indent(answer.text, "  "))
+    if answer.reasoning.asked:
+        page.heading("Relation paths that the question may ask for")
+        for path in answer.reasoning.asked:
+            page.line(f"  {path.score:4.0%}  {path_text(path)}  {path.ends} at its end")
+    if answer.options:
+        page.heading("Options")
+        for option in answer.options:
+            mark = "▶" if option.label == answer.choice else " "
+            page.line(f" {mark} {option.label}: {option.text}  {option.score:.3f}")
+            for route in option.routes[:2]:
+                page.line(f"      {route}", "dim")
+    if answer.inference:
+        page.heading("Inference")
+        page.line(textwrap.indent(answer.inference, "  "))
+    if answer.edges:
+        page.heading("Mind map")
+        _print_tree(page, answer, show)
+    rejected = answer.reply.edges if answer.reply and answer.reply.problem else ()
+    if rejected:
+        page.heading("What the model drew instead")
+        for edge in rejected[:_REJECTED]:
+            words = f"  {edge.head} ─ {edge.relation or '·'} ─▶ {edge.tail} {_mark(edge)}".rstrip()
+            note = f"  {edge.note}" if edge.note else ""
+            page.line(Text.assemble((words, _STATUS_STYLES.get(edge.status, "")), note))
+    page.line(f"\n{_summary(answer)}", "dim")
+    page.link(answer.browser)
 
 
-def _wrapped(text: str, width: int, indent: str) -> str:
-    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)
+def _print_entities(page: _Page, answer: MindMap) -> None:
+    page.heading("Entities of the question")
+    for entity in answer.reasoning.entities:
+        others = ", ".join(f"{name} {score:.2f}" for name, score in entity.alternatives[:3])
+        also = f"  (or {others})" if others else ""
+        to = f"{entity.name}  {entity.score:.2f}" if entity.id else "not in the graph"
+        page.line(Text.assemble(f"  {entity.surface} → {to}", (also, "dim")))
+    if not answer.reasoning.entities:
+        page.line("  none was found in the graph")
 
 
-def _path(path: ReasoningPath, passages: dict[str, Passage], number: dict[str, int]) -> str:
-    """Return one path as text: seed, then each edge with its reason and its passage."""
-    lines: list[str] = []
-    for depth, step in enumerate(path.steps):
-        passage = passages.get(step.passage)
-        name = f"{plain(passage.heading)} [{number[step.passage]}]" if passage else step.passage
-        reason = plain(step.reason)
-        if depth == 0:
-            lines.append(f"  {name}  {click.style(f'found by {reason}', dim=True)}")
-            continue
-        reason = f"{_WORDS.get(step.edge, step.edge)} {reason}".strip()
-        edge = click.style(reason, fg="magenta")
-        lines.append(f"  {'   ' * (depth - 1)}└─ {edge} ─▶ {name}  {step.score:.2f}")
-    return "\n".join(lines)
+def _print_tree(page: _Page, answer: MindMap, show: int) -> None:
+    roots = [entity.name for entity in answer.reasoning.entities if entity.id]
+    lines = mind_map_lines(answer.edges, roots)
+    for line in lines[:show]:
+        page.line(Text("  ").append_text(line))
+    if len(lines) > show:
+        page.line(f"  … {len(lines) - show} more lines (--show)", "dim")
+
+
+def mind_map_lines(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[Text]:
+    """Return a mind map as the lines of its trees, in which each entity is expanded once."""
+    from kgp_neo4j.mindmap.answer.forest import forest
+
+    top = Tree("", hide_root=True)
+    left: list[tuple[Branch, Tree]] = [(root, top) for root in forest(edges, roots)]
+    # Not recursive: the depth can be that of a model's long chain.
+    while left:
+        branch, above = left.pop(0)
+        below = above.add(_branch(branch))
+        left += [(child, below) for child in branch.children]
+    lines = Console(width=_UNLIMITED).render_lines(top, pad=False)
+    return [Text.assemble(*((part.text, part.style or "") for part in line)) for line in lines]
+
+
+def _branch(branch: Branch) -> Text:
+    """Return the line of a branch: the edge that leads to it, its name, and its marks."""
+    from kgp_neo4j.mindmap.aggregate import readable
+
+    edge = branch.edge
+    if edge is None:
+        return Text(plain(branch.name), "bold")
+    relation = (readable(plain(edge.relation)) or "·", "magenta")
+    ends = ("◀─ ", " ─ ") if branch.inward else ("", " ─▶ ")
+    style = _STATUS_STYLES.get(edge.status, "")
+    mark = f" {_mark(edge)}" if _mark(edge) else ""
+    again = (" ↑" if branch.again else "", "dim")
+    return Text.assemble(ends[0], relation, ends[1], (plain(branch.name) + mark, style), again)
+
+
+def _mark(edge: MapEdge) -> str:
+    from kgp_neo4j.show.marks import STATUS_MARKS
+
+    return STATUS_MARKS[edge.status]
+
+
+def _summary(answer: MindMap) -> str:
+    share = answer.carried
+    own = share.edges - share.grounded - share.contradicted
+    carried = f"{share.grounded} of {share.edges} edges are carried by the graph"
+    if own:
+        carried += f", {own} the model's own"
+    evidence = len(answer.reasoning.triples)
+    return f"{carried}; {evidence} triples of evidence, {answer.seconds:.2f} s"

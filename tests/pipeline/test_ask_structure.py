@@ -149,7 +149,7 @@ def test_what_stands_in_a_table_cannot_steer_the_terminal(
     answer = StructuralAnswer(
         hostile, doubt=hostile, reading=hostile, citations=(citation,), markdown=f"| {hostile} |"
     )
-    print_structural(answer, 80)
+    print_structural(answer)
     said = capsys.readouterr().out
     assert "Sky" in said
     assert not {"\x07", "\u202e", "\r"} & set(said)

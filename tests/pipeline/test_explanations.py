@@ -19,10 +19,10 @@ from kgp_neo4j.corpus.answer.shown_queries import browser_lines
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, SETTINGS
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.show.answer_page import page
 from kgp_neo4j.show.marks import Marks, marked_html
-from kgp_neo4j.show.mermaid import mermaid
-from kgp_neo4j.show.tree import svg
+from kgp_neo4j.show.mermaid import paths_mermaid
+from kgp_neo4j.show.pages import answer_page
+from kgp_neo4j.show.pictures import draw_paths
 from kgp_neo4j.text.safe import printable
 from kgp_neo4j.types.corpus import (
     Answer,
@@ -98,7 +98,7 @@ def _soup(html: str) -> BeautifulSoup:
 
 
 def _drawn(answer: Answer) -> ElementTree.Element:
-    return ElementTree.fromstring(svg(answer))
+    return ElementTree.fromstring(draw_paths(answer))
 
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -108,7 +108,7 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_the_words_are_marked_where_they_stand() -> None:
-    soup = _soup(page(_read(_answer(_path(1), _path(1, 2)))))
+    soup = _soup(answer_page(_read(_answer(_path(1), _path(1, 2)))))
     (words,) = soup.select("mark.a")
     (sentence,) = soup.select("mark.s")
     assert words.text == "Ada Stone"
@@ -122,7 +122,7 @@ def test_the_words_are_marked_where_they_stand() -> None:
 def test_yes_and_no_mark_the_sentence_that_says_so() -> None:
     made = _answer(_path(1), text="yes")
     made = replace(made, reading=Reading("yes", "yes", 0.6, (Span(f"{1:032x}", 20, 50),)))
-    soup = _soup(page(made))
+    soup = _soup(answer_page(made))
     assert [m.text for m in soup.select("mark.s")] == [_TEXT[20:50]]
     assert soup.select("mark.a") == []
 
@@ -131,14 +131,14 @@ def test_a_models_words_are_found_in_the_passages_it_cites() -> None:
     one = f"{1:032x}"
     said = Statement("ada  stone.", (one,), True, 0.9)
     made = _answer(_path(1), _path(2), text="ada stone. [1]", statements=(said,))
-    soup = _soup(page(made))
+    soup = _soup(answer_page(made))
     assert [m.text for m in soup.select("mark.a")] == ["Ada Stone"]
     part = replace(made, statements=(Statement("Ada Sto", (one,), True),))
-    assert _soup(page(part)).select("mark.a") == []  # no part of a word
+    assert _soup(answer_page(part)).select("mark.a") == []  # no part of a word
     han = _passage(1, "灯塔由林工程师设计。")
     said = Statement("林工程师", (one,), True)
     made = _answer(_path(1), passages=(han,), statements=(said,), question="灯塔是谁设计的？")
-    assert [m.text for m in _soup(page(made)).select("mark.a")] == ["林工程师"]
+    assert [m.text for m in _soup(answer_page(made)).select("mark.a")] == ["林工程师"]
 
 
 def _flags(html: str) -> list[tuple[str, bool, bool]]:
@@ -177,7 +177,7 @@ def test_a_long_passage_is_shown_round_what_is_marked() -> None:
     at = text.index("Ada Stone")
     made = _answer(_path(1), passages=(_passage(1, text),))
     made = replace(made, reading=Reading("x", "span", 0.5, (Span(f"{1:032x}", at, at + 9),)))
-    (shown,) = _soup(page(made)).select("div.text")
+    (shown,) = _soup(answer_page(made)).select("div.text")
     assert [m.text for m in shown.select("mark.a")] == ["Ada Stone"]
     assert len(shown.text) < 400
     assert shown.text.startswith(" … ")
@@ -185,7 +185,7 @@ def test_a_long_passage_is_shown_round_what_is_marked() -> None:
     inner = shown.text.removeprefix(" … ").removesuffix(" … ")
     assert inner in text
     assert set(inner.split()) <= set(text.split())  # no word is cut
-    assert len(page(made)) < 8000
+    assert len(answer_page(made)) < 8000
 
 
 # --- The page -------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def test_statements_are_cited_and_marked() -> None:
         notes=("3 passages were left out of the prompt.",),
         usage=Usage("a model", 1, 0, 800, 40, 0.0123),
     )
-    soup = _soup(page(made))
+    soup = _soup(answer_page(made))
     assert [p.text for p in soup.select("p.not")] == [
         "She could fly. not carried: no citation",
         "It fell. [?] not carried: the passages cited do not say so",
@@ -219,12 +219,12 @@ def test_statements_are_cited_and_marked() -> None:
 def test_the_evidence_is_listed_whole() -> None:
     made = _answer(_path(1), *(_path(1, n) for n in range(2, 31)))
     made = replace(made, passages=(replace(made.passages[0], page=7), *made.passages[1:]))
-    listed = _soup(page(made)).select("tr[id]")
+    listed = _soup(answer_page(made)).select("tr[id]")
     assert len(listed) == 30
     first = listed[0].get_text("|")
     assert re.sub(r"\W+", " ", first).startswith("1 Title 1 7 2 10 95 0 99 seed words")
     assert "from [1] by" in listed[4].text
-    assert "/home/user" not in page(made)
+    assert "/home/user" not in answer_page(made)
 
 
 def test_structure_is_shown_with_its_cells_and_queries() -> None:
@@ -232,14 +232,14 @@ def test_structure_is_shown_with_its_cells_and_queries() -> None:
     query = ShownQuery("structure.rows", "// structure.rows()\nRETURN $x AS x", {"x": '"<b>'})
     structural = StructuralAnswer("41 m", citations=(citation,), queries=(query,), reading="so")
     made = _answer(text="41 m", structural=structural, type=TypeDecision("structural"), passages=())
-    soup = _soup(page(made))
+    soup = _soup(answer_page(made))
     cells = [cell.text for cell in soup.select("table td")]
     assert cells == ["Report <1>", "2 (printed ii)", "Table 1", "3 Ardfin", "1 Light", "41 m"]
     assert "2 (printed ii)" in soup.text
     assert "3 Ardfin" in soup.text
     assert ':param x => "\\"<b>"' in soup.text
     unsure = replace(structural, sure=False, text="", doubt="two tables", markdown="| a |\n|---|")
-    soup = _soup(page(replace(made, text="", structural=unsure)))
+    soup = _soup(answer_page(replace(made, text="", structural=unsure)))
     assert "No sure answer" in soup.text
     assert "two tables" in soup.text
     assert "| a |" in soup.text
@@ -250,23 +250,23 @@ def test_the_reader_does_not_speak_for_pages_and_tables() -> None:
     made = replace(
         _read(_answer(_path(1))), text="41 m", structural=structural, type=TypeDecision("both")
     )
-    soup = _soup(page(made))
+    soup = _soup(answer_page(made))
     assert [p.text for p in soup.select("p.said")] == ["41 m"]
     assert soup.select("mark.a") == []
     assert "reader: span 'Ada Stone', confidence 83%" in soup.text
     assert not [g for g in _drawn(made).iter(f"{_SVG}g") if g.get("class") == "m"]
     unsure = replace(made, text="Ada Stone", structural=replace(structural, sure=False))
-    assert [m.text for m in _soup(page(unsure)).select("mark.a")] == ["Ada Stone"]
+    assert [m.text for m in _soup(answer_page(unsure)).select("mark.a")] == ["Ada Stone"]
 
 
 def test_an_answer_without_evidence() -> None:
     made = _answer(text="", passages=())
-    soup = _soup(page(made))
+    soup = _soup(answer_page(made))
     assert "Nothing in the corpus matches" in soup.text
     assert soup.select("svg, table, pre") == []
-    assert svg(made) == ""
-    assert mermaid(made).splitlines()[0] == "flowchart LR"
-    assert len(page(replace(made, question=""))) < 4000
+    assert draw_paths(made) == ""
+    assert paths_mermaid(made).splitlines()[0] == "flowchart LR"
+    assert len(answer_page(replace(made, question=""))) < 4000
 
 
 @pytest.mark.parametrize("text", _HOSTILE, ids=range(len(_HOSTILE)))
@@ -290,7 +290,7 @@ def test_nothing_in_a_page_runs_or_is_fetched(text: str) -> None:
         queries=(ShownQuery(text, f"// x\n// {text}\nRETURN 1", {"x": text}),),
     )
     made = replace(made, reading=Reading(text, "span", 0.5, (Span(one, 0, 5),)))
-    html = page(made)
+    html = answer_page(made)
     html.encode()
     soup = _soup(html)
     assert soup.select("script, img, iframe, object, embed, link, form, base") == []
@@ -305,12 +305,12 @@ def test_nothing_in_a_page_runs_or_is_fetched(text: str) -> None:
     heading = soup.select_one("h1")
     assert heading is not None
     assert heading.text == printable(text)
-    ElementTree.fromstring(svg(made))
+    ElementTree.fromstring(draw_paths(made))
 
 
 def test_the_link_into_browser_is_the_only_address() -> None:
     link = "http://127.0.0.1:7474/browser/?cmd=edit&arg=CALL%20x%28%27a%27%29"
-    html = page(replace(_read(_answer(_path(1))), browser=link))
+    html = answer_page(replace(_read(_answer(_path(1))), browser=link))
     addresses = set(re.findall(r"https?://[^\"'<\s]+", html))
     assert addresses == {link.replace("&", "&amp;"), "http://www.w3.org/2000/svg"}
 
@@ -359,7 +359,7 @@ def test_what_a_picture_cannot_show_is_said() -> None:
     assert "… and 6 more passages" in texts
     assert "Title 30" in texts  # what the answer rests on is shown
     assert "Title 29" not in texts
-    assert "%% 1 further passages" not in mermaid(made)
+    assert "%% 1 further passages" not in paths_mermaid(made)
 
 
 # --- Mermaid --------------------------------------------------------------------------------------
@@ -374,7 +374,7 @@ _LINES = re.compile(
 
 def _mermaid(answer: Answer) -> list[str]:
     """Return the lines of a diagram, each of which must be one that Mermaid reads."""
-    lines = mermaid(answer).splitlines()
+    lines = paths_mermaid(answer).splitlines()
     assert not [line for line in lines if not _LINES.fullmatch(line)]
     nodes = [line.split("[")[0].split("(")[0].strip() for line in lines if "[" in line]
     for line in lines:
@@ -457,7 +457,7 @@ def test_the_queries_run_as_they_are_printed(database: Database, answer: Answer)
 
 
 def test_the_page_of_a_real_answer(answer: Answer) -> None:
-    html = page(answer)
+    html = answer_page(answer)
     assert len(html.encode()) < 16_000
     soup = _soup(html)
     by_id = {passage.id: passage for passage in answer.passages}

@@ -23,8 +23,8 @@ from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, QUESTIONS, SETTINGS
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.show.answer_page import page
-from kgp_neo4j.show.mermaid import mermaid
+from kgp_neo4j.show.mermaid import paths_mermaid
+from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.types.corpus import (
     Answer,
     Passage,
@@ -171,7 +171,7 @@ def test_what_was_kept_is_told_again(database: Database, demo_corpus: str, agent
         *(q.name for q in answer.queries),
         "browser.showTrace",
     }
-    assert page(made.answer).count("<mark") == page(answer).count("<mark")
+    assert answer_page(made.answer).count("<mark") == answer_page(answer).count("<mark")
 
 
 def test_every_field_comes_back(database: Database, corpus: str) -> None:
@@ -188,7 +188,7 @@ def test_every_field_comes_back(database: Database, corpus: str) -> None:
     )
     made = explain(database, store(database, answer)).answer
     assert _without_texts(made) == _without_texts(answer)
-    assert mermaid(made).count("-->") == 2
+    assert paths_mermaid(made).count("-->") == 2
 
 
 def test_nothing_is_kept_of_what_is_not_there(database: Database, corpus: str) -> None:
@@ -266,8 +266,8 @@ def test_documents_that_go_are_told(database: Database, corpus: str, tmp_path: P
     assert [p.title for p in made.answer.passages] == ["Ardfin Lighthouse"]
     assert "2 of the 3 passages visited then have left the corpus" in made.answer.notes[-1]
     assert (traces(database, corpus)[0].passages, traces(database, corpus)[0].left) == (3, 1)
-    assert "have left the corpus" in page(made.answer)
-    assert mermaid(made.answer).startswith("flowchart")
+    assert "have left the corpus" in answer_page(made.answer)
+    assert paths_mermaid(made.answer).startswith("flowchart")
 
     delete_corpus(database, corpus)
     assert traces(database, corpus) == []
@@ -284,7 +284,7 @@ def test_a_step_that_went_away_keeps_its_place(database: Database, corpus: str) 
     made = explain(database, kept)
     assert [step.edge for step in made.answer.paths[0].steps] == ["seed", "gone", "SHARES_KEYWORD"]
     assert made.gone == ("Ardfin Lighthouse",) or len(made.gone) == 1
-    assert "no longer in the corpus" in page(made.answer)
+    assert "no longer in the corpus" in answer_page(made.answer)
     assert [v.order for v in made.visits] == [1, 2, 4]
 
 

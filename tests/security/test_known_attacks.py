@@ -22,7 +22,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
-from kgp_neo4j.show.answer_page import page as answer_page
+from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.types.errors import ConfigurationError
 
 #: Ways out of a quoted name, of a string and of a pattern. A tab before the backtick, and the

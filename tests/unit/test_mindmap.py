@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -23,12 +23,15 @@ from kgp_neo4j.mindmap.answer.options import (
 )
 from kgp_neo4j.mindmap.answer.outline_reply import RawEdge, read_edges
 from kgp_neo4j.mindmap.explore.exploration import only_relevant
-from kgp_neo4j.show.mindmap_lines import mermaid, tree_lines
-from kgp_neo4j.show.mindmap_picture import page, svg
+from kgp_neo4j.show.mermaid import mind_map_mermaid
+from kgp_neo4j.show.pages import mind_map_page
+from kgp_neo4j.show.pictures import draw_mind_map
+from kgp_neo4j.show.terminal import mind_map_lines
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.mindmap import (
     EvidenceGraph,
     LinkedEntity,
+    MapEdge,
     MindMap,
     OptionScore,
     ReasoningGraph,
@@ -198,13 +201,17 @@ def test_what_is_no_mind_map_has_no_edges(text: str) -> None:
     assert read_edges(text) == []
 
 
+def _lines(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[str]:
+    return [line.plain for line in mind_map_lines(edges, roots)]
+
+
 def test_a_deep_or_long_mind_map_is_bounded() -> None:
     deep = "\n".join(" " * i + f"node {i}" for i in range(1000))
     edges = read_edges(deep)
     assert 0 < len(edges) <= 500
     wide = read_edges("\n".join(f"a{i} -> r -> b{i}" for i in range(1000)))
     assert len(wide) == 500
-    lines = tree_lines(Checker(ReasoningGraph((), (), ())).check(edges))
+    lines = _lines(Checker(ReasoningGraph((), (), ())).check(edges))
     assert len(lines) == len(edges) + 1
 
 
@@ -450,17 +457,17 @@ def test_a_model_chooses(reasoning: ReasoningGraph, said: str, choice: str, by: 
 
 def test_the_tree_has_each_entity_once_and_points_there_again(reasoning: ReasoningGraph) -> None:
     answer = _answer(reasoning)
-    assert tree_lines(answer.edges, ["Fatigue", "Dizziness"]) == [
+    assert _lines(answer.edges, ["Fatigue", "Dizziness"]) == [
         "Fatigue",
-        "├─ possible disease ─▶ Anemia",
-        "│  └─ need medication ─▶ Iron",
-        "└◀─ has symptom ─ Flu",
-        "   └─ need medical test ─▶ Throat {swab}",
+        "├── possible disease ─▶ Anemia",
+        "│   └── need medication ─▶ Iron",
+        "└── ◀─ has symptom ─ Flu",
+        "    └── need medical test ─▶ Throat {swab}",
         "Dizziness",
-        "└◀─ has symptom ─ Anemia ↑",
+        "└── ◀─ has symptom ─ Anemia ↑",
     ]
     flagged = _answer(reasoning, _SAID)
-    lines = tree_lines(flagged.edges, ["Fatigue"])
+    lines = _lines(flagged.edges, ["Fatigue"])
     assert any(line.endswith("Blood count (the model's own)") for line in lines)
 
 
@@ -474,26 +481,26 @@ def _hostile() -> MindMap:
 
 def test_pictures_hold_no_markup_of_others() -> None:
     answer = _hostile()
-    drawn = svg(answer.edges, ["B & C"])
+    drawn = draw_mind_map(answer)
     root = ElementTree.fromstring(drawn)
     texts = [element.text or "" for element in root.iter() if element.tag.endswith("}text")]
     assert "B & C" in texts
     assert not [e for e in root.iter() if e.tag.rpartition("}")[2] not in
                 {"svg", "title", "rect", "g", "path", "text"}]  # fmt: skip
-    html = page(answer)
+    html = mind_map_page(answer)
     assert "<script" not in html
     assert "default-src 'none'" in html
     assert not re.search(r"(?:src|href|url)\s*[=(]", html)
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", html)
-    assert "\x1b" not in "".join(tree_lines(answer.edges))
+    assert "\x1b" not in "".join(_lines(answer.edges))
 
 
 def test_mermaid_is_escaped_and_marks_what_is_not_grounded(reasoning: ReasoningGraph) -> None:
-    drawn = mermaid(_answer(reasoning, _SAID).edges)
+    drawn = mind_map_mermaid(_answer(reasoning, _SAID).edges)
     assert drawn.startswith('flowchart LR\n  n0["Patient"]\n  n1["fatigue"]\n')
     assert '  n1 -->|"could come from"| n2\n' in drawn
     assert "linkStyle 4 " in drawn
-    for line in mermaid(_hostile().edges).splitlines():
+    for line in mind_map_mermaid(_hostile().edges).splitlines():
         assert re.fullmatch(
             r'flowchart LR|  n\d\["[^"<>{}|`\]]*"\]|  n\d -->\|"[^"<>|]*"\| n\d', line
         )

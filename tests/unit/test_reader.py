@@ -22,8 +22,8 @@ from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.reader.network import KINDS
-from kgp_neo4j.show.answer_page import page
-from kgp_neo4j.show.mermaid import mermaid
+from kgp_neo4j.show.mermaid import paths_mermaid
+from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
 from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Step
@@ -79,12 +79,11 @@ def test_an_uncertain_answer_is_shown_as_likely(reader: OfflineReader, sure_from
     said = "Yusuf Arden" if made.stated else "Not certain (likely: Yusuf Arden)"
     assert made.summary == said
     assert said in made._repr_html_()
-    assert ("Not certain" in mermaid(made)) is made.uncertain
-    assert ("Not certain" in page(made)) is made.uncertain
+    assert ("Not certain" in paths_mermaid(made)) is made.uncertain
+    assert ("Not certain" in answer_page(made)) is made.uncertain
     likely = 'by <mark class="a">Yusuf Arden</mark> in 1911.'
-    assert (f'<p class="said" dir="auto">The Hesk Bridge was designed {likely}' in page(made)) is (
-        made.uncertain
-    )
+    sentence = f'<p class="said" dir="auto">The Hesk Bridge was designed {likely}'
+    assert (sentence in answer_page(made)) is made.uncertain
     assert asked.summary == "Not in these documents"
     with pytest.raises(ValueError, match="unknown signals no such"):
         OfflineReader(reader._network, {"calibration": {**calibration, "weights": {"no such": 1}}})

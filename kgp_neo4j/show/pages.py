@@ -1,0 +1,108 @@
+"""An answer or a mind map with its evidence, as one HTML page that needs no network.
+
+Every text is escaped, there is no script, and the page's policy forbids it to load anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from kgp_neo4j.corpus.answer.shown_queries import browser_lines, queries_of
+from kgp_neo4j.show.marks import (
+    from_structure,
+    marked_html,
+    marked_passages,
+    marked_sentence,
+    marks_of,
+    rests_on,
+)
+from kgp_neo4j.show.pictures import STATUS_COLOURS, draw_mind_map, draw_paths
+from kgp_neo4j.show.templates import render
+from kgp_neo4j.text.safe import cut
+from kgp_neo4j.types.corpus import Answer
+from kgp_neo4j.types.mindmap import MindMap
+from kgp_neo4j.types.tables import ShownQuery
+
+__all__ = ["answer_page", "mind_map_page"]
+
+
+def answer_page(answer: Answer) -> str:
+    """Return an answer as one HTML page with everything needed to check it, and nothing to load.
+
+    The page has the question and the answer (each sentence with its citations, marked where they do
+    not support it), the words in their passages, the reasoning paths as a picture, the evidence
+    with documents, pages, offsets and scores, the Cypher to run again, and the link into Neo4j
+    Browser.
+    """
+    passages = {passage.id: passage for passage in answer.passages}
+    marked = [passages[p] for p in marked_passages(answer)] or list(answer.passages[:1])
+    structural = answer.structural
+    link = answer.browser or ""
+    return render(
+        "answer.html",
+        title=answer.question,
+        answer=answer,
+        by_structure=from_structure(answer),
+        supporting=rests_on(answer),
+        numbers={passage.id: number for number, passage in enumerate(answer.passages, 1)},
+        sentences=[(s, marked_sentence(answer, s)) for s in answer.shown_sentences],
+        made_by=_made_by(answer),
+        # A link of another kind (javascript:) would run something.
+        link=link if urlsplit(link).scheme in ("http", "https") else "",
+        structure_queries=_queries(structural.queries) if structural else [],
+        marked=[(passage, marked_html(passage, marks_of(answer, passage))) for passage in marked],
+        picture=draw_paths(answer),
+        paged=any(passage.page is not None for passage in answer.passages),
+        paths={path.last: path for path in answer.paths},
+        queries=_queries(answer.queries or queries_of(answer)),
+    )
+
+
+def _made_by(answer: Answer) -> list[str]:
+    """Return what made the answer: reader, language model, agent."""
+    parts: list[str] = []
+    if answer.reading is not None:
+        reading = answer.reading
+        kind = "not in these documents" if reading.kind == "none" else reading.kind
+        words = f" {cut(reading.text, 90)!r}" if from_structure(answer) else ""
+        parts.append(f"reader: {kind}{words}, confidence {reading.confidence:.0%}")
+    if answer.usage is not None:
+        usage = answer.usage
+        cost = f", cost {usage.cost:.4f}" if usage.cost is not None else ""
+        parts.append(
+            f"language model {usage.model}: {usage.calls} calls, "
+            f"{'about ' if usage.estimated else ''}{usage.prompt_tokens} + {usage.reply_tokens} "
+            f"tokens{cost}"
+        )
+    parts.append(f"corpus {answer.corpus}, agent {answer.agent}, {answer.seconds:.2f} s")
+    if answer.trace:
+        parts.append(f"trace {answer.trace}")
+    return parts
+
+
+def _queries(queries: Iterable[ShownQuery]) -> list[dict[str, Any]]:
+    """Return queries with the description in their own header, and as lines for Browser."""
+    shown = []
+    for query in queries:
+        words = [
+            line[2:].strip()
+            for line in query.cypher.splitlines()[1:]
+            if line.startswith("//") and not line.startswith(("// mode:", "// example:"))
+        ]
+        lines = "\n".join(browser_lines(query)).strip()
+        shown.append({"name": query.name, "description": " ".join(words), "lines": lines})
+    return shown
+
+
+def mind_map_page(answer: MindMap) -> str:
+    """Return an answer as one HTML page: question, answer, picture, and the evidence in words."""
+    return render(
+        "mindmap.html",
+        title=answer.question,
+        answer=answer,
+        picture=draw_mind_map(answer),
+        rejected=answer.reply.edges if answer.reply and answer.reply.problem else (),
+        colours=STATUS_COLOURS,
+    )
