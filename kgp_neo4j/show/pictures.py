@@ -40,7 +40,7 @@ _DASHES = {"question": "2 3", "model": "6 4"}
 #: Visits that are drawn at most, so that the picture stays readable.
 _MOST_VISITS = 24
 #: Characters of a name and of what stands on an edge.
-_NAME, _ON_EDGE = 34, 34
+_NAME, _ON_EDGE = 34, 26
 #: Pixels: between the middles of two rows, between a box and what follows, above the first row,
 #: and what an edge needs besides its words.
 _ROW, _GAP, _TOP, _BEND = 46, 24, 44, 40
@@ -81,18 +81,18 @@ class _Box:
     @property
     def wide(self) -> float:
         """The width in pixels."""
-        return round(max(_width(self.text), _width(self.score)) + 16, 1)
+        return round(max(_width(self.text), 0.9 * _width(self.score)) + 16, 1)
 
     @property
     def on_edge(self) -> float:
         """The pixels that the edge to this box needs from side to side."""
-        words = max(_width(self.relation), _width(self.reason))
+        words = 0.9 * max(_width(self.relation), _width(self.reason))
         return words + _BEND if words else 0.0
 
 
 def _width(text: str) -> float:
-    """Return the approximate width of a text in pixels; Chinese characters are twice as wide."""
-    return 7.4 * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    """Return about the width of a text in pixels at 12 px; Chinese characters are twice as wide."""
+    return 6.9 * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def draw_paths(answer: Answer, most: int = _MOST_VISITS) -> Markup:

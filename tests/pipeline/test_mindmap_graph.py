@@ -223,8 +223,8 @@ def test_the_command_prints_a_tree(run: _Run) -> None:
     done = run("mindmap", _QUESTION)
     assert done.exit_code == 0, done.output
     assert "tired → Fatigue" in done.stdout
-    assert "└◀─ has symptom ─ Pale tide" in done.stdout
-    assert "   ├─ need medical test ─▶ Blood count" in done.stdout
+    assert "└── ◀─ has symptom ─ Pale tide" in done.stdout
+    assert "    ├── need medical test ─▶ Blood count" in done.stdout
     assert "This is no medical advice" in done.stdout
     assert "\x1b" not in done.stdout
     short = run("mindmap", _QUESTION, "--show", "2")
@@ -357,7 +357,7 @@ def test_the_page_shows_what_its_commands_print(run: _Run, tmp_path: Path) -> No
 
 
 def _lines(text: str) -> set[str]:
-    return {re.sub(r"  \d\.\d\d.*", "", line).strip(" ├└│").strip() for line in text.splitlines()}
+    return {re.sub(r"  \d\.\d\d.*", "", line).strip(" ├└│─").strip() for line in text.splitlines()}
 
 
 def _texts(path: Path) -> Counter[str]:
