@@ -20,7 +20,11 @@ __all__ = [
     "html_option",
     "mermaid_option",
     "option_of",
+    "out_option",
+    "overwrite_option",
     "retriever_options",
+    "save_every_option",
+    "seed_option",
     "settings_options",
     "show_option",
     "typed_options",
@@ -81,11 +85,11 @@ def option_of(settings: type[Any], name: str) -> Callable[[F], F]:
     flag = f"--{_parameter(field).replace('_', '-')}"
     if hint is bool:
         return click.option(flag, is_flag=True, help=about["help"])
-    kind: Any = hint if hint in (int, float) else str
+    kind: Any = next((kind for kind in (int, float) if kind in (hint, *get_args(hint))), str)
     if about["choices"]:
         kind = click.Choice(about["choices"])
     elif about["bounds"]:
-        kind = (click.IntRange if hint is int else click.FloatRange)(*about["bounds"])
+        kind = (click.IntRange if kind is int else click.FloatRange)(*about["bounds"])
     return click.option(
         flag,
         type=kind,
@@ -123,6 +127,18 @@ mermaid_option = click.option("--mermaid", "as_mermaid", is_flag=True, help="Pri
 yes_option = click.option(
     "--yes", is_flag=True, help="Do not ask. Required where nobody can be asked."
 )
+seed_option = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Makes runs repeat."
+)
+overwrite_option = click.option(
+    "--overwrite", is_flag=True, help="Train anew where --out holds another training."
+)
+out_option = click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The folder of what comes out, and of checkpoints.",
+)
 html_option = click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -152,11 +168,22 @@ def graph_option(*, required: bool = True) -> Callable[[F], F]:
     )
 
 
-def show_option(default: int, what: str) -> Callable[[F], F]:
+def save_every_option(default: int) -> Callable[[F], F]:
+    """Return a decorator that adds `--save-every` to a training."""
+    return click.option(
+        "--save-every",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        help="Steps between two checkpoints.",
+    )
+
+
+def show_option(default: int, what: str, *, least: int = 0) -> Callable[[F], F]:
     """Return a decorator that adds `--show`, the number of things that are printed."""
     return click.option(
         "--show",
-        type=click.IntRange(min=0),
+        type=click.IntRange(min=least),
         default=default,
         show_default=True,
         help=f"{what} that are printed.",

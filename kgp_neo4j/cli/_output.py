@@ -14,6 +14,7 @@ from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.json_records import to_json
 
 __all__ = [
+    "check_can_ask",
     "echo_json",
     "json_option",
     "say",
@@ -32,6 +33,12 @@ def echo_json(value: Any) -> None:
 def say(text: str) -> None:
     """Print a message on stderr; stdout is for results."""
     click.echo(text, err=True)
+
+
+def check_can_ask(yes: bool, verb: str) -> None:
+    """Raise UsageError where a question has to be asked and nobody can answer it."""
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError(f"there is no terminal to ask on; give --yes to {verb}")
 
 
 def write_file(path: Path, text: str) -> None:

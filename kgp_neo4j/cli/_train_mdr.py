@@ -7,6 +7,12 @@ from pathlib import Path
 
 import click
 
+from kgp_neo4j.cli._options import (
+    out_option,
+    overwrite_option,
+    save_every_option,
+    seed_option,
+)
 from kgp_neo4j.cli._output import echo_json, json_option, say
 from kgp_neo4j.cli._training import say_begun_before
 
@@ -30,12 +36,7 @@ The same command again goes on where it was stopped.
 @click.command("mdr", epilog=_EPILOG)
 @click.argument("questions", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--corpus", envvar="KGP_NEO4J_CORPUS", metavar="NAME", help="A corpus to learn from.")
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Folder of the checkpoints and of what comes out.",
-)
+@out_option
 @click.option(
     "--encoder",
     metavar="NAME",
@@ -64,15 +65,9 @@ The same command again goes on where it was stopped.
 @click.option(
     "--rate", type=float, help="Learning rate (default: 2e-4 for LoRA, 2e-5 for the whole encoder)."
 )
-@click.option(
-    "--save-every",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="Steps between two checkpoints.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Makes runs repeat.")
-@click.option("--overwrite", is_flag=True, help="Train anew where --out holds another training.")
+@save_every_option(100)
+@seed_option
+@overwrite_option
 @json_option
 def command(
     questions: tuple[Path, ...],

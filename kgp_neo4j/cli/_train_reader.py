@@ -6,6 +6,12 @@ from pathlib import Path
 
 import click
 
+from kgp_neo4j.cli._options import (
+    out_option,
+    overwrite_option,
+    save_every_option,
+    seed_option,
+)
 from kgp_neo4j.cli._output import echo_json, json_option
 from kgp_neo4j.cli._training import say_begun_before
 
@@ -26,9 +32,7 @@ sure the reader may be. The same command again goes on where it was stopped.
 
 @click.command("reader", epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="The folder that is written."
-)
+@out_option
 @click.option("--encoder", help="A sentence encoder of BERT's kind (default: the offline one).")
 @click.option(
     "--layers", type=int, default=6, show_default=True, help="Upper layers that are trained."
@@ -55,15 +59,9 @@ sure the reader may be. The same command again goes on where it was stopped.
     help="Begin with a reader instead of the encoder (without FOLDER: the one that comes along).",
 )
 @click.option("--rate", type=float, help="Learning rate (default: 2.5e-4, with --further 1e-4).")
-@click.option("--seed", type=int, default=0, show_default=True, help="Makes runs repeat.")
-@click.option(
-    "--save-every",
-    type=click.IntRange(min=1),
-    default=200,
-    show_default=True,
-    help="Steps between two checkpoints.",
-)
-@click.option("--overwrite", is_flag=True, help="Train anew where --out holds another training.")
+@seed_option
+@save_every_option(200)
+@overwrite_option
 @json_option
 def command(
     files: tuple[Path, ...],

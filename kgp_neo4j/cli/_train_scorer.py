@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from kgp_neo4j.cli._options import out_option, overwrite_option, seed_option
 from kgp_neo4j.cli._output import echo_json, json_option, say
 
 _EPILOG = """
@@ -29,14 +30,12 @@ A set is a connected corpus and the questions whose supporting facts stand in it
     metavar="CORPUS=FILE",
     help="A connected corpus and its training questions.",
 )
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="The folder that is written."
-)
+@out_option
 @click.option("--trees", type=int, default=300, show_default=True, help="Trees for each hop.")
 @click.option("--leaves", type=int, default=15, show_default=True, help="Leaves of a tree.")
 @click.option("--rate", type=float, default=0.06, show_default=True, help="Learning rate.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Makes runs repeat.")
-@click.option("--overwrite", is_flag=True, help="Train anew where the folder holds a training.")
+@seed_option
+@overwrite_option
 @json_option
 def command(
     sets: tuple[str, ...],

@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kgp_neo4j.cli._options import (
+    out_option,
+    overwrite_option,
+    save_every_option,
+    seed_option,
+)
 from kgp_neo4j.cli._output import echo_json, json_option
 
 if TYPE_CHECKING:
@@ -25,12 +31,7 @@ def training_options(model: str, rate: float) -> Callable[[F], F]:
     """
     parts = (
         click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
-        click.option(
-            "--out",
-            required=True,
-            type=click.Path(path_type=Path),
-            help="Folder of the checkpoints and of what comes out.",
-        ),
+        out_option,
         click.option(
             "--model",
             default=model,
@@ -45,17 +46,9 @@ def training_options(model: str, rate: float) -> Callable[[F], F]:
         click.option(
             "--rate", type=float, default=rate, show_default=True, help="Learning rate at first."
         ),
-        click.option("--seed", type=int, default=0, show_default=True, help="Makes runs repeat."),
-        click.option(
-            "--save-every",
-            type=click.IntRange(min=1),
-            default=500,
-            show_default=True,
-            help="Steps between two checkpoints.",
-        ),
-        click.option(
-            "--overwrite", is_flag=True, help="Train anew where --out holds another training."
-        ),
+        seed_option,
+        save_every_option(500),
+        overwrite_option,
         json_option,
     )
 

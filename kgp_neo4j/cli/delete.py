@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 from click.core import ParameterSource
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._options import corpus_option, yes_option
+from kgp_neo4j.cli._output import check_can_ask, echo_json, json_option, say
 
 _EPILOG = """
 \b
@@ -21,19 +20,14 @@ Examples:
 
 
 @click.command("delete", epilog=_EPILOG)
-@click.option(
-    "--corpus",
-    envvar="KGP_NEO4J_CORPUS",
-    metavar="NAME",
-    help="The corpus (or KGP_NEO4J_CORPUS).",
-)
+@corpus_option(required=False)
 @click.option("--graph", metavar="NAME", help="A knowledge graph instead of a corpus.")
 @click.option(
     "--document",
     metavar="ID|TITLE|SOURCE",
     help="Only this document; a source (a file, a data set) stands for all of its documents.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask. Required where nobody can be asked.")
+@yes_option
 @json_option
 @click.pass_context
 def command(
@@ -55,8 +49,7 @@ def command(
         raise click.UsageError("give either --corpus or --graph")
     if graph is None and corpus is None:
         raise click.UsageError("give --corpus or --graph")
-    if not yes and not sys.stdin.isatty():
-        raise click.UsageError("there is no terminal to ask on; give --yes to delete")
+    check_can_ask(yes, "delete")
     from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.graphs import delete_graph, require_graph

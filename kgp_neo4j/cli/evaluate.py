@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
+from kgp_neo4j.cli._options import settings_options
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.settings import (
-    ALGORITHMS,
-    EDGES,
     AgentSettings,
     MiningSettings,
     TraversalSettings,
@@ -95,24 +94,7 @@ class _Evaluation:
     type=click.IntRange(1, 500),
     help="Passages at most (default: 30; demo: 8), over a graph triples (40).",
 )
-@click.option(
-    "--algorithm",
-    type=click.Choice(ALGORITHMS),
-    default=default_of(TraversalSettings, "algorithm"),
-    show_default=True,
-    help="How the agents of rows kgp-... walk: our beam, or Algorithm 1 of the paper.",
-)
-@click.option(
-    "--branching",
-    type=click.IntRange(1, 100),
-    help="Their branching factor (default: 5; paper: 3).",
-)
-@click.option(
-    "--edges",
-    multiple=True,
-    type=click.Choice(EDGES),
-    help="Edge types they go along (default: all; of the algorithm paper SHARES_ENTITY).",
-)
+@settings_options(without=("budget", "seeds", "hops"), build=dict, traversal=TraversalSettings)
 @click.option(
     "--corpus", metavar="NAME", help="The name of the corpus that is made (default: evaluate-...)."
 )
@@ -149,9 +131,6 @@ def command(
     methods: str | None,
     agent_models: tuple[str, ...],
     budget: int | None,
-    algorithm: str,
-    branching: int | None,
-    edges: tuple[str, ...],
     corpus: str | None,
     split: str,
     sample: int | None,
@@ -162,6 +141,7 @@ def command(
     out: Path,
     other: tuple[Path, ...],
     as_json: bool,
+    traversal: dict[str, Any],
 ) -> None:
     """Measure retrieval and answers over DATASET: recall, SF-EM, exact match, F1, time.
 
@@ -194,15 +174,13 @@ def command(
     }
     if model is not None:
         weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
-    traversal = {"branching": branching, "edges": edges}
     judging = opened_model(judge, chat_url) if judge else None
-    _evaluate(asked, weights, algorithm, traversal, corpus, split, judging, as_json=as_json)
+    _evaluate(asked, weights, traversal, corpus, split, judging, as_json=as_json)
 
 
 def _evaluate(
     asked: _Evaluation,
     weights: Mapping[str, AgentSettings],
-    algorithm: str,
     traversal: Mapping[str, Any],
     corpus: str | None,
     split: str,
@@ -224,7 +202,7 @@ def _evaluate(
     data = open_dataset(asked.dataset, split=split, sample=asked.sample, seed=asked.seed)
     if corpus is not None:
         data = replace(data, corpus=corpus)
-    settings = traversal_settings(algorithm, budget=asked.budget or data.budget, **traversal)
+    settings = traversal_settings(budget=asked.budget or data.budget, **traversal)
     result = Result(
         data.name,
         data.made_of,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
+from kgp_neo4j.cli._options import html_option, mermaid_option, show_option, yes_option
+from kgp_neo4j.cli._output import check_can_ask, echo_json, json_option, say, write_file
 from kgp_neo4j.text.safe import plain
 
 if TYPE_CHECKING:
@@ -41,19 +41,9 @@ In Neo4j Browser, custom.kgp.trace('4f0c1b') shows a trace as a graph.
     metavar="NAME",
     help="The corpus of the latest trace, of those listed or removed (or KGP_NEO4J_CORPUS).",
 )
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the explanation to this file, as one page that needs no network.",
-)
-@click.option("--mermaid", "as_mermaid", is_flag=True, help="Print the paths as Mermaid.")
-@click.option(
-    "--show",
-    type=click.IntRange(min=1),
-    default=30,
-    show_default=True,
-    help="Visits that are printed, or traces that are listed.",
-)
+@html_option
+@mermaid_option
+@show_option(30, "Visits or traces", least=1)
 @click.option("--list", "as_list", is_flag=True, help="List the traces, the latest first.")
 @click.option(
     "--remove",
@@ -69,7 +59,7 @@ In Neo4j Browser, custom.kgp.trace('4f0c1b') shows a trace as a graph.
     metavar="N",
     help="With --remove-all: only those kept more than N days ago.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask. Required where nobody can be asked.")
+@yes_option
 @json_option
 def command(
     trace: str | None,
@@ -99,8 +89,8 @@ def command(
         raise click.UsageError("--remove-all needs --corpus.")
     if days is not None and not remove_all:
         raise click.UsageError("--days goes with --remove-all.")
-    if remove_all and not yes and not sys.stdin.isatty():
-        raise click.UsageError("there is no terminal to ask on; give --yes to remove")
+    if remove_all:
+        check_can_ask(yes, "remove")
     from kgp_neo4j.corpus.answer.traces import explain, remove, traces
     from kgp_neo4j.graphdb.open import open_database
 

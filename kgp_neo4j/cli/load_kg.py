@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from kgp_neo4j.cli._options import graph_option
 from kgp_neo4j.cli._output import echo_json, json_option, say
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
@@ -35,13 +36,7 @@ adds what is new, and finishes what was cut short.
 
 @click.command("load-kg", epilog=_EPILOG)
 @click.argument("paths", nargs=-1, metavar="FILE...")
-@click.option(
-    "--graph",
-    required=True,
-    envvar="KGP_NEO4J_GRAPH",
-    metavar="NAME",
-    help="The knowledge graph (or KGP_NEO4J_GRAPH).",
-)
+@graph_option()
 @click.option("--mapping", metavar="TOML|NAME", help="How a table becomes triples.")
 @click.option(
     "--types",

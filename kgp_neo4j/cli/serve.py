@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
+from kgp_neo4j.cli._options import settings_options
 from kgp_neo4j.cli._output import say
+from kgp_neo4j.types.settings import ServeSettings
 
 _EPILOG = """
 \b
@@ -40,36 +41,8 @@ _tokens = click.option(
     help="The port to listen on; 0 for any that is free.",
 )
 @_tokens
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    help="Questions that are worked on at once (default: one a core).",
-)
-@click.option(
-    "--queue",
-    type=click.IntRange(min=0),
-    default=16,
-    show_default=True,
-    help="Questions that wait for that at most; more are refused with 429.",
-)
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="What a question may take, with its waiting.",
-)
-@click.option(
-    "--max-upload",
-    type=click.IntRange(min=1),
-    default=64,
-    show_default=True,
-    metavar="MB",
-    help="The size of an uploaded file at most.",
-)
+@settings_options(settings=ServeSettings)
 @click.option("--log-json", is_flag=True, help="Write the log as JSON, a line for each request.")
-@click.option("--log-questions", is_flag=True, help="Write questions into the log.")
 @llm_option("answers where a request does not refuse it")
 @chat_url_option
 @click.pass_context
@@ -78,14 +51,10 @@ def command(
     host: str,
     port: int,
     tokens: Path | None,
-    threads: int | None,
-    queue: int,
-    time_limit: float,
-    max_upload: int,
     log_json: bool,
-    log_questions: bool,
     llm: str | None,
     chat_url: str | None,
+    settings: ServeSettings,
 ) -> None:
     """Serve corpora and knowledge graphs over HTTP, with a page to work with.
 
@@ -95,17 +64,10 @@ def command(
         return
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.serve.run import check_address, listen, run
-    from kgp_neo4j.serve.service import ServeSettings, Service
+    from kgp_neo4j.serve.service import Service
     from kgp_neo4j.serve.tokens import Tokens
 
     check_address(host, tokens)
-    settings = ServeSettings(
-        threads=threads or os.cpu_count() or 1,
-        queue=queue,
-        seconds=time_limit,
-        upload=max_upload,
-        log_questions=log_questions,
-    )
     known = Tokens(tokens) if tokens is not None else None
     model = opened_model(llm, chat_url)
     with listen(host, port) as heard, open_database(echo=say) as database:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._output import echo_json, json_option, say
+from kgp_neo4j.cli._options import yes_option
+from kgp_neo4j.cli._output import check_can_ask, echo_json, json_option, say
 
 if TYPE_CHECKING:
     from kgp_neo4j.environment.folders import Folders
@@ -153,7 +154,7 @@ def backup_command(file: Path, home: Path | None, overwrite: bool, as_json: bool
 @command.command("restore", epilog="\b\nExample:\n  kgp-neo4j server restore monday.backup --yes")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @_home
-@click.option("--yes", is_flag=True, help="Do not ask. Required where nobody can be asked.")
+@yes_option
 @json_option
 def restore_command(file: Path, home: Path | None, yes: bool, as_json: bool) -> None:
     """Replace the whole database by a backup.
@@ -161,13 +162,10 @@ def restore_command(file: Path, home: Path | None, yes: bool, as_json: bool) -> 
     The present one is deleted once the restored one has started; if anything fails before, it is
     back at the next start.
     """
-    import sys
-
     from kgp_neo4j.graphdb import server
 
+    check_can_ask(yes, "restore")
     if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError("there is no terminal to ask on; give --yes to restore")
         click.confirm("Replace everything in the present database?", abort=True, err=True)
     done = server.restore(_folders(home), file, echo=say)
     if as_json:

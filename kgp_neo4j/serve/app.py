@@ -143,9 +143,8 @@ class _Tools:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a call of the protocol, within the limits of a question."""
         access: Access = scope["state"]["access"]
-        settings = self._service.settings
         require_right(access, "read")
-        if self._inside >= settings.threads + settings.queue:
+        if self._inside >= self._service.questions.most:
             raise ProblemError(429, "the service has too much to do", "", {"retry-after": "1"})
         self._inside += 1
         asking = _ASKING.set(access)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.delete import corpora
@@ -16,52 +16,35 @@ from kgp_neo4j.mindmap.load.graphs import graphs
 from kgp_neo4j.serve.metrics import Metrics
 from kgp_neo4j.serve.tokens import Tokens
 from kgp_neo4j.serve.work import Work
-from kgp_neo4j.types.errors import ConfigurationError, KgpError
+from kgp_neo4j.types.errors import KgpError
 from kgp_neo4j.types.language import LanguageModel
+from kgp_neo4j.types.settings import ServeSettings
 
-__all__ = ["ServeSettings", "Service"]
-
-
-@dataclass(frozen=True, slots=True)
-class ServeSettings:
-    """The limits of a service.
-
-    `threads` answer questions, and `queue` more wait for one of them; `seconds` is what a question
-    may take with its waiting. `upload` is the most megabytes of a file. Files wait in `folder`
-    while they are loaded.
-    """
-
-    threads: int = 2
-    queue: int = 16
-    seconds: float = 30.0
-    upload: int = 64
-    log_questions: bool = False
-    folder: Path = field(default_factory=lambda: Folders.from_environment().home / "uploads")
-
-    def __post_init__(self) -> None:
-        if self.threads < 1 or self.queue < 0 or self.seconds <= 0 or self.upload < 1:
-            raise ConfigurationError(
-                "a service needs a thread, a time limit, and uploads of a megabyte",
-                hint="Leave the options out to have the defaults.",
-            )
+__all__ = ["Service"]
 
 
 class Service:
-    """What all handlers share; made once for an application."""
+    """What all handlers share; made once for an application.
+
+    Files wait in `folder` while they are loaded.
+    """
 
     def __init__(
         self,
         database: Database,
         *,
         settings: ServeSettings | None = None,
+        folder: Path | None = None,
         tokens: Tokens | None = None,
         model: LanguageModel | None = None,
     ) -> None:
         self.database = database
         self.settings = settings or ServeSettings()
+        self.folder = folder or Folders.from_environment().home / "uploads"
         self.tokens = tokens
         self.model = model
-        self.questions = Work("questions", database, self.settings.threads, self.settings.queue)
+        threads = self.settings.threads or os.cpu_count() or 1
+        self.questions = Work("questions", database, threads, self.settings.queue)
         # Loading takes minutes: it must not hold up questions, nor take all cores from them.
         self.loads = Work("loads", database, 1, self.settings.queue)
         self.metrics = Metrics((self.questions, self.loads))

@@ -64,7 +64,7 @@ async def upload(
 
     def store() -> dict[str, Any]:
         # The folder belongs to the corpus: the same file again replaces its documents.
-        folder = service.settings.folder / corpus_scope(corpus)
+        folder = service.folder / corpus_scope(corpus)
         place = folder / name
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -116,7 +116,7 @@ async def _received(service: Service, request: Request, name: str) -> Path:
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > limit:
         raise too_large
-    folder = service.settings.folder
+    folder = service.folder
     path = folder / f"incoming-{secrets.token_hex(8)}"
     size = 0
     try:

@@ -34,7 +34,7 @@ class Work:
         self.name = name
         self.threads = threads
         self.inside = 0
-        self._most = threads + queue
+        self.most = threads + queue
         self._database = database
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=f"kgp-{name}")
 
@@ -48,7 +48,7 @@ class Work:
 
         Raises BusyError where no place is free.
         """
-        if self.inside >= self._most:
+        if self.inside >= self.most:
             raise BusyError(1 + self.waiting // self.threads)
         self.inside += 1
         future = begun_in(self._threads, job, work)

@@ -38,7 +38,7 @@ def check_settings(settings: Any) -> None:
     """Raise ConfigurationError for a field of a dataclass outside its bounds or its choices."""
     for each in fields(settings):
         value = getattr(settings, each.name)
-        if each.metadata.get("bounds"):
+        if value is not None and each.metadata.get("bounds"):
             check_ranges(settings, **{each.name: each.metadata["bounds"]})
         if choices := each.metadata.get("choices"):
             for word in value if isinstance(value, tuple) else (value,):

@@ -20,6 +20,7 @@ __all__ = [
     "LinkSettings",
     "MdrSettings",
     "MiningSettings",
+    "ServeSettings",
     "SimilaritySettings",
     "TraversalSettings",
     "default_of",
@@ -259,6 +260,32 @@ class MiningSettings:
     )  # fmt: skip
     linking: LinkSettings = field(default_factory=LinkSettings)
     exploration: ExplorationSettings = field(default_factory=ExplorationSettings)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """The limits of a service: `threads` answer questions, and `queue` more wait for one of them;
+    `seconds` is what a question may take with its waiting, `upload` the most megabytes of a file.
+    """
+
+    threads: int | None = setting(
+        None, "Questions that are worked on at once (default: one a core).", bounds=(1, 1000)
+    )
+    queue: int = setting(
+        16, "Questions that wait for that at most; more are refused with 429.", bounds=(0, 10_000)
+    )
+    seconds: float = setting(
+        30.0, "What a question may take, with its waiting.", bounds=(0.1, 86_400),
+        option="time-limit", metavar="SECONDS",
+    )  # fmt: skip
+    upload: int = setting(
+        64, "The size of an uploaded file at most.", bounds=(1, 100_000),
+        option="max-upload", metavar="MB",
+    )  # fmt: skip
+    log_questions: bool = setting(False, "Write questions into the log.", option="log-questions")
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -16,7 +16,7 @@ from serving import Serving, serving
 from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
 from kgp_neo4j.demo import DOCUMENTS, QUESTION, TABLE_QUESTION
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.serve.service import ServeSettings, Service
+from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
 
 _PATIENCE = 30_000  # milliseconds; a machine with other work to do is slow to draw
@@ -30,7 +30,7 @@ def served(
     database: Database, demo_graph: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Serving]:
     folder = tmp_path_factory.mktemp("page")
-    with serving(Service(database, settings=ServeSettings(folder=folder))) as running:
+    with serving(Service(database, folder=folder)) as running:
         yield running
     if _LOADED in {each.name for each in corpora(database)}:
         delete_corpus(database, _LOADED)
@@ -229,7 +229,7 @@ def test_a_token_is_asked_for_and_texts_of_documents_stay_texts(
     connect(database, corpus)
     file = tmp_path / "tokens.json"
     token = add_token(file, "ann", corpora=[corpus])
-    service = Service(database, settings=ServeSettings(folder=tmp_path), tokens=Tokens(file))
+    service = Service(database, folder=tmp_path, tokens=Tokens(file))
     with serving(service) as running:
         page = _page(chromium, running.address)
         page.get_by_label("This service asks for a token.").fill(token)

@@ -32,8 +32,9 @@ from kgp_neo4j.environment.job import Job
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import open_language_model
 from kgp_neo4j.serve.guard import _JsonLines
-from kgp_neo4j.serve.service import ServeSettings, Service
+from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.tokens import Tokens, add_token
+from kgp_neo4j.types.settings import ServeSettings
 
 _TEXT = "# The mill\n\nThe mill at Sund was built by Ada Moor in 1871. It ground rye and barley.\n"
 
@@ -55,8 +56,8 @@ def served(database: Database, demo_graph: str, folder: Path) -> Iterator[Servin
             file, "admin", corpora=["*"], graphs=["*"], rights=["read", "load", "admin"]
         ),
     }
-    settings = ServeSettings(upload=1, folder=folder / "uploads")
-    service = Service(database, settings=settings, tokens=Tokens(file))
+    settings = ServeSettings(upload=1)
+    service = Service(database, settings=settings, folder=folder / "uploads", tokens=Tokens(file))
     with serving(service) as running:
         running.tokens = made  # type: ignore[attr-defined]
         yield running
@@ -245,7 +246,7 @@ def test_rights_are_asked_for(reader: httpx.Client, loader: httpx.Client, demo_g
 
 def test_a_page_of_another_origin_is_refused(database: Database, folder: Path) -> None:
     """Without tokens whoever reaches the service may write; a browser must not do it for others."""
-    service = Service(database, settings=ServeSettings(folder=folder))
+    service = Service(database, folder=folder)
     with serving(service) as running, running.client() as client:
         assert client.get("/corpora").status_code == 200
         assert client.get("/corpora", headers={"host": "rebound.example"}).status_code == 421
@@ -347,7 +348,7 @@ def test_a_file_is_loaded_asked_and_deleted(
         gone = loader.delete(f"/documents/{document['id']}", params=at)
         assert gone.json()["documents"] == 1
         assert loader.delete(f"/documents/{document['id']}", params=at).status_code == 404
-        assert not [each for each in served.service.settings.folder.rglob("*") if each.is_file()]
+        assert not [each for each in served.service.folder.rglob("*") if each.is_file()]
     finally:
         assert admin.delete("/corpora/test served").status_code == 200
 
@@ -366,7 +367,7 @@ def test_a_bad_upload_leaves_nothing(served: Serving, loader: httpx.Client) -> N
     assert refused(b"")[0] == 400
     assert refused(b"x", name="a.exe")[0] == 415
     assert refused(b"x", name="../..")[0] == 415
-    assert not [each for each in served.service.settings.folder.rglob("*") if each.is_file()]
+    assert not [each for each in served.service.folder.rglob("*") if each.is_file()]
     listed = loader.get("/corpora").json()["corpora"]
     assert "test served" not in {each["name"] for each in listed}
 
@@ -377,8 +378,11 @@ def test_a_bad_upload_leaves_nothing(served: Serving, loader: httpx.Client) -> N
 def test_a_full_queue_is_told_with_when_to_come_again(
     database: Database, demo_graph: str, folder: Path
 ) -> None:
-    settings = ServeSettings(threads=1, queue=0, folder=folder)
-    with serving(Service(database, settings=settings)) as running, running.client() as client:
+    settings = ServeSettings(threads=1, queue=0)
+    with (
+        serving(Service(database, settings=settings, folder=folder)) as running,
+        running.client() as client,
+    ):
         free = threading.Event()
 
         async def occupy() -> None:
@@ -407,9 +411,12 @@ def test_the_time_limit_and_a_client_that_goes_reach_the_database(
     load(database, [file], corpus)
     asked = {"question": "Where is a harbour?", "corpus": corpus, "trace": True}
     asked["method"] = "bm25"
-    settings = ServeSettings(threads=1, seconds=3.0, folder=folder)
+    settings = ServeSettings(threads=1, seconds=3.0)
     waiting = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.kgp_job IS NOT NULL RETURN metaData"
-    with serving(Service(database, settings=settings)) as running, running.client() as client:
+    with (
+        serving(Service(database, settings=settings, folder=folder)) as running,
+        running.client() as client,
+    ):
         assert client.post("/ask", json=asked).status_code == 200  # loads what it needs
         name = database.connection.database
         with database.driver.session(database=name) as session:
@@ -442,7 +449,7 @@ def test_requests_and_the_use_of_a_model_are_counted(
 ) -> None:
     settings = LanguageSettings(model="m", url=chat_server.url, price_prompt=1.0, price_reply=2.0)
     model = open_language_model(settings)
-    service = Service(database, settings=ServeSettings(folder=folder), model=model)
+    service = Service(database, folder=folder, model=model)
     with serving(service) as running, running.client() as client:
         asked = {"question": "Who designed the bridge?", "corpus": demo_graph}
         told = events(client.post("/ask", json=asked | {"stream": True}).text)
