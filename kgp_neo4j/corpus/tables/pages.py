@@ -12,17 +12,17 @@ from dataclasses import dataclass, field, replace
 
 from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Page, TableOutline, cite
-from kgp_neo4j.corpus.tables.page_text import excerpt, headings, phrase, word_count
 from kgp_neo4j.corpus.tables.references import content
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
-__all__ = ["compare", "count_mentions", "look_up_mentions", "look_up_page"]
+__all__ = ["compare", "count_mentions", "look_up", "look_up_mentions"]
 
-_CITED = 40
+#: Pages that an answer cites at most, and characters around a phrase in an excerpt.
+_CITED, _AROUND = 40, 80
 _WORDS = re.compile(r"[^\W_]+")
 
 
-def look_up_page(context: Context) -> StructuralAnswer:
+def look_up(context: Context) -> StructuralAnswer:
     """Return a part of the named pages, or of every page of the documents where none is named."""
     pages = _pages(context, context.pages or [(document, ()) for document in context.paged])
     if not pages:
@@ -46,7 +46,7 @@ def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
     where = f"{page.number} of {page.document.title}"
     citation = cite(page.document, page=page.number, label=page.label)
     if part == "headings":
-        titles = headings(page.text)
+        titles = _headings(page.text)
         if not titles:
             return answer("" if several else f"No heading can be told on page {where}.")
         listed = answer(
@@ -74,6 +74,50 @@ def _page(page: Page, part: str, several: bool) -> StructuralAnswer:
         reading=f"the text of page {where}",
         markdown=shown,
     )
+
+
+# --- Headings ---
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’.,/][^\W_]+)*")
+#: Words and characters of a heading at most.
+_MOST_WORDS, _MOST_CHARACTERS = 14, 110
+_NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*\.?|[A-Z]\.|[IVXLC]+\.|Chapter\s+\d+\.?|Appendix\b)\s+\S")
+_SECTION = re.compile(r"(?:\d+(?:\.\d+)+\.?|(?:Chapter|Appendix|Section|Part)\s+[\dA-Z]+\.?)\s+\S")
+_BULLET = re.compile(r"\s*(?:[•●▪◦‣·*–-]|\(?\w[.)])\s")
+#: Code, the ends of sentences, and captions.
+_NO_HEADING = re.compile(
+    r".*(?:[=;{}<>]|\(\*|\b[A-Z]{4,}\([A-Z*])|(?!.*\b[A-Z]\.$).*[.;,:!]$"
+    r"|(?:Table|Figure|Example|Fig\.)\s+[\dA-Z]"
+)
+
+
+def _headings(text: str) -> list[str]:
+    """Return the headings of a page: paragraphs that read as such and come before others."""
+    paragraphs = []
+    for part in re.split(r"\n\s*\n", text):
+        lines = [line for line in part.split("\n") if not line.lstrip().startswith("|")]
+        paragraphs.append(" ".join(" ".join(lines).split()))
+    paragraphs = [paragraph for paragraph in paragraphs if paragraph]
+    if marked := [part.lstrip("# ").strip() for part in paragraphs if part.startswith("#")]:
+        return marked
+    likely = [*filter(_is_heading, paragraphs[:-1] or paragraphs)]
+    # Where headings are numbered, short lines without a number are mostly labels of figures.
+    return [part for part in likely if _SECTION.match(part)] or likely
+
+
+def _is_heading(paragraph: str) -> bool:
+    """Return whether a paragraph reads as a heading: short, begins as one, and is no sentence."""
+    words = _WORD.findall(paragraph)
+    letters = [word for word in words if word[0].isalpha()]
+    numbered = _NUMBERED.match(paragraph)
+    if len(words) > _MOST_WORDS or len(paragraph) > _MOST_CHARACTERS:
+        return False
+    if _NO_HEADING.match(paragraph) or (_BULLET.match(paragraph) and not numbered):
+        return False
+    if not any(len(word) > 2 for word in letters):
+        return False
+    first: str = letters[0] if numbered else words[0]
+    return first[0].isupper() or first[0].isdigit()
 
 
 # --- Mentions ---
@@ -161,13 +205,13 @@ def _hits(context: Context) -> tuple[str, list[_Hit], str]:
         tries += [bare, bare[:-1] if bare.endswith("s") else f"{bare}s"]
     margins: list[_Hit] = []
     for attempt in dict.fromkeys(filter(None, tries)):
-        pattern = phrase(attempt)
+        pattern = _phrase(attempt)
         words = sorted({word.lower() for word in _WORDS.findall(attempt)}) or [attempt.lower()]
         hits: list[_Hit] = []
         for page in context.library.pages(context.paged, words=words):
             for into, text in ((hits, page.text), (margins, f"{page.header}\n{page.footer}")):
                 if matches := list(pattern.finditer(text)):
-                    into.append(_Hit(page, len(matches), excerpt(text, matches[0])))
+                    into.append(_Hit(page, len(matches), _excerpt(text, matches[0])))
                     break
         if hits:
             return attempt, hits, ""
@@ -197,6 +241,21 @@ def _where(context: Context, hits: list[_Hit]) -> str:
         + (f" of {title}" if several else "")
         for title, numbers in by_document.items()
     )
+
+
+def _phrase(words: str) -> re.Pattern[str]:
+    """Return a pattern for a phrase as whole words: in any case, over any white space."""
+    parts = r"(?:\s|\\?\||\*)+".join(map(re.escape, words.split()))
+    before = r"(?<![^\W_])" if words[:1].isalnum() else ""
+    after = r"(?![^\W_])" if words[-1:].isalnum() else ""
+    return re.compile(before + parts + after, re.IGNORECASE)
+
+
+def _excerpt(text: str, match: re.Match[str]) -> str:
+    """Return the words around a match, on one line."""
+    start, end = max(0, match.start() - _AROUND), min(len(text), match.end() + _AROUND)
+    around = " ".join(text[start:end].split())
+    return f"{'…' if start else ''}{around}{'…' if end < len(text) else ''}"
 
 
 # --- Comparison ---
@@ -261,10 +320,10 @@ def compare(context: Context) -> StructuralAnswer:
 
 def _compared_page(context: Context, page: Page) -> _Compared:
     tables = [t.name for t in context.library.tables([page.document]) if page.number in t.pages]
-    titles = headings(page.text)[:_HEADINGS]
+    titles = _headings(page.text)[:_HEADINGS]
     return _Compared(
         f"Page {page.number} of {page.document.title}",
-        f"{plural(word_count(page.text), 'word')}, {joined(tables) if tables else 'no table'}"
+        f"{plural(len(_WORD.findall(page.text)), 'word')}, {joined(tables) if tables else 'no table'}"
         + (f"; headings: {'; '.join(titles)}" if titles else ""),
         Counter(content(page.text)),
         cite(page.document, page=page.number, label=page.label),

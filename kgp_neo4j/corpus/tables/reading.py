@@ -12,52 +12,35 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from kgp_neo4j.corpus.tables import pages, tables
 from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
 from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.decide import StructuralReading, Write
-from kgp_neo4j.corpus.tables.look_up import (
-    Context,
-    each,
-    joined,
-    nothing,
-    on_pages,
-    plural,
-    unsure,
-)
+from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, on_pages, plural, unsure
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
-from kgp_neo4j.corpus.tables.pages import compare, look_up_mentions, look_up_page
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
-from kgp_neo4j.corpus.tables.references import read_references
-from kgp_neo4j.corpus.tables.resolving import by_words, resolve, stems
-from kgp_neo4j.corpus.tables.signs import decided
-from kgp_neo4j.corpus.tables.tables import (
-    cell_by_names,
-    count,
-    look_up_cells,
-    look_up_column,
-    look_up_table,
-    look_up_tables,
-    markdown_of,
-)
+from kgp_neo4j.corpus.tables.references import HEAD, ORDINAL, read_references
+from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve, stems
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.tables import StructuralAnswer
+from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
 __all__ = ["Reading"]
 
 _LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {
-    "page": look_up_page,
-    "table": look_up_table,
-    "column": look_up_column,
-    "row": look_up_cells,
-    "cell": look_up_cells,
-    "tables": look_up_tables,
-    "mentions": look_up_mentions,
-    "count": count,
-    "compare": compare,
+    "page": pages.look_up,
+    "table": tables.look_up,
+    "column": tables.look_up_column,
+    "row": tables.look_up_cells,
+    "cell": tables.look_up_cells,
+    "tables": tables.look_up_list,
+    "mentions": pages.look_up_mentions,
+    "count": tables.count,
+    "compare": pages.compare,
 }
 #: Look-ups that return a page or table as it is: a language model may do more with it.
 _WHOLE = (("page", "text"), ("page", ""), ("table", "rows"), ("compare", ""))
-_MOST_TABLES = 4
+#: Tables that a question may be answered from, one after another.
+_MOST_ANSWERED = 4
 #: "Which company", "what kind": the two words that may name a column.
 _KIND_ASKED = re.compile(r"\b(?:which|what|whose)\s+([^\W\d]+)(?:\s+([^\W\d]+))?", re.IGNORECASE)
 
@@ -76,7 +59,7 @@ class Reading(StructuralReading):
         library = Library(database, corpus)
         references = read_references(question, library.documents)
         context = resolve(library, references, choose(references))
-        return cls(decided(context), context)
+        return cls(_decided(context), context)
 
     def ask(self, write: Write) -> None:
         """Let a language model choose the look-up and the type of the question."""
@@ -128,39 +111,39 @@ def _answered(context: Context, write: Write | None) -> StructuralAnswer:
 
 
 def _from_tables(
-    context: Context, tables: list[TableOutline], write: Write | None
+    context: Context, named: list[TableOutline], write: Write | None
 ) -> StructuralAnswer:
     """Answer a question within one table by the table parser, then by a model where there
     is one.
     """
-    if len(tables) > 1 and not context.named:
-        names = joined([table.called for table in tables[:9]])
+    if len(named) > 1 and not context.named:
+        names = joined([table.called for table in named[:9]])
         return unsure(f"several tables fit: {names}; name the document")
 
     def one(table: TableOutline) -> StructuralAnswer:
-        result = cell_by_names(context, table) or answer_from_table(
+        result = tables.cell_by_names(context, table) or answer_from_table(
             context.library.database, table.id, context.references.rest
         )
         if not result.sure and write:
             result = answered_by_model(context, write, result, tables=[table]) or result
         if not result.sure:
-            markdown, cut = markdown_of(context, table)
+            markdown, cut = tables.markdown_of(context, table)
             result = replace(result, markdown=f"{markdown}\n\n({cut})" if cut else markdown)
-        text = f"{table.called}: {result.text}" if len(tables) > 1 else result.text
+        text = f"{table.called}: {result.text}" if len(named) > 1 else result.text
         return replace(result, text=text, reading=f"in {table.called}: {result.reading}")
 
-    return each(context, tables[:_MOST_TABLES], one)
+    return each(context, named[:_MOST_ANSWERED], one)
 
 
 def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
     """Answer a free question about pages: by their only table, by a model, or by showing them."""
-    tables = on_pages(context, context.library.tables([d for d, _ in context.pages]))
-    if len(tables) == 1:
-        result = _from_tables(context, tables, None)
+    there = on_pages(context, context.library.tables([d for d, _ in context.pages]))
+    if len(there) == 1:
+        result = _from_tables(context, there, None)
         if result.sure:
             return result
     context.look_up = replace(context.look_up, part="text")
-    shown = look_up_page(context)
+    shown = pages.look_up(context)
     if write and shown.found and (answer := answered_by_model(context, write, shown)):
         return answer
     doubt = "the page is shown; to answer this from its text needs a language model"
@@ -170,21 +153,136 @@ def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
 def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
     """Find the table that the question's words fit, where it names none, and answer from it."""
     every = context.library.tables(context.documents)
-    tables = _with_kind_asked(context.references.rest, every)
-    if len(tables) > 1:
-        tables = by_words(context.library, context.references.rest, tables, only=True)
-    if len(tables) == 1:
-        return _from_tables(context, tables, write)
+    fitting = _with_kind_asked(context.references.rest, every)
+    if len(fitting) > 1:
+        fitting = by_words(context.library, context.references.rest, fitting, only=True)
+    if len(fitting) == 1:
+        return _from_tables(context, fitting, write)
     many = plural(len(every), "table")
     return unsure(f"the question names no page or table that could be told ({many} there)")
 
 
-def _with_kind_asked(question: str, tables: list[TableOutline]) -> list[TableOutline]:
+def _with_kind_asked(question: str, every: list[TableOutline]) -> list[TableOutline]:
     """Return the tables with a column for the kind asked for ("which company"), else all.
 
     Another table may share more words with the question, and give a wrong answer.
     """
     match = _KIND_ASKED.search(question)
     kinds = stems(" ".join(filter(None, match.groups()))) if match else set()
-    fitting = [t for t in tables if kinds & stems(" ".join(c.header for c in t.columns))]
-    return fitting or tables
+    fitting = [t for t in every if kinds & stems(" ".join(c.header for c in t.columns))]
+    return fitting or every
+
+
+# --- What a question is about ---
+
+#: The least sum of a question's signs for it to be about structure.
+_ENOUGH = 0.75
+#: Tables that are searched at most for columns that a question names.
+_MOST_TABLES = 500
+
+Sign = tuple[float, str]
+
+_DETERMINER = r"(?:the|this|that|each|every|which|what|how\s+many|all|any|list)"
+_NOUN = r"(?:pages?|tables?|columns?|rows?|cells?|captions?|footers?|headings?|headers?|footnotes?)"
+_OF_DOCUMENT = r"(?:document|file|pdf|report|paper|article|page)"
+#: A structural noun as the head of its phrase: "on the last page", not "the table tennis club".
+_SPOKEN_OF = re.compile(
+    rf"\b(?:on|in|from|of|to|under|at|using|per)\s+{_DETERMINER}\s+"
+    rf"(?:(?!of\b|the\b)[\w'’-]+\s+){{0,3}}?{_NOUN}\b{HEAD}"
+    rf"|\b(?:which|what|how\s+many|list|all|every|each|this)\s+(?:of\s+)?(?:the\s+)?{_NOUN}\b{HEAD}"
+    rf"|\b{_NOUN}\s+(?:of|in|on|from)\s+(?:the|this)\s+(?:{_NOUN}|{_OF_DOCUMENT})\b",
+    re.IGNORECASE,
+)
+_PART_NOUN = (
+    r"(?:fig(?:ure)?\.?|chart|graph|diagram|image|photo|illustration|exhibit|example|section|"
+    r"subsection|chapter|appendix|paragraph|slide|equation|heading|header|caption|footnote|bullet)s?"
+)
+_ID = r"(?:(?-i:[A-Za-z]\.)?\d+(?:\.\d+)*|(?-i:[A-Z])\b(?![\w'’.])|(?-i:(?:[A-Za-z]\.)?[IVX]+)\b)"
+#: A part of a document that is named by its number, its title or its place.
+_PART = re.compile(
+    rf"\b(?:{_PART_NOUN}|step|line|part)\s*(?:no\.?|number|#)?\s*{_ID}"
+    rf"|\b{_PART_NOUN}\s+(?:titled|called|named|labell?ed|entitled|on|about|under)\b"
+    rf"|\b(?:{ORDINAL}|next|previous|concluding)\s+{_PART_NOUN}\b{HEAD}"
+    rf"|\b(?:the|this|that|which|what|under)\s+(?:(?:(?!of\b)[\w'’\"&/().-]+\s+){{0,4}}?"
+    rf"(?:(?:sub)?section|paragraph|heading|header|caption)|(?:(?!of\b)\w+\s+){{0,2}}?"
+    rf"(?:chart|diagram|graph))s?\b(?!\s+of\b){HEAD}"
+    rf"|\b{_PART_NOUN}\s+of\s+(?:the|this)\s+{_OF_DOCUMENT}\b",
+    re.IGNORECASE,
+)
+_RANKING = re.compile(
+    r"\b(?:most|least|highest|lowest|largest|smallest|biggest|greatest|fewest|maximum|minimum|"
+    r"average|mean|total|sum|median|how\s+many|how\s+much|number\s+of|percentage|more|less|longest|"
+    r"shortest|earliest|latest|top|first|last|difference|value|list|rank\w*|what\s+(?:is|was|are|"
+    r"were)|which)\b",
+    re.IGNORECASE,
+)
+_CONTENT = re.compile(
+    r"\b(?:why|explain|reason|purpose|takeaway|meaning|significance|opinion|believe|think|describe|"
+    r"author'?s|argue\w*|suggest\w*|imply|implies|rewrite|summar\w+|main\s+(?:idea|point)|who)\b",
+    re.IGNORECASE,
+)
+
+
+def _decided(context: Context) -> TypeDecision:
+    """Return whether a question is about structure, content or both, by its words; offline."""
+    references = context.references
+    signs = _signs(context)
+    if sum(weight for weight, _ in signs) < _ENOUGH:
+        signs += _columns_named(context)
+    score = min(1.0, sum(weight for weight, _ in signs))
+    reason = "; ".join(dict.fromkeys(reason for _, reason in signs)) or "no sign of structure"
+    if score < _ENOUGH:
+        return TypeDecision("content", score=1 - score, reason=reason)
+    free = not references.tables or bool(_CONTENT.search(references.plain))
+    both = free and context.look_up.kind == "question"
+    return TypeDecision("both" if both else "structural", score=score, reason=reason)
+
+
+def _signs(context: Context) -> list[Sign]:
+    """Return the signs of structure in the words of a question, with weights."""
+    references, look = context.references, context.look_up
+    every = context.library.tables(context.documents) if references.tables else []
+    signs: list[Sign] = []
+    if references.pages:
+        signs.append((1.0, "names a page"))
+    for table in references.tables:
+        if table.number or table.ordinal is not None:
+            signs.append((1.0, "names a table"))
+        elif not table.words or by_words(context.library, table.words, every):
+            signs.append((0.8, "speaks of a table"))
+    if references.rows or references.columns:
+        weight = 1.0 if references.tables else 0.5
+        signs.append((weight, "names a row or column by its place"))
+    in_corpus = look.part == "times" and not references.documents
+    if look.kind != "question" and not (references.pages or references.tables or in_corpus):
+        signs.append((1.0, f"asks for a look-up of {look.kind}"))
+    if _SPOKEN_OF.search(references.plain):
+        signs.append((0.75, "speaks of pages, tables, rows or columns"))
+    if _PART.search(references.plain):
+        signs.append((0.75, "names a part of a document"))
+    return signs
+
+
+def _columns_named(context: Context) -> list[Sign]:
+    """Return whether a question ranks, counts or looks up by columns that tables of the corpus
+    have.
+    """
+    references, documents = context.references, context.library.documents
+    if not _RANKING.search(references.plain):
+        return []
+    if sum(document.tables for document in documents) > _MOST_TABLES:
+        documents = tuple(document for document in documents if document in references.documents)
+    phrases = phrases_of(references.plain)
+    best: Sign = (0.0, "")
+    for table in context.library.tables(documents):
+        norms = {column.norm for column in table.columns if len(column.norm) > 2}
+        named = sorted(norm for norm in norms if norm in phrases or f"{norm}s" in phrases)
+        if not named:
+            continue
+        long = any(" " in norm for norm in named)
+        weight = 0.75 if len(named) > 1 else 0.5 if long else 0.25
+        if references.documents:
+            weight += 0.5
+        if weight > best[0]:
+            best = (weight, f"names columns of {table.name}: {', '.join(named)}")
+    return [best] if best[0] else []

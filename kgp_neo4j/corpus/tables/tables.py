@@ -9,15 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kgp_neo4j.corpus.load.grid import normal
-from kgp_neo4j.corpus.tables.look_up import (
-    Context,
-    answer,
-    each,
-    joined,
-    nothing,
-    on_pages,
-    plural,
-)
+from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, on_pages, plural
 from kgp_neo4j.corpus.tables.outline import TableOutline, cite
 from kgp_neo4j.corpus.tables.pages import count_mentions
 from kgp_neo4j.corpus.tables.questions.table_grid import Column
@@ -29,7 +21,7 @@ from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 __all__ = [
-    "cell_by_names", "count", "look_up_cells", "look_up_column", "look_up_table", "look_up_tables",
+    "cell_by_names", "count", "look_up", "look_up_cells", "look_up_column", "look_up_list",
     "markdown_of",
 ]  # fmt: skip
 
@@ -41,7 +33,7 @@ _SHOWN, _CITED, _LISTED = 40, 50, 2_000
 _NAMES, _PAGES, _TITLES, _PAGED = 30, 20, 20, 50
 
 
-def look_up_table(context: Context) -> StructuralAnswer:
+def look_up(context: Context) -> StructuralAnswer:
     """Return a part of each named table: its rows, columns, caption, pages, or that it exists."""
     return each(context, context.tables, lambda table: _part(context, table))
 
@@ -293,7 +285,7 @@ def _longest(named: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
 # --- Lists of tables ---
 
 
-def look_up_tables(context: Context) -> StructuralAnswer:
+def look_up_list(context: Context) -> StructuralAnswer:
     """Return the tables of the documents or pages: all, those with a column, or about something.
 
     The values are their names or captions, their pages or documents, their number, or whether there
@@ -386,7 +378,7 @@ def count(context: Context) -> StructuralAnswer:
     if look.phrase:
         return count_mentions(context)
     if look.part == "tables":
-        return look_up_tables(context)
+        return look_up_list(context)
     if context.tables:
         return each(context, context.tables, lambda table: _size(context, table))
     return _count_pages(context)

@@ -22,14 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "CONFIDENCE",
-    "HEADER_WORDS",
-    "Ranker",
-    "confidence_row",
-    "groups_of",
-    "load_ranker",
+    "CONFIDENCE", "HEADER_WORDS", "Ranker", "confidence_row", "groups_of", "load_ranker",
     "read_ranker",
-]
+]  # fmt: skip
 
 #: Words of a header that are used at most.
 HEADER_WORDS = 6
