@@ -17,7 +17,7 @@ from typing import Any
 from kgp_neo4j.corpus.answer.check import Evidence
 from kgp_neo4j.corpus.answer.reply import Parsed, parse_reply
 from kgp_neo4j.corpus.tables.decide import Write
-from kgp_neo4j.corpus.tables.look_up import PARTS, Context, LookUp
+from kgp_neo4j.corpus.tables.look_up import KINDS, Context, LookUp
 from kgp_neo4j.corpus.tables.outline import TableOutline, cite, named_documents
 from kgp_neo4j.corpus.tables.references import TABLE_ID, PageRef, References, TableRef
 from kgp_neo4j.corpus.tables.resolving import resolve
@@ -32,22 +32,6 @@ __all__ = ["answered_by_model", "choose_by_model"]
 # --- Choice ---
 
 _TYPES = ("structural", "content", "both")
-_KINDS = {
-    "page": "a part of pages",
-    "table": "a part of tables, or whether there is such a table (on those pages)",
-    "column": "the values or the name of a column of a table",
-    "row": "a row of a table",
-    "cell": "the cell of a row and a column of a table",
-    "tables": "which tables there are in documents or on pages; `phrase` is what they are about, "
-    "`columns` a column that they have",
-    "mentions": "the pages that mention `phrase`",
-    "count": "how many there are: in documents, on pages, in tables, or times that `phrase` is "
-    "mentioned; `each` (page, table, document) counts for each, `pick` (most, fewest) gives the "
-    "one with most or fewest",
-    "compare": "what is different and what in common: two pages, two tables, or a page and a table",
-    "question": "anything else about the pages or tables named: reckoning with a table's cells, or "
-    "what must be read out of a text, summaries included",
-}
 _LISTS = ("documents", "pages", "tables", "rows", "columns")
 _TEXTS = ("type", "kind", "part", "phrase", "each", "pick")
 _CHOICES = {
@@ -81,7 +65,7 @@ def _prompt(context: Context) -> str:
         tables = "; ".join(f"{t.name} {t.caption}".strip() for t in library.tables([document]))
         line = f'- "{document.title}" ({document.pages} pages): {tables}'
         documents.append(" ".join(line.split())[:_LINE])
-    kinds = [f"- {kind} (part: {', '.join(PARTS[kind])}): {what}" for kind, what in _KINDS.items()]
+    kinds = [f"- {k} (part: {', '.join(kind.parts)}): {kind.gives}" for k, kind in KINDS.items()]
     return "\n".join(
         [
             "Choose the look-up that answers a question about documents. The documents, with their "
@@ -163,11 +147,12 @@ def _references(context: Context, given: dict[str, Any]) -> References:
 
 def _look_up(given: dict[str, Any]) -> LookUp:
     kind = given["kind"]
-    if kind not in PARTS:
-        raise ValueError(f"kind must be one of {', '.join(PARTS)}")
-    part = given["part"] or PARTS[kind][0]
-    if part not in PARTS[kind]:
-        raise ValueError(f"part of {kind} must be one of {', '.join(PARTS[kind])}")
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}")
+    parts = KINDS[kind].parts
+    part = given["part"] or parts[0]
+    if part not in parts:
+        raise ValueError(f"part of {kind} must be one of {', '.join(parts)}")
     for name, known in _CHOICES.items():
         if given[name] not in known:
             raise ValueError(f"{name} must be one of {', '.join(known[1:])}")
@@ -180,31 +165,34 @@ def _look_up(given: dict[str, Any]) -> LookUp:
 
 def _check(look: LookUp, references: References) -> None:
     """Raise ValueError where a look-up lacks something that it needs."""
-    row, column = references.rows or look.row, references.columns or look.column
-    inside = look.kind in ("table", "column", "row", "cell") or look.part in ("rows", "columns")
-    counts_each = look.kind == "count" and look.each
-    for wanted, given, what in (
-        (look.kind == "page" and look.part != "headings", references.pages, "pages"),
-        (inside and look.kind != "compare" and not counts_each, references.tables, "tables"),
-        (look.kind in ("row", "cell"), row, "rows"),
-        (look.kind in ("column", "cell"), column, "columns"),
-        (look.kind == "mentions" or look.part == "times", look.phrase, "phrase"),
-        (look.kind == "compare", references.pages or references.tables, "pages or tables"),
-    ):
-        if wanted and not given:
-            raise ValueError(f"the look-up {look.kind} needs {what}")
+    needs = KINDS[look.kind].needs
+    if look.part in ("headings", "times"):
+        needs = ("phrase",) if look.part == "times" else ()
+    elif look.kind == "count" and look.part in ("rows", "columns") and not look.each:
+        needs = ("tables",)
+    given = {
+        "pages": references.pages,
+        "tables": references.tables,
+        "rows": references.rows or look.row,
+        "columns": references.columns or look.column,
+        "phrase": look.phrase,
+        "pages or tables": references.pages or references.tables,
+    }
+    for need in needs:
+        if not given[need]:
+            raise ValueError(f"the look-up {look.kind} needs {need}")
 
 
 # --- Answers ---
 
 #: Characters of pages and tables in a prompt at most, about 4,000 tokens.
 _MOST_CHARACTERS = 16_000
-#: Rows of a table in a prompt at most, and lines that may carry one sentence together.
-_MOST_ROWS, _MOST_LINES = 40, 8
+#: Lines of them that may carry one sentence together.
+_MOST_LINES = 8
 _TASK = (
     "Answer the question from the pages and tables below alone. Answer in a few words or "
-    "sentences; "
-    "if they do not say it, answer: not stated.\n\n{content}\n\nQuestion: {question}\nAnswer:"
+    "sentences; if they do not say it, answer: not stated.\n\n{content}\n\n"
+    "Question: {question}\nAnswer:"
 )
 
 
@@ -253,7 +241,7 @@ def _shown(
     parts, cuts = [], []
     room = _MOST_CHARACTERS // max(1, len(tables))
     for table in tables or (() if context.pages else context.tables):
-        markdown, cut = _fitted(context, table, room)
+        markdown, cut = markdown_of(context, table, room)
         parts.append(f"{table.called}: {table.caption}\n\n{markdown}")
         if cut:
             parts[-1] += f"\n\n({cut})"
@@ -266,16 +254,6 @@ def _shown(
             text += f"\n\n({cuts[-1]})"
         parts.insert(0, text)
     return parts, cuts
-
-
-def _fitted(context: Context, table: TableOutline, room: int) -> tuple[str, str]:
-    """Return a table's Markdown with as many of its first rows as fit into `room`."""
-    rows = _MOST_ROWS
-    while True:
-        markdown, cut = markdown_of(context, table, rows)
-        if len(markdown) <= room or rows <= 1:
-            return markdown, cut
-        rows = max(1, min(rows - 1, rows * room // len(markdown)))
 
 
 def _against(question: str, reply: Parsed, given: Sequence[str]) -> str:

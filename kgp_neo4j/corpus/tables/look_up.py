@@ -11,23 +11,44 @@ from kgp_neo4j.corpus.tables.references import References
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 __all__ = [
-    "PARTS", "Context", "LookUp", "answer", "each", "joined", "listed_tables", "nothing",
+    "KINDS", "Context", "LookUp", "answer", "each", "joined", "listed_tables", "nothing",
     "on_pages", "plural", "unsure",
 ]  # fmt: skip
 
-#: The kinds of look-ups, and the parts that one of each can return; the first is the default.
-PARTS = {
-    "page": ("text", "header", "footer", "label", "headings"),
-    "table": ("rows", "columns", "caption", "pages", "exists"),
-    "column": ("values", "name"),
-    "row": ("cells",),
-    "cell": ("text",),
-    "tables": ("names", "captions", "pages", "documents", "exists"),
-    "mentions": ("pages", "first", "last", "exists"),
-    "count": ("pages", "tables", "rows", "columns", "cells", "times"),
-    "compare": ("all", "columns"),
-    "question": ("all",),
-}
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of look-up: what it gives, the parts of that (the first is the default), its needs."""
+
+    gives: str
+    parts: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
+#: The kinds of look-ups, as a language model is told of them.
+KINDS = {
+    "page": Kind("a part of pages", ("text", "header", "footer", "label", "headings"), ("pages",)),
+    "table": Kind("a part of tables, or whether there is such a table (on those pages)",
+                  ("rows", "columns", "caption", "pages", "exists"), ("tables",)),
+    "column": Kind("the values or the name of a column of a table",
+                   ("values", "name"), ("tables", "columns")),
+    "row": Kind("a row of a table", ("cells",), ("tables", "rows")),
+    "cell": Kind("the cell of a row and a column of a table",
+                 ("text",), ("tables", "rows", "columns")),
+    "tables": Kind("which tables there are in documents or on pages; `phrase` is what they are "
+                   "about, `columns` a column that they have",
+                   ("names", "captions", "pages", "documents", "exists")),
+    "mentions": Kind("the pages that mention `phrase`",
+                     ("pages", "first", "last", "exists"), ("phrase",)),
+    "count": Kind("how many there are: in documents, on pages, in tables, or times that `phrase` "
+                  "is mentioned; `each` (page, table, document) counts for each, `pick` (most, "
+                  "fewest) gives the one with most or fewest",
+                  ("pages", "tables", "rows", "columns", "cells", "times")),
+    "compare": Kind("what is different and what in common: two pages, two tables, or a page and a "
+                    "table", ("all", "columns"), ("pages or tables",)),
+    "question": Kind("anything else about the pages or tables named: reckoning with a table's "
+                     "cells, or what must be read out of a text, summaries included", ("all",)),
+}  # fmt: skip
 T = TypeVar("T")
 #: Documents that are answered for at most where a question names none, and tables that are listed.
 _MOST_DOCUMENTS, _MOST_LISTED = 10, 12

@@ -320,10 +320,11 @@ def compare(context: Context) -> StructuralAnswer:
 
 def _compared_page(context: Context, page: Page) -> _Compared:
     tables = [t.name for t in context.library.tables([page.document]) if page.number in t.pages]
+    words = plural(len(_WORD.findall(page.text)), "word")
     titles = _headings(page.text)[:_HEADINGS]
     return _Compared(
         f"Page {page.number} of {page.document.title}",
-        f"{plural(len(_WORD.findall(page.text)), 'word')}, {joined(tables) if tables else 'no table'}"
+        f"{words}, {joined(tables) if tables else 'no table'}"
         + (f"; headings: {'; '.join(titles)}" if titles else ""),
         Counter(content(page.text)),
         cite(page.document, page=page.number, label=page.label),

@@ -77,18 +77,22 @@ def _part(context: Context, table: TableOutline) -> StructuralAnswer:
     )
 
 
-def markdown_of(context: Context, table: TableOutline, limit: int = _SHOWN) -> tuple[str, str]:
-    """Return a table as Markdown, at most `limit` rows, and a note on the cut ("" if there is
-    none).
+def markdown_of(context: Context, table: TableOutline, room: int | None = None) -> tuple[str, str]:
+    """Return a table as Markdown, and a note on the cut ("" if there is none).
+
+    A long table is cut, and one that takes more than `room` characters, but for its first row.
     """
-    rows = context.library.read("rows", table=table.id, numbers=[], columns=[], limit=limit)
+    rows = context.library.read("rows", table=table.id, numbers=[], columns=[], limit=_SHOWN)
     names = [column.header for column in table.columns]
     lines = [
         "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) + " |"
         for row in (names, *(row["cells"] for row in rows))
     ]
     lines.insert(1, "|" + " --- |" * len(names))
-    cut = "" if len(rows) >= table.rows else f"rows 1-{len(rows)} of {table.rows:,} shown"
+    while room is not None and len(lines) > 3 and len("\n".join(lines)) > room:
+        lines.pop()
+    shown = len(lines) - 2
+    cut = "" if shown >= table.rows else f"rows 1-{shown} of {table.rows:,} shown"
     return "\n".join(lines), cut
 
 
