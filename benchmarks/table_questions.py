@@ -23,6 +23,7 @@ from _common import explained, positive, say
 from _tables import Asked, read_questions, unpack
 
 from kgp_neo4j import Corpus
+from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
 from kgp_neo4j.evaluate.denotations import same_values
 
@@ -44,8 +45,8 @@ def main() -> None:
     given = parser.parse_args()
     questions = read_questions(given.folder, given.split)[: given.limit]
     with explained(), Corpus(CORPUS) as corpus:
-        tables = load(corpus, given.folder, {q.table for q in questions})
-        rows = ask(corpus, questions, tables)
+        load(corpus, given.folder, {q.table for q in questions})
+        rows = ask(Library(corpus.database, corpus.name), questions)
     if given.out:
         with given.out.open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -57,25 +58,22 @@ def main() -> None:
             print(f"{name:12} {figure}")
 
 
-def load(corpus: Corpus, folder: Path, names: set[str]) -> dict[str, str]:
-    """Load tables from CSV files and return the id of each table's node."""
+def load(corpus: Corpus, folder: Path, names: set[str]) -> None:
+    """Load tables from CSV files."""
     with tempfile.TemporaryDirectory() as place:
-        files = unpack(folder, Path(place), names)
-        corpus.load(files)
-    sources = {document.id: Path(document.source) for document in corpus.documents()}
-    ids = {"/".join(sources[t.document].parts[-3:]): t.id for t in corpus.tables()}
-    say(f"{len(ids)} tables")
-    return {name: ids[name] for name in names}
+        say(f"{corpus.load(unpack(folder, Path(place), names)).tables} tables")
 
 
-def ask(corpus: Corpus, questions: list[Asked], tables: dict[str, str]) -> list[dict[str, Any]]:
+def ask(library: Library, questions: list[Asked]) -> list[dict[str, Any]]:
     """Ask every question of its table; returns a line for each."""
     rows = []
-    answer_from_table(corpus.database, tables[questions[0].table], questions[0].text)
+    tables = {_file(table): table for table in library.tables(library.documents)}
+    answer_from_table(library, tables[questions[0].table], questions[0].text)
     for at, asked in enumerate(questions, 1):
         start = time.perf_counter()
-        answer = answer_from_table(corpus.database, tables[asked.table], asked.text)
+        answer = answer_from_table(library, tables[asked.table], asked.text)
         seconds = time.perf_counter() - start
+        library.queries.clear()
         rows.append(
             {
                 "id": asked.id,
@@ -93,6 +91,11 @@ def ask(corpus: Corpus, questions: list[Asked], tables: dict[str, str]) -> list[
         if at % 500 == 0:
             say(f"{at} of {len(questions)}")
     return rows
+
+
+def _file(table: TableOutline) -> str:
+    """Return the name of a table's file as the data set has it."""
+    return "/".join(Path(table.document.source).parts[-3:])
 
 
 def summed(rows: list[dict[str, Any]]) -> dict[str, Any]:

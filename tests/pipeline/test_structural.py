@@ -201,9 +201,6 @@ def _asked(
     ("choice", "values"),
     [
         ({"kind": "page", "part": "footer", "pages": [2]}, ["Merrin Sound Ferries 2"]),
-        ({"kind": "page", "part": "headings"},
-         ["Ferries of the Sound", "Fares", "Boats", "Complaints"]),
-        ({"kind": "table", "part": "columns", "tables": ["Table 2"]}, ["Boat", "Built", "Route"]),
         ({"kind": "table", "part": "pages", "tables": ["the summer fares"]}, ["2"]),
         ({"kind": "table", "part": "exists", "tables": ["2"], "pages": [3]}, ["yes"]),
         ({"kind": "column", "tables": "Table 1", "columns": ["single fare"]},
@@ -212,14 +209,10 @@ def _asked(
         ({"kind": "row", "tables": ["Table 2"], "rows": ["Gannet"]},
          ["Gannet", "1988", "Port Merrin"]),
         ({"kind": "cell", "tables": ["Table 1"], "rows": ["Port Merrin"], "columns": [3]}, ["8"]),
-        ({"kind": "cell", "tables": ["Table 1"], "rows": [-1], "columns": ["Route"]},
-         ["Little Ruan"]),
         ({"kind": "tables", "columns": ["Route"]}, ["Table 1", "Table 2"]),
         ({"kind": "tables", "phrase": "boats in service"}, ["Table 2"]),
-        ({"kind": "tables", "part": "documents"}, ["Sound ferries"]),
         ({"kind": "mentions", "part": "last", "phrase": "harbour master"}, ["4"]),
         ({"kind": "count", "part": "times", "phrase": "harbour master"}, ["2"]),
-        ({"kind": "count", "part": "rows", "tables": ["Table 1"]}, ["3"]),
         ({"kind": "count", "part": "rows", "each": "table", "pick": "most"}, ["Table 1"]),
         ({"kind": "compare", "part": "columns", "tables": ["Table 1", "Table 2"]}, ["Route"]),
     ],
@@ -243,10 +236,8 @@ def test_a_model_chooses_the_look_up(
         ("MATCH (n) DETACH DELETE n", "holds no JSON object"),
         ('{"type": "structural", "kind": }', "is no JSON"),
         ({"type": "structural", "kind": "delete"}, "kind must be one of page, table"),
-        ({"type": "odd"}, "type must be one of structural, content, both"),
         ({"type": "structural", "kind": "page", "part": "colour", "pages": [1]}, "part of page"),
         ({"type": "structural", "kind": "page"}, "the look-up page needs pages"),
-        ({"type": "structural", "kind": "cell", "tables": [1], "rows": [1]}, "needs columns"),
         ({"type": "structural", "kind": "mentions"}, "needs phrase"),
         ({"type": "structural", "kind": "page", "pages": [{"n": 1}]}, "pages must be a list"),
         ({"type": "structural", "kind": "page", "pages": [1], "cypher": "x"}, "no key cypher"),
@@ -304,31 +295,19 @@ def test_a_long_table_is_cut_by_rows_and_says_so(database: Database, corpus: str
     assert "day 41" not in prompts[-1]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "",
-        "?",
-        "page",
-        "Table",
-        "page 0",
-        "page 99999999999999999999999",
-        "pages 1-9999999",
-        "Table ''",
-        "What is in row 0, column 0 of Table 1?",
-        'Which pages mention ""?',
-        'Which pages mention "((("?',
-        "Which pages mention [a-z]+*?",
-        "last last last page page page table table",
-        "the second to last and third last table on the page before the last",
-        "'" * 50,
-        "DOCREF0 PAGEREF7 TABLEREF9 QUOTE3",
-        "What is in row 99999999999999999999999 of Table 1 of Sound ferries?",
-        "What do the first 9999999999 pages and the last 9999999999 tables say?",
-        "Wie viele Seiten? 第三页 \u202e \x00 \U0001f600 page \u0663",
-        "x " * 3000 + "page 2",
-    ],
-)
+_ODD = (
+    "", "?", "page", "Table", "page 0", "page 99999999999999999999999", "pages 1-9999999",
+    "Table ''", "What is in row 0, column 0 of Table 1?", 'Which pages mention ""?',
+    'Which pages mention "((("?', "Which pages mention [a-z]+*?",
+    "last last last page page page table table", "'" * 50, "DOCREF0 PAGEREF7 TABLEREF9 QUOTE3",
+    "the second to last and third last table on the page before the last",
+    "What is in row 99999999999999999999999 of Table 1 of Sound ferries?",
+    "What do the first 9999999999 pages and the last 9999999999 tables say?",
+    "Wie viele Seiten? 第三页 \u202e \x00 \U0001f600 page \u0663", "x " * 3000 + "page 2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("question", _ODD)
 def test_odd_questions_raise_nothing(database: Database, sound: str, question: str) -> None:
     assert isinstance(answer_structural(database, sound, question), StructuralAnswer)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from graphs import rows
 from structured_documents import store
 
 from kgp_neo4j.corpus.load.grid import markdown
-from kgp_neo4j.corpus.tables.questions.answer_table import Table, answer_from_table, fetch, run
+from kgp_neo4j.corpus.tables.outline import Library, TableOutline
+from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table, run
 from kgp_neo4j.corpus.tables.questions.candidates import candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.plans import Condition, Pick, Plan, Rows, denotation
@@ -31,13 +31,17 @@ _SHIPS = SourceTable(rows=_ROWS, caption="Table 1. Ships of the line", number="1
 
 
 @pytest.fixture
-def ships(database: Database, corpus: str) -> Table:
-    """The table of ships, as fetched from the graph."""
+def library(database: Database, corpus: str) -> Library:
+    """A corpus with the table of ships alone."""
     document = SourceDocument("Ships", markdown(_SHIPS), "/ships.csv", tables=(_SHIPS,))
     store(database, corpus, document)
-    (row,) = rows(database, "MATCH (t:Table {corpus: $c}) RETURN t.id AS id", c=corpus)
-    table = fetch(database, row["id"], [])
-    assert table is not None
+    return Library(database, corpus)
+
+
+@pytest.fixture
+def ships(library: Library) -> TableOutline:
+    """The table of ships."""
+    (table,) = library.tables(library.documents)
     return table
 
 
@@ -67,24 +71,16 @@ _PLANS: list[tuple[Plan, tuple[str, ...]]] = [
     (Plan("count", Rows()), ("6",)),
     (Plan("count", Rows((Condition(4, ">", "value", (), 27.0),))), ("3",)),
     (Plan("count", Rows((Condition(4, ">=", "value", (), 27.0),))), ("4",)),
-    (Plan("count", Rows((Condition(4, "<", "value", (), 27.0),))), ("2",)),
     (Plan("count", Rows((Condition(4, "<=", "value", (), 27.0),))), ("3",)),
-    (Plan("count", Rows((Condition(4, "=", "value", (), 18.0),))), ("2",)),
     (Plan("count", Rows((Condition(4, "!=", "value", (), 18.0),))), ("4",)),
     (Plan("count", Rows((Condition(3, "=", "date", date="1904"),))), ("2",)),
     (Plan("count", Rows((Condition(3, ">", "date", date="1904"),))), ("2",)),
-    (Plan("count", Rows((Condition(3, ">=", "date", date="1904"),))), ("4",)),
-    (Plan("count", Rows((Condition(3, "<", "date", date="1904"),))), ("2",)),
     (Plan("count", Rows((Condition(3, "<=", "date", date="1904"),))), ("4",)),
     (Plan("count", Rows((_is(2, "sweden"),))), ("0",)),
     (Plan("exists", Rows((_is(2, "sweden"),))), ("no",)),
-    (Plan("exists", _NORWAY), ("yes",)),
-    (Plan("distinct", Rows(), 2), ("3",)),
     (Plan("distinct", Rows(), 5), ("5",)),
     (Plan("sum", _NORWAY, 4), ("101",)),
     (Plan("average", _NORWAY, 5), ("9025",)),
-    (Plan("average", Rows(), 4), ("33.166667",)),
-    (Plan("max", Rows(), 5), ("12000",)),
     (Plan("min", _NORWAY, 5), ("8250",)),
     (Plan("sum", _MOYLE, 5), ()),
     (Plan("common", Rows(), 2), ("Norway",)),
@@ -94,12 +90,10 @@ _PLANS: list[tuple[Plan, tuple[str, ...]]] = [
     (Plan("select", Rows(pick=Pick(4, "value", True, 2)), 1), ("Ardent Rose",)),
     (Plan("select", Rows(pick=Pick(4, "value", False, 2)), 1), ("Fair Isle",)),
     (Plan("select", Rows(pick=Pick(4, "value", True, 9)), 1), ()),
-    (Plan("select", Rows(pick=Pick(3, "date", True)), 1), ("Fair Isle",)),
     (Plan("select", Rows(pick=Pick(3, "date", False)), 1), ("Ardent Rose",)),
     (Plan("select", replace(_NORWAY, pick=Pick(0, "order", True)), 1), ("Fair Isle",)),
     (Plan("select", replace(_NORWAY, pick=Pick(0, "order", False, 2)), 1), ("Castle Moyle",)),
     (Plan("select", replace(_MOYLE, shift=1), 1), ("Dover Queen",)),
-    (Plan("select", replace(_MOYLE, shift=-1), 1), ("Black Gannet",)),
     (Plan("select", Rows(pick=Pick(0, "order", True), shift=1), 1), ()),
     (Plan("select", replace(_MOYLE, like=2), 1), ("Ardent Rose", "Fair Isle")),
     (Plan("select", replace(_MOYLE, like=5), 1), ()),
@@ -116,68 +110,43 @@ def test_plans_give_their_values(grid: Grid) -> None:
         assert denotation(grid, plan).values == expected, plan
 
 
-def test_a_plan_over_a_long_table_looks_at_all_its_rows(database: Database, ships: Table) -> None:
+def test_a_plan_over_a_long_table_looks_at_all_its_rows(
+    library: Library, ships: TableOutline
+) -> None:
     """A few rows are enough to read the question, and too few to count by."""
-    part = fetch(database, ships.id, ["elsinore"], most=2)
-    assert part is not None
-    assert part.grid.numbers == (1, 2, 5)
+    part = library.rows(ships, words=["elsinore"], limit=2)
+    assert [row.number for row in part] == [1, 2, 5]
     for plan, expected in _PLANS[::4]:
-        assert run(database, part, plan).values == expected, plan
+        assert run(library, ships, part, plan).values == expected, plan
 
 
-# --- Links ----------------------------------------------------------------------------------------
+# --- Questions ------------------------------------------------------------------------------------
 
 
-def test_words_are_linked_to_cells_and_columns(grid: Grid) -> None:
-    links = link("Which Norwegian ship's home port is Reykjavik, or a queen's?", grid)
-    found = {(each.condition.column, each.condition.texts) for each in links.cells}
-    assert (6, ("reykjavík",)) in found
-    assert (1, (" queen ",)) in found
-    assert (2, (" norway ",)) in found
-    assert [at + 1 for at, c in enumerate(links.columns) if c.score >= 1] == [1, 6]
-
-
-def test_words_are_linked_to_codes_and_words_that_begin_like_them() -> None:
+def test_words_are_linked_to_codes_and_to_words_that_begin_like_them() -> None:
     rows = [("Ada", "W", "ITA"), ("Bo", "L", "GER"), ("Cleo", "W", "Italy, once")]
-    links = link("Which Italian player won?", grid_of(("Player", "Result", "Flag"), rows))
-    found = {(each.condition.column, each.condition.texts) for each in links.cells}
-    assert found == {(2, ("w",)), (3, (" italy ",))}  # the last column has more than codes
-    links = link("Which Italian player won?", grid_of(("Player", "Result", "Flag"), rows[:2]))
-    found = {(each.condition.column, each.condition.texts) for each in links.cells}
-    assert found == {(2, ("w",)), (3, ("ita",))}
+    for some, flag in ((rows, " italy "), (rows[:2], "ita")):  # all three are more than codes
+        links = link("Which Italian player won?", grid_of(("Player", "Result", "Flag"), some))
+        conditions = {(each.condition.column, each.condition.texts) for each in links.cells}
+        assert conditions == {(2, ("w",)), (3, (flag,))}
 
 
 @pytest.mark.parametrize(
-    ("question", "op", "by", "number"),
+    "question",
     [
-        ("ships with a crew of more than 30", ">", "value", 30),
-        ("ships with a crew of at least twenty", ">=", "value", 20),
-        ("ships with no more than 18 crew", "<=", "value", 18),
-        ("a crew of 40 or more", ">=", "value", 40),
-        ("launched before 1904", "<", "date", 1904),
+        "",
+        "?",
+        "   ",
+        "ß" * 3000,
+        "1 2 3 4 5 6 7 8 9 10",
+        "how many a have the most x",
+        "\x00\ud800",
     ],
 )
-def test_numbers_are_linked_with_the_comparison_beside_them(
-    grid: Grid, question: str, op: str, by: str, number: float
-) -> None:
-    links = [each for each in link(question, grid).numbers if each.condition.by == by]
-    best = max(links, key=lambda each: (each.agrees, each.condition.op == op))
-    assert (best.condition.op, best.condition.value) == (op, number)
-
-
-@pytest.mark.parametrize(
-    "question", ["", "?", "   ", "ß" * 3000, "1 2 3 4 5 6 7 8 9 10", "a or b or c", "\x00\ud800"]
-)
-def test_odd_questions_do_not_fail(grid: Grid, question: str) -> None:
-    assert len(candidates(link(question, grid), grid)) <= 700
-
-
-def test_a_table_without_rows_or_names() -> None:
-    for made in (grid_of([], []), grid_of(["a"], []), grid_of(["", ""], [["", ""], ["x", ""]])):
-        assert isinstance(candidates(link("how many a have the most x", made), made), list)
-
-
-# --- Answers --------------------------------------------------------------------------------------
+def test_odd_questions_and_tables_do_not_fail(grid: Grid, question: str) -> None:
+    empty = [grid_of([], []), grid_of(["a"], []), grid_of(["", ""], [["", ""], ["x", ""]])]
+    for each in (grid, *empty):
+        assert len(candidates(link(question, each), each)) <= 700
 
 
 @pytest.mark.parametrize(
@@ -201,13 +170,15 @@ def test_a_table_without_rows_or_names() -> None:
         ("How many different flags are there?", ("3",)),
         ("What is the flag in row 4?", ("Iceland",)),
         ("What is in row 4, column 2?", ("Iceland",)),
+        ("How many ships have a crew of at least 41?", ("2",)),
+        ("How many rows have a crew of no more than 18?", ("2",)),
         ("How many rows have the launched date 12 May 1898?", ("1",)),
     ],
 )
 def test_plain_questions_are_answered_for_sure(
-    database: Database, ships: Table, question: str, values: tuple[str, ...]
+    library: Library, ships: TableOutline, question: str, values: tuple[str, ...]
 ) -> None:
-    answer = answer_from_table(database, ships.id, question)
+    answer = answer_from_table(library, ships, question)
     assert answer.values in {values, *((v,) for v in values)}, answer.reading
     assert answer.sure, (answer.reading, answer.confidence)
     assert answer.text
@@ -217,25 +188,22 @@ def test_plain_questions_are_answered_for_sure(
 
 
 def test_an_answer_cites_its_cell_and_shows_its_reading_and_its_query(
-    database: Database, ships: Table
+    library: Library, ships: TableOutline
 ) -> None:
-    answer = answer_from_table(database, ships.id, "What is the home port of Dover Queen?")
+    answer = answer_from_table(library, ships, "What is the home port of Dover Queen?")
     (cited,) = answer.citations
     place = (cited.row, cited.row_name, cited.column, cited.column_name, cited.text)
     assert place == (4, "Dover Queen", 6, "Home port", "Reykjavík")
     assert answer.reading == "Home port where Ship is 'dover queen'"
-    (query,) = answer.queries
-    assert query.cypher.startswith("// structure.tableGrid(")
-    (row,) = database.read("structure/table_grid", **query.parameters)
-    assert row["rows"][3]["cells"][5][0] == "Reykjavík"
+    query = library.queries[-1]
+    assert query.cypher.startswith("// structure.rows(")
+    rows = library.database.read("structure/rows", **query.parameters)
+    assert rows[3]["cells"][5] == ["Reykjavík", "reykjavík", None, None]
+    assert rows[0]["cells"][2] == ["12 May 1898", "12 may 1898", 1898.0, "1898-05-12"]
 
 
-def test_an_uncertain_answer_claims_nothing(database: Database, ships: Table) -> None:
-    answer = answer_from_table(database, ships.id, "Why did the harbour master resign so suddenly?")
+def test_an_uncertain_answer_claims_nothing(library: Library, ships: TableOutline) -> None:
+    answer = answer_from_table(library, ships, "Why did the harbour master resign so suddenly?")
     assert not answer.sure
     assert answer.doubt
-    assert answer.markdown == markdown(_SHIPS)
     assert not any(value in answer.text for value in answer.values if len(value) > 2)
-    unknown = answer_from_table(database, "nowhere", "How many rows are there?")
-    assert not unknown.found
-    assert "nowhere" in unknown.text

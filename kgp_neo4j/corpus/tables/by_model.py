@@ -19,7 +19,7 @@ from kgp_neo4j.corpus.answer.reply import Parsed, parse_reply
 from kgp_neo4j.corpus.tables.decide import Write
 from kgp_neo4j.corpus.tables.look_up import KINDS, Context, LookUp
 from kgp_neo4j.corpus.tables.outline import TableOutline, cite, named_documents
-from kgp_neo4j.corpus.tables.references import TABLE_ID, PageRef, References, TableRef
+from kgp_neo4j.corpus.tables.references import TABLE_ID, References, TableRef
 from kgp_neo4j.corpus.tables.resolving import resolve
 from kgp_neo4j.corpus.tables.tables import markdown_of
 from kgp_neo4j.llm.reply_text import without_reasoning
@@ -136,7 +136,7 @@ def _references(context: Context, given: dict[str, Any]) -> References:
         references.documents += named[0].documents
     for page in map(str, given["pages"]):
         number = re.fullmatch(r"-?\d{1,9}", page)
-        references.pages.append(PageRef((int(page),)) if number else PageRef(label=page))
+        references.pages.append((int(page),) if number else (page,))
     for table in map(str, given["tables"]):
         number = re.fullmatch(rf"(?:table\s+)?({TABLE_ID})", table.strip(), re.IGNORECASE)
         references.tables.append(TableRef(number[1]) if number else TableRef(words=table))

@@ -61,7 +61,7 @@ _COLUMNS = r"\b(?:columns|(?:each|every)\s+column|headers?|headings?|column\s+\w
 
 def _compared(references: References, text: str) -> LookUp | None:
     pages, tables = references.pages, references.tables
-    named = {page for ref in pages for page in ((ref.label,) if ref.label else ref.numbers)}
+    named = {page for ref in pages for page in ref}
     count = max(len(pages), len(named), len(references.documents)) if pages else 0
     if count + len(tables) < 2:
         return None

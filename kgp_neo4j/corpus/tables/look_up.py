@@ -160,7 +160,6 @@ def each(
         confidence=min(part.confidence for part in parts),
         citations=tuple(citation for part in parts for citation in part.citations),
         markdown="\n\n".join(part.markdown for part in parts if part.markdown),
-        queries=tuple(query for part in parts for query in part.queries),
     )
 
 

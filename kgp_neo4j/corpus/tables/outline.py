@@ -9,12 +9,15 @@ from pathlib import PurePath
 from typing import Any
 
 from kgp_neo4j.corpus.load.grid import normal
-from kgp_neo4j.corpus.tables.questions.table_grid import Column
+from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.types.tables import Citation, ShownQuery
 
-__all__ = ["DocumentOutline", "Library", "Named", "Page", "TableOutline", "cite", "named_documents"]
+__all__ = [
+    "DocumentOutline", "Library", "Named", "Page", "TableOutline", "TableRow", "cite", "cite_cell",
+    "named_documents",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,16 @@ class TableOutline:
     def called(self) -> str:
         """Return "Table 2-1 of Row permissions"."""
         return f"{self.name} of {self.document.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A data row of a table, with the cells that were asked for."""
+
+    number: int
+    title: str
+    page: int | None
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +114,13 @@ class Library:
             }
         )
 
+    def rows(self, table: TableOutline, **only: Any) -> list[TableRow]:
+        """Return data rows of a table: all, those of some `numbers`, or at most a `limit` and those
+        below it with some `words`; with all cells, or those of some `columns`.
+        """
+        rows = self.read("rows", table=table.id, **only)
+        return [TableRow(**row | {"cells": tuple(Cell(*c) for c in row["cells"])}) for row in rows]
+
     def pages(self, documents: Sequence[DocumentOutline], **only: Sequence[Any]) -> list[Page]:
         """Return the pages of documents: all, those of some `numbers`, or those with `words`."""
         rows = self.read("pages", documents=[document.id for document in documents], **only)
@@ -119,6 +139,22 @@ def cite(
         page = page or next(iter(table.pages), None)
         more |= {"table": table.id, "table_name": table.name}
     return Citation(document=document.id, title=document.title, page=page, **more)
+
+
+def cite_cell(
+    table: TableOutline, row: TableRow, column: Column | None = None, text: str = ""
+) -> Citation:
+    """Return the citation of a cell, or of a row."""
+    return cite(
+        table.document,
+        page=row.page,
+        table=table,
+        row=row.number,
+        row_name=row.title,
+        column=column.order if column else None,
+        column_name=column.header if column else "",
+        text=text,
+    )
 
 
 # --- Named documents ---

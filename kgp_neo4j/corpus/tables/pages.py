@@ -333,8 +333,8 @@ def _compared_page(context: Context, page: Page) -> _Compared:
 
 
 def _compared_table(context: Context, table: TableOutline) -> _Compared:
-    rows = context.library.read("rows", table=table.id, numbers=[], columns=[], limit=_ROWS)
-    texts = [*(c.header for c in table.columns), *(cell for row in rows for cell in row["cells"])]
+    rows = context.library.rows(table, limit=_ROWS)
+    texts = [*(c.header for c in table.columns), *(cell.text for row in rows for cell in row.cells)]
     where = f" on page {joined(table.pages)}" if table.pages else ""
     return _Compared(
         table.called,

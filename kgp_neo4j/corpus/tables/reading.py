@@ -86,9 +86,7 @@ class Reading(StructuralReading):
         if notes := "; ".join(dict.fromkeys(context.notes)):
             reading = f"{result.reading} ({notes})" if result.reading else notes
             result = replace(result, reading=reading)
-        shown = {query.name for query in result.queries}
-        own = tuple(query for query in context.library.queries if query.name not in shown)
-        return replace(result, queries=(*result.queries, *own))
+        return replace(result, queries=tuple(context.library.queries))
 
 
 def _answered(context: Context, write: Write | None) -> StructuralAnswer:
@@ -122,13 +120,13 @@ def _from_tables(
 
     def one(table: TableOutline) -> StructuralAnswer:
         result = tables.cell_by_names(context, table) or answer_from_table(
-            context.library.database, table.id, context.references.rest
+            context.library, table, context.references.rest
         )
-        if not result.sure and write:
-            result = answered_by_model(context, write, result, tables=[table]) or result
         if not result.sure:
             markdown, cut = tables.markdown_of(context, table)
             result = replace(result, markdown=f"{markdown}\n\n({cut})" if cut else markdown)
+            if write:
+                result = answered_by_model(context, write, result, tables=[table]) or result
         text = f"{table.called}: {result.text}" if len(named) > 1 else result.text
         return replace(result, text=text, reading=f"in {table.called}: {result.reading}")
 

@@ -216,12 +216,8 @@ _STRUCTURE = re.compile(
 # --- References ---
 
 
-@dataclass(frozen=True, slots=True)
-class PageRef:
-    """Pages as a question names them: counted numbers (-1 is the last), or a label as printed."""
-
-    numbers: tuple[int, ...] = ()
-    label: str = ""
+#: Pages as a question names them: counted numbers (-1 is the last), or a label as printed.
+PageRef = tuple[int, ...] | tuple[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +267,7 @@ def read_references(question: str, documents: Sequence[DocumentOutline]) -> Refe
     pages = references.pages
     text = _PAGE_RANGE.sub(partial(_page_range, pages), text)
     text = _PAGE_LIST.sub(lambda m: _marked(pages, "PAGEREF", _page_list(m[1] or m[2])), text)
-    text = _PAGE_ORDINAL.sub(
-        lambda m: _marked(pages, "PAGEREF", [PageRef(run) for run in _ordinals(m)]), text
-    )
+    text = _PAGE_ORDINAL.sub(lambda m: _marked(pages, "PAGEREF", _ordinals(m)), text)
     for places, mark, listed, placed in (
         (references.columns, "COLREF", _COLUMN_LIST, _COLUMN_ORDINAL),
         (references.rows, "ROWREF", _ROW_LIST, _ROW_ORDINAL),
@@ -354,13 +348,13 @@ def _page_range(pages: list[PageRef], match: re.Match[str]) -> str:
     if all(re.fullmatch(_NUMBER, end, _I) for end in match.groups()):
         low, high = sorted(map(_number_of, match.groups()))
         if high - low < 10 * _MOST:
-            return _marked(pages, "PAGEREF", [PageRef(tuple(range(low, high + 1)))])
+            return _marked(pages, "PAGEREF", [tuple(range(low, high + 1))])
     return match[0]
 
 
 def _page_list(text: str) -> list[PageRef]:
     return [
-        PageRef((_number_of(part),)) if re.fullmatch(_NUMBER, part, _I) else PageRef(label=part)
+        (_number_of(part),) if re.fullmatch(_NUMBER, part, _I) else (part,)
         for part in re.findall(_PAGE, text, _I)
     ]
 

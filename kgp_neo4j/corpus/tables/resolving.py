@@ -57,8 +57,7 @@ def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> N
         names = ", ".join(document.title for document in scope[:_MOST_NAMED])
         context.missing.append(f"{names or 'No document'} has no pages.")
         return
-    asked: Sequence[str | int] = [ref.label] if ref.label else ref.numbers
-    labels = [str(page).casefold() for page in asked if page not in (0, -1)][:_MOST_LABELS]
+    labels = [str(page).casefold() for page in ref if page not in (0, -1)][:_MOST_LABELS]
     ids = [document.id for document in paged]
     printed: dict[tuple[str, str], int] = {}
     for row in context.library.read("labels", documents=ids, labels=labels) if labels else ():
@@ -66,7 +65,7 @@ def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> N
     missing = []
     for document in paged:
         numbers, absent = [], []
-        for page in asked:
+        for page in ref:
             number, note = _counted(
                 document, page, printed.get((document.id, str(page).casefold()))
             )

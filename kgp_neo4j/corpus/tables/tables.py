@@ -10,13 +10,11 @@ from typing import TypeVar
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, on_pages, plural
-from kgp_neo4j.corpus.tables.outline import TableOutline, cite
+from kgp_neo4j.corpus.tables.outline import TableOutline, TableRow, cite, cite_cell
 from kgp_neo4j.corpus.tables.pages import count_mentions
 from kgp_neo4j.corpus.tables.questions.table_grid import Column
 from kgp_neo4j.corpus.tables.references import content
 from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, stems
-from kgp_neo4j.graphdb.database import Row
-from kgp_neo4j.text.values import typed
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
@@ -82,11 +80,11 @@ def markdown_of(context: Context, table: TableOutline, room: int | None = None) 
 
     A long table is cut, and one that takes more than `room` characters, but for its first row.
     """
-    rows = context.library.read("rows", table=table.id, numbers=[], columns=[], limit=_SHOWN)
+    rows = context.library.rows(table, limit=_SHOWN)
     names = [column.header for column in table.columns]
     lines = [
         "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) + " |"
-        for row in (names, *(row["cells"] for row in rows))
+        for row in (names, *([cell.text for cell in row.cells] for row in rows))
     ]
     lines.insert(1, "|" + " --- |" * len(names))
     while room is not None and len(lines) > 3 and len("\n".join(lines)) > room:
@@ -149,19 +147,6 @@ def _cite_column(table: TableOutline, column: Column) -> Citation:
     return cite(table.document, table=table, column=column.order, column_name=header, text=header)
 
 
-def _cite_cell(table: TableOutline, row: Row, column: Column, text: str) -> Citation:
-    return cite(
-        table.document,
-        page=row["page"],
-        table=table,
-        row=row["number"],
-        row_name=row["title"],
-        column=column.order,
-        column_name=column.header,
-        text=text,
-    )
-
-
 def look_up_column(context: Context) -> StructuralAnswer | None:
     """Return a column's name or its values; None where no table has a column of that name."""
     result = each(context, context.tables, lambda table: _column(context, table))
@@ -179,16 +164,14 @@ def _column(context: Context, table: TableOutline) -> StructuralAnswer:
         text = f"Column {where} is “{joined(names)}”."
         return answer(text, names, citations, reading=f"column {where}")
     column = columns[0]
-    rows = context.library.read(
-        "rows", table=table.id, numbers=[], columns=[column.order], limit=_LISTED
-    )
-    filled = [(row, row["cells"][0]) for row in rows if row["cells"] and row["cells"][0]]
+    rows = context.library.rows(table, columns=[column.order], limit=_LISTED)
+    filled = [(row, row.cells[0].text) for row in rows if row.cells and row.cells[0].text]
     texts = [text for _, text in filled]
     more = f" … ({len(rows):,} of {table.rows:,} rows)" if len(texts) > _SHOWN else ""
     return answer(
         f"{column.name} in {table.called}: {', '.join(texts[:_SHOWN])}{more}.",
         texts,
-        [_cite_cell(table, row, column, text) for row, text in filled[:_CITED]],
+        [cite_cell(table, row, column, text) for row, text in filled[:_CITED]],
         reading=f"the values of the column {column.name} of {table.called}",
     )
 
@@ -206,36 +189,36 @@ def _cells(context: Context, table: TableOutline) -> StructuralAnswer:
         return _no_column(context, table)
     numbers, name = context.references.rows, context.look_up.row
     if name:
-        numbers = [row["number"] for _, row in _rows_named(context, table, [normal(name)])]
+        numbers = [row.number for _, row in _rows_named(context, table, {normal(name)})]
     orders = [column.order for column in columns] if some else []
-    rows = numbers and context.library.read("rows", table=table.id, numbers=numbers, columns=orders)
+    rows = context.library.rows(table, numbers=numbers, columns=orders) if numbers else []
     if not rows:
         asked = f"“{name}”" if name else joined(numbers)
         has = f"it has {plural(table.rows, 'row')} besides its header"
         return nothing(f"{table.called} has no row {asked}; {has}.")
     cells = [
-        (row, column, text)
+        (row, column, cell.text)
         for row in rows
-        for column, text in zip(columns, row["cells"], strict=True)
+        for column, cell in zip(columns, row.cells, strict=True)
     ]
     values = [text for _, _, text in cells]
-    what = f"row {joined([row['number'] for row in rows])}"
+    what = f"row {joined([row.number for row in rows])}"
     if len(columns) == 1:
         lines = [text or "(empty)" for text in values]
     else:
         values = [*filter(None, values)]
-        lines = [f"Row {row['number']} of {table.called}: {_row(row, columns)}." for row in rows]
+        lines = [f"Row {row.number} of {table.called}: {_row(row, columns)}." for row in rows]
     if len(columns) < len(table.columns):
         what += f", column {joined([column.order for column in columns])}"
-    citations = [_cite_cell(table, *cell) for cell in cells[:_CITED]]
+    citations = [cite_cell(table, *cell) for cell in cells[:_CITED]]
     return answer("\n".join(lines), values, citations, reading=f"{what} of {table.called}")
 
 
-def _row(row: Row, columns: Sequence[Column]) -> str:
+def _row(row: TableRow, columns: Sequence[Column]) -> str:
     return "; ".join(
-        f"{column.name}: {text}" if column.header else text
-        for column, text in zip(columns, row["cells"], strict=True)
-        if text
+        f"{column.name}: {cell.text}" if column.header else cell.text
+        for column, cell in zip(columns, row.cells, strict=True)
+        if cell.text
     )
 
 
@@ -258,23 +241,21 @@ def cell_by_names(context: Context, table: TableOutline) -> StructuralAnswer | N
     left = f" {normal(asked)} ".replace(f" {row_norm} ", " ").replace(f" {column_norm} ", " ")
     if set(content(left)) - {"row", "column", "cell", "entry", "table"}:
         return None
-    (cells,) = context.library.read(
-        "rows", table=table.id, numbers=[row["number"]], columns=[column.order]
-    )
-    (text,) = cells["cells"]
-    if _COUNTING.search(asked) and typed(text).number is None:
+    (row,) = context.library.rows(table, numbers=[row.number], columns=[column.order])
+    (cell,) = row.cells
+    if _COUNTING.search(asked) and cell.value is None:
         return None
-    citation = _cite_cell(table, cells, column, text)
-    reading = f"{column.name} where the row is {row['title']}"
-    return answer(text or "(empty)", [text], [citation], reading=reading)
+    citation = cite_cell(table, row, column, cell.text)
+    reading = f"{column.name} where the row is {row.title}"
+    return answer(cell.text or "(empty)", [cell.text], [citation], reading=reading)
 
 
 def _rows_named(
-    context: Context, table: TableOutline, names: Sequence[str] | set[str]
-) -> list[tuple[str, Row]]:
+    context: Context, table: TableOutline, names: set[str]
+) -> list[tuple[str, TableRow]]:
     """Return the rows whose first cell is one of the names (in normal form)."""
-    rows = context.library.read("rows", table=table.id, numbers=[], columns=[1], limit=_LISTED)
-    return [(n, row) for row in rows for n in map(normal, row["cells"]) if n in names]
+    rows = context.library.rows(table, columns=[1], limit=_LISTED)
+    return [(cell.norm, row) for row in rows for cell in row.cells if cell.norm in names]
 
 
 def _longest(named: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
