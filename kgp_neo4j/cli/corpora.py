@@ -27,7 +27,7 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
 
     Knowledge graphs are listed below them; as JSON, with --graphs instead.
     """
-    from kgp_neo4j.corpus.load.delete import corpora, list_documents
+    from kgp_neo4j.corpus.load.listing import corpora, list_documents
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.graphs import graphs
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from kgp_neo4j.corpus.connect.graphs import EDGES, connect
-from kgp_neo4j.corpus.load.delete import delete_corpus, list_documents, list_passages, list_tables
+from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
+from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_tables
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.pipeline import (
     Answerer,

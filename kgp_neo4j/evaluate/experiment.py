@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.corpus.load.delete import list_passages
+from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, answered_by, make_pipeline
 from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.evaluate.answers import Answering, answer_questions, from_passages, short_answer

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from kgp_neo4j.corpus.load.delete import corpora
+from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import Job
 from kgp_neo4j.mindmap.load.graphs import graphs

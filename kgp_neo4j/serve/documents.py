@@ -6,13 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from kgp_neo4j.corpus.answer.traces import Replay, explain, remove, traces
-from kgp_neo4j.corpus.load.delete import (
-    delete_corpus,
-    delete_document,
-    list_documents,
-    list_passages,
-    list_tables,
-)
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
+from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_tables
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve.access import Administers, CorpusName, Loads, Reads

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from kgp_neo4j.corpus.load.delete import corpora
+from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.pipeline import make_pipeline
 from kgp_neo4j.environment.folders import Folders
 from kgp_neo4j.environment.job import Job

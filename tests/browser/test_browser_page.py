@@ -13,7 +13,8 @@ from chromium import find_chromium, keep_picture
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from serving import Serving, serving
 
-from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.demo import DOCUMENTS, QUESTION, TABLE_QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.serve.service import Service

@@ -19,7 +19,8 @@ from graphs import rows
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from kgp_neo4j import Corpus
-from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
+from kgp_neo4j.corpus.load.delete import delete_corpus
+from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.demo import GRAPH, QUESTION, SETTINGS, prepare
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb import server

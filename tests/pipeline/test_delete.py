@@ -12,7 +12,8 @@ from commands import environment
 from graphs import connect_everything, rows, snapshot, write_folder, wrong_frequencies
 
 from kgp_neo4j.cli import cli
-from kgp_neo4j.corpus.load.delete import corpora, delete_corpus, delete_document
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
+from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import CorpusError, InputError

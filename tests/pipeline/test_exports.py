@@ -22,8 +22,9 @@ from graphs import rows, write_jsonl
 from kgp_neo4j.corpus.answer.traces import store, traces
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.corpus import Corpus
-from kgp_neo4j.corpus.load.delete import corpora, delete_corpus
+from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
+from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.knowledge_graph import KnowledgeGraph

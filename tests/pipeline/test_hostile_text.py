@@ -12,7 +12,8 @@ from asking import ask
 from graphs import rows, stored_texts, write_jsonl
 
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import corpora, delete_corpus, delete_document
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
+from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import METHODS, PassageRetriever
 from kgp_neo4j.graphdb.database import Database

@@ -19,13 +19,8 @@ from graphs import (
     wrong_frequencies,
 )
 
-from kgp_neo4j.corpus.load.delete import (
-    corpora,
-    delete_corpus,
-    delete_document,
-    find_documents,
-    list_passages,
-)
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
+from kgp_neo4j.corpus.load.listing import corpora, list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.traverse.paths import find_seeds
 from kgp_neo4j.graphdb.database import Database

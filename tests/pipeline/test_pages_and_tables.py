@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from graphs import rows
 
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, list_passages
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.grid import column_names, markdown
+from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.load.write import Written, batches, write
 from kgp_neo4j.corpus.traverse.paths import read_passages

@@ -15,8 +15,8 @@ from small_pdfs import pdf
 
 from kgp_neo4j import Corpus
 from kgp_neo4j.corpus.answer.reply import parse_reply
-from kgp_neo4j.corpus.load.delete import list_passages
 from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database

@@ -1,27 +1,15 @@
-"""The contents of a file as its reader gives them: text with the places of tables and pages."""
+"""Join what a reader finds in a file into one text, with the places of its tables."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kgp_neo4j.corpus.load.grid import markdown
-from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable
+from kgp_neo4j.types.tables import SourceTable
 
-__all__ = ["Blocks", "Contents"]
+__all__ = ["Blocks"]
 
 _GAP = "\n\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """Text and title of a file, its parts with their places in the text, and what was left out."""
-
-    text: str
-    title: str = ""
-    tables: tuple[SourceTable, ...] = ()
-    left_out: tuple[str, ...] = ()
-    sections: tuple[SourceSection, ...] = ()
-    pages: tuple[SourcePage, ...] = ()
 
 
 class Blocks:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from itertools import chain, islice, takewhile
 from typing import Any
 
-from kgp_neo4j.corpus.load.contents import Blocks, Contents
+from kgp_neo4j.corpus.load.contents import Blocks
 from kgp_neo4j.corpus.load.grid import header_rows, number
+from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable
 
@@ -30,7 +31,7 @@ _END = "\0"
 Record = tuple[int, list[str]]
 
 
-def read_values(text: str, where: str) -> Contents:
+def read_values(text: str, where: str) -> SourceDocument:
     """Return a file of separated values: Markdown of its one table, and a list of corrections.
 
     The separator (comma, semicolon, tab, bar) and the escape of quotes (doubled, or a backslash)
@@ -61,7 +62,7 @@ def read_values(text: str, where: str) -> Contents:
     table, ragged = _table(records, separator)
     blocks = Blocks()
     blocks.add_table(table)
-    return Contents(blocks.text, tables=tuple(blocks.tables), left_out=ragged)
+    return SourceDocument("", blocks.text, where, tables=tuple(blocks.tables), left_out=ragged)
 
 
 def _table(records: list[Record], separator: str) -> tuple[SourceTable, tuple[str, ...]]:

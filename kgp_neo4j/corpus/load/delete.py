@@ -1,29 +1,19 @@
-"""Delete documents and corpora with everything in them, and list what a corpus has."""
+"""Delete documents and corpora with everything in them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgp_neo4j.corpus.load.listing import require_corpus
 from kgp_neo4j.corpus.load.shelf import leave_shelf
 from kgp_neo4j.environment.files import absolute
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import discard
-from kgp_neo4j.types.corpus import CorpusSummary, Document, Passage
+from kgp_neo4j.types.corpus import Document
 from kgp_neo4j.types.errors import CorpusError
-from kgp_neo4j.types.tables import TableSummary
 
-__all__ = [
-    "Deleted",
-    "corpora",
-    "delete_corpus",
-    "delete_document",
-    "discard_import",
-    "find_documents",
-    "list_documents",
-    "list_passages",
-    "list_tables",
-]
+__all__ = ["Deleted", "delete_corpus", "delete_document", "discard_import", "find_documents"]
 
 #: Ids that an error message lists at most.
 _LISTED = 10
@@ -38,59 +28,6 @@ class Deleted:
     passages: int
 
 
-def corpora(database: Database) -> list[CorpusSummary]:
-    """Return all corpora by name, with their counts and the passages not connected yet."""
-    return [
-        CorpusSummary(
-            name=row["name"],
-            documents=row["documents"],
-            passages=row["passages"],
-            pages=row["pages"],
-            tables=row["tables"],
-            keywords=row["keywords"],
-            encoder=row["encoder"],
-            dimension=row["dimension"],
-            unconnected={
-                "HAS_KEYWORD": row["withoutKeywords"],
-                "MENTIONS": row["withoutEntities"],
-                "SIMILAR_ST": row["withoutEmbedding"],
-            },
-        )
-        for row in database.read("inspect/corpora")
-    ]
-
-
-def list_documents(database: Database, corpus: str) -> list[Document]:
-    """Return the documents of a corpus by title; raises CorpusError where it does not exist."""
-    _require(database, corpus)
-    return [
-        Document(row["id"], row["title"], row["source"], row["characters"], row["passages"])
-        for row in database.read("inspect/documents", corpus=corpus)
-    ]
-
-
-def list_passages(
-    database: Database, corpus: str, document: str | None = None, limit: int = 1000
-) -> list[Passage]:
-    """Return at most `limit` passages of a corpus, or of one of its documents, in order."""
-    _require(database, corpus)
-    return [
-        Passage(**row | {"columns": tuple(row["columns"])})
-        for row in database.read(
-            "inspect/corpus_passages", corpus=corpus, document=document, limit=limit
-        )
-    ]
-
-
-def list_tables(database: Database, corpus: str, document: str | None = None) -> list[TableSummary]:
-    """Return the tables of a corpus, or of one of its documents, in order."""
-    _require(database, corpus)
-    return [
-        TableSummary(**row | {"pages": tuple(row["pages"]), "columns": tuple(row["columns"])})
-        for row in database.read("inspect/corpus_tables", corpus=corpus, document=document)
-    ]
-
-
 def delete_corpus(database: Database, corpus: str) -> Deleted:
     """Delete a corpus with everything that has its name, a few thousand nodes at a time.
 
@@ -99,7 +36,7 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     """
     if discard_import(database, corpus) and not database.read("load/language", corpus=corpus):
         return Deleted(corpus, 0, 0)
-    _require(database, corpus)
+    require_corpus(database, corpus)
     leave_shelf(database, corpus)
     done = _delete_content(database, corpus)
     database.write("load/delete_corpus", corpus=corpus)
@@ -139,7 +76,7 @@ def delete_document(database: Database, corpus: str, document: str) -> Deleted:
 
 def find_documents(database: Database, corpus: str, document: str) -> list[Document]:
     """Return the documents that `delete_document` would delete; raises CorpusError as it does."""
-    _require(database, corpus)
+    require_corpus(database, corpus)
     rows = database.read(
         "load/find_documents", corpus=corpus, text=document, file=_absolute(document)
     )
@@ -170,10 +107,3 @@ def _absolute(document: str) -> str:
         return absolute(Path(document).expanduser()).as_posix()
     except (OSError, RuntimeError, ValueError):  # a title, not a path
         return document
-
-
-def _require(database: Database, corpus: str) -> None:
-    names = [row["name"] for row in database.read("inspect/names")]
-    if corpus not in names:
-        known = ", ".join(names) if names else "none yet"
-        raise CorpusError(f"there is no corpus {corpus!r}", hint=f"Corpora: {known}.")

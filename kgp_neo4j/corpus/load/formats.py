@@ -9,10 +9,10 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from kgp_neo4j.corpus.load.contents import Contents
 from kgp_neo4j.corpus.load.csv_files import read_values
 from kgp_neo4j.corpus.load.datasets import documents_of_records
 from kgp_neo4j.corpus.load.markdown import read_markdown
@@ -63,34 +63,26 @@ def read(path: Path, progress: Progress) -> Iterator[Reading]:
 
             yield read_pdf(path, data)
             return
-        contents = read_office(kind, data, name) if packed else _read_text(kind, data, name)
-        if not contents.text.strip():
-            hint = f"It has {contents.left_out[0]}." if contents.left_out else None
+        document = read_office(kind, data, name) if packed else _read_text(kind, data, name)
+        if not document.text.strip():
+            hint = f"It has {document.left_out[0]}." if document.left_out else None
             raise InputError("the file holds no text", where=name, hint=hint)
-        yield SourceDocument(
-            title=contents.title or stem(path),
-            text=contents.text,
-            source=path.as_posix(),
-            pages=contents.pages,
-            tables=contents.tables,
-            left_out=contents.left_out,
-            sections=contents.sections,
-        )
+        yield replace(document, title=document.title or stem(path), source=path.as_posix())
     except InputError as error:
         yield error
 
 
-def _read_text(kind: str, data: bytes, name: str) -> Contents:
+def _read_text(kind: str, data: bytes, name: str) -> SourceDocument:
     text = _decoded(data, name, is_html=kind in (".html", ".htm"))
     if kind == ".md":
-        return read_markdown(text)
+        return read_markdown(text, name)
     if kind in (".csv", ".tsv"):
         return read_values(text, name)
     if kind in (".html", ".htm"):
         from kgp_neo4j.corpus.load.html import read_page
 
         return read_page(text, name)
-    return Contents(text, _first_line(text))
+    return SourceDocument(_first_line(text), text, name)
 
 
 def _decoded(data: bytes, name: str, *, is_html: bool) -> str:

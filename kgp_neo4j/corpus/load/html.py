@@ -11,8 +11,8 @@ from bs4 import BeautifulSoup
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from kgp_neo4j.corpus.load.contents import Contents
 from kgp_neo4j.corpus.load.grid import captioned, header_rows, markdown, number, titled, trimmed
+from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceSection, SourceTable, Span
 
@@ -36,7 +36,7 @@ _SECTIONS = {"thead": 0, "tbody": 1, "tfoot": 2}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 
 
-def read_page(markup: str, where: str) -> Contents:
+def read_page(markup: str, where: str) -> SourceDocument:
     """Return the contents of a page; paragraphs end in an empty line, data tables are Markdown.
 
     The title is the `<h1>` that `<title>` begins with, else the first one, else `<title>`, else the
@@ -54,7 +54,7 @@ def read_page(markup: str, where: str) -> Contents:
                     tables[id(tag)] = table
             except _TooLargeError:
                 left_out.append(f"table {count} has too many merged cells and is kept as text only")
-        return _laid_out(page, tables, tuple(left_out))
+        return _laid_out(page, tables, where, tuple(left_out))
     except (ParserRejectedMarkup, RecursionError) as error:
         raise InputError("not HTML that can be read", where=where) from error
 
@@ -110,7 +110,9 @@ class _Lines:
         return " ".join(self.text(first).split())
 
 
-def _laid_out(page: Tag, tables: dict[int, SourceTable], left_out: tuple[str, ...]) -> Contents:
+def _laid_out(
+    page: Tag, tables: dict[int, SourceTable], where: str, left_out: tuple[str, ...]
+) -> SourceDocument:
     lines = _Lines()
     placed, sections = [], []
     heading = lines.place()
@@ -141,12 +143,13 @@ def _laid_out(page: Tag, tables: dict[int, SourceTable], left_out: tuple[str, ..
     shift = len(text) - len(text.lstrip())
     text = text.strip()
     placed = [replace(t, start=t.start - shift, end=t.end - shift) for t in placed]
-    return Contents(
-        text,
+    return SourceDocument(
         _title(page, sections),
-        captioned(text, placed),
-        left_out,
-        tuple(replace(s, start=max(s.start - shift, 0)) for s in sections),
+        text,
+        where,
+        tables=captioned(text, placed),
+        left_out=left_out,
+        sections=tuple(replace(s, start=max(s.start - shift, 0)) for s in sections),
     )
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.delete import discard_import
-from kgp_neo4j.corpus.load.source import Source, find_files
+from kgp_neo4j.corpus.load.formats import read
+from kgp_neo4j.corpus.load.ids import checked_corpus
 from kgp_neo4j.corpus.load.write import Written, batches, write
-from kgp_neo4j.environment.files import shown, size_on_disk
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.files import find, shown, size_on_disk
+from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language
+from kgp_neo4j.text.language import DEFAULT_LANGUAGE, guess_language, languages
+from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import LoadReport, SourceDocument
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-__all__ = ["language_of", "load"]
+__all__ = ["check_options", "language_of", "load"]
 
 
 def load(
@@ -38,14 +40,15 @@ def load(
     committed before stays; with `keep_going` the rest is loaded and the report lists the errors.
     """
     began = time.monotonic()
-    found = find_files(
-        paths, corpus, passage_size=passage_size, language=language, keep_going=keep_going
-    )
+    check_options(corpus, passage_size, language)
+    inputs = find(paths)
+    if inputs.errors and not keep_going:
+        raise inputs.errors[0]
     discard_import(database, corpus)
-    source = Source(found.files, keep_going)
+    source = _Source(inputs.files, keep_going)
     done = Written()
     spoken = ""
-    with bar("load", sum(map(size_on_disk, found.files)), bytes_=True) as progress:
+    with bar("load", sum(map(size_on_disk, inputs.files)), bytes_=True) as progress:
         try:
             for batch in batches(corpus, source.documents(progress)):
                 if not spoken:
@@ -56,13 +59,24 @@ def load(
     return LoadReport(
         corpus=corpus,
         files=source.files,
-        errors=(*map(str, found.errors), *source.errors),
-        ignored=tuple(shown(path) for path in found.ignored),
+        errors=(*map(str, inputs.errors), *source.errors),
+        ignored=tuple(shown(path) for path in inputs.ignored),
         left_out=tuple(source.left_out),
         seconds=round(time.monotonic() - began, 3),
         language=spoken,
         **asdict(done),
     )
+
+
+def check_options(corpus: str, passage_size: int | None, language: str | None) -> None:
+    """Raise ConfigurationError for a name, a size or a language that no load can have."""
+    checked_corpus(corpus)
+    if passage_size is not None and passage_size < 1:
+        raise ConfigurationError(
+            f"a passage cannot have {passage_size} characters", hint="Use a size of at least 1."
+        )
+    if language is not None:
+        check_choice("language", language, languages())
 
 
 def language_of(
@@ -74,13 +88,13 @@ def language_of(
     ConfigurationError where the corpus has another language than the one asked for.
     """
     if stored := database.read("load/language", corpus=corpus):
-        found: str = stored[0]["language"]
-        if asked not in (None, found):
+        known: str = stored[0]["language"]
+        if asked not in (None, known):
             raise ConfigurationError(
-                f"the corpus {corpus!r} is in {found}, not {asked}",
+                f"the corpus {corpus!r} is in {known}, not {asked}",
                 hint="Load into another corpus, or delete this one first.",
             )
-        return found
+        return known
     chosen = asked or guess_language(document.text for document in documents)
     if chosen != DEFAULT_LANGUAGE:
         database.make_indexes("load/language_index", language=chosen)
@@ -97,3 +111,32 @@ def _stopped(error: InputError, documents: int) -> InputError:
     return InputError(
         error.what, where=error.where, hint=f"{error.hint} {hint}" if error.hint else hint
     )
+
+
+class _Source:
+    """The documents of all files, with what was met while they were read.
+
+    `files` counts those without an error.
+    """
+
+    def __init__(self, paths: list[Path], keep_going: bool) -> None:
+        self._paths = paths
+        self._keep_going = keep_going
+        self.files = 0
+        self.errors: list[str] = []
+        self.left_out: list[str] = []
+
+    def documents(self, progress: Progress) -> Iterator[SourceDocument]:
+        """Yield the documents; raises the first InputError unless the load keeps going."""
+        for path in self._paths:
+            faultless = True
+            for reading in read(path, progress):
+                if isinstance(reading, SourceDocument):
+                    self.left_out += [f"{shown(path)}: {what}" for what in reading.left_out]
+                    yield reading
+                elif self._keep_going:
+                    faultless = False
+                    self.errors.append(str(reading))
+                else:
+                    raise reading
+            self.files += faultless

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
-from kgp_neo4j.corpus.load.contents import Contents
 from kgp_neo4j.corpus.load.grid import captioned
+from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.tables import SourceSection, SourceTable
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _TITLE = re.compile(r"^title:[ \t]*([\"']?)(?P<title>\S.*?)\1[ \t]*\r?$", re.MUL
 _LONGEST = 300
 
 
-def read_markdown(text: str) -> Contents:
+def read_markdown(text: str, where: str) -> SourceDocument:
     """Return title, sections and tables of a Markdown text, with their places in it.
 
     The title is that of the front matter, else the first heading of level one, else a heading with
@@ -57,7 +57,9 @@ def read_markdown(text: str) -> Contents:
     title = titled["title"] if titled else next((s.title for s in sections if s.level == 1), "")
     if not title and sections and not text[begin : sections[0].start].strip():
         title = sections[0].title
-    return Contents(text, title, captioned(text, tables), sections=tuple(sections))
+    return SourceDocument(
+        title, text, where, tables=captioned(text, tables), sections=tuple(sections)
+    )
 
 
 def _table(tokens: Sequence[Token], start: int, end: int) -> SourceTable:

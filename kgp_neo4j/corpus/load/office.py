@@ -11,10 +11,11 @@ from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
-from kgp_neo4j.corpus.load.contents import Blocks, Contents
+from kgp_neo4j.corpus.load.contents import Blocks
 from kgp_neo4j.corpus.load.grid import captioned, header_rows, trimmed
 from kgp_neo4j.corpus.load.sheets import read_old_sheets, read_sheets, shown_value
 from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable, Span
 
@@ -46,7 +47,7 @@ _NO_TITLE = re.compile(
 )
 
 
-def read_office(kind: str, data: bytes, where: str) -> Contents:
+def read_office(kind: str, data: bytes, where: str) -> SourceDocument:
     """Return the contents of an office file: tables of Word, sheets of Excel, slides as pages.
 
     Raises InputError where the package's `office` extra is missing, and for files that are
@@ -55,13 +56,8 @@ def read_office(kind: str, data: bytes, where: str) -> Contents:
     try:
         with needs("office", f"a {_NAMES[kind]}", InputError):
             title = _checked(data, kind)
-            if kind == ".docx":
-                contents = _word(data, where)
-            elif kind == ".pptx":
-                contents = _slides(data)
-            else:
-                contents = (read_sheets if kind == ".xlsx" else read_old_sheets)(data)
-            return replace(contents, title=title or contents.title)
+            document = _READERS[kind](data, where)
+            return replace(document, title=title or document.title)
     except InputError as error:
         raise InputError(error.what, where=where, hint=error.hint) from error
     except Exception as error:
@@ -71,7 +67,7 @@ def read_office(kind: str, data: bytes, where: str) -> Contents:
         raise InputError(what, where=where) from error
 
 
-def _word(data: bytes, where: str) -> Contents:
+def _word(data: bytes, where: str) -> SourceDocument:
     """Return title, text and tables of a Word file, converted to HTML first."""
     import mammoth
 
@@ -125,7 +121,7 @@ def _checked(data: bytes, kind: str) -> str:
 # --- PowerPoint ---
 
 
-def _slides(data: bytes) -> Contents:
+def _slides(data: bytes, where: str) -> SourceDocument:
     """Return the contents of a .pptx file, and its slides as pages; the first one's title is its
     own.
 
@@ -160,7 +156,15 @@ def _slides(data: bytes) -> Contents:
         for at, (start, end) in enumerate(pairwise(ends), 1)
     )
     tables = captioned(text, blocks.tables)
-    return Contents(text, first, tables, tuple(left_out), tuple(sections), pages)
+    return SourceDocument(
+        first,
+        text,
+        where,
+        pages=pages,
+        tables=tables,
+        left_out=tuple(left_out),
+        sections=tuple(sections),
+    )
 
 
 def _ordered(shapes: Iterable[Any]) -> Iterator[Any]:
@@ -230,3 +234,6 @@ def _chart(chart: Any) -> SourceTable | None:
     for at, name in enumerate(names):
         rows.append((name, *(shown_value(c[at]) if at < len(c) else "" for c in columns)))
     return SourceTable(rows=tuple(rows), caption=" ".join(title.split()))
+
+
+_READERS = {".docx": _word, ".xlsx": read_sheets, ".xls": read_old_sheets, ".pptx": _slides}

@@ -12,9 +12,10 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from kgp_neo4j.corpus.load.contents import Blocks, Contents
+from kgp_neo4j.corpus.load.contents import Blocks
 from kgp_neo4j.corpus.load.grid import header_rows, is_value, number, titled, trimmed
 from kgp_neo4j.text.values import column_type
+from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable, Span
 
@@ -28,7 +29,7 @@ _SAMPLE = 200
 Rows = list[list[str]]
 
 
-def read_sheets(data: bytes) -> Contents:
+def read_sheets(data: bytes, where: str) -> SourceDocument:
     """Return text, tables and what was left out of an .xlsx file.
 
     A sheet is a table with the sheet's name as its title; values are written as the sheet shows
@@ -54,7 +55,9 @@ def read_sheets(data: bytes) -> Contents:
                 f'sheet "{sheet.title}": {unsolved:,} formulas without a stored result (open '
                 "and save it in a spreadsheet program)"
             )
-    return Contents(blocks.text, tables=tuple(blocks.tables), left_out=tuple(left_out))
+    return SourceDocument(
+        "", blocks.text, where, tables=tuple(blocks.tables), left_out=tuple(left_out)
+    )
 
 
 def _format(cell: Any) -> str:
@@ -85,7 +88,7 @@ def _merged_cells(sheet: Any) -> tuple[list[Span], int]:
     return merged, unsolved
 
 
-def read_old_sheets(data: bytes) -> Contents:
+def read_old_sheets(data: bytes, where: str) -> SourceDocument:
     """Return text and tables of an .xls file."""
     import xlrd
 
@@ -105,7 +108,7 @@ def read_old_sheets(data: bytes) -> Contents:
             for top, bottom, left, right in sheet.merged_cells
         ]
         _add_sheet(blocks, sheet.name, rows, merged)
-    return Contents(blocks.text, tables=tuple(blocks.tables))
+    return SourceDocument("", blocks.text, where, tables=tuple(blocks.tables))
 
 
 def _old_value(book: Any, cell: Any) -> str:

@@ -17,9 +17,8 @@ with needs("spark", "loading and connecting on Spark"):
 
 from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.formats import read
-from kgp_neo4j.corpus.load.loading import language_of
+from kgp_neo4j.corpus.load.loading import check_options, language_of
 from kgp_neo4j.corpus.load.shelf import take_shelf
-from kgp_neo4j.corpus.load.source import check_options
 from kgp_neo4j.corpus.load.write import Written, batches, write
 from kgp_neo4j.environment.files import find
 from kgp_neo4j.environment.folders import Connection
