@@ -30,7 +30,6 @@ __all__ = [
     "Method",
     "NextEvidence",
     "Passage",
-    "PassageText",
     "Question",
     "QuestionType",
     "Reading",
@@ -140,16 +139,6 @@ class SourceDocument:
         object.__setattr__(self, "title", _short_title(self.title))
         sections = tuple(replace(each, title=_short_title(each.title)) for each in self.sections)
         object.__setattr__(self, "sections", sections)
-
-
-@dataclass(frozen=True, slots=True)
-class PassageText:
-    """A slice `text == document[start:end]` of a document; offsets count characters."""
-
-    position: int
-    start: int
-    end: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

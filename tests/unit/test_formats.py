@@ -115,10 +115,8 @@ def test_passages_are_the_text_whatever_its_sections_and_pages() -> None:
             sections=tuple(SourceSection("abc"[at % 3], draw.randint(1, 4), at) for at in starts),
         )  # fmt: skip
         for size in (None, 1, 20, 200):
-            found = [p.passage for p in placed_passages(document, outline(document), size)]
-            assert "".join(p.text for p in found) == text
-            assert all(text[p.start : p.end] == p.text for p in found)
-            assert [p.position for p in found] == list(range(len(found)))
+            found = placed_passages(document, outline(document), size)
+            assert "".join(text[p.start : p.end] for p in found) == text
 
 
 def test_the_end_of_a_chapter_keeps_its_heading() -> None:
@@ -135,7 +133,8 @@ def test_the_end_of_a_chapter_keeps_its_heading() -> None:
     document = SourceDocument("Guide", text, "guide.md", sections=sections)
     for size in (60, 100, 130):
         for part in placed_passages(document, outline(document), size):
-            if "Zinc." in part.passage.text and not part.passage.text.startswith("## "):
+            passage = text[part.start : part.end]
+            if "Zinc." in passage and not passage.startswith("## "):
                 assert part.path, part
     short = placed_passages(document, outline(document), 1000)
     assert [part.path for part in short] == [()]

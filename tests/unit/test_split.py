@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import pytest
 
@@ -31,30 +30,24 @@ def _texts(count: int) -> list[str]:
     return texts
 
 
-def test_passages_tile_every_text() -> None:
+def _passages(text: str, size: int) -> list[str]:
+    return [text[start:end] for start, end in passages(text, size)]
+
+
+def test_passages_and_sentences_tile_every_text() -> None:
     made = random.Random(7)
     for text in _texts(1500):
         size = made.choice((1, 2, 7, 20, 60, 200, 1000))
-        found = passages(text, size)
-        assert "".join(p.text for p in found) == text
-        assert [p.position for p in found] == list(range(len(found)))
-        assert found[0].start == 0
-        assert found[-1].end == len(text)
-        for before, after in pairwise(found):
-            assert before.end == after.start
+        found = _passages(text, size)
+        assert "".join(found) == text
         for each in found:
-            assert each.text == text[each.start : each.end]
-            assert len(each.text.strip()) <= size
-            assert each.text.strip() or not text.strip()
-        for each in found[1:]:
-            assert not each.text[0].isspace(), "white space belongs to the passage before"
-
-
-def test_sentences_tile_every_text() -> None:
-    for text in _texts(1500):
-        found = sentences(text)
-        assert "".join(text[start:end] for start, end in found) == text
-        assert all(start < end for start, end in found)
+            assert len(each.strip()) <= size
+            assert each.strip() or not text.strip()
+        # White space belongs to the passage before.
+        assert not any(each[0].isspace() for each in found[1:])
+        places = sentences(text)
+        assert "".join(text[start:end] for start, end in places) == text
+        assert all(start < end for start, end in places)
 
 
 @pytest.mark.parametrize(
@@ -88,28 +81,30 @@ def test_sentences(text: str, expected: list[str]) -> None:
 
 def test_passages_hold_whole_sentences() -> None:
     text = "".join(f"This is sentence number {n} of the text. " for n in range(100))
-    found = passages(text, 200)
-    assert all(p.text.startswith("This") and p.text.endswith(". ") for p in found)
-    assert all(120 < len(p.text.strip()) <= 200 for p in found[:-1])
+    found = _passages(text, 200)
+    assert all(p.startswith("This") and p.endswith(". ") for p in found)
+    assert all(120 < len(p.strip()) <= 200 for p in found[:-1])
 
 
 def test_passages_prefer_paragraphs_and_keep_headings_with_their_text() -> None:
     paragraph = "Some words stand here. More words stand there.\n\n"
-    found = passages(paragraph * 4 + "## Next\n\n" + paragraph * 6, 250)
-    assert all(p.text.endswith("\n\n") for p in found)
-    assert not any(p.text.rstrip().endswith("## Next") for p in found)
-    assert any(p.text.startswith("## Next") for p in found)
-    plain = passages("First words of it. " * 11 + "\n\nA heading alone\n\n" + "And text. " * 9, 240)
-    assert [p.text[:9] for p in plain] == ["First wor", "A heading"]
+    found = _passages(paragraph * 4 + "## Next\n\n" + paragraph * 6, 250)
+    assert all(p.endswith("\n\n") for p in found)
+    assert not any(p.rstrip().endswith("## Next") for p in found)
+    assert any(p.startswith("## Next") for p in found)
+    plain = _passages(
+        "First words of it. " * 11 + "\n\nA heading alone\n\n" + "And text. " * 9, 240
+    )
+    assert [p[:9] for p in plain] == ["First wor", "A heading"]
 
 
 def test_a_long_sentence_is_cut_at_a_clause_else_a_space_else_anywhere() -> None:
-    clauses = passages("when this happens then, " * 20, 100)
-    assert all(p.text.rstrip().endswith(",") for p in clauses)
-    words = passages("word " * 100, 33)
-    assert all(p.text.endswith("word ") for p in words)
-    letters = passages("x" * 250, 100)
-    assert [len(p.text) for p in letters] == [100, 100, 50]
+    clauses = _passages("when this happens then, " * 20, 100)
+    assert all(p.rstrip().endswith(",") for p in clauses)
+    words = _passages("word " * 100, 33)
+    assert all(p.endswith("word ") for p in words)
+    letters = _passages("x" * 250, 100)
+    assert [len(p) for p in letters] == [100, 100, 50]
 
 
 @pytest.mark.parametrize(
@@ -117,5 +112,5 @@ def test_a_long_sentence_is_cut_at_a_clause_else_a_space_else_anywhere() -> None
 )
 def test_what_reads_as_one_character_is_not_cut(cluster: str) -> None:
     for size in range(len(cluster), 4 * len(cluster)):
-        for each in passages(cluster * 40, size):
-            assert len(each.text) % len(cluster) == 0, (size, each.text)
+        for each in _passages(cluster * 40, size):
+            assert len(each) % len(cluster) == 0, (size, each)

@@ -1,13 +1,11 @@
-"""A table as a grid: its column names, its Markdown, and its rows for the graph."""
+"""A table as a grid: its column names, its Markdown, its caption and its header rows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from kgp_neo4j.corpus.load.ids import part_id
 from kgp_neo4j.text.values import column_type, typed
 from kgp_neo4j.types.tables import SourceTable, Span
 
@@ -19,17 +17,12 @@ __all__ = [
     "header_rows",
     "is_value",
     "markdown",
-    "name",
     "normal",
     "number",
-    "table_row",
-    "table_rows",
     "titled",
     "trimmed",
 ]
 
-#: Data rows in the Markdown of a table's node; the graph has all rows as nodes.
-_SHOWN = 200
 _NORM = re.compile(r"[\W_]+")
 
 
@@ -51,103 +44,6 @@ def markdown(table: SourceTable, limit: int | None = None) -> str:
     names = column_names(table)
     rows = table.rows[table.header_rows :][:limit]
     return "\n".join([_line(names), "|" + " --- |" * len(names), *map(_line, rows)])
-
-
-def name(table: SourceTable, order: int, numbered: bool = False) -> str:
-    """Return the usual name of a table: by its printed number, else by its place in the document.
-
-    In a document with `numbered` tables a place would be read as a number, so a table without a
-    number is named by its caption there.
-    """
-    if table.number or not numbered:
-        return f"Table {table.number or order}"
-    return _short(table.caption) or f"the table at place {order}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:79].rstrip()}…"
-
-
-def table_row(
-    document: str, order: int, table: SourceTable, numbered: bool = False
-) -> dict[str, Any]:
-    """Return the properties of a table with its columns; `order` counts from 1 in the document.
-
-    `numbered` is true where any table of the document has a printed number.
-    """
-    id_ = part_id(document, "table", order)
-    names = column_names(table)
-    data = table.rows[table.header_rows :]
-    pages = sorted(set(table.row_pages))
-    called = name(table, order, numbered)
-    return {
-        "id": id_,
-        "order": order,
-        "number": table.number,
-        "name": called,
-        "title": _short(table.caption) or called,
-        "caption": table.caption,
-        "markdown": markdown(table, _SHOWN),
-        "markdownRows": min(len(data), _SHOWN),
-        "rows": len(data),
-        "headerRows": table.header_rows,
-        "pages": pages,
-        "start": table.start,
-        "end": table.end,
-        "columns": [
-            {
-                "id": part_id(id_, "column", at),
-                "order": at,
-                "header": header,
-                "title": header or f"column {at}",
-                "norm": normal(header),
-                "type": column_type(row[at - 1] for row in data),
-            }
-            for at, header in enumerate(names, 1)
-        ],
-    }
-
-
-def table_rows(document: str, order: int, table: SourceTable) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table with their cells, in the form stored in the graph."""
-    id_ = part_id(document, "table", order)
-    spans = {(s.row, s.column): s for s in table.spans}
-    covered = {
-        (row, column)
-        for s in table.spans
-        for row in range(s.row, s.row + s.rows)
-        for column in range(s.column, s.column + s.columns)
-    } - spans.keys()
-    for at, texts in enumerate(table.rows):
-        number = at + 1 - table.header_rows
-        cells = []
-        for column, text in enumerate(texts):
-            value = typed(text)
-            span = spans.get((at, column))
-            cells.append(
-                {
-                    "id": part_id(id_, "cell", at + 1, column + 1),
-                    "column": column + 1,
-                    "text": text,
-                    "norm": normal(text),
-                    "type": value.type,
-                    "value": value.number,
-                    "date": value.date,
-                    "unit": value.unit or None,
-                    "rowSpan": span.rows if span else 1,
-                    "columnSpan": span.columns if span else 1,
-                    "covered": (at, column) in covered,
-                }
-            )
-        yield {
-            "table": id_,
-            "id": part_id(id_, "row", at + 1),
-            "order": at + 1,
-            "number": number,
-            "title": next((" ".join(t.split())[:80] for t in texts if t.strip()), f"row {number}"),
-            "page": table.row_pages[at] if table.row_pages else None,
-            "cells": cells,
-        }
 
 
 def normal(text: str) -> str:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 from kgp_neo4j.corpus.load import split
-from kgp_neo4j.types.corpus import PassageText, SourceDocument
+from kgp_neo4j.types.corpus import SourceDocument
 
 __all__ = ["PlacedPassage", "Section", "outline", "placed_passages"]
 
@@ -38,9 +38,10 @@ class Section:
 
 
 class PlacedPassage(NamedTuple):
-    """A passage with its page's number and the headings above the whole of it."""
+    """A passage `document[start:end]`, its page's number and the headings above all of it."""
 
-    passage: PassageText
+    start: int
+    end: int
     page: int | None
     path: Path
 
@@ -84,9 +85,8 @@ def placed_passages(
             parts = _merged(text, by_section, most, before)
             before = by_section[-1][2]
         for start, end, path in parts:
-            for p in split.passages(text[start:end], most):
-                moved = PassageText(len(passages), start + p.start, start + p.end, p.text)
-                passages.append(PlacedPassage(moved, page, path))
+            for first, last in split.passages(text[start:end], most):
+                passages.append(PlacedPassage(start + first, start + last, page, path))
     return passages
 
 

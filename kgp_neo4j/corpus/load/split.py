@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from kgp_neo4j.text.characters import inside_grapheme
 from kgp_neo4j.text.sentence_ends import ends_sentence
-from kgp_neo4j.types.corpus import PassageText
 
 __all__ = ["DEFAULT_SIZE", "VERSION", "WHOLE_LIMIT", "passages", "sentences"]
 
@@ -61,8 +60,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
     return list(zip([0, *ends[:-1]], ends, strict=True)) if text else []
 
 
-def passages(text: str, size: int = DEFAULT_SIZE) -> list[PassageText]:
-    """Return the text as passages of whole sentences, at most `size` characters each.
+def passages(text: str, size: int = DEFAULT_SIZE) -> list[tuple[int, int]]:
+    """Return the (start, end) of passages of whole sentences, at most `size` characters each.
 
     White space at a passage's ends does not count against `size`. A passage ends, in this order,
     before a heading, at a paragraph, line or sentence end; a sentence longer than `size` is cut at
@@ -71,11 +70,11 @@ def passages(text: str, size: int = DEFAULT_SIZE) -> list[PassageText]:
     if not text:
         return []
     if len(text.rstrip()) <= _skip_space(text, 0) + size:  # no look at its sentences is needed
-        return [PassageText(0, 0, len(text), text)]
+        return [(0, len(text))]
     boundaries = _boundaries(text)
     visible_ends = [boundary.visible_end for boundary in boundaries]
     ends = [boundary.end for boundary in boundaries]
-    pieces: list[PassageText] = []
+    pieces: list[tuple[int, int]] = []
     start = 0
     while start < len(text):
         begin = _skip_space(text, start)
@@ -87,7 +86,7 @@ def passages(text: str, size: int = DEFAULT_SIZE) -> list[PassageText]:
             end = _best(boundaries[first:last], begin + size // 2)
         else:
             end = _cut(text, begin, begin + size)
-        pieces.append(PassageText(len(pieces), start, end, text[start:end]))
+        pieces.append((start, end))
         start = end
     return pieces
 

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import operator
-import re
-from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from typing import Any
 
 from kgp_neo4j.corpus.load import grid, split
-from kgp_neo4j.corpus.load.ids import (
-    corpus_scope,
-    document_id,
-    fingerprint,
-    part_id,
-    passage_id,
-    text_hash,
-)
-from kgp_neo4j.corpus.load.sections import outline, placed_passages
+from kgp_neo4j.corpus.load.ids import corpus_scope, document_id, fingerprint, text_hash
+from kgp_neo4j.corpus.load.rows import document_row, is_cjk, table_rows
 from kgp_neo4j.corpus.load.shelf import take_shelf
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
 
-__all__ = ["Written", "batches", "document_fingerprint", "document_row", "write"]
+__all__ = ["Written", "batches", "write"]
 
 #: Documents looked up at once, and their characters: the amount that a load keeps in memory.
 _DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
@@ -38,9 +28,6 @@ _CELLS = 10_000
 _STRUCTURE = "1"
 #: The same of a document with sections, for how its passages lie in them.
 _SECTIONS = "2"
-
-#: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
-_CJK = re.compile("[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿가-힣]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +93,14 @@ def write(
     new. Without `shelf` a large corpus gets no indexes of its own: the caller calls `take_shelf`.
     Raises DatabaseError where the database does not have every character afterwards.
     """
-    prints = {id_: document_fingerprint(each, passage_size) for id_, each in batch.items()}
+    prints = {id_: _fingerprint(each, passage_size) for id_, each in batch.items()}
     stored = {row["id"]: row for row in database.read("load/stored", ids=list(batch))}
     unchanged = [
         row for id_, row in stored.items() if row["fingerprint"] == prints[id_] and row["whole"]
     ]
     same = {row["id"] for row in unchanged}
     changed = (
-        document_row(id_, document, prints[id_], passage_size)
+        document_row(id_, document, prints[id_], _size(document, passage_size))
         for id_, document in batch.items()
         if id_ not in same
     )
@@ -164,7 +151,7 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
         row
         for id_, document in documents.items()
         for order, table in enumerate(document.tables, 1)
-        for row in grid.table_rows(id_, order, table)
+        for row in table_rows(id_, order, table)
     )
     values = ({"corpus": corpus, "rows": held} for held in _groups(rows, "cells", _CELLS))
     for _ in database.write_all("load/table_rows", values):
@@ -179,22 +166,17 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
             )
 
 
-def document_fingerprint(document: SourceDocument, passage_size: int | None) -> str:
+def _fingerprint(document: SourceDocument, passage_size: int | None) -> str:
     """Return a value that changes when a document must be stored anew."""
-    return fingerprint(document.title, document.text, *_settings(document, passage_size))
-
-
-def _settings(document: SourceDocument, passage_size: int | None) -> list[str]:
-    """Return everything besides its text that decides how a document is stored."""
     size = _size(document, passage_size)
-    made = [f"{split.VERSION}:{'whole' if size is None else size}"]
+    settings = [f"{split.VERSION}:{'whole' if size is None else size}"]
     if document.pages or document.tables:
-        made.append(f"{_STRUCTURE}:{text_hash(repr((document.pages, document.tables)))}")
-    if _is_cjk(document.title) or _is_cjk(document.text):
-        made.append("cjk")
+        settings.append(f"{_STRUCTURE}:{text_hash(repr((document.pages, document.tables)))}")
+    if is_cjk(document.title) or is_cjk(document.text):
+        settings.append("cjk")
     if document.sections:
-        made.append(f"sections:{_SECTIONS}:{text_hash(repr(document.sections))}")
-    return made
+        settings.append(f"sections:{_SECTIONS}:{text_hash(repr(document.sections))}")
+    return fingerprint(document.title, document.text, *settings)
 
 
 def _size(document: SourceDocument, passage_size: int | None) -> int | None:
@@ -204,102 +186,6 @@ def _size(document: SourceDocument, passage_size: int | None) -> int | None:
     if document.whole and len(document.text) <= split.WHOLE_LIMIT:
         return None
     return split.DEFAULT_SIZE
-
-
-def document_row(
-    id_: str, document: SourceDocument, print_: str, passage_size: int | None
-) -> dict[str, Any]:
-    """Return a document with its passages, sections, pages, tables and columns as stored.
-
-    The rows and cells of its tables are those of `grid.table_rows`.
-    """
-    text = document.text
-    sections = outline(document)
-    parts = placed_passages(document, sections, _size(document, passage_size))
-    titles = _titles(document.title, [part.path for part in parts])
-    ids = [passage_id(id_, part.passage.position, part.passage.text) for part in parts]
-    starts = [part.passage.start for part in parts]
-    ends = [part.passage.end for part in parts]
-    numbered = any(table.number for table in document.tables)
-    page_ids = {page.number: part_id(id_, "page", page.number) for page in document.pages}
-    return {
-        "id": id_,
-        "title": document.title,
-        "source": document.source,
-        "key": document.key,
-        "sha256": text_hash(text),
-        "fingerprint": print_,
-        "characters": len(text),
-        "pageCount": len(document.pages) or None,
-        "tableCount": len(document.tables) or None,
-        "cellCount": grid.cells(document.tables) or None,
-        "pages": [
-            {
-                "id": page_ids[page.number],
-                "number": page.number,
-                "label": page.label,
-                "title": f"page {page.number}",
-                "header": page.header,
-                "footer": page.footer,
-                "start": page.start,
-                "end": page.end,
-                "recognised": page.recognised or None,
-            }
-            for page in document.pages
-        ],
-        "tables": [
-            made | {"pageIds": [page_ids[number] for number in made["pages"]]}
-            for order, table in enumerate(document.tables, 1)
-            if (made := grid.table_row(id_, order, table, numbered))
-        ],
-        "passages": [
-            {
-                "id": own,
-                "title": title,
-                "text": part.passage.text,
-                "position": part.passage.position,
-                "start": part.passage.start,
-                "end": part.passage.end,
-                "page": part.page,
-                "section": " > ".join(part.path) or None,
-                "cjk": _is_cjk(title) or _is_cjk(part.passage.text),
-                "pageId": page_ids.get(part.page) if part.page else None,
-            }
-            for own, title, part in zip(ids, titles, parts, strict=True)
-        ],
-        "sections": [
-            {
-                "id": part_id(id_, "section", order),
-                "order": order,
-                "title": section.title,
-                "heading": " > ".join(section.path),
-                "level": section.level,
-                "start": section.start,
-                "end": section.end,
-                "passages": ids[
-                    bisect_right(ends, section.start) : bisect_left(starts, section.end)
-                ],
-            }
-            for order, section in enumerate(sections, 1)
-        ],
-    }
-
-
-def _is_cjk(text: str) -> bool:
-    return not text.isascii() and _CJK.search(text) is not None
-
-
-def _titles(title: str, paths: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the titles of a document's passages: its own with their headings, numbered."""
-    if len(paths) == 1:
-        return [" > ".join((title, *paths[0]))]
-    names = [" > ".join((title, *path)) for path in paths]
-    counts, met = Counter(names), Counter[str]()
-    made = []
-    for name in names:
-        met[name] += 1
-        made.append(f"{name} #{met[name]}" if counts[name] > 1 else name)
-    return made
 
 
 def _groups(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import logging
 import os
@@ -40,8 +39,6 @@ __all__ = ["PASSWORD_VARIABLE", "read_pdf"]
 PASSWORD_VARIABLE = "KGP_NEO4J_PDF_PASSWORD"
 #: Pages on each side with which a page's header and footer are compared.
 _NEIGHBOURS = 4
-#: Pages read with one opening of the file, so that the memory its library uses for them is freed.
-_AT_ONCE = 32
 #: Titles in a file's metadata that a program set by default.
 _NO_TITLE = re.compile(
     r"microsoft (?:word|powerpoint|excel)\b|untitled|document\d*$|.*\.(?:\w{2,4})$|"
@@ -67,24 +64,25 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     gutters: list[float] = []
     sizes = Counter[float]()
     title = largest = ""
-    with contextlib.closing(_PdfFile(where, data)) as file:
-        for parts, neighbours in _with_neighbours(file.pages(left_out)):
-            if parts.number == 1:
-                largest = _largest(parts)
-                title = file.title or largest or _table_heading(parts)
-            for word in parts.words:
-                sizes[round(word.size, 1)] += len(word.text)
-            header, footer, number = furniture(parts, neighbours)
-            blocks = blocks_of(parts, [*header, *footer], lexicon, gutters)
-            if not blocks and parts.has_picture:
-                hint = "no text" if can_recognise() else "kgp-neo4j[ocr] recognises its text"
-                left_out.append(f"page {parts.number}: only an image, {hint}")
-            below = f"{_text(footer)} {parts.margin}".strip()
-            assembly.add(parts, parts.label or number, _text(header), below, blocks)
-        damaged = file.damaged
+    pdf = _opened(where, data)
+    readable = False
+    for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out)):
+        readable = readable or parts.height > 0
+        if parts.number == 1:
+            largest = _largest(parts)
+            title = _metadata_title(pdf.metadata) or largest or _table_heading(parts)
+        for word in parts.words:
+            sizes[round(word.size, 1)] += len(word.text)
+        header, footer, number = furniture(parts, neighbours)
+        blocks = blocks_of(parts, [*header, *footer], lexicon, gutters)
+        if not blocks and parts.has_picture:
+            hint = "no text" if can_recognise() else "kgp-neo4j[ocr] recognises its text"
+            left_out.append(f"page {parts.number}: only an image, {hint}")
+        below = f"{_text(footer)} {parts.margin}".strip()
+        assembly.add(parts, parts.label or number, _text(header), below, blocks)
     text = assembly.text
     if not text.strip():
-        if damaged == len(assembly.pages):
+        if not readable:
             raise _damaged(where)
         hint = 'Have them recognised: pip install "kgp-neo4j[ocr]", and load again.'
         raise InputError(
@@ -92,7 +90,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             where=where,
             hint=None if can_recognise() else hint,
         )
-    sections = sections_of(assembly.blocks, sizes, file.outline, {title, largest})
+    sections = sections_of(assembly.blocks, sizes, _outline(pdf), {title, largest})
     if not title and sections and sections[0].start == 0:
         title = sections[0].title
     return SourceDocument(
@@ -222,72 +220,58 @@ def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
 # --- The file ---
 
 
-class _PdfFile:
-    """A PDF file whose pages are read one after another, with its library's memory freed."""
+def _pages(pdf: Any, where: str, left_out: list[str]) -> Iterator[PageParts]:
+    """Yield the pages of a file; one that is damaged has no height and is named in `left_out`."""
+    from kgp_neo4j.corpus.load.pdf.bounds import TooMuchError
 
-    def __init__(self, where: str, data: bytes) -> None:
-        self._where = where
-        self._data = data
-        self.damaged = 0
-        self._pdf = self._open(None)
-        self.title = _metadata_title(self._pdf.metadata)
-        self.outline: list[tuple[int, str]] = []
-        with contextlib.suppress(Exception):  # there is none, or it is damaged
-            self.outline = [(each[0], str(each[1])) for each in self._pdf.doc.get_outlines()]
+    try:
+        pages = pdf.pages
+    except Exception as error:  # a damaged file makes its library raise any error
+        raise _damaged(where) from error
+    if not pages:
+        raise _damaged(where)
+    with bar(f"read {where[-40:]}", len(pages), "pages") as progress:
+        for page in pages:
+            try:
+                yield parts_of(page)
+            except Exception as error:  # as above
+                why = "too much on it" if isinstance(error, TooMuchError) else "damaged"
+                left_out.append(f"page {page.page_number}: {why}, it could not be read")
+                yield PageParts(page.page_number)
+            page.close()
+            pdf.doc._cached_objs.clear()  # else it keeps all pages' letters in memory
+            progress.update()
 
-    def pages(self, left_out: list[str]) -> Iterator[PageParts]:
-        """Yield the pages; one that is damaged is empty and named in `left_out`."""
-        from kgp_neo4j.corpus.load.pdf.bounds import TooMuchError
 
-        try:
-            count = len(self._pdf.pages)
-        except Exception as error:  # a damaged file makes its library raise any error
-            raise _damaged(self._where) from error
-        if not count:
-            raise _damaged(self._where)
-        with bar(f"read {self._where[-40:]}", count, "pages") as progress:
-            for start in range(0, count, _AT_ONCE):
-                if start:
-                    self.close()
-                    numbers = list(range(start + 1, min(start + _AT_ONCE, count) + 1))
-                    self._pdf = self._open(numbers)
-                for page in self._pdf.pages[: min(_AT_ONCE, count - start)]:
-                    try:
-                        parts = parts_of(page)
-                    except Exception as error:  # as above
-                        self.damaged += 1
-                        why = "too much on it" if isinstance(error, TooMuchError) else "damaged"
-                        left_out.append(f"page {page.page_number}: {why}, it could not be read")
-                        parts = PageParts(page.page_number)
-                    page.close()
-                    yield parts
-                    progress.update()
+def _opened(where: str, data: bytes) -> Any:
+    """Return a file opened with pdfplumber."""
+    import pdfplumber  # takes a while, and only PDF files need it
+    from pdfminer.pdfdocument import PDFPasswordIncorrect
 
-    def _open(self, numbers: list[int] | None) -> Any:
-        import pdfplumber  # takes a while, and only PDF files need it
-        from pdfminer.pdfdocument import PDFPasswordIncorrect
+    from kgp_neo4j.corpus.load.pdf.bounds import bound_streams
 
-        from kgp_neo4j.corpus.load.pdf.bounds import bound_streams
+    bound_streams()
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)
+    password = os.environ.get(PASSWORD_VARIABLE, "")
+    try:
+        return pdfplumber.open(io.BytesIO(data), password=password)
+    except Exception as error:  # a damaged file makes its library raise any error
+        causes = (error, error.__cause__, *error.args)
+        if not any(isinstance(cause, PDFPasswordIncorrect) for cause in causes):
+            raise _damaged(where) from error
+        raise InputError(
+            "the password does not open it" if password else "the PDF is encrypted",
+            where=where,
+            hint=f"Give an unlocked copy, or its password in {PASSWORD_VARIABLE}.",
+        ) from error
 
-        bound_streams()
-        logging.getLogger("pdfminer").setLevel(logging.ERROR)
-        password = os.environ.get(PASSWORD_VARIABLE, "")
-        try:
-            return pdfplumber.open(io.BytesIO(self._data), pages=numbers, password=password)
-        except Exception as error:  # a damaged file makes its library raise any error
-            causes = (error, error.__cause__, *error.args)
-            if not any(isinstance(cause, PDFPasswordIncorrect) for cause in causes):
-                raise _damaged(self._where) from error
-            raise InputError(
-                "the password does not open it" if password else "the PDF is encrypted",
-                where=self._where,
-                hint=f"Give an unlocked copy, or its password in {PASSWORD_VARIABLE}.",
-            ) from error
 
-    def close(self) -> None:
-        """Free the memory of the pages read so far."""
-        with contextlib.suppress(Exception):
-            self._pdf.close()
+def _outline(pdf: Any) -> list[tuple[int, str]]:
+    """Return level and title of the entries of a file's outline."""
+    try:
+        return [(each[0], str(each[1])) for each in pdf.doc.get_outlines()]
+    except Exception:  # there is none, or it is damaged
+        return []
 
 
 def _damaged(where: str) -> InputError:

@@ -1,0 +1,214 @@
+"""The rows that a load writes of a document: what its nodes have, by the names in the graph."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from kgp_neo4j.corpus.load import grid
+from kgp_neo4j.corpus.load.ids import part_id, passage_id, text_hash
+from kgp_neo4j.corpus.load.sections import PlacedPassage, outline, placed_passages
+from kgp_neo4j.text.values import column_type, typed
+from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.tables import SourceTable
+
+__all__ = ["document_row", "is_cjk", "table_rows"]
+
+Row: TypeAlias = dict[str, Any]
+
+#: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
+_CJK = re.compile("[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿가-힣]")
+#: Data rows in the Markdown of a table's node; the graph has all rows as nodes.
+_SHOWN = 200
+
+
+def document_row(id_: str, document: SourceDocument, print_: str, size: int | None) -> Row:
+    """Return a document with its passages, sections, pages, tables and columns as stored.
+
+    `size` is that of its passages in characters, None for one passage. The rows and cells of its
+    tables are those of `table_rows`.
+    """
+    sections = outline(document)
+    parts = placed_passages(document, sections, size)
+    page_ids = {page.number: part_id(id_, "page", page.number) for page in document.pages}
+    passages = _passages(id_, document, parts, page_ids)
+    starts, ends = [part.start for part in parts], [part.end for part in parts]
+    ids = [passage["id"] for passage in passages]
+    numbered = any(table.number for table in document.tables)
+    return {
+        "id": id_,
+        "title": document.title,
+        "source": document.source,
+        "key": document.key,
+        "sha256": text_hash(document.text),
+        "fingerprint": print_,
+        "characters": len(document.text),
+        "pageCount": len(document.pages) or None,
+        "tableCount": len(document.tables) or None,
+        "cellCount": grid.cells(document.tables) or None,
+        "pages": [
+            asdict(page)
+            | {
+                "id": page_ids[page.number],
+                "title": f"page {page.number}",
+                "recognised": page.recognised or None,
+            }
+            for page in document.pages
+        ],
+        "tables": [
+            _table(id_, order, table, numbered, page_ids)
+            for order, table in enumerate(document.tables, 1)
+        ],
+        "passages": passages,
+        "sections": [
+            {
+                "id": part_id(id_, "section", order),
+                "order": order,
+                "title": section.title,
+                "heading": " > ".join(section.path),
+                "level": section.level,
+                "start": section.start,
+                "end": section.end,
+                "passages": ids[
+                    bisect_right(ends, section.start) : bisect_left(starts, section.end)
+                ],
+            }
+            for order, section in enumerate(sections, 1)
+        ],
+    }
+
+
+def _passages(
+    id_: str, document: SourceDocument, parts: Sequence[PlacedPassage], page_ids: dict[int, str]
+) -> list[Row]:
+    names = [" > ".join((document.title, *part.path)) for part in parts]
+    counts, before = Counter(names), Counter[str]()
+    rows = []
+    for position, (name, part) in enumerate(zip(names, parts, strict=True)):
+        before[name] += 1
+        title = f"{name} #{before[name]}" if counts[name] > 1 else name
+        text = document.text[part.start : part.end]
+        rows.append(
+            {
+                "id": passage_id(id_, position, text),
+                "title": title,
+                "text": text,
+                "position": position,
+                "start": part.start,
+                "end": part.end,
+                "page": part.page,
+                "section": " > ".join(part.path) or None,
+                "cjk": is_cjk(title) or is_cjk(text),
+                "pageId": page_ids.get(part.page) if part.page else None,
+            }
+        )
+    return rows
+
+
+def is_cjk(text: str) -> bool:
+    """Return whether a text has Chinese, Japanese or Korean characters."""
+    return not text.isascii() and _CJK.search(text) is not None
+
+
+# --- Tables ---
+
+
+def _table(
+    document: str, order: int, table: SourceTable, numbered: bool, page_ids: dict[int, str]
+) -> Row:
+    """Return a table with its columns; `order` counts from 1 in the document.
+
+    `numbered` is true where any table of the document has a printed number.
+    """
+    id_ = part_id(document, "table", order)
+    data = table.rows[table.header_rows :]
+    pages = sorted(set(table.row_pages))
+    name = _name(table, order, numbered)
+    return {
+        "id": id_,
+        "order": order,
+        "number": table.number,
+        "name": name,
+        "title": _short(table.caption) or name,
+        "caption": table.caption,
+        "markdown": grid.markdown(table, _SHOWN),
+        "markdownRows": min(len(data), _SHOWN),
+        "rows": len(data),
+        "headerRows": table.header_rows,
+        "pages": pages,
+        "pageIds": [page_ids[number] for number in pages],
+        "start": table.start,
+        "end": table.end,
+        "columns": [
+            {
+                "id": part_id(id_, "column", at),
+                "order": at,
+                "header": header,
+                "title": header or f"column {at}",
+                "norm": grid.normal(header),
+                "type": column_type(row[at - 1] for row in data),
+            }
+            for at, header in enumerate(grid.column_names(table), 1)
+        ],
+    }
+
+
+def _name(table: SourceTable, order: int, numbered: bool) -> str:
+    """Return the usual name of a table: by its printed number, else by its place in the document.
+
+    In a document with `numbered` tables a place would be read as a number, so a table without a
+    number is named by its caption there.
+    """
+    if table.number or not numbered:
+        return f"Table {table.number or order}"
+    return _short(table.caption) or f"the table at place {order}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79].rstrip()}…"
+
+
+def table_rows(document: str, order: int, table: SourceTable) -> Iterator[Row]:
+    """Yield the rows of a table with their cells, as stored; `order` counts from 1."""
+    id_ = part_id(document, "table", order)
+    spans = {(s.row, s.column): s for s in table.spans}
+    covered = {
+        (row, column)
+        for s in table.spans
+        for row in range(s.row, s.row + s.rows)
+        for column in range(s.column, s.column + s.columns)
+    } - spans.keys()
+    for at, texts in enumerate(table.rows):
+        number = at + 1 - table.header_rows
+        cells = []
+        for column, text in enumerate(texts):
+            value = typed(text)
+            span = spans.get((at, column))
+            cells.append(
+                {
+                    "id": part_id(id_, "cell", at + 1, column + 1),
+                    "column": column + 1,
+                    "text": text,
+                    "norm": grid.normal(text),
+                    "type": value.type,
+                    "value": value.number,
+                    "date": value.date,
+                    "unit": value.unit or None,
+                    "rowSpan": span.rows if span else 1,
+                    "columnSpan": span.columns if span else 1,
+                    "covered": (at, column) in covered,
+                }
+            )
+        yield {
+            "table": id_,
+            "id": part_id(id_, "row", at + 1),
+            "order": at + 1,
+            "number": number,
+            "title": next((" ".join(t.split())[:80] for t in texts if t.strip()), f"row {number}"),
+            "page": table.row_pages[at] if table.row_pages else None,
+            "cells": cells,
+        }
