@@ -138,7 +138,7 @@ _THAN = {
     "<=": ("at most", "no more than"),
 }
 
-_Made = tuple[str, Plan] | None
+_Asked = tuple[str, Plan] | None
 
 
 def made_up(grid: Grid, random: Random, count: int) -> Iterator[tuple[str, Plan]]:
@@ -150,8 +150,8 @@ def made_up(grid: Grid, random: Random, count: int) -> Iterator[tuple[str, Plan]
         return
     for _ in range(count):
         draw = _Draw(grid, random, keys[0], random.choice(named))
-        if (made := random.choice(_MAKERS)(draw)) is not None:
-            question, plan = made
+        if (asked := random.choice(_MAKERS)(draw)) is not None:
+            question, plan = asked
             yield (question.lower() if random.random() < 0.3 else question), plan
 
 
@@ -173,8 +173,8 @@ class _Draw:
 
     def texts(self, column: Column, count: int) -> list[str]:
         """Return `count` texts of a column that a question can name; none where there are fewer."""
-        found = dict.fromkeys(row[column.order - 1].text for row in self.grid.rows)
-        fit = [t for t in found if len(t) <= 60 and "\n" not in t and t.strip("-–— ?")]
+        texts = dict.fromkeys(cell.text for cell in self.grid.cells[column.order - 1])
+        fit = [t for t in texts if len(t) <= 60 and "\n" not in t and t.strip("-–— ?")]
         return self.random.sample(fit, count) if len(fit) >= count else []
 
     def numbers(self) -> list[float]:
@@ -182,17 +182,17 @@ class _Draw:
         at = self.column.order - 1
         if self.column == self.key or self.grid.valued[at] < 0.8 or self.grid.dated[at] > 0.5:
             return []
-        return [v for row in self.grid.rows if (v := row[at].value) is not None]
+        return [cell.value for cell in self.grid.cells[at] if cell.value is not None]
 
     def rows(self, column: Column, *texts: str, pick: Pick | None = None, shift: int = 0) -> Rows:
         """Return the rows that have one of the texts in a column."""
-        cells = [row[column.order - 1] for row in self.grid.rows]
+        cells = self.grid.cells[column.order - 1]
         norms = tuple(next(cell.norm for cell in cells if cell.text == text) for text in texts)
-        named = Condition(column.order, "=", texts=norms, said=" ".join(norms))
+        named = Condition(column.order, "=", texts=norms, wording=" ".join(norms))
         return Rows((named,), pick=pick, shift=shift)
 
 
-def _look_up(draw: _Draw) -> _Made:
+def _look_up(draw: _Draw) -> _Asked:
     if draw.random.random() < 0.15:
         at = draw.random.randrange(len(draw.grid.rows)) + 1
         rows = Rows((Condition(0, "=", "value", (), float(at)),))
@@ -204,7 +204,7 @@ def _look_up(draw: _Draw) -> _Made:
     return draw.say("look up", row=texts[0]), plan
 
 
-def _where(draw: _Draw) -> _Made:
+def _where(draw: _Draw) -> _Asked:
     texts = draw.texts(draw.column, 1)
     if not texts or draw.column == draw.key:
         return None
@@ -214,7 +214,7 @@ def _where(draw: _Draw) -> _Made:
     return draw.say("where", text=texts[0]), Plan("select", rows, draw.key.order)
 
 
-def _compared(draw: _Draw) -> _Made:
+def _compared(draw: _Draw) -> _Asked:
     numbers = [number for number in draw.numbers() if number >= 0]
     if len(numbers) < 3:
         return None
@@ -226,7 +226,7 @@ def _compared(draw: _Draw) -> _Made:
     return draw.say("how many compared", **slots), Plan("count", rows)
 
 
-def _most(draw: _Draw) -> _Made:
+def _most(draw: _Draw) -> _Asked:
     if not draw.numbers():
         return None
     high = draw.random.random() < 0.5
@@ -234,7 +234,7 @@ def _most(draw: _Draw) -> _Made:
     return draw.say("most", high=high), Plan("select", rows, draw.key.order)
 
 
-def _figure(draw: _Draw) -> _Made:
+def _figure(draw: _Draw) -> _Asked:
     kinds = ["distinct", "select"]
     if 1 < draw.grid.distinct[draw.column.order - 1] < len(draw.grid.rows):
         kinds.append("common")
@@ -245,7 +245,7 @@ def _figure(draw: _Draw) -> _Made:
     return draw.say(wording, high=kind != "min"), Plan(kind, Rows(), draw.column.order)
 
 
-def _of_two(draw: _Draw) -> _Made:
+def _of_two(draw: _Draw) -> _Asked:
     two, at = draw.texts(draw.key, 2), draw.column.order
     if not two or not draw.numbers():
         return None
@@ -261,7 +261,7 @@ def _of_two(draw: _Draw) -> _Made:
     return question, Plan("select", rows, draw.key.order)
 
 
-def _beside(draw: _Draw) -> _Made:
+def _beside(draw: _Draw) -> _Asked:
     texts, after = draw.texts(draw.key, 1), draw.random.random() < 0.5
     if not texts:
         return None
@@ -270,18 +270,18 @@ def _beside(draw: _Draw) -> _Made:
     return question, Plan("select", rows, draw.key.order)
 
 
-def _ends(draw: _Draw) -> _Made:
+def _ends(draw: _Draw) -> _Asked:
     last = draw.random.random() < 0.5
     rows = Rows(pick=Pick(0, "order", last))
     return draw.say("first", high=not last), Plan("select", rows, draw.column.order)
 
 
-def _all(draw: _Draw) -> _Made:
+def _all(draw: _Draw) -> _Asked:
     return draw.say("rows"), Plan("count")
 
 
 #: The functions that make questions; repeated ones are drawn more often.
-_MAKERS: tuple[Callable[[_Draw], _Made], ...] = (
+_MAKERS: tuple[Callable[[_Draw], _Asked], ...] = (
     *[_look_up, _where] * 4,
     *[_compared, _most] * 2,
     *[_figure, _of_two] * 3,

@@ -135,38 +135,38 @@ class _Hit:
 def look_up_mentions(context: Context) -> StructuralAnswer:
     """Return the pages with a phrase, the first or last of them, or whether there are any."""
     part = context.look_up.part
-    said, hits, margin = _hits(context)
+    phrase, hits, margin = _hits(context)
     if part == "exists" and context.pages:
-        return _is_there(context, said, hits)
-    reading = f"pages whose text has “{said}”{margin}"
+        return _is_there(context, phrase, hits)
+    reading = f"pages whose text has “{phrase}”{margin}"
     if not hits:
         titles = [document.title for document in context.documents]
         where = joined(titles) if len(titles) <= 3 else "the corpus"
-        return answer(f"No page of {where} mentions “{said}”.", reading=reading)
+        return answer(f"No page of {where} mentions “{phrase}”.", reading=reading)
     how = ""
     if part in ("first", "last"):
         chosen = {hit.page.document: hit for hit in (hits if part == "last" else reversed(hits))}
         hits = sorted(chosen.values(), key=lambda hit: hit.page.document.title)
         reading, how = f"the {part} of the {reading}", f"{part} "
     return answer(
-        f"“{said}” is {how}mentioned on {_where(context, hits)}{margin}.",
+        f"“{phrase}” is {how}mentioned on {_where(context, hits)}{margin}.",
         ["yes"] if part == "exists" else [hit.page.number for hit in hits],
         _cites(hits),
         reading=reading,
     )
 
 
-def _is_there(context: Context, said: str, hits: list[_Hit]) -> StructuralAnswer:
+def _is_there(context: Context, phrase: str, hits: list[_Hit]) -> StructuralAnswer:
     held = _on_named_pages(context, hits)
     pages = joined([f"page {n}" for n in sorted({number for _, number in context.places})])
     other = f"; it is on {_where(context, hits)}" if hits else " nor does any other page"
     return answer(
-        f"Yes: {pages} mentions “{said}”: {held[0].text}"
+        f"Yes: {pages} mentions “{phrase}”: {held[0].text}"
         if held
-        else f"No: {pages} does not mention “{said}”{other}.",
+        else f"No: {pages} does not mention “{phrase}”{other}.",
         ["yes" if held else "no"],
         _cites(held or hits),
-        reading=f"whether {pages} has “{said}”",
+        reading=f"whether {pages} has “{phrase}”",
     )
 
 
@@ -174,7 +174,7 @@ def count_mentions(context: Context) -> StructuralAnswer:
     """Return the number of pages with a phrase, or of its occurrences, on the named pages or on
     all.
     """
-    said, hits, margin = _hits(context)
+    phrase, hits, margin = _hits(context)
     if context.pages:
         hits = _on_named_pages(context, hits)
     where = f" ({_where(context, hits)})" if hits else ""
@@ -185,10 +185,10 @@ def count_mentions(context: Context) -> StructuralAnswer:
         total = len(hits)
         on, what = f"on {plural(total, 'page')}", "the pages where"
     return answer(
-        f"“{said}” is mentioned {on}{margin}{where}.",
+        f"“{phrase}” is mentioned {on}{margin}{where}.",
         [total],
         _cites(hits),
-        reading=f"count {what} the text has “{said}”",
+        reading=f"count {what} the text has “{phrase}”",
     )
 
 
@@ -198,10 +198,10 @@ def _hits(context: Context) -> tuple[str, list[_Hit], str]:
     Without quotation marks an article before it, or a plural's ending, is dropped where that finds
     more. Headers and footers count where the text has it nowhere; the note states that.
     """
-    said = context.look_up.phrase
-    tries = [said]
+    phrase = context.look_up.phrase
+    tries = [phrase]
     if not context.references.quoted:
-        bare = re.sub(r"^(?:the|a|an|any)\s+", "", said, flags=re.IGNORECASE)
+        bare = re.sub(r"^(?:the|a|an|any)\s+", "", phrase, flags=re.IGNORECASE)
         tries += [bare, bare[:-1] if bare.endswith("s") else f"{bare}s"]
     margins: list[_Hit] = []
     for attempt in dict.fromkeys(filter(None, tries)):
@@ -215,7 +215,7 @@ def _hits(context: Context) -> tuple[str, list[_Hit], str]:
                     break
         if hits:
             return attempt, hits, ""
-    return said, margins, " in the margins alone" if margins else ""
+    return phrase, margins, " in the margins alone" if margins else ""
 
 
 def _on_named_pages(context: Context, hits: list[_Hit]) -> list[_Hit]:

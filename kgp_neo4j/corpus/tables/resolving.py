@@ -147,12 +147,11 @@ def _chosen(
     if len(tables) == 1:
         return tables
     if not ref.words:
-        return by_words(library, rest, tables, only=True) or _main(context, tables)
+        return by_words(library, rest, tables, only=True)
     fitting = by_words(library, ref.words, tables)
     if len(fitting) < 2:
         return fitting
-    narrowed = by_words(library, rest, fitting)
-    return narrowed if len(narrowed) == 1 else _main(context, fitting) or fitting
+    return by_words(library, rest, fitting, only=True) or fitting
 
 
 def _numbered(
@@ -176,16 +175,6 @@ def _numbered(
 
 def _id(number: str) -> str:
     return re.sub(r"[\s.]+$", "", number.casefold().replace("–", "-").replace("—", "-"))
-
-
-def _main(context: Context, tables: Sequence[TableOutline]) -> list[TableOutline]:
-    """Return the table that is by far the largest of one document's, and add a note on it."""
-    ranked = sorted(tables, key=lambda table: -table.rows * len(table.columns))
-    sizes = [table.rows * len(table.columns) for table in ranked]
-    if len({table.document.id for table in tables}) != 1 or sizes[0] < 8 * max(1, sizes[1]):
-        return []
-    context.notes.append(f"{ranked[0].name} is by far the largest of {len(tables)} tables")
-    return ranked[:1]
 
 
 # --- By words ---

@@ -104,8 +104,8 @@ def _bases(links: Links, grid: Grid) -> Iterator[_Base]:
             yield base
     for a, b in _either(ranked):
         texts = (*a.condition.texts, *b.condition.texts)
-        said = f"{a.condition.said} or {b.condition.said}"
-        condition = Condition(a.condition.column, "=", "text", texts, said=said)
+        wording = f"{a.condition.wording} or {b.condition.wording}"
+        condition = Condition(a.condition.column, "=", "text", texts, wording=wording)
         yield _base(grid, condition, links=(replace(a, condition=condition), b))
 
 
@@ -117,7 +117,7 @@ def _totals(grid: Grid) -> Condition | None:
     for column in grid.columns[:3] if len(grid.rows) > 2 else ():
         norm = grid.rows[-1][column.order - 1].norm
         if norm and norm.split()[0] in _TOTALS:
-            return Condition(column.order, "!=", texts=(norm,), said=norm)
+            return Condition(column.order, "!=", texts=(norm,), wording=norm)
     return None
 
 
@@ -233,15 +233,15 @@ class _Plans:
         named = (b for b in self.filled if b.count == 1 == len(b.links) and b.links[0].exact)
         for base in islice(named, 3):
             (row,) = rows_of(self.grid, base.rows)
-            key, said = base.rows.conditions[0].column, base.links[0].condition.said
+            key, wording = base.rows.conditions[0].column, base.links[0].condition.wording
             for side in (side for side, cues in _SIDES.items() if self.words & cues):
                 place = float(self.grid.numbers[row])
-                conditions = [Condition(0, side, "value", (), place, None, said)]
+                conditions = [Condition(0, side, "value", (), place, None, wording)]
                 for c in self.every:
                     cell = self.grid.rows[row][c - 1]
                     for by in self._views(c) if c != key and columns[c - 1].places else ():
                         if getattr(cell, by) is not None:
-                            other = Condition(c, side, by, (), cell.value, cell.date, said)
+                            other = Condition(c, side, by, (), cell.value, cell.date, wording)
                             conditions.append(other)
                 for condition in conditions:
                     beside = _base(self.grid, condition)

@@ -152,13 +152,13 @@ def _link_dates(links: Links, grid: Grid) -> None:
     dated = [order for order, share in enumerate(grid.dated, 1) if share > 0.5]
     at = 0
     while dated and at < len(words):
-        size, date, said = _date(words, at)
-        decade = said.startswith("the ")
+        size, date, wording = _date(words, at)
+        decade = wording.startswith("the ")
         comparisons = [("=", 0.5)] if decade else _comparisons(words, at) if size else []
         for order in dated:
             header = links.columns[order - 1].score > 0
             for op, agrees in comparisons:
-                condition = Condition(order, op, "date", (), None, date, said)
+                condition = Condition(order, op, "date", (), None, date, wording)
                 links.dates.append(Link(condition, at, at + size, True, 1.0, agrees, header))
         at += size or 1
 
@@ -167,10 +167,10 @@ def _date(words: Sequence[str], at: int) -> tuple[int, str, str]:
     """Return the date that begins at a word: its words, as ISO text, and as it is written."""
     word = words[at]
     for size in (3, 2) if word in MONTHS or word[0].isdigit() else ():
-        said = " ".join(words[at : at + size])
-        date = typed(said)
+        wording = " ".join(words[at : at + size])
+        date = typed(wording)
         if at + size <= len(words) and date.type == "date" and date.date:
-            return size, date.date, said
+            return size, date.date, wording
     if word in MONTHS and word != "may":
         return 1, f"--{MONTHS[word]:02}", word
     plural = word[-1] == "s" or words[at + 1 : at + 2] == ["s"]
@@ -219,15 +219,15 @@ def _cells(question: Sequence[str], grid: Grid) -> Iterator[Link]:
         if any(span.within(other) for other in spans):
             continue
         texts = grid.folded[span.column - 1]
-        said = " ".join(words[span.start : span.end])
+        wording = " ".join(words[span.start : span.end])
         start, end = place[span.start], place[span.end - 1] + 1
         if span.exact:
-            condition = Condition(span.column, "=", texts=texts[said], said=said)
+            condition = Condition(span.column, "=", texts=texts[wording], wording=wording)
             yield Link(condition, start, end, True, 1.0)
         shortest = tuple(sorted(span.pieces, key=len))
         holding = sum(any(piece in f" {text} " for piece in shortest) for text in texts)
         if not span.exact or holding > 1:
-            condition = Condition(span.column, "contains", texts=shortest[:1], said=said)
+            condition = Condition(span.column, "contains", texts=shortest[:1], wording=wording)
             yield Link(condition, start, end, False, span.share)
 
 
@@ -253,9 +253,11 @@ def _spans(words: Sequence[str], grid: Grid) -> list[_Span]:
             span = spans.setdefault(key, _Span(*key))
             span.exact |= exact
             span.share = max(span.share, length / len(parts))
-            if loose:
-                run = [*run[:-1], *filter(None, [_shared(run[-1], parts[at + length - 1])])]
-            span.pieces.add(f" {' '.join(run)}" if loose else f" {' '.join(run)} ")
+            piece = " ".join(run) + " "
+            if loose:  # as far as the last word is that of the cell
+                end = _shared(run[-1], parts[at + length - 1])
+                piece = " ".join([*run[:-1], end]).rstrip()
+            span.pieces.add(f" {piece}")
     return list(spans.values())
 
 
@@ -269,8 +271,8 @@ def _agreeing(words: Sequence[str], parts: Sequence[str]) -> tuple[int, bool]:
 
 def _shared(one: str, other: str) -> str:
     """Return the letters with which two forms of a word begin."""
-    size = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    return min(one, other, key=len) if size is None else one[:size]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in same)
 
 
 def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:
@@ -284,7 +286,7 @@ def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:
         for column, codes in enumerate(grid.codes, 1):
             for code in codes:
                 if word.startswith(code) and word != code:
-                    condition = Condition(column, "=", texts=codes[code], said=word)
+                    condition = Condition(column, "=", texts=codes[code], wording=word)
                     yield Link(condition, at, at + 1, False, 0.6)
         near = {(order, parts[place]) for order, parts, place in grid.words.get(word[:4], ())}
         for order, part in sorted(near):
@@ -293,7 +295,7 @@ def _alike(words: Sequence[str], grid: Grid) -> Iterator[Link]:
                 and len(part) - len(_shared(word, part)) <= _ENDING
                 and stem(word) != stem(part)
             ):
-                condition = Condition(order, "contains", texts=(f" {part} ",), said=word)
+                condition = Condition(order, "contains", texts=(f" {part} ",), wording=word)
                 yield Link(condition, at, at + 1, False, 0.6)
 
 
@@ -306,7 +308,7 @@ def _missing(links: Links, grid: Grid) -> Iterator[Link]:
     last = {word: at for at, word in enumerate(links.words)}
     none, some = ([last[word] for word in words & last.keys()] for words in (_NONE, _SOME))
     for order, (cells, column) in enumerate(zip(grid.cells, links.columns, strict=True), 1):
-        said = " ".join(links.words[at] for at in column.places)
+        wording = " ".join(links.words[at] for at in column.places)
         for places, word, text_op, value_op in ((none, "no", "=", "="), (some, "some", "!=", ">")):
             ahead = [at for at in places if column.places and at < column.places[0]]
             if not ahead:
@@ -314,10 +316,10 @@ def _missing(links: Links, grid: Grid) -> Iterator[Link]:
             start = max(ahead)
             near = float(column.places[0] - start <= 2)
             if any(not cell.norm for cell in cells):
-                condition = Condition(order, text_op, texts=("",), said=f"{word} {said}")
+                condition = Condition(order, text_op, texts=("",), wording=f"{word} {wording}")
                 yield Link(condition, start, start + 1, False, 0.5, near, True)
             if any(cell.value == 0 for cell in cells):
-                condition = Condition(order, value_op, "value", (), 0.0, None, f"{word} {said}")
+                condition = Condition(order, value_op, "value", (), 0.0, None, f"{word} {wording}")
                 yield Link(condition, start, start + 1, False, 0.5, near, True)
 
 
@@ -331,7 +333,8 @@ def _column(links: Links, header: tuple[str, ...]) -> ColumnLink:
     places: list[int] = []
     score = 0.0
     for word in wanted:
-        fits = [_fit(word, *said, header) for said in zip(links.stems, links.words, strict=True)]
+        asked = zip(links.stems, links.words, strict=True)
+        fits = [_fit(word, said, raw, header) for said, raw in asked]
         if best := max(fits, default=0.0):
             score += best
             places.append(fits.index(best))
@@ -347,13 +350,8 @@ def _column(links: Links, header: tuple[str, ...]) -> ColumnLink:
     )
 
 
-def _fit(word: str, said: str, raw: str, header: tuple[str, ...]) -> float:
+def _fit(word: str, asked: str, raw: str, header: tuple[str, ...]) -> float:
     """Return how well a word of a question (its stem, and as it is) fits one of a header."""
-    alike = min(5, len(word), len(said))
-    if said == word:
-        fit = 1.0
-    elif alike >= 4 and said[:alike] == word[:alike]:
-        fit = 0.7
-    else:
-        return 0.0
+    alike = min(5, len(word), len(asked))
+    fit = 1.0 if asked == word else 0.7 if alike >= 4 and asked[:alike] == word[:alike] else 0.0
     return fit * 0.5 if raw in STOP and raw not in header else fit

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.corpus.tables.questions.candidates import Candidate
-from kgp_neo4j.corpus.tables.questions.cell_links import Links
-from kgp_neo4j.corpus.tables.questions.plans import Plan, columns_of, cues_of
+from kgp_neo4j.corpus.tables.questions.cell_links import Link, Links
+from kgp_neo4j.corpus.tables.questions.plans import Denotation, Plan, columns_of, cues_of
 from kgp_neo4j.corpus.tables.questions.question_words import CUES, DOWN, STOP, UP
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 from kgp_neo4j.text.values import typed
@@ -43,76 +43,61 @@ FEATURES = (
 
 
 class _Question:
-    """The values that are the same for all candidates of a question."""
+    """What is the same for all candidates of a question."""
 
     def __init__(self, links: Links, grid: Grid) -> None:
-        self.links, self.grid = links, grid
-        words = links.words
-        self.words = set(words)
-        self.content = {at for at, word in enumerate(words) if word not in STOP}
-        self.best = max((column.score for column in links.columns), default=0.0)
-        ranked = sorted(grid.columns, key=lambda c: -links.columns[c.order - 1].score)
-        self.rank = {column.order: min(at, 6) for at, column in enumerate(ranked)}
+        self.links, self.grid, self.words = links, grid, set(links.words)
+        words, wording = links.words, " ".join(links.words)
+        scores = [column.score for column in links.columns]
+        self.best = max(scores, default=0.0)
+        ranked = sorted(range(len(scores)), key=lambda at: -scores[at])
+        self.rank = {at + 1: min(rank, 6) for rank, at in enumerate(ranked)}
         self.text = next((c.order for c in grid.columns if c.type == "text"), 1)
-        said = " ".join(words)
         self.who = bool(self.words & {"who", "whose", "whom"})
-        self.when = bool(re.search(r"\bwhen\b|\b(?:what|which) (?:year|date|day)\b", said))
-        self.where = "where" in words
-        self.many = bool(re.search(r"\bhow many\b|^(?:what (?:is|was) the )?.{0,6}number of", said))
+        self.when = bool(re.search(r"\bwhen\b|\b(?:what|which) (?:year|date|day)\b", wording))
+        many = r"\bhow many\b|^(?:what (?:is|was) the )?.{0,6}number of"
+        self.many = bool(re.search(many, wording))
         self.verb = bool(words) and words[0] in CUES["exists"]
+        #: The words that name something, and how surely each names a cell.
+        self.content = {at for at, word in enumerate(words) if word not in STOP}
         self.names: dict[int, float] = {}
         for link in links.cells:
             for at in self.content & set(range(link.start, link.end)):
-                named = link.share * (1 + link.exact) / 2
-                self.names[at] = max(self.names.get(at, 0.0), named)
+                sure = link.share * (1 + link.exact) / 2
+                self.names[at] = max(self.names.get(at, 0.0), sure)
         self.cues = {k: {at for at, w in enumerate(words) if w in v} for k, v in CUES.items()}
-        superlatives = [at for at, word in enumerate(words) if len(word) > 4 and word[-3:] == "est"]
-        self.ends = {*superlatives, *self.cues["high"], *self.cues["low"]}
+        superlatives = {at for at, word in enumerate(words) if len(word) > 4 and word[-3:] == "est"}
+        self.ends = superlatives | self.cues["high"] | self.cues["low"]
         asking = ("what", "which", "many", "whose", "name")
         self.asked = next((at for at, word in enumerate(words) if word in asking), -1)
         after = words[self.asked + 1 : self.asked + 3] if self.asked >= 0 else []
         self.plural = any(len(w) > 3 and w[-1] == "s" and w[-2] != "s" for w in after)
         self.padded = f" {_bare(links.text)} "
-        self.totals = [
-            bool(row) and row[0].norm.startswith(("total", "average", "sum")) for row in grid.rows
-        ]
+        first, totals = grid.cells[0] if grid.cells else (), ("total", "average", "sum")
+        self.totals = {at for at, cell in enumerate(first) if cell.norm.startswith(totals)}
 
     def features(self, candidate: Candidate) -> dict[str, float]:
         """Return a candidate's features, by the names in `FEATURES`."""
-        made = {
-            candidate.plan.kind: 1.0,
+        plan = candidate.plan
+        return {
+            plan.kind: 1.0,
             "table rows": math.log1p(len(self.grid.rows)),
             "table columns": len(self.grid.columns),
             "yes no question": self.verb,
             "how many": self.many,
-            "like": bool(candidate.plan.rows.like),
-        }
-        made |= self._linked(candidate)
-        made |= self._covered(candidate)
-        made |= self._picked(candidate.plan)
-        made |= self._given(candidate.plan)
-        made |= self._result(candidate)
-        return made
-
-    def _linked(self, candidate: Candidate) -> dict[str, float]:
-        """Return how well the conditions fit the words that they are linked to."""
-        links = candidate.links
-        if not links:
-            return {"exact": 1.0, "share": 1.0}
-        return {
-            "exact": min(link.exact for link in links),
-            "share": min(link.share for link in links),
-            "agrees": max((x.agrees for x in links if x.condition.by != "text"), default=0.0),
-            "words linked": sum(link.end - link.start for link in links),
-            "numbers": sum(link.condition.by == "value" for link in links),
+            "like": bool(plan.rows.like),
+            **_linked(candidate.links),
+            **self._covered(candidate),
+            **self._picked(plan),
+            **(self._given(plan) if plan.column else {}),
+            **self._result(candidate.result),
         }
 
     def _covered(self, candidate: Candidate) -> dict[str, float]:
         """Return how much of the question a candidate accounts for."""
-        plan = candidate.plan
-        cues: set[int] = set().union(*(self.cues[name] for name in cues_of(plan)))
+        cues: set[int] = set().union(*(self.cues[name] for name in cues_of(candidate.plan)))
         covered = {at for link in candidate.links for at in range(link.start, link.end)} | cues
-        for column in columns_of(plan):
+        for column in columns_of(candidate.plan):
             covered.update(self.links.columns[column - 1].places)
         left = self.content - covered
         return {
@@ -125,93 +110,102 @@ class _Question:
 
     def _picked(self, plan: Plan) -> dict[str, float]:
         """Return how well the end that is picked, and the column of the pick, fit."""
-        rows, pick = plan.rows, plan.rows.pick
-        made: dict[str, float] = {}
-        if rows.shift:
-            toward, against = ("next", "previous")[:: 1 if rows.shift > 0 else -1]
-            made["shift agrees"] = bool(self.cues[toward]) - bool(self.cues[against])
-        column, high = plan.column, None
+        pick, shift = plan.rows.pick, plan.rows.shift
+        features: dict[str, float] = {}
+        if shift:
+            ahead, behind = bool(self.cues["next"]), bool(self.cues["previous"])
+            features["shift agrees"] = ahead - behind if shift > 0 else behind - ahead
         if pick is not None:
-            column, high = pick.column, pick.highest
-            made["nth"] = pick.nth
-        elif plan.kind in ("max", "min", "common"):
-            high = plan.kind != "min"
-        elif plan.kind not in ("sum", "average", "difference"):
-            return made
-        if high is not None:
-            toward_, against_ = (UP, DOWN) if high else (DOWN, UP)
-            made["direction"] = bool(self.words & toward_) - bool(self.words & against_)
-        if column:
-            linked = self.links.columns[column - 1]
-            near = [p - at for at in self.ends for p in linked.places if p >= at]
-            made["picked header"] = linked.score
-            made["picked best"] = linked.score == self.best > 0
-            made["picked near"] = 1.0 / (1 + min(near)) if near else 0.0
-            made["picked rank"] = self.rank[column]
-            made["picked last"] = column == len(self.grid.columns)
-            made["picked asked"] = linked.after_what
-        return made
+            features["nth"] = pick.nth
+        elif plan.kind not in ("max", "min", "common", "sum", "average", "difference"):
+            return features
+        if pick is not None or plan.kind in ("max", "min", "common"):
+            up, down = bool(self.words & UP), bool(self.words & DOWN)
+            high = pick.highest if pick is not None else plan.kind != "min"
+            features["direction"] = up - down if high else down - up
+        column = plan.column if pick is None else pick.column
+        if not column:
+            return features
+        linked = self.links.columns[column - 1]
+        near = [place - at for at in self.ends for place in linked.places if place >= at]
+        return features | {
+            "picked header": linked.score,
+            "picked best": linked.score == self.best > 0,
+            "picked near": 1.0 / (1 + min(near)) if near else 0.0,
+            "picked rank": self.rank[column],
+            "picked last": column == len(self.grid.columns),
+            "picked asked": linked.after_what,
+        }
 
     def _given(self, plan: Plan) -> dict[str, float]:
         """Return how well the column whose cells are given fits the question."""
-        if not plan.column:
-            return {}
-        grid, at = self.grid, plan.column - 1
+        grid, at, pick = self.grid, plan.column - 1, plan.rows.pick
         linked = self.links.columns[at]
         text = grid.columns[at].type == "text"
-        made: dict[str, float] = {
+        features: dict[str, float] = {
             "header": linked.score,
             "given number": grid.valued[at],
             "given date": grid.dated[at],
             "given distinct": grid.distinct[at] / max(len(grid.rows), 1),
             "given counted": grid.counted[at],
+            "who text": self.who * _sign(text),
+            "where text": ("where" in self.words) * _sign(text),
+            "when date": self.when * _sign(grid.dated[at] > 0.5),
+            "many number": self.many * _sign(grid.valued[at] > 0.5),
         }
         if plan.kind in ("select", "common", "distinct"):
-            made |= {
+            features |= {
                 "given whole": linked.whole * min(linked.words, 3),
                 "given best": linked.score == self.best > 0,
                 "given rank": self.rank[plan.column],
                 "given leftmost text": plan.column == self.text,
                 "given used": any(c.column == plan.column for c in plan.rows.conditions),
-                "given picked": plan.rows.pick is not None and plan.rows.pick.column == plan.column,
+                "given picked": pick is not None and pick.column == plan.column,
             }
         if self.asked >= 0 and (ahead := [p for p in linked.places if p > self.asked]):
-            made["given place"] = 1.0 / (min(ahead) - self.asked)
-        for name, asked, fits in (
-            ("who text", self.who, text),
-            ("where text", self.where, text),
-            ("when date", self.when, grid.dated[at] > 0.5),
-            ("many number", self.many, grid.valued[at] > 0.5),
-        ):
-            made[name] = asked * (1.0 if fits else -1.0)
-        return made
+            features["given place"] = 1.0 / (min(ahead) - self.asked)
+        return features
 
-    def _result(self, candidate: Candidate) -> dict[str, float]:
+    def _result(self, result: Denotation) -> dict[str, float]:
         """Return features of how likely such values are as an answer."""
-        values, rows = candidate.result.values, candidate.result.rows
-        said = [f" {_bare(value)} " in self.padded for value in values]
-        made: dict[str, float] = {
+        values, rows = result.values, result.rows
+        features: dict[str, float] = {
             "values": min(len(values), 20),
             "one value": len(values) == 1,
-            "value in question": sum(said) / len(values),
+            "value in question": sum(f" {_bare(v)} " in self.padded for v in values) / len(values),
             "value long": min(max(map(len, values)), 100) / 20,
             "rows": min(len(rows), 30),
             "all rows": len(rows) == len(self.grid.rows),
             "one row": len(rows) == 1,
             "rows log": math.log1p(len(rows)),
-            "total row": any(self.totals[row] for row in rows),
-            "plural asked": self.plural * (1.0 if len(values) > 1 else -1.0),
-            "one asked": ("only" in self.words) * (1.0 if len(rows) == 1 else -1.0),
+            "total row": not self.totals.isdisjoint(rows),
+            "plural asked": self.plural * _sign(len(values) > 1),
+            "one asked": ("only" in self.words) * _sign(len(rows) == 1),
         }
         if (number := typed(values[0]).number) is not None:
-            made |= {
+            features |= {
                 "value number": 1.0,
                 "value zero": number == 0,
                 "value one": number == 1,
                 "value is row count": number == len(self.grid.rows),
                 "value log": math.log1p(min(abs(number), 1e12)),
             }
-        return made
+        return features
+
+
+def _linked(links: Sequence[Link]) -> dict[str, float]:
+    """Return how well the conditions fit the words that they are linked to."""
+    return {
+        "exact": min((link.exact for link in links), default=True),
+        "share": min((link.share for link in links), default=1.0),
+        "agrees": max((x.agrees for x in links if x.condition.by != "text"), default=0.0),
+        "words linked": sum(link.end - link.start for link in links),
+        "numbers": sum(link.condition.by == "value" for link in links),
+    }
+
+
+def _sign(fits: bool) -> float:
+    return 1.0 if fits else -1.0
 
 
 def _bare(text: str) -> str:
@@ -235,18 +229,18 @@ class Example:
     headers: tuple[tuple[tuple[str, ...], ...], ...]
 
 
-def example(links: Links, grid: Grid, found: Sequence[Candidate]) -> Example:
+def example(links: Links, grid: Grid, readings: Sequence[Candidate]) -> Example:
     """Return the ranker's input for the candidates of a question."""
     import numpy as np
 
     question = _Question(links, grid)
-    named = map(question.features, found)
+    named = map(question.features, readings)
     rows = [[row.get(name, 0.0) for name in FEATURES] for row in named]
     return Example(
         tuple(_grams(links)),
-        tuple(_signature(candidate) for candidate in found),
-        np.array(rows, dtype=np.float32).reshape(len(found), len(FEATURES)),
-        tuple(_headers(grid, candidate.plan) for candidate in found),
+        tuple(_signature(candidate) for candidate in readings),
+        np.array(rows, dtype=np.float32).reshape(len(readings), len(FEATURES)),
+        tuple(_headers(grid, candidate.plan) for candidate in readings),
     )
 
 

@@ -23,7 +23,7 @@ class Condition:
     """A condition on a row's cell in `column` (column 0: the row's number).
 
     `by` is the value compared: `text` (normal form; `contains` looks for a padded piece of it),
-    `value` (number) or `date` (ISO, as far as it is known). `said` is the wording of the question.
+    `value` (number) or `date` (ISO, as far as it is known). `wording` is that of the question.
     """
 
     column: int
@@ -32,7 +32,7 @@ class Condition:
     texts: tuple[str, ...] = ()
     value: float | None = None
     date: str | None = None
-    said: str = ""
+    wording: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,12 +282,12 @@ def _condition(condition: Condition, grid: Grid) -> str:
         if condition.op == "=":
             return f"the row's number is {shown(condition.value or 0)}"
         side = "after" if condition.op == ">" else "before"
-        return f"the row comes {side} that of '{condition.said}'"
+        return f"the row comes {side} that of '{condition.wording}'"
     if condition.by == "text":
         texts = [text.strip() for text in condition.texts]
         what = " or ".join(f"'{text}'" if text else "empty" for text in texts[:3])
     elif condition.by == "value":
         what = shown(condition.value or 0.0)
     else:
-        what = condition.said or (condition.date or "")
+        what = condition.wording or (condition.date or "")
     return f"{_name(grid, condition.column)} {_OPS[condition.op]} {what}"

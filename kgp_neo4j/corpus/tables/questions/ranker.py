@@ -87,25 +87,25 @@ class Ranker:
         total: NDArray[Any] = self.weights["headers"][known].sum(axis=0)
         return total
 
-    def judge(self, example: Example, found: list[Candidate]) -> tuple[Candidate, float]:
+    def judge(self, example: Example, readings: list[Candidate]) -> tuple[Candidate, float]:
         """Return the plan whose answer has the highest probability, summed over the plans that give
         it, and the probability that this answer is right.
         """
         import numpy as np
 
-        best, row = confidence_row(self, example, groups_of(found))
+        best, row = confidence_row(self, example, groups_of(readings))
         if self.trees is None:
-            return found[best], 1.0
+            return readings[best], 1.0
         score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
-        return found[best], float(1.0 / (1.0 + np.exp(-score)))
+        return readings[best], float(1.0 / (1.0 + np.exp(-score)))
 
 
-def groups_of(found: list[Candidate]) -> list[int]:
+def groups_of(readings: list[Candidate]) -> list[int]:
     """Return for each candidate the number of its answer: plans with one answer have one number."""
     known: dict[tuple[str, ...], int] = {}
     return [
         known.setdefault(tuple(sorted(v.casefold() for v in c.result.values)), len(known))
-        for c in found
+        for c in readings
     ]
 
 
