@@ -1,9 +1,12 @@
-// connect.counts(corpus :: STRING) :: (graph :: STRING, nodes :: INT, links :: INT, edges :: INT)
+// connect.counts(corpus :: STRING, complete :: BOOLEAN) :: (graph :: STRING, nodes :: INT, links :: INT, edges :: INT)
 // How large each graph of a corpus is: its keywords or its entities that no document is about (nodes), what
 // joins passages to these (links), and what joins passages to passages (edges). Counted once after each run
-// of `connect` that made the graph.
+// of `connect` that made the graph. Notes whether all passages are in the graphs; loading more makes it untrue.
 // mode: WRITE
-MATCH (:Corpus {name: $corpus})-[:HAS_GRAPH]->(g:Graph)
+MATCH (c:Corpus {name: $corpus})
+SET c.complete = $complete
+WITH c
+MATCH (c)-[:HAS_GRAPH]->(g:Graph)
 CALL (g) {
   WITH g WHERE g.edges IS NULL AND g.type = 'keywords'
   MATCH (p:Passage {corpus: g.corpus})

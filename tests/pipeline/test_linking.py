@@ -140,7 +140,7 @@ def test_nearest_entities_in_a_crowd(database: Database, english: str, encoder: 
         ]
         database.write("load_kg/entities", graph=other, load="x", rows=entities)
         vectors = [{"id": entity["id"], "vector": vector} for entity in entities]
-        database.write("load_kg/embeddings", rows=vectors)
+        database.write("connect/embeddings", rows=vectors)
         phrases = [{"text": "sick", "vector": vector}]
         found = database.read("explore/nearest_entities", graph=english, phrases=phrases, limit=2)
         assert [row["name"] for row in found][:1] == ["Nausea"]

@@ -192,11 +192,13 @@ class GraphBuild:
         """Return the rows of a statement."""
         return self.database.read(path, corpus=self.corpus, **values)
 
-    def read_rows(self, path: str, rows: Sequence[Any], size: int, **values: Any) -> Iterator[Row]:
-        """Yield what a statement returns of rows, which it gets in batches of `size`."""
+    def read_rows(
+        self, path: str, rows: Sequence[Any], size: int, parameter: str = "rows", **values: Any
+    ) -> Iterator[Row]:
+        """Yield what a statement returns of rows, its `parameter`, in batches of `size`."""
         for start in range(0, len(rows), size):
-            some = rows[start : start + size]
-            yield from self.database.read_packed(path, corpus=self.corpus, rows=some, **values)
+            some = {parameter: rows[start : start + size]}
+            yield from self.database.read_packed(path, corpus=self.corpus, **some, **values)
 
     def read_pages(self, path: str, key: str) -> Iterator[Row]:
         """Yield the rows of a statement that returns those `after` a key, in its order, in pages.

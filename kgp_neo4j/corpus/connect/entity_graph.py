@@ -263,7 +263,7 @@ def _with_new_phrases(
 
 def _known_entities(build: GraphBuild, names: Iterable[str]) -> dict[str, Row]:
     """Return the entities of some names."""
-    rows = build.read_rows("connect/known_entities", list(names), 5000)
+    rows = build.read_rows("connect/stored_entities", list(names), 5000)
     return {row["name"]: row for row in rows}
 
 

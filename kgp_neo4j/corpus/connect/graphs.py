@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import get_args
 
 from kgp_neo4j.corpus.connect.build import GraphBuild, made_of
@@ -38,6 +38,10 @@ EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
 GRAPHS = get_args(GraphName)
 
 
+def _nothing() -> None:
+    """Do nothing between the steps."""
+
+
 def connect(
     database: Database,
     corpus: str,
@@ -68,37 +72,24 @@ def connect(
             f"there is no graph named {', '.join(unknown) or '(none)'}",
             hint=f"Choose among {', '.join(GRAPHS)}.",
         )
-    if not database.read("inspect/state", corpus=corpus):
+    made = database.read("connect/made", corpus=corpus)
+    if not made:
         raise no_corpus(corpus)
-    keywords = keywords or KeywordSettings()
-    entities = entities or EntitySettings()
     similarity = similarity or SimilaritySettings()
-    (made,) = database.read("connect/made", corpus=corpus)
-    report: dict[str, int] = {"joined": 0}
+    report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
-    with contextlib.ExitStack() as running:
-        meanwhile: Callable[[], object] = _nothing
-        if "knn-st" in edges:
-            # Passages are encoded while the other graphs are made.
-            embedding = running.enter_context(embed_passages(database, corpus, similarity, seconds))
-            meanwhile = embedding.write
-
-        def build(graph: str, settings: KeywordSettings | EntitySettings) -> GraphBuild:
-            return GraphBuild(
-                database, corpus, graph, settings, seconds,
-                anew=anew, whole=whole, meanwhile=meanwhile,
-            )  # fmt: skip
-
-        if "tfidf" in edges and (anew or whole or made["keywords"] != made_of(keywords)):
-            report["joined"] = connect_keywords(build("keywords", keywords), keywords)
-        # A file of aliases or a model may say something else each time.
-        again = anew or whole or entities.aliases or entities.spacy_model
-        if "entity" in edges and (again or made["entities"] != made_of(entities)):
-            joined = connect_entities(build("entities", entities), entities)
-            report["joined"] = max(report["joined"], joined)
-        if "knn-st" in edges:
+    by_words = _WordGraphs(
+        database, corpus, made[0], keywords or KeywordSettings(), entities or EntitySettings(),
+        seconds, anew, whole,
+    )  # fmt: skip
+    if "knn-st" in edges:
+        # Passages are encoded while the other graphs are made.
+        with embed_passages(database, corpus, similarity, seconds) as embedding:
+            report["joined"] = by_words.connect(edges, embedding.write)
             report |= connect_similarity(embedding, similarity, anew)
+    else:
+        report["joined"] = by_words.connect(edges)
     if "knn-mdr" in edges:
         by_mdr = connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
         by_mdr["gds_memory"] = max(by_mdr["gds_memory"], report.get("gds_memory", 0))
@@ -108,14 +99,56 @@ def connect(
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 
 
+@dataclass(frozen=True, slots=True)
+class _WordGraphs:
+    """The keyword and the entity graph of a corpus, and what those there were `made` of."""
+
+    database: Database
+    corpus: str
+    made: Mapping[str, str | None]
+    keywords: KeywordSettings
+    entities: EntitySettings
+    seconds: dict[str, float]
+    anew: bool
+    whole: bool
+
+    def connect(self, edges: Sequence[str], meanwhile: Callable[[], object] = _nothing) -> int:
+        """Make those of them that `edges` names and that have changed; return how many passages
+        were joined. `meanwhile` is called between the steps.
+        """
+        joined = 0
+        everything = self.anew or self.whole
+        if "tfidf" in edges and (everything or self.made["keywords"] != made_of(self.keywords)):
+            build = self._build("keywords", self.keywords, meanwhile)
+            joined = connect_keywords(build, self.keywords)
+        # A file of aliases or a model may say something else each time.
+        again = everything or self.entities.aliases or self.entities.spacy_model
+        if "entity" in edges and (again or self.made["entities"] != made_of(self.entities)):
+            build = self._build("entities", self.entities, meanwhile)
+            joined = max(joined, connect_entities(build, self.entities))
+        return joined
+
+    def _build(
+        self,
+        graph: str,
+        settings: KeywordSettings | EntitySettings,
+        meanwhile: Callable[[], object],
+    ) -> GraphBuild:
+        return GraphBuild(
+            self.database, self.corpus, graph, settings, self.seconds,
+            anew=self.anew, whole=self.whole, meanwhile=meanwhile,
+        )  # fmt: skip
+
+
 def finish_connect(database: Database, corpus: str) -> dict[str, int]:
     """Store whether every passage of a corpus is in all of its graphs, and count these graphs.
 
     Returns the counts as `ConnectReport` names them.
     """
     state = database.read("inspect/corpus", corpus=corpus)[0]
-    database.write("connect/complete", corpus=corpus, complete=state["unconnected"] == 0)
-    counts = {row["graph"]: row for row in database.write("connect/counts", corpus=corpus)}
+    complete = state["unconnected"] == 0
+    rows = database.write("connect/counts", corpus=corpus, complete=complete)
+    counts = {row["graph"]: row for row in rows}
     return {
         name: counts[graph][column] if graph in counts else 0
         for name, graph, column in (
@@ -129,7 +162,3 @@ def finish_connect(database: Database, corpus: str) -> dict[str, int]:
             ("mdr_edges", "mdr", "edges"),
         )
     }
-
-
-def _nothing() -> None:
-    """Do nothing between the steps."""

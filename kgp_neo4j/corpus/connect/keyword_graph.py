@@ -156,8 +156,8 @@ def _join(build: GraphBuild, settings: KeywordSettings, new: NewPassages) -> Non
         texts = list(dict.fromkeys((*keywords.texts, *known)))
         old_nodes = [row["node"] for row in old]
         stored = [
-            *build.read_rows("connect/known_keywords", texts, 5000),
-            *build.read_rows("connect/keywords_of", old_nodes, 1000),
+            *build.read_rows("connect/stored_keywords", texts, 5000),
+            *build.read_rows("connect/stored_keywords", old_nodes, 1000, parameter="passages"),
         ]
         _write_keywords(build, rows, keywords, stored)
         written = set(keywords.texts)

@@ -85,9 +85,8 @@ class Library:
         self._by_id = {document.id: document for document in self.documents}
         self._tables: tuple[TableOutline, ...] | None = None
 
-    def read(self, name: str, **values: Any) -> list[Row]:
-        """Run a statement of `cypher/structure` and record it, to be shown with the answer."""
-        path = f"structure/{name}"
+    def read(self, path: str, **values: Any) -> list[Row]:
+        """Run a statement and record it, to be shown with the answer."""
         run = statement(path)
         query = ShownQuery(run.name, run.text, run.bind(values))
         if query not in self.queries:
@@ -99,7 +98,7 @@ class Library:
         if self._tables is None:
             ids = [document.id for document in self.documents if document.tables]
             self._tables = tuple(
-                map(self._table, self.read("outline", documents=ids) if ids else [])
+                map(self._table, self.read("structure/outline", documents=ids) if ids else [])
             )
         wanted = {document.id for document in documents}
         return [table for table in self._tables if table.document.id in wanted]
@@ -118,12 +117,14 @@ class Library:
         """Return data rows of a table: all, those of some `numbers`, or at most a `limit` and those
         below it with some `words`; with all cells, or those of some `columns`.
         """
-        rows = self.read("rows", table=table.id, **only)
+        rows = self.read("structure/rows", table=table.id, **only)
         return [TableRow(**row | {"cells": tuple(Cell(*c) for c in row["cells"])}) for row in rows]
 
     def pages(self, documents: Sequence[DocumentOutline], **only: Sequence[Any]) -> list[Page]:
         """Return the pages of documents: all, those of some `numbers`, or those with `words`."""
-        rows = self.read("pages", documents=[document.id for document in documents], **only)
+        rows = self.read(
+            "structure/pages", documents=[document.id for document in documents], **only
+        )
         return [Page(**row | {"document": self._by_id[row["document"]]}) for row in rows]
 
 

@@ -60,7 +60,9 @@ def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> N
     labels = [str(page).casefold() for page in ref if page not in (0, -1)][:_MOST_LABELS]
     ids = [document.id for document in paged]
     printed: dict[tuple[str, str], int] = {}
-    for row in context.library.read("labels", documents=ids, labels=labels) if labels else ():
+    for row in (
+        context.library.read("structure/labels", documents=ids, labels=labels) if labels else ()
+    ):
         printed.setdefault((row["document"], row["label"].casefold()), row["number"])
     missing = []
     for document in paged:
@@ -193,7 +195,7 @@ def by_words(
     cells: dict[str, int] = {}
     if len(tables) <= _MOST_SEARCHED and len(phrases) <= _MOST_PHRASES:
         ids = [table.id for table in tables]
-        rows = library.read("holding", tables=ids, phrases=sorted(phrases))
+        rows = library.read("structure/holding", tables=ids, phrases=sorted(phrases))
         cells = {row["table"]: sum(len(p.split()) for p in row["phrases"]) for row in rows}
 
     def score(table: TableOutline) -> float:

@@ -392,7 +392,7 @@ def _count_pages(context: Context) -> StructuralAnswer:
     if not documents:
         titles = joined([d.title for d in context.documents[:3]] or ["The corpus"])
         return nothing(f"{titles}: no pages are known (the format has none).")
-    context.library.read("documents", corpus=context.library.corpus)
+    context.library.read("structure/documents", corpus=context.library.corpus)
     shown = documents[:_TITLES]
     citations = [cite(document) for document in documents[:_CITED]]
     if context.named:

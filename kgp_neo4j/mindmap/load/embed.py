@@ -60,7 +60,7 @@ def embed_names(database: Database, graph: str, encoder: Encoder) -> None:
             vectors = encoder.encode([row["name"] for row in batch]).tolist()
             ids = [row["id"] for row in batch]
             database.write(
-                "load_kg/embeddings",
+                "connect/embeddings",
                 rows=[{"id": i, "vector": v} for i, v in zip(ids, vectors, strict=True)],
             )
             progress.update(len(batch))

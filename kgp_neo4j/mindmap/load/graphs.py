@@ -37,15 +37,14 @@ def delete_graph(database: Database, graph: str) -> GraphSummary:
     if discarded and graph not in [each.name for each in graphs(database)]:
         return GraphSummary(graph, 0, 0, None)
     summary = require_graph(database, graph)
-    _delete_content(database, graph)
-    database.write("load_kg/delete_graph", graph=graph)
+    _delete(database, graph)
     return summary
 
 
 def discard_import(database: Database, graph: str) -> bool:
     """Delete what an import that was cut off has left of a graph; return whether it had."""
-    return discard(database, "KnowledgeGraph", graph, lambda: _delete_content(database, graph))
+    return discard(database, "KnowledgeGraph", graph, lambda: _delete(database, graph))
 
 
-def _delete_content(database: Database, graph: str) -> None:
-    database.write_in_batches("load_kg/delete_content", graph=graph)
+def _delete(database: Database, graph: str) -> None:
+    database.write_in_batches("load_kg/delete_graph", graph=graph)
