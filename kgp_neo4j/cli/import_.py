@@ -29,11 +29,11 @@ def command(file: Path, name: str | None, replace: bool, as_json: bool) -> None:
     whole. If it is interrupted, import again.
     """
     from kgp_neo4j.corpus.load.export_corpus import import_corpus
-    from kgp_neo4j.graphdb.export_files import ExportFile
+    from kgp_neo4j.graphdb.export_files import open_export
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.export_graph import import_graph
 
-    with ExportFile(file) as export:
+    with open_export(file) as export:
         read = import_corpus if export.kind == "corpus" else import_graph
     with open_database(echo=say) as database:
         done = read(database, file, name=name, replace=replace)

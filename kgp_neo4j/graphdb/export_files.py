@@ -19,24 +19,25 @@ import uuid
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
-from typing import IO, Annotated, Any, ClassVar, Literal, NoReturn, Protocol, Self, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, Protocol, Self, TypeVar
 
 import msgspec
 import numpy as np
 
 from kgp_neo4j.environment.disk import replacing
-from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.errors import DatabaseError, InputError, KgpError
 from kgp_neo4j.types.transfer import Transfer
 
-__all__ = ["ExportFile", "Importer", "Kind", "content", "discard", "export", "unusable"]
+__all__ = ["Importer", "Kind", "Manifest", "discard", "export", "import_file", "open_export"]
 
 #: Raised with every change of the format or of the graph's layout.
 FORMAT = 2
@@ -49,6 +50,8 @@ _LONGEST_LINE, _LARGEST_MANIFEST, _LONGEST_VECTOR = 64 << 20, 4 << 20, 4096
 _MOST_COMPRESSED = 200
 _L = TypeVar("_L")
 _T = TypeVar("_T")
+#: What the contents of a file are called, and the class that imports them.
+_CALLED = {"corpus": ("corpus", "Corpus"), "graph": ("knowledge graph", "KnowledgeGraph")}
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError),
     *(msgspec.MsgspecError, UnicodeDecodeError),
@@ -84,8 +87,8 @@ class Relationship(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 class _Part(msgspec.Struct):
-    lines: int = 0
-    sha256: str = ""
+    lines: int
+    sha256: str
 
 
 class _Format(msgspec.Struct):
@@ -101,13 +104,18 @@ class Manifest(msgspec.Struct):
     vectors: bool
     properties: dict[str, Any]
     times: dict[str, str]
-    nodes: _Part = msgspec.field(default_factory=_Part)
-    relationships: _Part = msgspec.field(default_factory=_Part)
+    nodes: _Part
+    relationships: _Part
+
+    @property
+    def name(self) -> str:
+        """The name that it was exported under."""
+        return str(self.properties["name"])
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What an export has, a corpus or a knowledge graph.
+    """What an export has, a corpus or a knowledge graph, and how such a one is imported.
 
     `properties` has the names of all properties by their type: "text", "whole", "number", "truth",
     "time", "vector", "list of text" or "list of whole".
@@ -121,6 +129,11 @@ class Kind:
     properties: dict[str, str]
     #: Which of a node's labels its line has.
     choose_labels: Callable[[Sequence[str]], list[str]]
+    check_name: Callable[[str], str]
+    delete: Callable[[Database, str], object]
+    #: Deletes what an import that was cut off has left under a name.
+    discard: Callable[[Database, str], object]
+    error: type[KgpError]
     #: The types of relationships; where there are none, those that have the graph's name.
     relationship_types: tuple[str, ...] = ()
 
@@ -146,9 +159,10 @@ class Kind:
 
 
 class Importer(Protocol):
-    """Gives what a file has its place under a name: checks it, and makes its ids anew."""
+    """Gives what a file has its place under a name: checks it, and makes its ids anew.
 
-    kind: ClassVar[Kind]
+    One reads the file through before anything is written, and a second one writes it.
+    """
 
     def place_node(self, labels: list[str], properties: Row) -> list[str] | None:
         """Return the labels to write, None to leave the node out; changes the properties."""
@@ -156,8 +170,14 @@ class Importer(Protocol):
     def place_relationship(self, type_: str, start: int, end: int, properties: Row) -> None:
         """Check a relationship between two nodes, by their lines; changes the properties."""
 
+    def writer(self, database: Database, properties: Row) -> Self:
+        """Return the importer that writes; changes the properties of the corpus or graph itself."""
 
-def unusable(what: str, where: str = "") -> NoReturn:
+    def make_indexes(self, database: Database) -> None:
+        """Wait for the indexes of what is written, just before it is visible."""
+
+
+def _unusable(what: str, where: str = "") -> NoReturn:
     """Raise the error for a file that is damaged or no export."""
     raise InputError(
         f"the file is damaged, or no export of kgp-neo4j ({what})",
@@ -169,23 +189,65 @@ def unusable(what: str, where: str = "") -> NoReturn:
 # --- Out ------------------------------------------------------------------------------------------
 
 
-def content(
-    database: Database, kind: Kind, name: str, *, vectors: bool = True
-) -> Iterator[tuple[str, bytes]]:
-    """Yield (member, line) of a corpus or graph: all nodes, then all relationships.
+def export(
+    database: Database, kind: Kind, name: str, path: Path, *, vectors: bool, overwrite: bool
+) -> Transfer:
+    """Write a corpus or graph that exists into a file, which is there whole or not at all.
 
-    Memory holds a key and an id for each node. Raises InputError where it changes meanwhile.
+    Memory holds a key and an id for each node. Raises InputError where the file exists and
+    `overwrite` is false, and where the corpus or graph changes meanwhile, ServerError where the
+    file cannot be written.
     """
-    listed = database.stream(kind.listing, name=name)
-    ids = [id_ for *_, id_ in sorted((row["rank"], row["key"], row["node"]) for row in listed)]
-    line_by_id = {id_: line for line, id_ in enumerate(ids)}
+    began = time.monotonic()
+    if path.exists() and not overwrite:
+        raise InputError("the file exists", where=str(path), hint="Add --overwrite to replace it.")
+    root = _root(database, kind, name)
+    with replacing(path, private=False) as file, zipfile.ZipFile(file, "w") as archive:
+        listed = database.stream(kind.listing, name=name)
+        ids = [id_ for *_, id_ in sorted((row["rank"], row["key"], row["node"]) for row in listed)]
+        nodes = _node_lines(database, kind, name, ids, vectors)
+        relationships = _relationship_lines(database, kind, name, ids)
+        with bar("export", None) as progress:
+            manifest = Manifest(
+                format=FORMAT,
+                version=metadata.version("kgp-neo4j"),
+                kind=kind.name,
+                vectors=vectors,
+                properties=root.properties,
+                times=root.times,
+                nodes=_write_member(archive, _NODES, nodes, progress),
+                relationships=_write_member(archive, _RELATIONSHIPS, relationships, progress),
+            )
+        archive.writestr(_zip_info(_MANIFEST), msgspec.json.encode(manifest, order="deterministic"))
+        if _root(database, kind, name) != root:
+            _changed(name)
+    counts = manifest.nodes.lines, manifest.relationships.lines
+    return _transfer(manifest, name, path, began, *counts)
+
+
+def _root(database: Database, kind: Kind, name: str) -> Node:
+    rows = database.read("transfer/root", name=name, kind=kind.label)
+    if not rows:
+        _changed(name)
+    return _node(kind, [], rows[0]["properties"], True)
+
+
+def _node_lines(
+    database: Database, kind: Kind, name: str, ids: list[str], vectors: bool
+) -> Iterator[bytes]:
     for page in _batches(ids, _PAGE):
         rows = {row["node"]: row for row in database.read_packed("transfer/nodes", nodes=page)}
         if len(rows) != len(page):
             _changed(name)
         for id_ in page:
             labels = kind.choose_labels(rows[id_]["labels"])
-            yield _NODES, _line(_node(kind, labels, rows[id_]["properties"], vectors))
+            yield _line(_node(kind, labels, rows[id_]["properties"], vectors))
+
+
+def _relationship_lines(
+    database: Database, kind: Kind, name: str, ids: list[str]
+) -> Iterator[bytes]:
+    line_by_id = {id_: line for line, id_ in enumerate(ids)}
     chosen = {"types": list(kind.relationship_types), "graph": name}
     for page in _batches(ids, _PAGE):
         relationships = []
@@ -194,11 +256,10 @@ def content(
             if end is None:
                 _changed(name)
             properties = _node(kind, [], row["properties"], False).properties
-            relationships.append(
-                (start, row["type"], end, _line([row["type"], start, end, properties]))
-            )
+            line = _line([row["type"], start, end, properties])
+            relationships.append((start, row["type"], end, line))
         for *_, line in sorted(relationships):
-            yield _RELATIONSHIPS, line
+            yield line
 
 
 def _line(value: Any) -> bytes:
@@ -231,59 +292,18 @@ def _node(kind: Kind, labels: list[str], properties: Row, vectors: bool) -> Node
     )
 
 
-def export(
-    database: Database, kind: Kind, name: str, path: Path, *, vectors: bool, overwrite: bool
-) -> Transfer:
-    """Write a corpus or graph that exists into a file, which is there whole or not at all.
-
-    Raises InputError where the file exists and `overwrite` is false, and where the corpus or graph
-    changes meanwhile, ServerError where the file cannot be written.
-    """
-    began = time.monotonic()
-    if path.exists() and not overwrite:
-        raise InputError("the file exists", where=str(path), hint="Add --overwrite to replace it.")
-    root = _root(database, kind, name)
-    with replacing(path, private=False) as file:
-        lines = content(database, kind, name, vectors=vectors)
-        manifest = Manifest(
-            format=FORMAT,
-            version=metadata.version("kgp-neo4j"),
-            kind=kind.name,
-            vectors=vectors,
-            properties=root.properties,
-            times=root.times,
-        )
-        _write_members(file, manifest, lines)
-        if _root(database, kind, name) != root:
-            _changed(name)
-    counts = manifest.nodes.lines, manifest.relationships.lines
-    return _transfer(manifest, name, path, began, *counts)
-
-
-def _root(database: Database, kind: Kind, name: str) -> Node:
-    rows = database.read("transfer/root", name=name, kind=kind.label)
-    if not rows:
-        _changed(name)
-    return _node(kind, [], rows[0]["properties"], True)
-
-
-def _write_members(file: IO[bytes], manifest: Manifest, lines: Iterator[tuple[str, bytes]]) -> None:
-    """Write nodes and relationships, then the manifest with their numbers and sums."""
-    grouped = groupby(lines, key=lambda line: line[0])
-    member, group = next(grouped, ("", iter(())))
-    with zipfile.ZipFile(file, "w") as archive, bar("export", None) as progress:
-        for name, part in ((_NODES, manifest.nodes), (_RELATIONSHIPS, manifest.relationships)):
-            digest = hashlib.sha256()
-            with archive.open(_zip_info(name), "w", force_zip64=True) as out:
-                for _, line in group if member == name else ():
-                    out.write(line)
-                    digest.update(line)
-                    part.lines += 1
-                    progress.update(1)
-            part.sha256 = digest.hexdigest()
-            if member == name:
-                member, group = next(grouped, ("", iter(())))
-        archive.writestr(_zip_info(_MANIFEST), msgspec.json.encode(manifest, order="deterministic"))
+def _write_member(
+    archive: zipfile.ZipFile, member: str, lines: Iterator[bytes], progress: Progress
+) -> _Part:
+    """Write the lines of a member; return their number and sum."""
+    digest, count = hashlib.sha256(), 0
+    with archive.open(_zip_info(member), "w", force_zip64=True) as out:
+        for line in lines:
+            out.write(line)
+            digest.update(line)
+            count += 1
+            progress.update(1)
+    return _Part(count, digest.hexdigest())
 
 
 def _zip_info(name: str) -> zipfile.ZipInfo:
@@ -295,97 +315,137 @@ def _zip_info(name: str) -> zipfile.ZipInfo:
 # --- In -------------------------------------------------------------------------------------------
 
 
-class ExportFile:
-    """An export that is read; close it, or use it with `with`.
+@contextmanager
+def open_export(path: Path) -> Iterator[ExportFile]:
+    """Open an export; its manifest is checked, and that the members are there.
 
-    Opening it checks the manifest and that the members are there; raises InputError.
+    Raises InputError.
     """
+    try:
+        archive = zipfile.ZipFile(path)
+    except OSError as error:
+        raise InputError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
+    except _UNREADABLE as error:
+        _unusable(str(error), str(path))
+    with archive:
+        yield ExportFile(path, archive, _read_manifest(path, archive))
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            self._zip = zipfile.ZipFile(path)
-        except OSError as error:
+
+def _read_manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
+    infos = archive.infolist()
+    if sorted(info.filename for info in infos) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
+        _unusable("other members than an export has", str(path))
+    for info in infos:
+        most = max(_LONGEST_LINE, _MOST_COMPRESSED * info.compress_size)
+        if info.file_size > (_LARGEST_MANIFEST if info.filename == _MANIFEST else most):
+            _unusable(f"{info.filename} unpacks without end", str(path))
+    try:
+        text = archive.read(_MANIFEST)
+        # Files of another format may have another manifest.
+        if msgspec.json.decode(text, type=_Format).format != FORMAT:
             raise InputError(
-                f"the file cannot be read ({error.strerror})", where=str(path)
-            ) from error
-        except _UNREADABLE as error:
-            unusable(str(error), str(path))
+                "another release of kgp-neo4j made the file",
+                where=str(path),
+                hint="Use the release that made it, or export it again with this one.",
+            )
+        manifest = msgspec.json.decode(text, type=Manifest)
+    except _UNREADABLE as error:
+        _unusable(str(error), str(path))
+    if not isinstance(manifest.properties.get("name"), str):
+        _unusable("no name", str(path))
+    return manifest
+
+
+def import_file(
+    database: Database,
+    kind: Kind,
+    path: Path,
+    importer: Callable[[str, Manifest], Importer],
+    *,
+    name: str | None,
+    replace: bool,
+) -> Transfer:
+    """Import a file under its own name or another, all or nothing.
+
+    It is read through and checked before anything is written, and visible once it is whole. An
+    import that was cut off is begun again. `replace` deletes what has the name once the file is
+    found good. Raises InputError for a file that is damaged or of another format, and the kind's
+    error where the name is taken.
+    """
+    with open_export(path) as file:
+        if file.kind != kind.name:
+            of_file, wanted = _CALLED[file.kind], _CALLED[kind.name]
+            raise InputError(
+                f"the file has a {of_file[0]}, no {wanted[0]}",
+                where=str(path),
+                hint=f"Use {of_file[1]}.import_, or `kgp-neo4j import`.",
+            )
+        chosen = kind.check_name(file.manifest.name if name is None else name)
         try:
-            self._check_sizes()
-            self.manifest = self._read_manifest()
-        except BaseException:
-            self.close()
-            raise
+            checked = importer(chosen, file.manifest)
+        except InputError as error:
+            _unusable(error.what, str(path))
+        file.check(kind, checked)
+        if database.read("transfer/root", name=chosen, kind=kind.label):
+            if not replace:
+                raise kind.error(
+                    f"there is a {_CALLED[kind.name][0]} {chosen!r} already",
+                    hint="Import it under another name (--as NAME), or replace it (--replace).",
+                )
+            kind.delete(database, chosen)
+        kind.discard(database, chosen)
+        writer = checked.writer(database, file.manifest.properties)
+        return file.write(database, kind, chosen, writer)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+@dataclass(frozen=True)
+class ExportFile:
+    """An export that is open."""
 
-    def close(self) -> None:
-        """Close the file."""
-        self._zip.close()
+    path: Path
+    archive: zipfile.ZipFile
+    manifest: Manifest
 
     @property
-    def kind(self) -> str:
-        """What the file has: "corpus" or "graph"."""
+    def kind(self) -> Literal["corpus", "graph"]:
+        """What the file has."""
         return self.manifest.kind
 
-    @property
-    def name(self) -> str:
-        """The name that it was exported under."""
-        return str(self.manifest.properties["name"])
-
-    def check(self, importer: Importer) -> None:
+    def check(self, kind: Kind, importer: Importer) -> None:
         """Read everything once, and raise InputError unless all of it can be imported."""
-        _check_properties(
-            importer.kind, self.manifest.properties, self.manifest.times, {}, str(self.path)
-        )
-        nodes = sum(1 for _ in self._nodes(importer))
-        for _ in self._relationships(importer, nodes):
+        manifest = self.manifest
+        _check_properties(kind, manifest.properties, manifest.times, {}, str(self.path))
+        nodes = sum(1 for _ in self._nodes(kind, importer))
+        for _ in self._relationships(kind, importer, nodes):
             pass
 
-    def write(
-        self,
-        database: Database,
-        name: str,
-        importer: Importer,
-        *,
-        prepare: Callable[[], object],
-        undo: Callable[[], object],
-    ) -> Transfer:
-        """Import everything under a name, all or nothing.
-
-        The name must be free, and nothing left there (`discard`). `prepare` is called before the
-        last step, which makes the whole visible at once; `undo` discards what is there.
-        """
+    def write(self, database: Database, kind: Kind, name: str, importer: Importer) -> Transfer:
+        """Import everything under a name that is free, all or nothing."""
         began = time.monotonic()
         manifest = self.manifest
         root = manifest.properties | {"name": name}
-        label = importer.kind.label
         mark = {"name": name, "load": uuid.uuid4().hex}
         try:
-            database.write("transfer/begin", kind=label, properties=root, **mark)
+            database.write("transfer/begin", kind=kind.label, properties=root, **mark)
             total = manifest.nodes.lines + manifest.relationships.lines
             with bar("import", total) as progress:
                 ids: list[str | None] = []
-                for nodes in _batches(self._nodes(importer), _BATCH):
+                for nodes in _batches(self._nodes(kind, importer), _BATCH):
                     ids += _write_nodes(database, nodes, mark)
                     progress.update(len(nodes))
                 relationships = 0
-                for batch in _batches(self._relationships(importer, len(ids)), 2 * _BATCH):
+                lines = self._relationships(kind, importer, len(ids))
+                for batch in _batches(lines, 2 * _BATCH):
                     relationships += _write_relationships(database, batch, ids, mark)
                     progress.update(len(batch))
-            prepare()
+            importer.make_indexes(database)
             if not database.write("transfer/finish", times=manifest.times, **mark):
                 _changed(name)
         except BaseException as error:
             # Where the mark is gone, another process has deleted what was there, and has the name.
             with contextlib.suppress(KgpError):
-                if database.write("transfer/take", kind=label, **mark)[0]["marks"]:
-                    undo()
+                if database.write("transfer/take", kind=kind.label, **mark)[0]["marks"]:
+                    kind.discard(database, name)
             if isinstance(error, DatabaseError):
                 raise DatabaseError(
                     error.what,
@@ -397,53 +457,27 @@ class ExportFile:
         written = len(ids) - ids.count(None)
         return _transfer(manifest, name, self.path, began, written, relationships)
 
-    def _check_sizes(self) -> None:
-        infos = self._zip.infolist()
-        if sorted(info.filename for info in infos) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
-            unusable("other members than an export has", str(self.path))
-        for info in infos:
-            most = max(_LONGEST_LINE, _MOST_COMPRESSED * info.compress_size)
-            if info.file_size > (_LARGEST_MANIFEST if info.filename == _MANIFEST else most):
-                unusable(f"{info.filename} unpacks without end", str(self.path))
-
-    def _read_manifest(self) -> Manifest:
-        try:
-            text = self._zip.read(_MANIFEST)
-            # Files of another format may have another manifest.
-            if msgspec.json.decode(text, type=_Format).format != FORMAT:
-                raise InputError(
-                    "another release of kgp-neo4j made the file",
-                    where=str(self.path),
-                    hint="Use the release that made it, or export it again with this one.",
-                )
-            manifest = msgspec.json.decode(text, type=Manifest)
-        except _UNREADABLE as error:
-            unusable(str(error), str(self.path))
-        if not isinstance(manifest.properties.get("name"), str):
-            unusable("no name", str(self.path))
-        return manifest
-
-    def _nodes(self, importer: Importer) -> Iterator[Node | None]:
+    def _nodes(self, kind: Kind, importer: Importer) -> Iterator[Node | None]:
         """Yield the nodes under their new ids, None for one that is left out."""
         for where, node in self._lines(_NODES, self.manifest.nodes, Node):
-            _check_properties(importer.kind, node.properties, node.times, node.vectors, where)
+            _check_properties(kind, node.properties, node.times, node.vectors, where)
             try:
                 labels = importer.place_node(node.labels, node.properties)
             except (KeyError, TypeError, ValueError, InputError) as error:
-                unusable(f"a node without its place: {error!r}", where)
+                _unusable(f"a node without its place: {error!r}", where)
             node.labels = labels or []
             yield node if labels else None
 
-    def _relationships(self, importer: Importer, nodes: int) -> Iterator[Relationship]:
+    def _relationships(self, kind: Kind, importer: Importer, nodes: int) -> Iterator[Relationship]:
         lines = self._lines(_RELATIONSHIPS, self.manifest.relationships, Relationship)
         for where, line in lines:
             if max(line.start, line.end) >= nodes:
-                unusable("a relationship of no node", where)
-            _check_properties(importer.kind, line.properties, {}, {}, where)
+                _unusable("a relationship of no node", where)
+            _check_properties(kind, line.properties, {}, {}, where)
             try:
                 importer.place_relationship(line.type, line.start, line.end, line.properties)
             except InputError as error:
-                unusable(error.what, where)
+                _unusable(error.what, where)
             yield line
 
     def _lines(self, member: str, part: _Part, type_: type[_L]) -> Iterator[tuple[str, _L]]:
@@ -452,17 +486,17 @@ class ExportFile:
         digest, count = hashlib.sha256(), 0
         where = f"{self.path}: {member}"
         try:
-            with self._zip.open(member) as file:
+            with self.archive.open(member) as file:
                 while line := file.readline(_LONGEST_LINE + 1):
                     if len(line) > _LONGEST_LINE:
-                        unusable("a line without end", where)
+                        _unusable("a line without end", where)
                     digest.update(line)
                     count += 1
                     yield f"{where}:{count}", decode(line)
         except (OSError, *_UNREADABLE) as error:
-            unusable(str(error), f"{where}:{count}")
+            _unusable(str(error), f"{where}:{count}")
         if (count, digest.hexdigest()) != (part.lines, part.sha256):
-            unusable("its SHA-256 is another", where)
+            _unusable("its SHA-256 is another", where)
 
 
 def _write_nodes(
@@ -514,16 +548,16 @@ def _check_properties(
     try:
         msgspec.convert(properties, kind.plain)
     except msgspec.ValidationError as error:
-        unusable(str(error), where)
+        _unusable(str(error), where)
     for names, known in ((times, kind.times), (vectors, kind.vectors)):
         if unknown := names.keys() - known:
-            unusable(f"no place for {', '.join(cut(name, 60) for name in unknown)}", where)
+            _unusable(f"no place for {', '.join(cut(name, 60) for name in unknown)}", where)
     for vector in vectors.values():
         whole, rest = divmod(len(vector), 4)
         if rest or not 1 <= whole <= _LONGEST_VECTOR:
-            unusable("a vector of no numbers", where)
+            _unusable("a vector of no numbers", where)
         if not np.isfinite(np.frombuffer(vector, "<f4")).all():
-            unusable("a vector of no numbers", where)
+            _unusable("a vector of no numbers", where)
 
 
 def _transfer(

@@ -201,6 +201,7 @@ _CHANGES: dict[str, Callable[[dict[str, Any], list[Any], list[Any]], object]] = 
     "nesting": lambda m, n, r: n[0]["p"].update(title=[["x"]]),
     "language": lambda m, n, r: m["properties"].update(language="x') //"),
     "root": lambda m, n, r: m["properties"].update(password="x"),
+    "graphs": lambda m, n, r: n.append(n[-1]),
 }
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 from kgp_neo4j.corpus.load.delete import delete_corpus, discard_import
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope, document_id, part_id, passage_id
 from kgp_neo4j.corpus.load.loading import language_of
 from kgp_neo4j.corpus.load.shelf import LARGE
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.graphdb.export_files import ExportFile, Kind, export, unusable
+from kgp_neo4j.graphdb.export_files import Kind, Manifest, export, import_file
 from kgp_neo4j.text.language import languages
 from kgp_neo4j.types.errors import CorpusError, InputError, no_corpus
 from kgp_neo4j.types.transfer import Transfer
@@ -62,6 +61,10 @@ CORPUS = Kind(
     },
     # The labels of the indexes that search a passage depend on the database that it is in.
     choose_labels=lambda labels: [label for label in (*_LABELS, _CJK) if label in labels],
+    check_name=checked_corpus,
+    delete=delete_corpus,
+    discard=discard_import,
+    error=CorpusError,
     relationship_types=tuple(_ENDS),
 )
 
@@ -69,18 +72,35 @@ CORPUS = Kind(
 class _Importer:
     """Gives nodes their ids under the name of a corpus; parents come before their parts."""
 
-    kind: ClassVar[Kind] = CORPUS
-
-    def __init__(self, name: str, shelf: str, *, renamed: bool, vectors: bool) -> None:
-        self._name = name
-        self._shelf = f"{shelf[:1].upper()}{shelf[1:]}Passage"
-        self._renamed = renamed
-        self._vectors = vectors
+    def __init__(self, name: str, manifest: Manifest, shelf: str = "") -> None:
+        self._name, self._manifest = name, manifest
+        self._language = str(manifest.properties.get("language"))
+        if self._language not in languages():
+            raise InputError("a language that is none")
+        self._shelf = shelf
+        self._renamed = name != manifest.name
         #: New ids of documents and tables by their old ones, with the header rows of tables.
         self._parents: dict[str, tuple[str, int]] = {}
         #: The place in `_LABELS` of each node.
         self._labels = bytearray()
-        self.passages = 0
+        self._graphs: set[str] = set()
+        self._passages = 0
+
+    def writer(self, database: Database, properties: Row) -> _Importer:
+        language_of(database, self._name, self._language, ())
+        scope = corpus_scope(self._name)
+        shelf = scope if self._passages >= LARGE else self._language
+        properties |= {"scope": scope, "shelf": shelf}
+        properties.pop("moving", None)
+        if not self._manifest.vectors:
+            # Its passages have to be embedded again, and joined by their embeddings.
+            properties["complete"] = False
+        return _Importer(self._name, self._manifest, shelf)
+
+    def make_indexes(self, database: Database) -> None:
+        if self._passages >= LARGE:
+            database.make_indexes("load/own_indexes", corpus=self._name)
+            database.read("install/await_indexes")
 
     def place_node(self, labels: list[str], properties: Row) -> list[str] | None:
         label = labels[0] if labels else ""
@@ -92,25 +112,29 @@ class _Importer:
             # A renamed corpus has other passages than the ones that a trace tells of.
             return None if self._renamed else labels
         if label == "Graph":
+            type_ = properties["type"]
+            if type_ in self._graphs:
+                raise InputError("two graphs of one type")
+            self._graphs.add(type_)
             # Without vectors, passages have to be embedded again, and joined by their embeddings.
-            is_known = properties["type"] in ("keywords", "entities")
-            return labels if self._vectors or is_known else None
+            is_known = type_ in ("keywords", "entities")
+            return labels if self._manifest.vectors or is_known else None
         if label in ("Keyword", "NamedEntity"):
             _ = properties["text" if label == "Keyword" else "name"]
             return labels
         properties["id"] = self._id(label, properties)
         if label != "Passage":
             return labels
-        self.passages += 1
+        self._passages += 1
         properties["scope"] = corpus_scope(self._name)
-        return [*labels, self._shelf]
+        return [*labels, f"{self._shelf[:1].upper()}{self._shelf[1:]}Passage"]
 
     def _id(self, label: str, p: Row) -> str:
         """Return the id of a node, and set that of what it belongs to."""
         if label == "Document":
-            made = document_id(self._name, p["source"], p["key"])
-            self._parents[p["id"]] = made, 0
-            return made
+            id_ = document_id(self._name, p["source"], p["key"])
+            self._parents[p["id"]] = id_, 0
+            return id_
         above = "table" if label in ("Row", "Column", "Cell") else "document"
         p[above], headers = self._parents[p[above]]
         whole = p[above]
@@ -118,10 +142,10 @@ class _Importer:
             return passage_id(whole, p["position"], p["text"])
         if label == "Cell":
             return part_id(whole, "cell", p["row"] + headers, p["column"])
-        made = part_id(whole, label.lower(), p["number"] if label == "Page" else p["order"])
+        id_ = part_id(whole, label.lower(), p["number"] if label == "Page" else p["order"])
         if label == "Table":
-            self._parents[p["id"]] = made, p["headerRows"]
-        return made
+            self._parents[p["id"]] = id_, p["headerRows"]
+        return id_
 
     def place_relationship(self, type_: str, start: int, end: int, properties: Row) -> None:
         ends = f"{_LABELS[self._labels[start]]}-{_LABELS[self._labels[end]]}"
@@ -157,48 +181,4 @@ def import_corpus(
     once the file is found good. Under another name, kept traversals are left out. Raises InputError
     for a file that is damaged or of another format, CorpusError where the name is taken.
     """
-    with ExportFile(Path(path)) as file:
-        if file.kind != "corpus":
-            raise InputError(
-                "the file has a knowledge graph, no corpus",
-                where=str(path),
-                hint="Use KnowledgeGraph.import_, or `kgp-neo4j import`.",
-            )
-        chosen = checked_corpus(file.name if name is None else name)
-        properties = file.manifest.properties
-        language = str(properties.get("language"))
-        if language not in languages():
-            unusable("a language that is none", str(path))
-        renamed = chosen != file.name
-        vectors = file.manifest.vectors
-        checked = _Importer(chosen, "", renamed=renamed, vectors=vectors)
-        file.check(checked)
-        large, scope = checked.passages >= LARGE, corpus_scope(chosen)
-        shelf = scope if large else language
-        if database.read("load/language", corpus=chosen):
-            if not replace:
-                raise CorpusError(
-                    f"there is a corpus {chosen!r} already",
-                    hint="Import it under another name (--as NAME), or replace it (--replace).",
-                )
-            delete_corpus(database, chosen)
-        discard_import(database, chosen)
-        language_of(database, chosen, language, ())
-        properties |= {"scope": scope, "shelf": shelf}
-        properties.pop("moving", None)
-        if not vectors:
-            # Its passages have to be embedded again, and joined by their embeddings.
-            properties["complete"] = False
-
-        def make_indexes() -> None:
-            if large:
-                database.make_indexes("load/own_indexes", corpus=chosen)
-                database.read("install/await_indexes")
-
-        return file.write(
-            database,
-            chosen,
-            _Importer(chosen, shelf, renamed=renamed, vectors=vectors),
-            prepare=make_indexes,
-            undo=lambda: discard_import(database, chosen),
-        )
+    return import_file(database, CORPUS, Path(path), _Importer, name=name, replace=replace)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.graphdb.export_files import ExportFile, Kind, export
+from kgp_neo4j.graphdb.export_files import Kind, Manifest, export, import_file
 from kgp_neo4j.mindmap.load.graph_names import (
     checked_graph,
     entity_id,
@@ -36,17 +35,27 @@ GRAPH = Kind(
         "list of text": "aliases names relations",
     },
     choose_labels=lambda labels: ["Entity", *sorted(set(labels) - {"Entity"})],
+    check_name=checked_graph,
+    delete=delete_graph,
+    discard=discard_import,
+    error=GraphError,
 )
 
 
 class _Importer:
     """Gives entities and relationships their ids under the name of a graph."""
 
-    kind: ClassVar[Kind] = GRAPH
-
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, manifest: Manifest) -> None:
+        self._name, self._manifest = name, manifest
         self._ids: list[str] = []
+
+    def writer(self, _: Database, properties: Row) -> _Importer:
+        properties |= {"scope": graph_scope(self._name), "title": self._name}
+        properties.pop("load", None)
+        return _Importer(self._name, self._manifest)
+
+    def make_indexes(self, database: Database) -> None:
+        database.read("install/await_indexes")
 
     def place_node(self, labels: list[str], properties: Row) -> list[str] | None:
         if labels[:1] != ["Entity"] or any(map(is_reserved, labels[1:])):
@@ -99,29 +108,4 @@ def import_graph(
     names alone. Raises InputError for a file that is damaged or of another format, GraphError
     where the name is taken.
     """
-    with ExportFile(Path(path)) as file:
-        if file.kind != "graph":
-            raise InputError(
-                "the file has a corpus, no knowledge graph",
-                where=str(path),
-                hint="Use Corpus.import_, or `kgp-neo4j import`.",
-            )
-        chosen = checked_graph(file.name if name is None else name)
-        file.check(_Importer(chosen))
-        if database.read("transfer/root", name=chosen, kind=GRAPH.label):
-            if not replace:
-                raise GraphError(
-                    f"there is a knowledge graph {chosen!r} already",
-                    hint="Import it under another name (--as NAME), or replace it (--replace).",
-                )
-            delete_graph(database, chosen)
-        discard_import(database, chosen)
-        file.manifest.properties |= {"scope": graph_scope(chosen), "title": chosen}
-        file.manifest.properties.pop("load", None)
-        return file.write(
-            database,
-            chosen,
-            _Importer(chosen),
-            prepare=lambda: database.read("install/await_indexes"),
-            undo=lambda: discard_import(database, chosen),
-        )
+    return import_file(database, GRAPH, Path(path), _Importer, name=name, replace=replace)
