@@ -1,4 +1,4 @@
-"""Every statement of cypher/load, and those that list what is loaded, on a graph of a few nodes."""
+"""Statements of cypher/load on a graph of a few nodes: what stays, what goes, and the indexes."""
 
 from __future__ import annotations
 
@@ -81,26 +81,6 @@ def _chain(database: Database, corpus: str, name: str) -> list[list[Any]]:
     return [[row["text"], row["next"]] for row in found]
 
 
-def test_documents_are_made(database: Database, two_documents: str) -> None:
-    assert _chain(database, two_documents, "a") == [
-        ["One. ", "Two 😀. "],
-        ["Two 😀. ", "Three."],
-        ["Three.", None],
-    ]
-    assert _chain(database, two_documents, "b") == [["Four.", None]]
-    found = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.scope AS scope", c=two_documents)
-    assert found == [{"scope": "c0"}]
-
-
-def test_documents_returns_what_is_stored(database: Database, corpus: str) -> None:
-    made = [_document(corpus, "a", "12", "3😀5"), _document(corpus, "b", "x")]
-    found = sorted(_store(database, corpus, *made), key=lambda row: row["id"])
-    assert found == [
-        {"id": f"{corpus}/a", "passages": 2, "characters": 5},
-        {"id": f"{corpus}/b", "passages": 1, "characters": 1},
-    ]
-
-
 def test_documents_replace(database: Database, two_documents: str) -> None:
     c = two_documents
     changed = _document(c, "a", "One. ", "New. ", "Three.", "Five.")
@@ -121,28 +101,6 @@ def test_documents_replace(database: Database, two_documents: str) -> None:
     assert _keywords(database, c) == {}
 
 
-def test_documents_have_sections(database: Database, corpus: str) -> None:
-    made = _document(corpus, "a", "One. ", "Two. ", "Three.")
-    ids = [passage["id"] for passage in made["passages"]]
-    section = {"id": f"{corpus}/s1", "order": 1, "title": "B", "heading": "A > B", "level": 2,
-               "start": 5, "end": 16, "passages": ids[1:]}  # fmt: skip
-    for sections in ([section], [section, section | {"id": f"{corpus}/s2", "passages": []}]):
-        _store(database, corpus, made | {"sections": sections})
-        query = (
-            "MATCH (d:Document {corpus: $c})-[:HAS_SECTION]->(s:Section {corpus: d.corpus, "
-            "document: d.id}) OPTIONAL MATCH (s)-[:HAS_PASSAGE]->(p) WITH s, p ORDER BY p.position "
-            "WITH s, collect(p.id) AS passages ORDER BY s.id "
-            "RETURN s {.id, .order, .title, .heading, .level, .start, .end, passages: passages} "
-            "AS s"
-        )
-        assert [row["s"] for row in rows(database, query, c=corpus)] == sections
-    _store(database, corpus, made)
-    assert rows(database, query, c=corpus) == []
-    _store(database, corpus, made | {"sections": [section]})
-    database.write_in_batches("load/delete_documents", corpus=corpus, ids=[f"{corpus}/a"])
-    assert rows(database, "MATCH (n {corpus: $c}) RETURN n", c=corpus) == []
-
-
 def test_documents_make_passages_of_another_section_anew(database: Database, corpus: str) -> None:
     made = _document(corpus, "a", "One. ", "Two. ")
     query = (
@@ -156,60 +114,6 @@ def test_documents_make_passages_of_another_section_anew(database: Database, cor
         found.append([tuple(row.values()) for row in rows(database, query, c=corpus)])
         rows(database, "MATCH (p:Passage {corpus: $c}) SET p.embedding = [1.0]", c=corpus)
     assert found == [[(None, False), (None, False)], [(None, True), ("A > B", False)]]
-
-
-def test_stored(database: Database, two_documents: str) -> None:
-    c = two_documents
-    ids = [f"{c}/b", f"{c}/none", f"{c}/a"]
-    assert sorted(database.read("load/stored", ids=ids), key=lambda row: row["id"]) == [
-        {
-            "id": f"{c}/a",
-            "fingerprint": "print of a",
-            "passages": 3,
-            "characters": 18,
-            "whole": True,
-        },
-        {
-            "id": f"{c}/b",
-            "fingerprint": "print of b",
-            "passages": 1,
-            "characters": 5,
-            "whole": True,
-        },
-    ]
-    rows(database, "MATCH (p:Passage {corpus: $c, text: 'One. '}) DETACH DELETE p", c=c)
-    rows(database, "MATCH (p:Passage {corpus: $c, text: 'Four.'}) DETACH DELETE p", c=c)
-    found = database.read("load/stored", ids=ids)
-    assert sorted((row["passages"], row["whole"]) for row in found) == [(0, False), (2, False)]
-
-
-def test_find_documents(database: Database, two_documents: str) -> None:
-    c = two_documents
-    _store(database, c, _document(c, "c", "x", title="a"))
-
-    def found(text: str, file: str = "-") -> list[tuple[str, str]]:
-        listed = database.read("load/find_documents", corpus=c, text=text, file=file)
-        return [(row["source"], row["by"]) for row in listed]
-
-    assert found("a") == [("/a.txt", "title"), ("/c.txt", "title")]
-    assert found(f"{c}/b") == [("/b.txt", "id")]
-    assert found("b.txt", "/b.txt") == [("/b.txt", "source")]
-    assert found("/c.txt") == [("/c.txt", "source")]
-    assert found("none") == []
-
-
-def test_delete_documents(database: Database, two_documents: str) -> None:
-    c = two_documents
-    ids = [f"{c}/b", f"{c}/none"]
-    done = database.write_in_batches("load/delete_documents", corpus=c, ids=ids)
-    assert done == {"documents": 1, "passages": 1}
-    assert _keywords(database, c) == {"only": 1, "both": 2, "pair": 1}
-    assert database.write_in_batches("load/delete_documents", corpus="-", ids=[f"{c}/a"]) == {
-        "documents": 0,
-        "passages": 0,
-    }
-    database.write_in_batches("load/delete_documents", corpus=c, ids=[f"{c}/a"])
-    assert rows(database, "MATCH (n {corpus: $c}) RETURN n", c=c) == []
 
 
 def _mention(database: Database, corpus: str, *pairs: tuple[str, str]) -> None:
@@ -241,18 +145,6 @@ def test_entities_go_with_their_last_passage(database: Database, two_documents: 
     assert _entities(database, c) == []
 
 
-def test_delete_keywords(database: Database, two_documents: str) -> None:
-    done = database.write_in_batches("load/delete_keywords", corpus=two_documents)
-    assert done == {"keywords": 3}
-    assert len(_chain(database, two_documents, "a")) == 3
-
-
-def test_delete_corpus_documents(database: Database, two_documents: str) -> None:
-    done = database.write_in_batches("load/delete_corpus_documents", corpus=two_documents)
-    assert done == {"documents": 2, "passages": 4}
-    assert set(_keywords(database, two_documents)) == {"only", "both", "pair"}
-
-
 def test_delete_rest(database: Database, two_documents: str) -> None:
     c = two_documents
     rows(
@@ -265,66 +157,6 @@ def test_delete_rest(database: Database, two_documents: str) -> None:
     assert database.write_in_batches("load/delete_rest", corpus=c) == {"nodes": 7}
     left = rows(database, "MATCH (p:Page {corpus: '-x'}) DELETE p RETURN count(p) AS n")
     assert left == [{"n": 1}]
-
-
-def test_delete_corpus(database: Database, two_documents: str) -> None:
-    assert database.write("load/delete_corpus", corpus=two_documents) == [{"corpora": 1}]
-    assert database.write("load/delete_corpus", corpus=two_documents) == [{"corpora": 0}]
-    # The fixture's clean-up goes by the corpus' node.
-    _store(database, two_documents)
-
-
-def test_inspect(database: Database, two_documents: str) -> None:
-    c = two_documents
-    rows(database, "MATCH (p:Passage {corpus: $c, text: 'Four.'}) SET p.embedding = [1.0]", c=c)
-    database.write("connect/encoder", corpus=c, encoder="e", dimension=1)
-    assert [row for row in database.read("inspect/corpora") if row["name"] == c] == [
-        {
-            "name": c,
-            "documents": 2,
-            "passages": 4,
-            "pages": 0,
-            "tables": 0,
-            "keywords": 3,
-            "encoder": "e",
-            "dimension": 1,
-            "withoutKeywords": 4,
-            "withoutEntities": 4,
-            "withoutEmbedding": 3,
-        }
-    ]
-    assert {"name": c} in database.read("inspect/names")
-    assert database.read("inspect/documents", corpus=c) == [
-        {
-            "id": f"{c}/a",
-            "title": "a",
-            "source": "/a.txt",
-            "key": "",
-            "characters": 18,
-            "passages": 3,
-        },
-        {
-            "id": f"{c}/b",
-            "title": "b",
-            "source": "/b.txt",
-            "key": "",
-            "characters": 5,
-            "passages": 1,
-        },
-    ]
-    shown = [
-        (row["document"], row["title"], row["position"], row["source"])
-        for row in database.read("inspect/corpus_passages", corpus=c)
-    ]
-    assert shown == [
-        (f"{c}/a", "a", 0, "/a.txt"),
-        (f"{c}/a", "a", 1, "/a.txt"),
-        (f"{c}/a", "a", 2, "/a.txt"),
-        (f"{c}/b", "b", 0, "/b.txt"),
-    ]
-    (last,) = database.read("inspect/corpus_passages", corpus=c, document="b", limit=1)
-    assert last["id"].startswith(f"{c}/b")
-    assert database.read("inspect/corpus_passages", corpus=c, document="none") == []
 
 
 def test_language(database: Database, corpus: str) -> None:

@@ -55,7 +55,6 @@ def discard_import(database: Database, corpus: str) -> bool:
 
 def _delete_content(database: Database, corpus: str) -> Row:
     database.write("load/changed", corpus=corpus)
-    database.write_in_batches("load/remove_corpus_structure", corpus=corpus)
     database.write_in_batches("load/delete_keywords", corpus=corpus)
     done = database.write_in_batches("load/delete_corpus_documents", corpus=corpus)
     database.write_in_batches("load/delete_rest", corpus=corpus)
