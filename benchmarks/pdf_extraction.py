@@ -1,6 +1,6 @@
 """How much of PDF files' text, tables and cells the loader gets, against docling's ground truth.
 
-    python benchmarks/pdf_extraction.py FOLDER [--json]
+    python benchmarks/pdf_extraction.py FOLDER
 
 FOLDER has PDF files and, in `groundtruth/`, a JSON file of the same name for each. Measured are
 
@@ -24,12 +24,12 @@ import re
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.pdf.document import read_pdf
-from kgp_neo4j.types.corpus import SourceDocument
+from kgp_neo4j.types.tables import SourceTable
 
 Table = dict[tuple[int, int], str]
 
@@ -44,48 +44,43 @@ def normal(text: str) -> str:
     return "".join(words(text))
 
 
-def true_texts(truth: dict[str, Any], *, tables: bool) -> dict[int, list[str]]:
-    """Return the texts of each page of the ground truth, with `tables` their cells too."""
-    pages: dict[int, list[str]] = {int(number): [] for number in truth["pages"]}
+def true_texts(truth: dict[str, Any]) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+    """Return the texts of each page of the ground truth outside tables, and those of its cells."""
+    outside: dict[int, list[str]] = {int(number): [] for number in truth["pages"]}
+    cells: dict[int, list[str]] = {number: [] for number in outside}
     for item in truth["texts"]:
         for place in item["prov"][:1]:
-            pages[place["page_no"]].append(item.get("orig") or item["text"])
-    for table in truth["tables"] if tables else ():
+            outside[place["page_no"]].append(item.get("orig") or item["text"])
+    for table in truth["tables"]:
         for place in table["prov"][:1]:
-            pages[place["page_no"]] += [cell["text"] for cell in table["data"]["table_cells"]]
-    return pages
+            cells[place["page_no"]] += [cell["text"] for cell in table["data"]["table_cells"]]
+    return outside, cells
 
 
 def true_tables(truth: dict[str, Any]) -> list[tuple[int, Table]]:
     """Return each table of the ground truth with its page."""
-    made = []
+    tables = []
     for table in truth["tables"]:
-        cells: Table = {}
-        for cell in table["data"]["table_cells"]:
-            text = normal(cell["text"])
-            if text:
-                for row in range(cell["start_row_offset_idx"], cell["end_row_offset_idx"]):
-                    for column in range(cell["start_col_offset_idx"], cell["end_col_offset_idx"]):
-                        cells[row, column] = text
+        cells = {
+            (row, column): text
+            for cell in table["data"]["table_cells"]
+            if (text := normal(cell["text"]))
+            for row in range(cell["start_row_offset_idx"], cell["end_row_offset_idx"])
+            for column in range(cell["start_col_offset_idx"], cell["end_col_offset_idx"])
+        }
         if cells:
-            made.append((table["prov"][0]["page_no"], cells))
-    return made
+            tables.append((table["prov"][0]["page_no"], cells))
+    return tables
 
 
-def our_tables(document: SourceDocument) -> list[tuple[set[int], Table]]:
-    """Return each table of ours with its pages."""
-    return [
-        (
-            set(table.row_pages),
-            {
-                (row, column): normal(text)
-                for row, texts in enumerate(table.rows)
-                for column, text in enumerate(texts)
-                if normal(text)
-            },
-        )
-        for table in document.tables
-    ]
+def our_table(table: SourceTable) -> Table:
+    """Return a table of ours."""
+    return {
+        (r, c): text
+        for r, texts in enumerate(table.rows)
+        for c, cell in enumerate(texts)
+        if (text := normal(cell))
+    }
 
 
 def longest_common(one: Sequence[str], two: Sequence[str]) -> int:
@@ -101,14 +96,15 @@ def longest_common(one: Sequence[str], two: Sequence[str]) -> int:
     return len(one) - row.bit_count()
 
 
-def aligned(size: tuple[int, int], score: Callable[[int, int], int]) -> dict[int, int]:
-    """Return the pairs of an alignment in order that adds up to the highest score."""
-    best = [[0] * (size[1] + 1) for _ in range(size[0] + 1)]
-    for i in range(size[0] - 1, -1, -1):
-        for j in range(size[1] - 1, -1, -1):
-            best[i][j] = max(best[i + 1][j], best[i][j + 1], best[i + 1][j + 1] + score(i, j))
+def aligned(scores: list[list[int]]) -> dict[int, int]:
+    """Return the pairs (row: column) of an alignment in order with the highest sum of scores."""
+    height, width = len(scores), len(scores[0])
+    best = [[0] * (width + 1) for _ in range(height + 1)]
+    for i in range(height - 1, -1, -1):
+        for j in range(width - 1, -1, -1):
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], best[i + 1][j + 1] + scores[i][j])
     pairs, i, j = {}, 0, 0
-    while i < size[0] and j < size[1]:
+    while i < height and j < width:
         if best[i][j] == best[i + 1][j]:
             i += 1
         elif best[i][j] == best[i][j + 1]:
@@ -123,21 +119,23 @@ def agreeing(true: Table, ours: Table) -> tuple[int, int]:
     """Return how many cells agree: as they are numbered, and after aligning columns and rows."""
     strict = sum(ours.get(place) == text for place, text in true.items())
 
-    def by(axis: int, table: Table) -> list[Counter[str]]:
-        counts = [Counter[str]() for _ in range(max(place[axis] for place in table) + 1)]
-        for place, text in table.items():
-            counts[place[axis]][text] += 1
-        return counts
+    def columns_of(table: Table) -> list[Counter[str]]:
+        columns = [Counter[str]() for _ in range(max(c for _, c in table) + 1)]
+        for (_, c), text in table.items():
+            columns[c][text] += 1
+        return columns
 
-    one, two = by(1, true), by(1, ours)
-    columns = aligned((len(one), len(two)), lambda i, j: (one[i] & two[j]).total())
-    height = (max(r for r, _ in true) + 1, max(r for r, _ in ours) + 1)
-
-    def row_score(i: int, j: int) -> int:
-        return sum((i, a) in true and true[i, a] == ours.get((j, b)) for a, b in columns.items())
-
-    rows = aligned(height, row_score)
-    return strict, max(strict, sum(row_score(i, j) for i, j in rows.items()))
+    theirs, own = columns_of(true), columns_of(ours)
+    pairs = aligned([[(a & b).total() for b in own] for a in theirs])
+    heights = [max(r for r, _ in table) + 1 for table in (true, ours)]
+    scores = [
+        [
+            sum((i, a) in true and true[i, a] == ours.get((j, b)) for a, b in pairs.items())
+            for j in range(heights[1])
+        ]
+        for i in range(heights[0])
+    ]
+    return strict, max(strict, sum(scores[i][j] for i, j in aligned(scores).items()))
 
 
 def measured(path: Path, truth: dict[str, Any]) -> dict[str, Any]:
@@ -146,18 +144,18 @@ def measured(path: Path, truth: dict[str, Any]) -> dict[str, Any]:
     document = read_pdf(path, path.read_bytes())
     seconds = time.monotonic() - began
     counts: Counter[str] = Counter(pages=len(document.pages))
-    outside = true_texts(truth, tables=False)
-    for number, texts in true_texts(truth, tables=True).items():
+    outside, in_tables = true_texts(truth)
+    for number, texts in outside.items():
         page = document.pages[number - 1]
         body = document.text[page.start : page.end]
-        true = words(" ".join(texts))
+        true = words(" ".join([*texts, *in_tables[number]]))
         ours = words(f"{page.header} {body} {page.footer}")
         counts["words"] += len(true)
         counts["found"] += (Counter(true) & Counter(ours)).total()
-        true = words(" ".join(outside[number]))
+        true = words(" ".join(texts))
         counts["in_order"] += len(true)
         counts["ordered"] += longest_common(true, ours)
-    left = our_tables(document)
+    left = [(table.row_pages, our_table(table)) for table in document.tables]
     counts["ours"] = len(left)
     for number, true_table in true_tables(truth):
         counts["tables"] += 1
@@ -206,22 +204,18 @@ def main() -> None:
     """Print the figures of each document and of all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="PDF files, with groundtruth/*.json beside them")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
-    found = []
+    counted = []
     for path in sorted(options.folder.rglob("*.pdf")):
         truth = path.parent / "groundtruth" / f"{path.stem}.json"
         if truth.is_file():
-            found.append(measured(path, json.loads(truth.read_text(encoding="utf-8"))))
-    if not found:
+            counted.append(measured(path, json.loads(truth.read_text(encoding="utf-8"))))
+    if not counted:
         parser.error(f"no PDF file in {options.folder} has a JSON file in groundtruth/ beside it")
     total: Counter[str] = Counter()
-    for counts in found:
+    for counts in counted:
         total.update({name: value for name, value in counts.items() if name != "document"})
-    rows = [*map(figures, found), figures({"document": "all", **total})]
-    if options.json:
-        print(json.dumps(rows, indent=1))
-        return
+    rows = [*map(figures, counted), figures({"document": "all", **total})]
     print(" | ".join(rows[0]))
     for row in rows:
         print(" | ".join("-" if value is None else str(value) for value in row.values()))

@@ -19,8 +19,8 @@ from graphs import (
     wrong_frequencies,
 )
 
-from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document, find_documents
-from kgp_neo4j.corpus.load.listing import corpora, list_passages
+from kgp_neo4j.corpus.load.delete import delete_document
+from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.traverse.paths import find_seeds
 from kgp_neo4j.graphdb.database import Database
@@ -230,34 +230,3 @@ def test_errors_stop_or_are_accounted_for(database: Database, corpus: str, tmp_p
     for name in ("", " \n", "x" * 201, "\ud800"):
         with pytest.raises(ConfigurationError):
             load(database, [tmp_path / "c.txt"], name)
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        "quotes ' \" ''' \\",
-        "braces {x} ${y} {{z}} %s",
-        "back`ticks``",
-        'lucene +a -b && || ! (c) {d} [e] ^f "g" ~h *i? :j \\ /k/ AND OR NOT TO',
-        "'}) DETACH DELETE n //",
-        "MATCH (n) DETACH DELETE n;",
-        "zero\u200bwidth\u200d\ufeff\u2060",
-        "混合 العربية हिन्दी 👨‍👩‍👧 \u202etxt",
-        "control \x01\x07\x00 line\r\nend",
-        "<script>alert('x')</script>",
-    ],
-)
-def test_odd_text_is_stored_never_run(database: Database, tmp_path: Path, odd: str) -> None:
-    path = write_jsonl(tmp_path / "a.jsonl", (odd, odd), ("plain", "plain"))
-    try:
-        account = load(database, [path], odd)
-        assert (account.documents, account.errors) == (2, ())
-        assert sorted(stored_texts(database, odd).values()) == sorted((odd, "plain"))
-        assert load(database, [path], odd).unchanged == 2
-        assert [d.title for d in find_documents(database, odd, odd)] == [odd]
-        assert odd in [summary.name for summary in corpora(database)]
-        assert delete_document(database, odd, odd).documents == 1
-        assert list(stored_texts(database, odd).values()) == ["plain"]
-    finally:
-        delete_corpus(database, odd)
-    assert odd not in [summary.name for summary in corpora(database)]

@@ -202,16 +202,3 @@ def test_cut_short_on_the_way(
         c=corpus,
     )
     assert labels == [{"labels": 2}]
-
-
-def test_deletion_cut_short(
-    database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shelf, "LARGE", 50)
-    _load(database, tmp_path, corpus, range(60), "rare")
-    shelf.leave_shelf(database, corpus)
-    assert _own(database, corpus) == [False, False, False]
-    shelf.leave_shelf(database, corpus)  # again: nothing is left to drop
-    _load(database, tmp_path, corpus, range(60), "rare")  # or the user changes their mind
-    assert _own(database, corpus) == [True, True, True]
-    assert _found(database, corpus)[0][0] == "T7"

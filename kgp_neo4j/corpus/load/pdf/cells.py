@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
-from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, line_text, lines_of, segments
+from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, lines_of, segments
 from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, clusters, column_gaps
 from kgp_neo4j.text.values import typed
 from kgp_neo4j.types.tables import Span
@@ -27,7 +27,7 @@ _LEADERS = re.compile(r"\s*(?:[.…_]\s*){4,}$|\s+(?:\.\s*){2,}$|^(?:\s*\.){4,}"
 _MOST_CELLS = 50_000
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class PageTable:
     """A table as it is on one page; `edges` are the left and right ends of its columns."""
 
@@ -486,7 +486,7 @@ def _span_among(span: Span, rows: Sequence[int], columns: Sequence[int]) -> list
 
 def _cell_text(words: Sequence[Word]) -> str:
     """Return the text of a cell: its lines joined by spaces, turned text in its own direction."""
-    texts = [line_text(line.words) for line in lines_of(w for w in words if not w.turn)]
+    texts = [line.text for line in lines_of(w for w in words if not w.turn)]
     upwards = [word for word in words if word.turn == 90]
     texts += [w.text for w in sorted(upwards, key=lambda w: (round(w.x0 / 4), -w.bottom))]
     downwards = [word for word in words if word.turn == 270]

@@ -16,7 +16,7 @@ from typing import Any
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.headings import sections_of
-from kgp_neo4j.corpus.load.pdf.letters import Line, line_text, lines_of
+from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
 from kgp_neo4j.corpus.load.pdf.page import (
     Block,
     Heading,
@@ -322,4 +322,4 @@ def _table_heading(parts: PageParts) -> str:
 
 
 def _text(lines: Sequence[Line]) -> str:
-    return " ".join(line_text(line.words) for line in lines)
+    return " ".join(line.text for line in lines)

@@ -16,7 +16,6 @@ __all__ = [
     "PageObjects",
     "Shape",
     "Word",
-    "line_text",
     "lines_of",
     "objects_of",
     "page_turn",
@@ -44,11 +43,23 @@ class Box(NamedTuple):
         """From top to bottom."""
         return self.bottom - self.top
 
-    def holds(self, other: Placed, slack: float = 0.0) -> bool:
+    @property
+    def area(self) -> float:
+        """Width times height."""
+        return self.width * self.height
+
+    def holds(self, other: Placed) -> bool:
         """Return whether the middle of `other` is inside."""
         x, y = (other.x0 + other.x1) / 2, (other.top + other.bottom) / 2
+        return self.x0 <= x <= self.x1 and self.top <= y <= self.bottom
+
+    def within(self, other: Box, slack: float) -> bool:
+        """Return whether all of the box is inside `other`, or at most `slack` outside it."""
         return (
-            self.x0 - slack <= x <= self.x1 + slack and self.top - slack <= y <= self.bottom + slack
+            other.x0 - slack <= self.x0
+            and self.x1 <= other.x1 + slack
+            and other.top - slack <= self.top
+            and self.bottom <= other.bottom + slack
         )
 
     @staticmethod
@@ -177,7 +188,7 @@ _LETTERS = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Word:
     """A word with its place; `turn` is 90 for text read upwards, 270 downwards, 180 upside down."""
 
@@ -194,7 +205,7 @@ class Word:
     spaced: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Line:
     """Words side by side, from left to right."""
 
@@ -212,6 +223,15 @@ class Line:
         for word in self.words:
             sizes[round(word.size, 1)] += len(word.text)
         self.size = sizes.most_common(1)[0][0]
+
+    @property
+    def text(self) -> str:
+        """Return its text, from right to left where most letters are such."""
+        texts = [word.text for word in self.words]
+        strong = Counter(unicodedata.bidirectional(letter) for text in texts for letter in text)
+        if strong["R"] + strong["AL"] > strong["L"]:
+            texts.reverse()
+        return " ".join(texts)
 
     @property
     def bold(self) -> bool:
@@ -364,15 +384,6 @@ def lines_of(words: Iterable[Word]) -> list[Line]:
                 top, bottom = word.top, word.bottom
             rows[best] = (top, bottom, [*members, word])
     return sorted((Line(members) for _, _, members in rows), key=lambda line: line.middle)
-
-
-def line_text(words: Sequence[Word]) -> str:
-    """Return the text of words side by side, from right to left where most letters are such."""
-    texts = [word.text for word in words]
-    strong = Counter(unicodedata.bidirectional(letter) for text in texts for letter in text)
-    if strong["R"] + strong["AL"] > strong["L"]:
-        texts.reverse()
-    return " ".join(texts)
 
 
 def segments(line: Line, gap: float = 0.6) -> list[Box]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -15,10 +15,10 @@ from kgp_neo4j.corpus.load.pdf.letters import (
     Line,
     Placed,
     Word,
-    line_text,
     lines_of,
     objects_of,
     page_turn,
+    turned,
     words_of,
 )
 from kgp_neo4j.corpus.load.pdf.recognition import can_recognise, recognised_words
@@ -268,24 +268,20 @@ def _begins(
         return first.x1 < right - 2 * size or gap > usual + 0.2 * size
     if line.mono and above.mono:
         return False
-    text = line_text(line.words)
+    text = line.text
     if _ITEM.match(text):
         return True
     indent = line.x0 - above.x0
-    if 0.7 * size < indent < 5 * size and not _ITEM.match(line_text(group[0].words)):
+    if 0.7 * size < indent < 5 * size and not _ITEM.match(group[0].text):
         return len(group) > 1 or above.x1 > right - 3 * size
-    if (
-        line.x0 < above.x0 - 0.7 * size
-        and len(group) > 1
-        and _ITEM.match(line_text(group[0].words))
-    ):
+    if line.x0 < above.x0 - 0.7 * size and len(group) > 1 and _ITEM.match(group[0].text):
         return True
-    ended = line_text(above.words).rstrip("\"'”’)").endswith((".", "!", "?", ":"))
+    ended = above.text.rstrip("\"'”’)").endswith((".", "!", "?", ":"))
     return ended and above.x1 < right - 0.25 * (right - left) and text[0].isupper()
 
 
 def _text(group: Sequence[Line], lexicon: Lexicon) -> str:
-    texts = [line_text(line.words) for line in group]
+    texts = [line.text for line in group]
     is_mono = sum(line.mono for line in group) > 0.7 * len(group)
     if len(group) > 1 and is_mono:
         least = min(line.x0 for line in group)
@@ -349,7 +345,7 @@ def _repeated(lines: Sequence[Line], others: Sequence[Sequence[Line]]) -> list[L
 def _is_like(line: Line, other: Line) -> bool:
     if abs(line.middle - other.middle) > 4 or abs(line.size - other.size) > 1.5:
         return False
-    one, two = line_text(line.words), line_text(other.words)
+    one, two = line.text, other.text
     if _DIGITS.sub("#", one) == _DIGITS.sub("#", two):
         return any(letter.isalpha() for letter in one) or bool(_ALONE.fullmatch(one))
     number, other_number = _number(line), _number(other)
@@ -362,7 +358,7 @@ def _is_like(line: Line, other: Line) -> bool:
 
 def _number(line: Line) -> str:
     """Return the page number that a line is, or that is apart at one of its ends."""
-    if alone := _ALONE.fullmatch(line_text(line.words)):
+    if alone := _ALONE.fullmatch(line.text):
         return alone["number"]
     if len(line.words) < 2:
         return ""
@@ -377,7 +373,7 @@ def _is_evident(lines: Sequence[Line], at: int) -> bool:
     """Return whether a line alone shows that it is furniture: a page number, or one with a running
     title.
     """
-    line, text, number = lines[at], line_text(lines[at].words), _number(lines[at])
+    line, text, number = lines[at], lines[at].text, _number(lines[at])
     if _ALONE.fullmatch(text) and (_DIGITS.search(text) or len(text) < 6):
         gap = 1.6
     elif number.isdecimal() and not at:
@@ -429,10 +425,10 @@ def parts_of(page: Any) -> PageParts:
         width, height = height, width
     tables = ruled_tables(words, rules)
     headings = [table.heading_box for table in tables if table.heading_box]
-    words = _without_words(words, [word for table in tables for word in table.words])
-    words = [word for word in words if not any(box.holds(word) for box in headings)]
+    taken = {word for table in tables for word in table.words}
+    words = [w for w in words if w not in taken and not any(box.holds(w) for box in headings)]
     aside = [w for w in words if w.turn and not 0.07 * width < (w.x0 + w.x1) / 2 < 0.93 * width]
-    words = _without_words(words, aside)
+    words = [word for word in words if word not in aside]
     recognised = has_picture and not words and not tables and can_recognise()
     if recognised:
         words = recognised_words(page)
@@ -448,13 +444,8 @@ def parts_of(page: Any) -> PageParts:
         bottom=bottom,
         has_picture=has_picture,
         recognised=recognised,
-        margin=" ".join(line_text(line.words) for line in _turned_lines(aside)),
+        margin=" ".join(line.text for line in _turned_lines(aside)),
     )
-
-
-def _without_words(words: Sequence[Word], others: Iterable[Word]) -> list[Word]:
-    gone = set(map(id, others))
-    return [word for word in words if id(word) not in gone]
 
 
 def blocks_of(
@@ -465,8 +456,9 @@ def blocks_of(
     `lexicon` has the document's words, `gutters` the places of the gaps between its columns; those
     of this page are added to both.
     """
-    words = _without_words(parts.words, [word for line in left_out for word in line.words])
-    turned = [word for word in words if word.turn]
+    taken = {word for line in left_out for word in line.words}
+    words = [word for word in parts.words if word not in taken]
+    aside = [word for word in words if word.turn]
     words = [word for word in words if not word.turn]
     lines = lines_of(words)
     for line in lines:
@@ -479,25 +471,25 @@ def blocks_of(
     blocks: list[Block] = []
     for flow in _reading_order(words, parts.tables, parts.width, gutters):
         _add(blocks, _blocks(flow, captions, lexicon, search=True), lexicon)
-    return blocks + list(_paragraphs(_turned_lines(turned), lexicon))
+    return blocks + list(_paragraphs(_turned_lines(aside), lexicon))
 
 
 def _captions(
     tables: Sequence[PageTable], lines: list[Line]
-) -> tuple[list[Line], dict[int, Caption]]:
-    """Return the lines without the tables' captions, and these by the identity of their table."""
+) -> tuple[list[Line], dict[PageTable, Caption]]:
+    """Return the lines without the tables' captions, and these by their table."""
     captions = {}
     for table in tables:
         if caption := caption_of(table, lines):
-            captions[id(table)] = caption
-            taken = [word for line in caption.lines for word in line.words]
-            rest = (_without_words(line.words, taken) for line in lines)
+            captions[table] = caption
+            taken = {word for line in caption.lines for word in line.words}
+            rest = ([word for word in line.words if word not in taken] for line in lines)
             lines = [Line(words) for words in rest if words]
     return lines, captions
 
 
 def _blocks(
-    flow: Flow, captions: dict[int, Caption], lexicon: Lexicon, *, search: bool
+    flow: Flow, captions: dict[PageTable, Caption], lexicon: Lexicon, *, search: bool
 ) -> list[Block]:
     """Return a flow's blocks; with `search`, also tables made by gaps alone among its lines."""
     blocks: list[Block] = []
@@ -509,7 +501,7 @@ def _blocks(
         blocks += (_searched if search else _paragraphs)(lines, lexicon)
         lines = []
         if part is not None:
-            blocks += _with_caption(part, captions.get(id(part)), lexicon)
+            blocks += _with_caption(part, captions.get(part), lexicon)
     return blocks
 
 
@@ -517,24 +509,24 @@ def _searched(lines: Sequence[Line], lexicon: Lexicon) -> list[Block]:
     """Return the paragraphs of lines, and the tables among them that gaps alone make."""
     listed = contents(lines)
     tables = [listed] if listed else []
-    marks = [Box.around([line]) for line in lines if CAPTION.match(line_text(line.words))]
-    in_listed = set(map(id, listed.words)) if listed else set()
+    marks = [Box.around([line]) for line in lines if CAPTION.match(line.text)]
+    in_listed = set(listed.words) if listed else set()
     runs: list[list[Line]] = [[]]
     for line in lines:
-        if in_listed.isdisjoint(map(id, line.words)):
+        if in_listed.isdisjoint(line.words):
             runs[-1].append(line)
         else:
             runs.append([])
     tables += [table for run in runs for table in aligned_tables(run, marks)]
     if not tables:
         return list(_paragraphs(lines, lexicon))
-    taken = {id(word) for table in tables for word in table.words}
-    free = [line for line in lines if taken.isdisjoint(map(id, line.words))]
-    captions: dict[int, Caption] = {}
+    taken = {word for table in tables for word in table.words}
+    free = [line for line in lines if taken.isdisjoint(line.words)]
+    captions: dict[PageTable, Caption] = {}
     if listed:
         above = [line for line in free if line.bottom <= listed.box.top + 1][-1:]
         if above and len(above[0].words) < 6:
-            captions[id(listed)] = Caption(above, above=True)
+            captions[listed] = Caption(above, above=True)
             free.remove(above[0])
     free, others = _captions([table for table in tables if table is not listed], free)
     flow: Flow = sorted(
@@ -551,7 +543,7 @@ def _with_caption(table: PageTable, caption: Caption | None, lexicon: Lexicon) -
     if caption is None:
         table.caption = table.heading
         return [*heading, table]
-    text = _joined([line_text(line.words) for line in caption.lines], lexicon)
+    text = _joined([line.text for line in caption.lines], lexicon)
     table.caption, table.number, table.continued = text, number(text), is_continued(text)
     return [text, *heading, table] if caption.above else [*heading, table, text]
 
@@ -573,19 +565,10 @@ def _turned_lines(words: Sequence[Word]) -> list[Line]:
     """Return words on their side as lines, each in its own direction."""
     lines = []
     for turn in sorted({word.turn for word in words}):
-        along = {90: lambda w: -w.bottom, 270: lambda w: w.top}.get(turn, lambda w: -w.x0)
-        rows: list[list[Word]] = []
-        last = 0.0
-        for word in sorted(
-            (word for word in words if word.turn == turn), key=lambda w: (w.x0 + w.x1, w.top)
-        ):
-            middle = (word.x0 + word.x1) / 2
-            if not rows or turn == 180 or middle - last > 0.5 * word.size:
-                rows.append([])
-            rows[-1].append(word)
-            last = middle
-        for row in rows:
-            line = Line(list(row))
-            line.words = sorted(row, key=along)
-            lines.append(line)
+        upright = []
+        for word in words:
+            if word.turn == turn:
+                box = turned(Box(word.x0, word.top, word.x1, word.bottom), turn, 0, 0)
+                upright.append(replace(word, **box._asdict()))
+        lines += lines_of(upright)
     return lines

@@ -132,23 +132,16 @@ def _drawings(frames: Sequence[Box], slanted: Sequence[Box], page: float) -> lis
     """
     large = [box for box in slanted if max(box.width, box.height) > 20][:500]
     drawings: list[Box] = []
-    for frame in sorted(set(frames), key=lambda box: -box.width * box.height):
-        area = frame.width * frame.height
-        if area > 0.5 * page or area < 900 or _is_in(frame, drawings):
+    for frame in sorted(set(frames), key=lambda box: -box.area):
+        if not 900 <= frame.area <= 0.5 * page or _is_in(frame, drawings):
             continue
-        if any(frame.holds(box) and box.width * box.height < area for box in large):
+        if any(frame.holds(box) and box.area < frame.area for box in large):
             drawings.append(frame)
     return drawings
 
 
 def _is_in(box: Box, outer: Sequence[Box]) -> bool:
-    return any(
-        o.x0 - 1 <= box.x0
-        and box.x1 <= o.x1 + 1
-        and o.top - 1 <= box.top
-        and box.bottom <= o.bottom + 1
-        for o in outer
-    )
+    return any(box.within(each, 1) for each in outer)
 
 
 def _merged(rules: Iterable[Rule]) -> list[Rule]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from kgp_neo4j.corpus.load.grid import CAPTION
 from kgp_neo4j.corpus.load.pdf.cells import PageTable, has_value, header_rows, table_in
-from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, line_text, lines_of, segments
+from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, lines_of, segments
 from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, Rules, components, gutters
 from kgp_neo4j.text.values import typed
 
@@ -89,8 +90,8 @@ def contents(lines: Sequence[Line]) -> PageTable | None:
     entries: list[Line] = []
     before: list[Line] = []
     for line in lines:
-        entry, dots, rest = _partition(_DOTS, " ".join(word.text for word in line.words))
-        page = _PAGE.fullmatch(rest.strip()) if dots else None
+        entry, *rest = _DOTS.split(" ".join(word.text for word in line.words), maxsplit=1)
+        page = _PAGE.fullmatch(rest[0].strip()) if rest else None
         if page is None:
             before.append(line)
             if len(before) > 2 and rows:
@@ -109,11 +110,6 @@ def contents(lines: Sequence[Line]) -> PageTable | None:
     edges = [(box.x0, box.x1 - 20), (box.x1 - 20, box.x1)]
     words = [word for line in entries for word in line.words]
     return PageTable(box, rows, edges, header_rows=0, words=words)
-
-
-def _partition(pattern: re.Pattern[str], text: str) -> tuple[str, str, str]:
-    match = pattern.search(text)
-    return (text[: match.start()], match[0], text[match.end() :]) if match else (text, "", "")
 
 
 def _is_running_text(table: PageTable) -> bool:
@@ -154,14 +150,14 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
             used.update(across)
     rest = [
         rule for rule in rules.across
-        if rule not in used and not any(_is_inside(rule, table.box) for table in tables)
+        if rule not in used and not any(rule.across.within(table.box, NEAR) for table in tables)
     ]  # fmt: skip
     for stack in _stacks(rest):
         for table in _tables_of_stack(words, stack, rest):
             if all(_overlap(table.box, other.box) <= 0.3 for other in tables):
                 tables.append(table)
     outermost: list[PageTable] = []
-    for table in sorted(tables, key=lambda table: -table.box.width * table.box.height):
+    for table in sorted(tables, key=lambda table: -table.box.area):
         if all(_overlap(table.box, other.box) < 0.3 for other in outermost):
             outermost.append(table)
     return outermost
@@ -211,7 +207,7 @@ def _is_tabular(words: Sequence[Word], above: Rule, below: Rule, *, is_first: bo
     lines = lines_of(w for w in words if box.holds(w))
     if not lines:
         return box.height < 4 * NEAR
-    if any(_MARK.match(line_text(line.words)) and len(segments(line, 0.9)) < 3 for line in lines):
+    if any(_MARK.match(line.text) and len(segments(line, 0.9)) < 3 for line in lines):
         return False
     if len(lines) <= 2:
         # Text between a page's upper line and a table is no header.
@@ -295,19 +291,10 @@ def _is_open_table(table: PageTable) -> bool:
     )
 
 
-def _is_inside(rule: Rule, box: Box) -> bool:
-    return (
-        box.x0 - NEAR <= rule.start
-        and rule.end <= box.x1 + NEAR
-        and box.top - NEAR <= rule.at <= box.bottom + NEAR
-    )
-
-
 def _overlap(one: Box, two: Box) -> float:
     width = min(one.x1, two.x1) - max(one.x0, two.x0)
     height = min(one.bottom, two.bottom) - max(one.top, two.top)
-    least = min(one.width * one.height, two.width * two.height)
-    return max(width, 0) * max(height, 0) / max(least, 1.0)
+    return max(width, 0) * max(height, 0) / max(min(one.area, two.area), 1.0)
 
 
 # --- Captions ---
@@ -317,8 +304,7 @@ _CONTINUED = re.compile(
 )
 
 
-@dataclass(slots=True)
-class Caption:
+class Caption(NamedTuple):
     """The lines of a caption, and whether they are above the table."""
 
     lines: list[Line]
@@ -341,11 +327,11 @@ def caption_of(table: PageTable, lines: Sequence[Line]) -> Caption | None:
     captions: list[tuple[float, Caption]] = []
     above = _near(box, [line for line in lines if line.middle < box.top + 2], up=True)
     for at, line in enumerate(above):
-        if CAPTION.match(line_text(line.words)):
+        if CAPTION.match(line.text):
             captions.append((box.top - above[0].bottom, Caption(above[at::-1], above=True)))
             break
     below = _near(box, [line for line in lines if line.middle > box.bottom - 2], up=False)
-    if below and CAPTION.match(line_text(below[0].words)):
+    if below and CAPTION.match(below[0].text):
         end = 1
         for line, next_ in pairwise(below):
             is_same = abs(next_.size - below[0].size) < 0.3
@@ -361,7 +347,7 @@ def caption_of(table: PageTable, lines: Sequence[Line]) -> Caption | None:
 
 
 def _is_heading(line: Line, box: Box) -> bool:
-    text = line_text(line.words)
+    text = line.text
     letters = [letter for letter in text if letter.isalpha()]
     if len(letters) < 3 or len(text.split()) > 12 or text.endswith((".", ":", ",", ";")):
         return False
