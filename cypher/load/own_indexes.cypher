@@ -3,5 +3,5 @@
 // vectors is made once it has some.
 // mode: WRITE
 MATCH (c:Corpus|KgpImport {name: $corpus})
-// include: own_shelf
+// include: own_indexes
 RETURN 'kgp_passage_' + c.scope AS index, CASE WHEN indexed THEN 'kgp_vectors_' + c.scope END AS vectors

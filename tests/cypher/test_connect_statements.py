@@ -10,7 +10,7 @@ import pytest
 from graphs import rows
 from small_graphs import PASSAGES, edges, key, keywords, lighthouse, passages, short
 
-from kgp_neo4j.corpus.load import shelf
+from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.graphdb.database import Database
 
 
@@ -261,7 +261,7 @@ def test_keep_nearest(database: Database, corpus: str, other_corpus: str) -> Non
 def test_similarity_edges_of_a_few_passages(
     database: Database, corpus: str, other_corpus: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "LARGE", 1)
+    monkeypatch.setattr(own_indexes, "LARGE", 1)
     for name in (corpus, other_corpus):
         lighthouse(database, name)
     state = {"corpus": corpus, "graph": "similarity"}
@@ -269,7 +269,7 @@ def test_similarity_edges_of_a_few_passages(
         {"passages": 5, "settings": None, "indexed": False}
     ]
     database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
-    shelf.take_shelf(database, corpus)
+    own_indexes.make_own_indexes(database, corpus)
     assert database.read("connect/similarity", **state) == [
         {"passages": 5, "settings": "{}", "indexed": True}
     ]
@@ -652,10 +652,10 @@ def test_passages_that_have_a_phrase(
     large: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shelf, "LARGE", large)
+    monkeypatch.setattr(own_indexes, "LARGE", large)
     for name in (corpus, other_corpus):
         lighthouse(database, name)
-        shelf.take_shelf(database, name)
+        own_indexes.make_own_indexes(database, name)
     text = "MATCH (p:Passage {id: $c + '/e1'}) SET p.text = $t"
     rows(database, text, c=corpus, t="It has O'Brien's statue of 1,000 stones.")
     phrases = {

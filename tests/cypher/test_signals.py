@@ -12,7 +12,7 @@ import pytest
 from graphs import rows
 from small_graphs import PASSAGES, key, lighthouse, passages, short
 
-from kgp_neo4j.corpus.load.shelf import take_shelf
+from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
 
@@ -174,7 +174,7 @@ def test_a_corpus_is_scanned_only_while_it_is_small(
         "(:Passage {corpus: $c, id: $c + '/x' + n, embedding: [0.28, 0.96]})",
         c=corpus,
     )
-    take_shelf(database, corpus)
+    make_own_indexes(database, corpus)
     assert scanned() == 0
 
 

@@ -13,7 +13,7 @@ from graphs import rows, write_jsonl
 
 from kgp_neo4j.corpus.connect import build, embedding_graph
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load import shelf
+from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
@@ -120,7 +120,7 @@ def changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> tuple[Path, SimilaritySettings]:
     """A corpus that was connected, and has lost, changed and got documents since."""
-    monkeypatch.setattr(shelf, "LARGE", 20)
+    monkeypatch.setattr(own_indexes, "LARGE", 20)
     # The share that has changed is large in so small a corpus.
     monkeypatch.setattr(embedding_graph, "_FEW", 0.9)
     path = tmp_path / "records.jsonl"
@@ -344,7 +344,7 @@ def test_documents_of_any_text_are_joined(
     shelved: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shelf, "LARGE", shelved)
+    monkeypatch.setattr(own_indexes, "LARGE", shelved)
     monkeypatch.setattr(build, "LEAST", 20)
     monkeypatch.setattr(build, "MOST", 0.9)
     old = [

@@ -14,7 +14,7 @@ from graphs import rows
 
 from kgp_neo4j import Corpus, KnowledgeGraph
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load import shelf
+from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.demo import DOCUMENTS, GRAPH, QUESTION, SETTINGS, SYMPTOMS, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection, Folders
 from kgp_neo4j.graphdb import server
@@ -90,7 +90,7 @@ def test_a_corpus_is_loaded_connected_asked_and_deleted(
     opened: Database, demo: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not opened.capabilities().gds
-    monkeypatch.setattr(shelf, "LARGE", 20)  # with indexes of its own
+    monkeypatch.setattr(own_indexes, "LARGE", 20)  # with indexes of its own
     with Corpus("large", database=opened) as large:
         large.load([DOCUMENTS])
         large.connect()

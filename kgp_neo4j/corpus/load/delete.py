@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgp_neo4j.corpus.load.listing import require_corpus
-from kgp_neo4j.corpus.load.shelf import leave_shelf
+from kgp_neo4j.corpus.load.own_indexes import drop_own_indexes
 from kgp_neo4j.environment.files import absolute
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import discard
@@ -37,7 +37,7 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     if discard_import(database, corpus) and not database.read("load/language", corpus=corpus):
         return Deleted(corpus, 0, 0)
     require_corpus(database, corpus)
-    leave_shelf(database, corpus)
+    drop_own_indexes(database, corpus)
     done = _delete_content(database, corpus)
     database.write("load/delete_corpus", corpus=corpus)
     return Deleted(corpus, done["documents"], done["passages"])

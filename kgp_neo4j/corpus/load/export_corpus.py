@@ -7,7 +7,7 @@ from pathlib import Path
 from kgp_neo4j.corpus.load.delete import delete_corpus, discard_import
 from kgp_neo4j.corpus.load.ids import checked_corpus, corpus_scope, document_id, part_id, passage_id
 from kgp_neo4j.corpus.load.loading import language_of
-from kgp_neo4j.corpus.load.shelf import LARGE
+from kgp_neo4j.corpus.load.own_indexes import LARGE
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.export_files import Kind, Manifest, export, import_file
 from kgp_neo4j.text.language import languages

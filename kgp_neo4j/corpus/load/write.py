@@ -9,8 +9,8 @@ from typing import Any
 
 from kgp_neo4j.corpus.load import grid, split
 from kgp_neo4j.corpus.load.ids import corpus_scope, document_id, fingerprint, text_hash
+from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.corpus.load.rows import document_row, is_cjk, table_rows
-from kgp_neo4j.corpus.load.shelf import take_shelf
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
@@ -85,12 +85,12 @@ def write(
     passage_size: int | None,
     language: str,
     *,
-    shelf: bool = True,
+    own_indexes: bool = True,
 ) -> Written:
     """Store what is new or changed in a batch, and report what is stored of all of it.
 
     `passage_size` is in characters, None for the defaults; `language` counts where the corpus is
-    new. Without `shelf` a large corpus gets no indexes of its own: the caller calls `take_shelf`.
+    new. Without `own_indexes` a large corpus gets none: the caller calls `make_own_indexes`.
     Raises DatabaseError where the database does not have every character afterwards.
     """
     prints = {id_: _fingerprint(each, passage_size) for id_, each in batch.items()}
@@ -114,8 +114,8 @@ def write(
     results = [*unchanged]
     for rows in database.write_all("load/documents", values):
         results += rows
-    if shelf:
-        take_shelf(database, corpus)
+    if own_indexes:
+        make_own_indexes(database, corpus)
     _write_tables(database, corpus, {i: d for i, d in batch.items() if d.tables and i not in same})
     for row in results:
         expected = len(batch[row["id"]].text)

@@ -18,7 +18,7 @@ with needs("spark", "loading and connecting on Spark"):
 from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.loading import check_options, language_of
-from kgp_neo4j.corpus.load.shelf import take_shelf
+from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.corpus.load.write import Written, batches, write
 from kgp_neo4j.environment.files import find
 from kgp_neo4j.environment.folders import Connection
@@ -142,7 +142,7 @@ def load(
             schema = ", ".join(f"{name} long" for name in _COUNTS)
             written = mapped(placed, task, schema)
             sums = written.groupBy().sum().collect()[0]
-            take_shelf(used, corpus)
+            make_own_indexes(used, corpus)
             files = good.select("source").distinct().count()
         finally:
             documents.unpersist()
@@ -168,7 +168,7 @@ def _write(
     documents = (_document(row) for row in rows)
     with reached(connection) as database:
         for batch in batches(corpus, documents):
-            yield astuple(write(database, corpus, batch, size, language, shelf=False))
+            yield astuple(write(database, corpus, batch, size, language, own_indexes=False))
 
 
 # --- Knowledge graphs ---

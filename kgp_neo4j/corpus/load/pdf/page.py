@@ -179,15 +179,8 @@ class Heading(str):
     blocks'.
     """
 
-    __slots__ = ("bold", "size")
-    bold: bool
     size: float
-
-    def __new__(cls, text: str, size: float = 0.0, bold: bool = False) -> Heading:
-        """Make one from a text, the size of its letters and whether all of them are bold."""
-        heading = super().__new__(cls, text)
-        heading.size, heading.bold = size, bold
-        return heading
+    bold: bool
 
 
 class Lexicon:
@@ -293,7 +286,10 @@ def _text(group: Sequence[Line], lexicon: Lexicon) -> str:
     text = _joined(texts, lexicon)
     if len(group) > _HEADING_LINES or is_mono or not _HEADING.fullmatch(text):
         return text
-    return Heading(text, max(line.size for line in group), all(line.bold for line in group))
+    heading = Heading(text)
+    heading.size = max(line.size for line in group)
+    heading.bold = all(line.bold for line in group)
+    return heading
 
 
 # --- Headers and footers ---

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from kgp_neo4j.graphdb.database import Database, Row
 
-__all__ = ["LARGE", "leave_shelf", "take_shelf"]
+__all__ = ["LARGE", "drop_own_indexes", "make_own_indexes"]
 
 #: Passages from which a corpus has indexes of its own. Vectors of a smaller one are compared one by
 #: one, which takes 20 ms for so many; each index is open as long as the server runs.
 LARGE = 500
 
 
-def take_shelf(database: Database, corpus: str) -> None:
+def make_own_indexes(database: Database, corpus: str) -> None:
     """Give the corpus indexes of its own once it is large; what was cut short before is finished.
 
     Passages that others load meanwhile are in an index at any time, and in the new one at the end.
@@ -20,25 +20,25 @@ def take_shelf(database: Database, corpus: str) -> None:
     if not state["large"] or (state["own"] and not state["moving"]):
         return
     if not state["own"]:
-        database.write_in_batches("load/put_on_shelf", corpus=corpus)
+        database.write_in_batches("load/label_passages", corpus=corpus)
         database.make_indexes("load/own_indexes", corpus=corpus)
         database.read("install/await_indexes")
-        database.write("load/choose_shelf", corpus=corpus, own=True, moving=True)
+        database.write("load/choose_indexes", corpus=corpus, own=True, moving=True)
     # Again, for what others loaded before the choice.
-    database.write_in_batches("load/put_on_shelf", corpus=corpus)
-    database.write("load/choose_shelf", corpus=corpus, own=True)
+    database.write_in_batches("load/label_passages", corpus=corpus)
+    database.write("load/choose_indexes", corpus=corpus, own=True)
 
 
-def leave_shelf(database: Database, corpus: str) -> None:
+def drop_own_indexes(database: Database, corpus: str) -> None:
     """Drop the corpus's own indexes where it has some, before it is deleted."""
     state = _state(database, corpus)
     # A large one may have been cut short between making its indexes and choosing them.
     if state["own"] or state["moving"] or state["large"]:
-        database.write("load/choose_shelf", corpus=corpus, own=False, moving=True)
+        database.write("load/choose_indexes", corpus=corpus, own=False, moving=True)
         database.write_in_batches("load/drop_own_indexes", corpus=corpus)
 
 
 def _state(database: Database, corpus: str) -> Row:
-    found = database.read("load/shelf", corpus=corpus, large=LARGE)
+    found = database.read("load/own_indexes_state", corpus=corpus, large=LARGE)
     # Another process may have deleted the corpus just now.
     return found[0] if found else {"own": False, "moving": False, "large": False}

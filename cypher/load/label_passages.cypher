@@ -1,4 +1,4 @@
-// load.putOnShelf(corpus :: STRING, batch = 2000 :: INT) :: (passages :: INT)
+// load.labelPassages(corpus :: STRING, batch = 2000 :: INT) :: (passages :: INT)
 // Gives all passages of a corpus the label that its own indexes are on, and takes away that of its
 // language once the corpus has moved, in batches that commit as they go.
 // mode: WRITE

@@ -1,4 +1,4 @@
-// load.chooseShelf(corpus :: STRING, own :: BOOLEAN, moving = false :: BOOLEAN) :: (shelf :: STRING)
+// load.chooseIndexes(corpus :: STRING, own :: BOOLEAN, moving = false :: BOOLEAN) :: (shelf :: STRING)
 // Sets where a corpus is searched from now on: in indexes of its own, or in those of its language.
 // mode: WRITE
 MATCH (c:Corpus {name: $corpus})

@@ -10,7 +10,7 @@ import pytest
 from graphs import rows, write_jsonl
 
 from kgp_neo4j.corpus.connect.graphs import SimilaritySettings, connect
-from kgp_neo4j.corpus.load import shelf
+from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.folders import Connection
@@ -107,7 +107,7 @@ def test_the_index_of_vectors_is_made_once_they_are_all_there(
     tiny_encoder: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shelf, "LARGE", 50)
+    monkeypatch.setattr(own_indexes, "LARGE", 50)
     records = ((f"T{n}", f"A lantern of oak {n}") for n in range(60))
     load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
     (row,) = rows(database, "MATCH (p:Passage {corpus: $c, title: 'T3'}) RETURN p", c=corpus)
@@ -129,7 +129,7 @@ def test_the_index_of_vectors_is_made_once_they_are_all_there(
 def test_a_connected_corpus_that_is_large_with_other_documents_can_be_asked(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "LARGE", 50)
+    monkeypatch.setattr(own_indexes, "LARGE", 50)
     _load(database, tmp_path, corpus, range(30), "rare")
     rows(database, "MATCH (p:Passage {corpus: $c}) REMOVE p.embedding", c=corpus)
     records = ((f"N{n}", f"A lantern of elm {n}") for n in range(60))
@@ -156,7 +156,7 @@ class _Broken(Database):
 
     def _stop(self, path: str) -> None:
         self._met.append(path)
-        again = self._step.startswith("second") and self._met.count("load/put_on_shelf") > 1
+        again = self._step.startswith("second") and self._met.count("load/label_passages") > 1
         if path == self._step or again:
             raise DatabaseError("the connection broke")
 
@@ -164,8 +164,8 @@ class _Broken(Database):
 def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "LARGE", 50)
-    broken = _Broken(database.connection, "load/choose_shelf")
+    monkeypatch.setattr(own_indexes, "LARGE", 50)
+    broken = _Broken(database.connection, "load/choose_indexes")
     with broken, pytest.raises(DatabaseError, match="broke"):
         _load(broken, tmp_path, corpus, range(60), "rare")
     (own,) = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.scope AS scope", c=corpus)
@@ -180,19 +180,20 @@ def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
 
 
 @pytest.mark.parametrize(
-    "step", ["load/put_on_shelf", "load/own_indexes", "load/choose_shelf", "second put_on_shelf"]
+    "step",
+    ["load/label_passages", "load/own_indexes", "load/choose_indexes", "second label_passages"],
 )
 def test_cut_short_on_the_way(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    monkeypatch.setattr(shelf, "LARGE", 50)
+    monkeypatch.setattr(own_indexes, "LARGE", 50)
     with _Broken(database.connection, step) as broken:
         with pytest.raises(DatabaseError, match="broke"):
             _load(broken, tmp_path, corpus, range(60), "rare")
         # Search goes on by whichever index is the corpus's now.
         assert _found(database, corpus)[0][0] == "T7"
     # The next load moves it, even when it is no longer large.
-    monkeypatch.setattr(shelf, "LARGE", 500 if step != "load/put_on_shelf" else 50)
+    monkeypatch.setattr(own_indexes, "LARGE", 500 if step != "load/label_passages" else 50)
     _load(database, tmp_path, corpus, range(60), "rare")
     assert _own(database, corpus) == [True, True, True]
     assert _found(database, corpus)[0][0] == "T7"

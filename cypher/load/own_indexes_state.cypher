@@ -1,4 +1,4 @@
-// load.shelf(corpus :: STRING, large :: INT) :: (own :: BOOLEAN, moving :: BOOLEAN, large :: BOOLEAN)
+// load.ownIndexesState(corpus :: STRING, large :: INT) :: (own :: BOOLEAN, moving :: BOOLEAN, large :: BOOLEAN)
 // Whether a corpus is searched by indexes of its own, whether it is on its way there, and whether it
 // has so many passages that it should be; one that was on its way and lost passages counts too.
 // mode: READ
