@@ -69,12 +69,6 @@ def test_quotes_within_quotes(tmp_path: Path) -> None:
     assert inches.rows[1] == ('5" wide', "1")
 
 
-def test_marks_of_encodings(tmp_path: Path) -> None:
-    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
-        table = _table(tmp_path / f"{encoding}.csv", "ключ,值\né,1\n".encode(encoding))
-        assert table.rows == (("ключ", "值"), ("é", "1"))
-
-
 def test_ragged_rows_are_filled_and_told(tmp_path: Path) -> None:
     document = _read(tmp_path / "a.csv", 'a,b,c,\n1,2,3,\n4,5\n\n,,\n"6\n",7,8,9,10\n11,12,13\n')
     [table] = document.tables
