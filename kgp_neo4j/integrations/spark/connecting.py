@@ -62,16 +62,7 @@ def connect(
     `database` is that of NEO4J_URI or the embedded one by default. Raises ConfigurationError for
     `knn-mdr`, which only `kgp-neo4j connect` makes, and CorpusError where there is no corpus.
     """
-    unknown = sorted(set(edges) - set(EDGES))
-    if unknown or not edges:
-        raise ConfigurationError(
-            f"Spark makes no graph named {', '.join(unknown) or '(none)'}",
-            hint=f"Choose among {', '.join(EDGES)}.",
-        )
-    if os.environ.get("PYTHONHASHSEED") == "random":
-        raise ConfigurationError(
-            "PYTHONHASHSEED is random, and workers compare hashes", hint="Unset it."
-        )
+    _check_edges(edges)
     keywords = keywords or KeywordSettings()
     entities = entities or EntitySettings()
     similarity = similarity or SimilaritySettings()
@@ -116,6 +107,20 @@ def connect(
         report |= finish_connect(used, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
+
+
+def _check_edges(edges: Sequence[GraphName]) -> None:
+    """Raise ConfigurationError for graphs that Spark does not make, and for unlike hashes."""
+    unknown = sorted(set(edges) - set(EDGES))
+    if unknown or not edges:
+        raise ConfigurationError(
+            f"Spark makes no graph named {', '.join(unknown) or '(none)'}",
+            hint=f"Choose among {', '.join(EDGES)}.",
+        )
+    if os.environ.get("PYTHONHASHSEED") == "random":
+        raise ConfigurationError(
+            "PYTHONHASHSEED is random, and workers compare hashes", hint="Unset it."
+        )
 
 
 def _check_similarity(database: Database, corpus: str, settings: SimilaritySettings) -> Encoder:
