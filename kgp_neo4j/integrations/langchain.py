@@ -43,15 +43,15 @@ class KgpRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **_: Any
     ) -> list[Document]:
-        found = self.corpus.retrieve(
+        result = self.corpus.retrieve(
             query,
             method=self.method,
             agent=self.agent,
             settings=self.settings,
             agent_settings=self.agent_settings,
         )
-        made = [
+        documents = [
             Document(page_content=passage.text, metadata=known, id=passage.id)
-            for passage, known in described(found)
+            for passage, known in described(result)
         ]
-        return made[: self.k]
+        return documents[: self.k]

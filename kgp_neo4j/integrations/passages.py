@@ -10,7 +10,7 @@ from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 __all__ = ["described"]
 
 
-def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, Any]]]:
+def described(result: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, Any]]]:
     """Yield the passages, best first, each as a dictionary of plain values.
 
     `rank` counts from 1; `title` is the document's, `section` the headings above the passage, empty
@@ -20,23 +20,15 @@ def described(found: Retrieval | Answer) -> Iterator[tuple[Passage, dict[str, An
     the titles from the seed to the passage, `edges` what joins them, `reason` how the last step was
     found.
     """
-    titles = {passage.id: passage.title for passage in found.passages}
-    paths = {path.last: path for path in found.paths}
-    for rank, passage in enumerate(found.passages, 1):
-        record: dict[str, Any] = {
-            "rank": rank,
-            "id": passage.id,
-            "title": passage.title,
-            "section": passage.section,
-            "document": passage.document,
-            "source": passage.source,
-            "page": passage.page,
-            "recognised": passage.recognised,
-            "position": passage.position,
-            "start": passage.start,
-            "end": passage.end,
-            "score": passage.score,
-        }
+    fields = (
+        *("id", "title", "section", "document", "source", "page", "recognised"),
+        *("position", "start", "end", "score"),
+    )
+    titles = {passage.id: passage.title for passage in result.passages}
+    paths = {path.last: path for path in result.paths}
+    for rank, passage in enumerate(result.passages, 1):
+        record: dict[str, Any] = {"rank": rank}
+        record |= {name: getattr(passage, name) for name in fields}
         steps = paths[passage.id].steps if passage.id in paths else ()
         # A path may pass a passage that the budget has left out of the result.
         record["path"] = [titles.get(step.passage, step.passage) for step in steps]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from graphs import rows
-from small_graphs import keep_one, key, lighthouse, passages, short
+from small_graphs import keep_one, key, lighthouse
 
 import kgp_neo4j
 from kgp_neo4j.corpus.answer.traces import remove
@@ -192,66 +192,6 @@ def test_a_property_has_one_type(database: Database, demo_corpus: str, demo_grap
 # --- inspect --------------------------------------------------------------------------------------
 
 
-def test_corpus(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    fresh = {"passages": 6, "encoder": None, "dimension": None, "connected": [], "unconnected": 6}
-    assert database.read("inspect/corpus", corpus=corpus) == [fresh]
-    database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
-    made = {"passages": 6, "encoder": "e", "dimension": 2}
-    # e1 has no embedding; no passage was seen by the keyword graph yet, then a1 was.
-    database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
-    assert database.read("inspect/corpus", corpus=corpus) == [
-        {**made, "connected": ["similarity"], "unconnected": 1}
-    ]
-    database.write("connect/finish", corpus=corpus, graph="keywords", settings="{}")
-    seen = {"id": f"{corpus}/a1", "marks": {"inKeywordGraph": True}}
-    database.write("connect/marks", corpus=corpus, rows=[seen])
-    assert database.read("inspect/corpus", corpus=corpus) == [
-        {**made, "connected": ["similarity", "keywords"], "unconnected": 5}
-    ]
-    # The entity graph has seen none.
-    database.write("connect/finish", corpus=corpus, graph="entities", settings="{}")
-    (state,) = database.read("inspect/corpus", corpus=corpus)
-    assert state["unconnected"] == 6
-    assert database.read("inspect/corpus", corpus="no such") == []
-
-
-def test_state(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    fresh = {"encoder": None, "connected": [], "complete": False}
-    assert database.read("inspect/state", corpus=corpus) == [fresh]
-    database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
-    database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
-    (counted,) = database.write("connect/counts", corpus=corpus, complete=True)
-    assert counted["graph"] == "similarity"
-    made = {"encoder": "e", "connected": ["similarity"], "complete": True}
-    assert database.read("inspect/state", corpus=corpus) == [made]
-    # A graph that is made anew is not whole until it is finished.
-    database.write("connect/begin", corpus=corpus, graph="keywords")
-    assert database.read("inspect/state", corpus=corpus) == [made | {"complete": False}]
-    assert database.read("inspect/state", corpus="no such") == []
-    assert database.write("connect/counts", corpus="no such", complete=True) == []
-
-
-def test_passages(database: Database, corpus: str) -> None:
-    passages(database, corpus)
-    found = database.read("inspect/passages", ids=key(corpus, "a2", "e1", "none"))
-    assert sorted((row.pop("id"), *row.values()) for row in found) == [
-        (f"{corpus}/a2", f"{corpus}/a", "Ardfin Lighthouse", 1, 38, 75,
-         "It has run without a crew since 1988.", "/a.txt", None, "", False, []),
-        (f"{corpus}/e1", f"{corpus}/e", "New York", 0, 0, 16, "It has a statue.", "/e.txt",
-         None, "", False, []),
-    ]  # fmt: skip
-    assert database.read("inspect/passages", ids=[]) == []
-    ids = key(corpus, "a2", "e1")
-    for name, count in ((corpus, 2), (f"not {corpus}", 0)):
-        assert len(database.read("inspect/passages", ids=ids, corpus=name)) == count
-    rows(database, "MATCH (p:Passage {id: $c + '/a2'}) SET p.section = 'A > B'", c=corpus)
-    (found,) = database.read("inspect/passages", ids=key(corpus, "a2"))
-    assert (found["title"], found["section"]) == ("Ardfin Lighthouse", "A > B")
-    assert short(f"{corpus}/a2") == "a2"
-
-
 def test_embedded(database: Database, corpus: str) -> None:
     rows(database, """
         CREATE (:Corpus {name: $c})-[:HAS_GRAPH]->(x:Graph {type: 'similarity', corpus: $c})
@@ -274,31 +214,6 @@ def test_embedded(database: Database, corpus: str) -> None:
             MATCH (n) WHERE $c IN [n.graph, n.corpus] OR n.name IN [$c, $c + '2']
             DETACH DELETE n
         """, c=corpus)  # fmt: skip
-
-
-def test_plugins(database: Database) -> None:
-    found = {row["name"] for row in database.read("inspect/procedures")}
-    assert found >= {"gds.knn.write", "apoc.cypher.run", "apoc.custom.installProcedure"}
-    assert {"name": "no such"} not in database.read("inspect/names", label="KnowledgeGraph")
-
-
-def test_server(database: Database) -> None:
-    (row,) = database.read("inspect/server")
-    assert re.fullmatch(r"5\.\d+\.\d+.*|20\d\d\..*", row["version"])
-    assert row["edition"] in ("community", "enterprise")
-
-
-def test_gds_progress(database: Database) -> None:
-    assert database.read("inspect/gds_progress", task="no such task") == [{"percent": None}]
-
-
-# --- install --------------------------------------------------------------------------------------
-
-
-def test_await_indexes(database: Database) -> None:
-    assert database.read("install/await_indexes", seconds=60) == []
-    states = rows(database, "SHOW INDEXES YIELD state RETURN DISTINCT state")
-    assert states == [{"state": "ONLINE"}]
 
 
 # --- schema ---------------------------------------------------------------------------------------

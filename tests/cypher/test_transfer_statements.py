@@ -63,12 +63,3 @@ def test_a_mark_that_is_taken_is_of_no_use(database: Database, mark: dict[str, A
     assert database.write("transfer/write_nodes", rows=[node], **mark) == []
     assert database.write("transfer/forget", **kind) == [{"marks": 1}]
     assert database.write("transfer/forget", **kind) == [{"marks": 0}]
-
-
-def test_entities_of_a_graph(database: Database, english: str) -> None:
-    listed = database.read("transfer/graph_nodes", name=english)
-    (graph,) = [g for g in database.read("inspect/graphs") if g["name"] == english]
-    assert len(listed) == graph["entities"]
-    nodes = [row["node"] for row in listed]
-    edges = database.read("transfer/relationships", nodes=nodes, types=[], graph=english)
-    assert len(edges) == graph["relationships"]

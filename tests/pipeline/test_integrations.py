@@ -101,7 +101,9 @@ def test_langchain_documents_carry_where_they_come_from(demo: Corpus) -> None:
     ][:4]
 
 
-def test_langchain_works_in_a_chain_and_asynchronously(demo: Corpus) -> None:
+@pytest.mark.alone
+def test_langchain_works_in_a_chain_asynchronously_and_in_a_batch(demo: Corpus) -> None:
+    """A batch runs in threads, over one encoder and one connection."""
     retriever = langchain.KgpRetriever(corpus=demo, k=2, method="bm25")
     chain = retriever | (lambda documents: [d.metadata["title"] for d in documents])
     once = chain.invoke(QUESTION)
@@ -111,11 +113,6 @@ def test_langchain_works_in_a_chain_and_asynchronously(demo: Corpus) -> None:
         return list(await asyncio.gather(chain.ainvoke(QUESTION), chain.ainvoke(QUESTION)))
 
     assert asyncio.run(both()) == [once, once]
-
-
-@pytest.mark.alone
-def test_langchain_answers_a_batch(demo: Corpus) -> None:
-    """A batch runs in threads, over one encoder and one connection."""
     retriever = langchain.KgpRetriever(corpus=demo, k=3, settings=SETTINGS)
     asked = [QUESTION, TABLE_QUESTION] * 4
     found = retriever.batch(asked)
@@ -152,9 +149,6 @@ def test_an_answer_shows_itself_in_a_notebook(answer: Answer, cell: Any) -> None
     titles = {p.id: p.title for p in answer.passages}
     assert " → ".join(titles[s.passage] for s in way.steps) in html
     assert "open in Neo4j Browser" in html or answer.browser is None
-
-
-def test_what_the_evidence_does_not_hold_is_told_so(answer: Answer, cell: Any) -> None:
     html = cell(replace(answer, text="", reading=None, statements=()))[0]["text/html"]
     assert "<i>Not in these documents</i>" in html
     html = cell(replace(answer, text="", passages=(), paths=(), sentences=()))[0]["text/html"]
@@ -294,12 +288,6 @@ def test_pagerank_leiden_and_fastrp_run_on_the_corpus(demo: Corpus, database: Da
         with demo.gds(["NEXT"]) as (_, second):  # two at once
             assert second.relationship_types() == ["NEXT"]
         assert graph.exists()
-    assert set(_graphs(database)) == before
-
-
-@pytest.mark.alone
-def test_the_projected_graph_is_dropped_after_an_error(demo: Corpus, database: Database) -> None:
-    before = set(_graphs(database))
     with pytest.raises(ZeroDivisionError), demo.gds():
         _ = 1 / 0
     assert set(_graphs(database)) == before

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
+from commands import environment, kgp
 from graphs import rows
 
 from kgp_neo4j import Corpus, KnowledgeGraph
@@ -72,19 +70,6 @@ def demo(database: Database, demo_corpus: str) -> Corpus:
     return Corpus(demo_corpus, database=database)
 
 
-def kgp(connection: Connection, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line against the server."""
-    address = {
-        "NEO4J_URI": connection.uri,
-        "NEO4J_USERNAME": connection.username,
-        "NEO4J_PASSWORD": connection.password,
-    }
-    return subprocess.run(
-        [sys.executable, "-c", "from kgp_neo4j.cli import main; main()", *arguments],
-        env={**os.environ, **address}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-
-
 @pytest.mark.slow
 def test_a_corpus_is_loaded_connected_asked_and_deleted(
     opened: Database, demo: Corpus, monkeypatch: pytest.MonkeyPatch
@@ -133,13 +118,14 @@ def test_a_knowledge_graph_is_explored(
 def test_what_needs_the_plugins_says_so(opened: Database) -> None:
     with pytest.raises(CapabilityError, match="KNN-MDR"):
         connect(opened, "large", edges=["knn-mdr"], mdr=MdrSettings("anything"))
-    told = kgp(opened.connection, "doctor")
+    variables = environment(opened.connection)
+    told = kgp("doctor", **variables)
     assert told.returncode == 0
     assert "No Graph Data Science" in told.stdout
     assert "No APOC Extended" in told.stdout
-    refused = kgp(opened.connection, "install")
+    refused = kgp("install", **variables)
     assert refused.returncode == 1
     assert "APOC Extended" in refused.stderr
     assert "Traceback" not in refused.stderr
-    asked = kgp(opened.connection, "ask", QUESTION, "--corpus", "large", "--json")
+    asked = kgp("ask", QUESTION, "--corpus", "large", "--json", **variables)
     assert asked.returncode == 0, asked.stderr

@@ -122,9 +122,14 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
     if is_ours(home, state):
         if backups.is_restoring(home):
             end(home, state, _STOP_SECONDS)  # its restore was killed before it was proven
-        # Started by a process that ended before the server answered, or busy just now.
-        elif _wait_or_ended(home, state):
-            return state.connection(read_password(home))
+        else:
+            try:
+                # Started by a process that ended before the server answered, or busy just now.
+                _wait(home, state)
+                return state.connection(read_password(home))
+            except ServerError:
+                if is_ours(home, state):
+                    raise  # otherwise it was on its way to its end
     echo("The server had ended without being stopped; starting it again.")
     forget_state(home)
     return None
@@ -186,17 +191,6 @@ def _start_once(folders: Folders, memory: str | None, echo: _Echo) -> Connection
     echo(f"Neo4j answers after {time.time() - began:.1f} s: {HOST}:{state.bolt}")
     make_archive(folders.cache, home, installed, java)
     return state.connection(password)
-
-
-def _wait_or_ended(home: Path, state: State) -> bool:
-    """Wait until the server answers; return False where it was on its way to its end."""
-    try:
-        _wait(home, state)
-    except ServerError:
-        if is_ours(home, state):
-            raise
-        return False
-    return True
 
 
 def _wait(home: Path, state: State) -> None:
