@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from kgp_neo4j.corpus.load.grid import normal
@@ -394,83 +393,63 @@ def _count_pages(context: Context) -> StructuralAnswer:
         return nothing(f"{titles}: no pages are known (the format has none).")
     context.library.read("structure/documents", corpus=context.library.corpus)
     shown = documents[:_TITLES]
-    citations = [cite(document) for document in documents[:_CITED]]
+    values = [document.pages for document in documents]
     if context.named:
-        return answer(
-            f"{'; '.join(f'{document.title} has {document.pages}' for document in shown)} pages.",
-            [document.pages for document in documents],
-            citations,
-            reading=f"count the pages of {joined([document.title for document in shown])}",
-        )
-    total = sum(document.pages for document in documents)
-    listed = "; ".join(f"{document.title}: {document.pages}" for document in shown)
-    return answer(
-        f"{plural(len(documents), 'document')} have {plural(total, 'page')} in all ({listed}).",
-        [total],
-        citations,
-        reading="count the pages of all documents",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """A page, table or document, as a value and as it is called, and the count for it."""
-
-    value: str
-    name: str
-    size: int
-    citation: Citation
+        text = f"{'; '.join(f'{document.title} has {document.pages}' for document in shown)} pages."
+        titles = joined([document.title for document in shown])
+    else:
+        values, titles = [sum(values)], "all documents"
+        listed = "; ".join(f"{document.title}: {document.pages}" for document in shown)
+        size = plural(len(documents), "document")
+        text = f"{size} have {plural(values[0], 'page')} in all ({listed})."
+    citations = [cite(document) for document in documents[:_CITED]]
+    return answer(text, values, citations, reading=f"count the pages of {titles}")
 
 
 def _count_each(context: Context) -> StructuralAnswer:
     """Count for each page, table or document, and return all counts or the most or fewest."""
-    look = context.look_up
+    look, several = context.look_up, len(context.documents) > 1
     noun = look.part.removesuffix("s")
     tables, where = _scope(context)
     counts = _counts(context, noun, tables)
     reading = f"count the {noun}s of each {look.each} {where}"
     if not counts:
         return nothing(f"There is no {look.each} {where}.")
+
+    def value(place: Citation) -> str:
+        values = {"table": place.table_name, "page": str(place.page), "document": place.title}
+        return values[look.each]
+
+    def name(place: Citation) -> str:
+        of = f" of {place.title}" if several and look.each != "document" else ""
+        return f"{'page ' if look.each == 'page' else ''}{value(place)}{of}"
+
     if look.pick:
-        best = (max if look.pick == "most" else min)(one.size for one in counts)
-        counts = [one for one in counts if one.size == best]
-        values = [one.value for one in counts]
-        names = joined([one.name for one in counts[:_TITLES]])
-        text = f"{names} ({plural(best, noun)}{' each' if len(counts) > 1 else ''})."
+        best = (max if look.pick == "most" else min)(size for _, size in counts)
+        places = [place for place, size in counts if size == best]
+        values = [value(place) for place in places]
+        names = joined([name(place) for place in places[:_TITLES]])
+        text = f"{names} ({plural(best, noun)}{' each' if len(places) > 1 else ''})."
         reading += f", and take the {look.pick}"
     else:
-        counts = [one for one in counts if one.size]
-        values = [f"{one.name}: {one.size}" for one in counts]
+        places = [place for place, size in counts if size]
+        values = [f"{name(place)}: {size}" for place, size in counts if size]
         text = f"{'; '.join(values) or 'None'}."
-    return answer(text, values, [one.citation for one in counts[:_CITED]], reading=reading)
+    return answer(text, values, places[:_CITED], reading=reading)
 
 
-def _counts(context: Context, noun: str, tables: Sequence[TableOutline]) -> list[_Counted]:
-    documents = context.documents
+def _counts(
+    context: Context, noun: str, tables: Sequence[TableOutline]
+) -> list[tuple[Citation, int]]:
+    """Return each page, table or document that is counted for, with its count."""
     if context.look_up.each == "table":
-        return [
-            _Counted(
-                table.name,
-                _called(context, table),
-                _measured(table, noun),
-                cite(table.document, table=table, text=table.caption),
-            )
-            for table in tables
-        ]
+        cited = [cite(table.document, table=table, text=table.caption) for table in tables]
+        return list(zip(cited, [_measured(table, noun) for table in tables], strict=True))
     if context.look_up.each == "document":
-        sizes = [document.pages if noun == "page" else document.tables for document in documents]
-        return [
-            _Counted(document.title, document.title, size, cite(document))
-            for document, size in zip(documents, sizes, strict=True)
-        ]
+        return [(cite(d), d.pages if noun == "page" else d.tables) for d in context.documents]
     on = Counter((table.document.id, page) for table in tables for page in table.pages)
     return [
-        _Counted(
-            str(page),
-            f"page {page}{f' of {document.title}' if len(documents) > 1 else ''}",
-            on[document.id, page],
-            cite(document, page=page),
-        )
+        (cite(document, page=page), on[document.id, page])
         for document in context.paged[:_PAGED]
         for page in range(1, document.pages + 1)
     ]
