@@ -282,40 +282,34 @@ def compare(context: Context) -> StructuralAnswer:
     The values are the words that only one has; for tables, the columns that not all have, or those
     that all have where the question asks for them.
     """
-    every = [_compared_page(context, page) for page in _pages(context, context.pages)]
-    every += [_compared_table(context, table) for table in context.tables]
-    every = list(
-        {(one.citation.document, one.citation.table, one.name): one for one in every}.values()
-    )[:_MOST]
+    compared = [_compared_page(context, page) for page in _pages(context, context.pages)]
+    compared += [_compared_table(context, table) for table in context.tables]
+    every = list({one.citation: one for one in compared}.values())[:_MOST]
     if len(every) < 2:
         return nothing("Two pages or tables are needed for a comparison, and one is there.")
-    names = joined([one.name for one in every])
-    citations = [one.citation for one in every]
+    names, citations = joined([one.name for one in every]), [one.citation for one in every]
     norms = set.intersection(*(set(one.columns) for one in every))
     shared = [name for norm, name in every[0].columns.items() if norm in norms]
     columns = f"Columns in common: {', '.join(shared) or 'none'}."
     if context.look_up.part == "columns":
         reading = f"columns in common of {names}"
         return answer(f"{names}. {columns}", shared, citations, reading=reading)
+    having = Counter(word for one in every for word in one.words)
     lines, only = [], []
     for one in every:
-        own = _telling(one, [other for other in every if other is not one])
+        own = [w for w in one.words if having[w] == 1 and len(w) > 3 and not w.isdigit()]
+        own = sorted(own, key=lambda word: (-one.words[word], -len(word), word))[:_TERMS]
         only += own
         here = f"; only here: {', '.join(own)}" if own else ""
         lines.append(f"{one.name}: {one.size}{here}.")
-    both = set.intersection(*(set(one.words) for one in every))
+    both = [word for word, count in having.items() if count == len(every)]
     common = sorted(both, key=lambda word: (-min(one.words[word] for one in every), word))[:_TERMS]
     lines.append(f"Both speak of: {', '.join(common)}." if common else "They share no word.")
     if all(one.columns for one in every):
         lines.append(columns)
         only = [n for one in every for norm, n in one.columns.items() if norm not in norms]
-    return answer(
-        "\n".join(lines),
-        only,
-        citations,
-        reading=f"compare {names}",
-        markdown="\n\n".join(f"## {one.name}\n\n{one.markdown}" for one in every if one.markdown),
-    )
+    markdown = "\n\n".join(f"## {one.name}\n\n{one.markdown}" for one in every if one.markdown)
+    return answer("\n".join(lines), only, citations, reading=f"compare {names}", markdown=markdown)
 
 
 def _compared_page(context: Context, page: Page) -> _Compared:
@@ -344,11 +338,3 @@ def _compared_table(context: Context, table: TableOutline) -> _Compared:
         cite(table.document, table=table, text=table.caption),
         columns={column.norm: column.name for column in table.columns if column.norm},
     )
-
-
-def _telling(one: _Compared, others: Sequence[_Compared]) -> list[str]:
-    """Return the words that one has and the others lack, the most frequent first."""
-    own = one.words
-    only = [word for word in own if len(word) > 3 and not word.isdigit()]
-    only = [word for word in only if not any(word in other.words for other in others)]
-    return sorted(only, key=lambda word: (-own[word], -len(word), word))[:_TERMS]
