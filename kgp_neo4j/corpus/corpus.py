@@ -132,8 +132,8 @@ class Corpus(Store):
     def pipeline(self, **options: Unpack[PipelineOptions]) -> Pipeline:
         """Return a pipeline with these options; the same options return the one loaded before.
 
-        Options are `method`, `agent`, `settings`, `agent_settings`, `rerank` (see
-        `RetrievalOptions`), and `model`, `form`, `reader` (see `PipelineOptions`).
+        Options are `method`, `agent`, `settings`, `agent_settings`, `rerank`, `model`, `form` and
+        `reader` (see `PipelineOptions`).
         """
         if self._loaded is None or self._loaded[0] != options:
             self._loaded = (options, make_pipeline(self.database, self.name, **options))

@@ -9,7 +9,7 @@ prompt as every other method's.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import regex
 
@@ -25,25 +25,16 @@ from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["Ircot", "Thought"]
+__all__ = ["Ircot"]
 
 _ANSWERS = regex.compile(r"\b(?:the|final)\s+answer\s+is\b|答案是", regex.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Thought:
-    """One sentence of the reasoning, and the number of new passages that it retrieved."""
-
-    text: str
-    new: int
 
 
 class Ircot:
     """Retrieve by reasoning; used in place of the `Retriever` that it wraps.
 
     It makes at most `turns` calls of the model, and takes `each` passages for every query; the
-    budget in distinct passages is the retriever's, as for every method. `thoughts` are those of the
-    last question.
+    budget in distinct passages is the retriever's, as for every method.
     """
 
     name = "ircot"
@@ -55,7 +46,6 @@ class Ircot:
         self._model = model
         self.turns, self.each = turns, each
         check_ranges(self, turns=(1, 20), each=(1, 100))
-        self.thoughts: tuple[Thought, ...] = ()
 
     @property
     def encoder(self) -> Encoder | None:
@@ -71,19 +61,17 @@ class Ircot:
         began = time.perf_counter()
         gathered: dict[str, tuple[Passage, ReasoningPath]] = {}
         self._fetch(question.text, "", gathered)
-        thoughts: list[Thought] = []
+        thoughts: list[str] = []
         for turn in range(1, self.turns + 1):
             if not gathered:
                 break
-            sentence = self._think(question.text, gathered, [thought.text for thought in thoughts])
-            if not sentence or sentence in {thought.text for thought in thoughts}:
+            sentence = self._think(question.text, gathered, thoughts)
+            if not sentence or sentence in thoughts or _ANSWERS.search(sentence):
                 break
-            done = bool(_ANSWERS.search(sentence))
-            new = 0 if done else self._fetch(sentence, f"thought {turn}", gathered)
-            thoughts.append(Thought(sentence, new))
-            if done or len(gathered) >= self._retriever.settings.budget:
+            self._fetch(sentence, f"thought {turn}", gathered)
+            thoughts.append(sentence)
+            if len(gathered) >= self._retriever.settings.budget:
                 break
-        self.thoughts = tuple(thoughts)
         return Retrieval(
             question=question,
             passages=tuple(passage for passage, _ in gathered.values()),
@@ -94,22 +82,18 @@ class Ircot:
 
     def _fetch(
         self, query: str, reason: str, gathered: dict[str, tuple[Passage, ReasoningPath]]
-    ) -> int:
-        """Add the best new passages for a query; return how many."""
+    ) -> None:
+        """Add the best new passages for a query, `each` of them at most."""
         retrieval = self._retriever.retrieve(Question("", query))
-        before = len(gathered)
+        most = min(len(gathered) + self.each, self._retriever.settings.budget)
         for passage, path in zip(retrieval.passages, retrieval.paths, strict=True):
-            if (
-                len(gathered) - before == self.each
-                or len(gathered) >= self._retriever.settings.budget
-            ):
+            if len(gathered) >= most:
                 break
             if reason:
                 first = path.steps[0]
                 told = replace(first, reason=f"{reason}: {first.reason}".rstrip(": "))
                 path = ReasoningPath((told, *path.steps[1:]))
             gathered.setdefault(passage.id, (passage, path))
-        return len(gathered) - before
 
     def _think(
         self, question: str, gathered: dict[str, tuple[Passage, ReasoningPath]], thoughts: list[str]

@@ -54,7 +54,6 @@ __all__ = [
     "PipelineOptions",
     "Reader",
     "ReaderAnswerer",
-    "RetrievalOptions",
     "Retriever",
     "answered_by",
     "make_pipeline",
@@ -117,23 +116,16 @@ class MethodOptions(TypedDict, total=False):
     agent_settings: AgentSettings | None
 
 
-class RetrievalOptions(MethodOptions, total=False):
-    """How passages are retrieved: found, and then put in order.
+class PipelineOptions(MethodOptions, total=False):
+    """How passages are retrieved, and who answers from them.
 
-    With `rerank="llm"` the language model also puts them in order before they are read, with
-    `rerank="mdr"` an MDR encoder does.
+    With `rerank="llm"` the language model also puts the passages in order before they are read,
+    with `rerank="mdr"` an MDR encoder does. `model` is a language model, or the name of one
+    (`local:FOLDER`, or a chat server's), which answers in a `form`. Without it the offline `reader`
+    does: an object, or the folder of one.
     """
 
     rerank: Rerank
-
-
-class PipelineOptions(RetrievalOptions, total=False):
-    """How passages are retrieved, and who answers from them.
-
-    `model` is a language model, or the name of one (`local:FOLDER`, or a chat server's), which
-    answers in a `form`. Without it the offline `reader` does: an object, or the folder of one.
-    """
-
     model: LanguageModel | str | None
     form: Form
     reader: Reader | str | None
@@ -157,23 +149,16 @@ class ReaderAnswerer:
         """Return the answer with the reader's result, and the sentence that contains it first."""
         if self._knows_language(evidence):
             reading = self.read(evidence)
-            sentences = reading.sentences
+            answer = replace(evidence, sentences=reading.sentences)
             if reading.kind == "none" or not asks_for_an_account(evidence.question):
-                return replace(
-                    evidence,
-                    text=reading.text,
-                    stated=reading.stated,
-                    reading=reading,
-                    sentences=sentences,
-                )
-            notes = evidence.notes
+                return replace(answer, text=reading.text, stated=reading.stated, reading=reading)
         else:
-            sentences = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
+            nearest = nearest_sentences(evidence.question, evidence.passages[:_FIRST])
             none = "no sentence has words of the question"
-            which = "these sentences come nearest" if sentences else none
+            which = "these sentences come nearest" if nearest else none
             notes = (*evidence.notes, f"The offline reader knows English; {which}.")
-        text = sentences[0].text if sentences else ""
-        return replace(evidence, text=text, sentences=sentences, notes=notes)
+            answer = replace(evidence, sentences=nearest, notes=notes)
+        return replace(answer, text=answer.sentences[0].text if answer.sentences else "")
 
     def _knows_language(self, evidence: Answer) -> bool:
         """Return whether the reader, if it is the bundled one, knows question and passages."""
@@ -204,9 +189,6 @@ class ModelAnswerer:
     model: LanguageModel
     form: Form = "short"
     otherwise: Answerer = ReaderAnswerer()
-
-    def __post_init__(self) -> None:
-        check_choice("form of answer", self.form, get_args(Form))
 
     def answer(
         self, evidence: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
@@ -292,7 +274,15 @@ class Pipeline:
             decision, structural = self._answer_structure(question, type_)
             spent = time.perf_counter() - began
             if structural is not None and decision.type == "structural":
-                answer = self._from_structure(question, structural)
+                cited = dict.fromkeys(c.table or c.document for c in structural.citations)
+                answer = Answer(
+                    question,
+                    self.corpus,
+                    "structure",
+                    structural.text,
+                    stated=structural.sure and structural.found,
+                    browser=browser_link(self.database.connection, cited),
+                )
             else:
                 retrieval = self.retrieve(question)
                 tell("passages", lambda: retrieval)
@@ -327,11 +317,8 @@ class Pipeline:
             question=retrieval.question.text,
             corpus=self.corpus,
             agent=self.retriever.name,
-            text="",
-            sentences=(),
             passages=retrieval.passages,
             paths=retrieval.paths,
-            seconds=0.0,
             notes=retrieval.notes,
             settings=retrieval.settings,
         )
@@ -382,21 +369,6 @@ class Pipeline:
             browser=browser_link(self.database.connection, shown_passages(answer.paths)),
         )
 
-    def _from_structure(self, question: str, structural: StructuralAnswer) -> Answer:
-        cited = dict.fromkeys(c.table or c.document for c in structural.citations)
-        return Answer(
-            question=question,
-            corpus=self.corpus,
-            agent="structure",
-            text=structural.text,
-            stated=structural.sure and structural.found,
-            sentences=(),
-            passages=(),
-            paths=(),
-            seconds=0.0,
-            browser=browser_link(self.database.connection, cited),
-        )
-
 
 def make_pipeline(
     database: Database,
@@ -405,7 +377,8 @@ def make_pipeline(
     model: LanguageModel | str | None = None,
     form: Form = "short",
     reader: Reader | str | None = None,
-    **retrieval: Unpack[RetrievalOptions],
+    rerank: Rerank = "none",
+    **options: Unpack[MethodOptions],
 ) -> Pipeline:
     """Return the pipeline over a corpus for these options (`PipelineOptions`); nothing is loaded.
 
@@ -415,7 +388,7 @@ def make_pipeline(
     check_choice("form of answer", form, get_args(Form))
     opened = find_model(model)
     meter = None if opened is None else MeteredModel(opened)
-    retriever = make_retriever(database, corpus, model=meter, **retrieval)
+    retriever = make_retriever(database, corpus, model=meter, rerank=rerank, **options)
     stored = database.read("load/language", corpus=corpus)
     offline = ReaderAnswerer(reader, stored[0]["language"] if stored else DEFAULT_LANGUAGE)
     answerer = offline if meter is None else ModelAnswerer(meter, form, offline)

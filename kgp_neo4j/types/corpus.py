@@ -418,11 +418,11 @@ class Answer:
     question: str
     corpus: str
     agent: str
-    text: str
-    sentences: tuple[SupportingSentence, ...]
-    passages: tuple[Passage, ...]
-    paths: tuple[ReasoningPath, ...]
-    seconds: float
+    text: str = ""
+    sentences: tuple[SupportingSentence, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    paths: tuple[ReasoningPath, ...] = ()
+    seconds: float = 0.0
     browser: str | None = None
     stated: bool = False
     type: TypeDecision = _CONTENT

@@ -1,20 +1,4 @@
-"""The errors that kgp-neo4j raises.
-
-KgpError
-├── ConfigurationError     settings or options that do not fit together
-├── DatabaseError          the database could not be reached, or refused a query
-│   └── CapabilityError    the database lacks a plugin that the command needs
-├── ServerError            the embedded database could not be fetched, started or stopped
-├── QueryFileError         a file under cypher/ breaks its own header
-├── InputError             a file, a line or a text that cannot be used
-├── CorpusError            a corpus or document that does not exist, or is not ready
-├── TraceError             a stored traversal that does not exist, or an id that is not unique
-├── GraphError             a knowledge graph that does not exist, or cannot be used as it is
-├── StoppedError          work that was given up, or that took longer than it may
-├── EncoderError           an encoder that cannot be loaded, or does not match the corpus
-└── ModelError             a language model that cannot be loaded, trained or reached
-    └── ContextError       a prompt that is longer than the model's context
-"""
+"""The errors that kgp-neo4j raises: `KgpError` is the base of all."""
 
 from __future__ import annotations
 

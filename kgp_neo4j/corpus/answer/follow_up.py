@@ -8,7 +8,7 @@ built?" about what the question named; "And the ferry?" asks the same of somethi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import regex
 
@@ -17,7 +17,7 @@ from kgp_neo4j.text.safe import neutral, plain
 from kgp_neo4j.text.words import title_words, words
 from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["NAME", "Said", "by_model", "by_rules", "is_name", "names", "points_back", "resolved"]
+__all__ = ["Said", "by_model", "by_rules"]
 
 _KINDS = {
     "person": "he she him his her hers",
@@ -70,9 +70,6 @@ _CLAUSE = regex.compile(
     regex.IGNORECASE,
 )
 _OF = regex.compile(r"\b(?:of|for|behind|to|in|on|at|from|about)\s+$", regex.IGNORECASE)
-_MOTION = regex.compile(
-    r"\b(?:get|got|go|goes|went|come|came|travel|move|sail)\w*\s+$", regex.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +94,12 @@ def resolved(text: str, history: Sequence[Said]) -> str:
     """
     if not _ENGLISH.search(text):
         return text
-    masked, low = _masked(text), _lower_capitals(text)
     rewritten, at = "", 0
     used: dict[str, str] = {}
-    for match in _PRONOUN.finditer(masked):
+    for match in _PRONOUN.finditer(_masked(text)):
         pronoun = match.group().casefold()
         kind, owns = _KIND[pronoun], _owns(pronoun, text[match.end() :])
-        if _has_antecedent(low, match.start(), kind, owns, pronoun, history):
+        if _has_antecedent(text, match.start(), kind, owns, pronoun, history):
             continue
         # One name cannot be both "he" and "it".
         other = {name for name, was in used.items() if was != kind}
@@ -143,12 +139,7 @@ def is_name(text: str) -> bool:
 
 
 def _masked(text: str) -> str:
-    return str(_NOT_REFERRING.sub(lambda found: "\0" * len(found.group()), _lower_capitals(text)))
-
-
-def _lower_capitals(text: str) -> str:
-    """Return a question in capitals in lower case, if that has the same length."""
-    return text.lower() if text.isupper() and len(text.lower()) == len(text) else text
+    return str(_NOT_REFERRING.sub(lambda found: "\0" * len(found.group()), text))
 
 
 def _has_antecedent(
@@ -227,7 +218,7 @@ def _inflected(kind: str, owns: bool, name: str, before: str) -> str:
     if kind == "place" and not regex.search(
         r"\b(?:from|to|near|in|around|of|over|through)\s+$", before, regex.IGNORECASE
     ):
-        return f"to {name}" if _MOTION.search(before) else f"in {name}"
+        return f"in {name}"
     return name
 
 
@@ -253,7 +244,6 @@ _RELATIVE = regex.compile(
     regex.IGNORECASE,
 )
 _YEAR = regex.compile(r"\b(?:\d{3,4})s?\b(?![.,]\d)")
-_DATED = regex.compile(rf"(.*\S)\s+(?:{_PREPOSITION})\s+(\d{{3,4}}s?)", regex.IGNORECASE)
 _ALONE = regex.compile(
     r"(?:and\s+|but\s+)?(?:(who|when|where|why|how|which one|by whom|since when|how so)"
     r"|(when|where|why|how)\s+(?:(?:is|was)\s+(?:that|this)|did\s+(?:that|this|it)\s+happen)"
@@ -261,11 +251,8 @@ _ALONE = regex.compile(
     regex.IGNORECASE,
 )
 _ELSE = regex.compile(
-    r"(?:and\s+|but\s+)?(who|what|where|when|why|how|(?:any|some)(?:one|body|thing|where))\s+else"
-    r"[\s?.!]*$",
-    regex.IGNORECASE,
+    r"(?:and\s+|but\s+)?(who|what|where|when|why|how)\s+else[\s?.!]*$", regex.IGNORECASE
 )
-_ELSE_WORDS = {"one": "who", "body": "who", "thing": "what", "where": "where"}
 #: A noun that a question without names asks about: "the lighthouse".
 _THE = regex.compile(r"\b(?:the|a|an|this|that)\s+\p{Ll}[\p{L}-]*", regex.IGNORECASE)
 _TASK = (
@@ -290,11 +277,10 @@ def by_rules(question: str, history: Sequence[Said]) -> str:
     if alone := _ALONE.match(text):
         return f"{(alone[1] or alone[2] or alone[3]).capitalize()}: {last_question}{answer}?"
     if more := _ELSE.match(text):
-        word = regex.sub(r"^(?:any|some)(.+)", lambda m: _ELSE_WORDS[m[1]], more[1].casefold())
-        same = regex.match(rf"{word}\b(?:\s+else\b)?", last_question, regex.IGNORECASE)
-        if same:
-            return f"{word.capitalize()} else{last_question[same.end() :]}?"
-        return f"{word.capitalize()} else: {last_question}{answer}?"
+        word = more[1].capitalize()
+        if same := regex.match(rf"{word}\b(?:\s+else\b)?", last_question, regex.IGNORECASE):
+            return f"{word} else{last_question[same.end() :]}?"
+        return f"{word} else: {last_question}{answer}?"
     if other := _new_topic(text):
         return _with_other(last, other)
     rewritten = resolved(text, history)
@@ -353,9 +339,6 @@ def _new_topic(text: str) -> str:
 def _with_other(last: Said, other: str) -> str:
     """Return the last question with another topic, time or place."""
     question = last.question
-    dated = _DATED.fullmatch(other)
-    if dated and _YEAR.search(question):
-        question, other = _YEAR.sub(dated[2], question), dated[1]
     at = _AT.fullmatch(other)
     name = at[2] if at else other
     if _YEAR.fullmatch(name):
@@ -369,7 +352,7 @@ def _with_other(last: Said, other: str) -> str:
         if place:
             return question[: place.start(1)] + name + question[place.end(1) :]
         return f"{question.rstrip(' ?.!')} {at[1].lower()} {name}?"
-    return _with_other_name(replace(last, question=question), other)
+    return _with_other_name(last, other)
 
 
 def _with_other_name(last: Said, other: str) -> str:

@@ -19,7 +19,7 @@ from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.types.corpus import Passage, Statement
 from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["Prompted", "answer_with_model"]
+__all__ = ["answer_with_model"]
 
 _NOTES = {
     "refused": "The model declined to answer.",
@@ -32,13 +32,12 @@ _NOTES = {
 class Prompted:
     """A model's answer: `kind` is `answer`, `abstains`, `refused`, `empty` or `cut`.
 
-    Only an `answer` has statements. `notes` are for the reader; `reply` is the unchecked text.
+    Only an `answer` has statements. `notes` are for the reader.
     """
 
     kind: str
     statements: tuple[Statement, ...] = ()
     notes: tuple[str, ...] = ()
-    reply: str = ""
 
 
 def answer_with_model(
@@ -68,7 +67,7 @@ def answer_with_model(
     )
     notes = _left_out(passages, fitting)
     if reply.finish in ("refused", "empty"):
-        return Prompted(reply.finish, (), (*notes, _NOTES[reply.finish]), reply.text)
+        return Prompted(reply.finish, (), (*notes, _NOTES[reply.finish]))
     cut = reply.finish == "length"
     shown = passages[:fitting]
     known = "\n".join(passage.text for passage in shown)
@@ -85,10 +84,10 @@ def answer_with_model(
         if not cut:
             notes.append(_NOTES[parsed.kind])
         kind = "cut" if cut and parsed.kind == "empty" else parsed.kind
-        return Prompted(kind, (), tuple(notes), reply.text)
+        return Prompted(kind, notes=tuple(notes))
     statements = check(parsed.claims, Evidence(question, shown, encoder))
     notes += _statement_notes(statements)
-    return Prompted("answer", statements, tuple(notes), reply.text)
+    return Prompted("answer", statements, tuple(notes))
 
 
 def _left_out(passages: Sequence[Passage], kept: int) -> list[str]:

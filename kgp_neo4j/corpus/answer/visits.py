@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step
 
-__all__ = ["GIVEN", "SEED", "Visit", "children", "chosen", "visits"]
+__all__ = ["GIVEN", "SEED", "Visit", "chosen", "visits"]
 
 #: The edges of steps without a relationship: found by search, or given with the question.
 SEED, GIVEN = "seed", "given"
@@ -82,11 +82,3 @@ def chosen(all_visits: Sequence[Visit], most: int, first: Collection[str] = ()) 
         if len(orders.union(visit.path)) <= most:
             orders.update(visit.path)
     return [number[order] for order in sorted(orders)]
-
-
-def children(all_visits: Iterable[Visit]) -> dict[int | None, list[Visit]]:
-    """Return the visits by the one before them (None for seeds), each list in order."""
-    below: dict[int | None, list[Visit]] = {}
-    for visit in all_visits:
-        below.setdefault(visit.before, []).append(visit)
-    return below

@@ -56,15 +56,6 @@ class Choice:
     sentences: tuple[tuple[float, int, int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """The option that an operation on two values chose; `values` are its own, then the other."""
-
-    option: str
-    values: tuple[Candidate, ...]
-    score: float
-
-
 def choose(
     question: str, passages: Sequence[Passage], windows: Sequence[tuple[Window, Logits]]
 ) -> Choice:
@@ -101,8 +92,9 @@ def _chosen(
     fullest = min(range(len(windows)), key=lambda at: kinds[at][KINDS.index("none")])
     span, yes, no, nothing = map(float, kinds[fullest])
     if compared := _compared(question, passages, windows, fullest):
-        text, places = compared.option, [_place(passages, value) for value in compared.values]
-        signals = _signals(compared.score, nothing, "operation", text)
+        text, values, score = compared
+        places = [_place(passages, value) for value in values]
+        signals = _signals(score, nothing, "operation", text)
         return Choice("span", text, sum(places, ()), signals)
     if max(yes, no) > span:
         kind = "yes" if yes > no else "no"
@@ -122,8 +114,11 @@ def _compared(
     passages: Sequence[Passage],
     windows: Sequence[tuple[Window, Logits]],
     fullest: int,
-) -> _Compared | None:
-    """Return the choice of the operation that the fullest window asks for, where there is one."""
+) -> tuple[str, tuple[Candidate, ...], float] | None:
+    """Return what the operation that the fullest window asks for chose, where there is one.
+
+    That is the option, its own value and then the other one, and the score.
+    """
     window, logits = windows[fullest]
     likely = probabilities(logits.operations)
     at = int(likely.argmax())
@@ -145,7 +140,7 @@ def _compared(
     if not question[start:end].strip():
         return None
     ordered = (values[chosen], values[1 - chosen])
-    return _Compared(question[start:end], ordered, product * float(likely[at]) * named)
+    return question[start:end], ordered, product * float(likely[at]) * named
 
 
 def _signals(answer: float, nothing: float, how: str, text: str) -> dict[str, float]:

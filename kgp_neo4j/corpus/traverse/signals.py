@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.words import content_words, cut, fold
 
-__all__ = ["FEATURES", "Candidates", "QuestionSignals", "candidates", "question_signals"]
+__all__ = ["FEATURES", "Candidates", "QuestionSignals", "question_signals"]
 
 _RRF = 60
 _MOST_RANKED = 100
@@ -44,7 +44,6 @@ class QuestionSignals:
     are those of the passages that were found by meaning, best first.
     """
 
-    text: str
     vector: list[float]
     words: list[str]
     phrases: list[str]
@@ -56,21 +55,7 @@ class QuestionSignals:
     named: Mapping[str, float]
     fused: Mapping[str, float]
     order: Sequence[str]
-    rank: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """The passages of one hop and their features.
-
-    `features` has the shape (passages, len(FEATURES)). `origin` has for each passage the index in
-    the frontier and the kind of its best link, (-1, -1) where there is none.
-    """
-
-    ids: list[str]
-    features: Matrix
-    cosine: Matrix
-    origin: list[tuple[int, int]]
+    rank: Mapping[str, int]
 
 
 def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) -> QuestionSignals:
@@ -90,7 +75,6 @@ def question_signals(text: str, vector: Sequence[float], rows: Sequence[Row]) ->
     order = _ranked(fused)
     best = max(lexical.values(), default=1.0)
     return QuestionSignals(
-        text=text,
         vector=list(vector),
         words=[_stem(word) for word in content_words(text)[:_MOST_WORDS]],
         phrases=_question_phrases(text)[:_MOST_PHRASES],
@@ -134,31 +118,14 @@ def _question_phrases(text: str, longest: int = 5) -> list[str]:
     )
 
 
-def candidates(
-    question: QuestionSignals,
-    frontier: Sequence[str],
-    rows: Sequence[Row],
-    before: Mapping[str, float] | None,
-) -> Candidates:
-    """Return the candidates of one hop from the rows of `traverse/candidate_signals`.
+class Candidates:
+    """The passages of one hop and their features, from rows of `traverse/candidate_signals`.
 
-    `before` has the scores of the previous hop by passage, and is None at the first hop.
-    """
-    table = _Table(question, frontier, rows, before)
-    features = table.features()
-    return Candidates(
-        ids=[row["passage"] for row in rows],
-        features=np.array([features[name] for name in FEATURES], np.float32).T,
-        cosine=table.cosine,
-        origin=table.origin(),
-    )
-
-
-class _Table:
-    """The links of one hop as matrices of shape (frontier, candidates), one for each kind.
-
-    Candidates are the last axis, so that numpy takes the maximum over a frontier for all of them at
-    once.
+    `features` has the shape (passages, len(FEATURES)). `origin` has for each passage the index in
+    the frontier and the kind of its best link, (-1, -1) where there is none. `before` has the
+    scores of the previous hop by passage, and is None at the first hop. Links are matrices of shape
+    (frontier, passages), one for each kind, so that numpy takes the maximum over a frontier for all
+    passages at once.
     """
 
     def __init__(
@@ -208,6 +175,9 @@ class _Table:
             [(before or {}).get(passage, -9.0) for passage in frontier] or [-9.0], np.float32
         )
         self.likely = 1.0 / (1.0 + np.exp(-self.before_parent))
+        features = self._alone() | self._linked() | self._bridged()
+        self.features = np.array([features[name] for name in FEATURES], np.float32).T
+        self.origin = self._origin()
 
     def _compare_words(self, parents: list[int], known: NDArray[np.bool_]) -> None:
         """Set how many of the question's words are in the candidates and their parents, by rarity.
@@ -241,10 +211,6 @@ class _Table:
         cosines = self.question.cosines
         return cosines[min(self.unembedded[row["passage"]], len(cosines) - 1)] if cosines else 0.0
 
-    def features(self) -> dict[str, Sequence[float] | NDArray[Any]]:
-        """Return the features by name, in no order."""
-        return self._alone() | self._linked() | self._bridged() | self._before()
-
     def _alone(self) -> dict[str, Sequence[float] | NDArray[Any]]:
         """Return the features of the passages themselves, without links."""
         question, ids = self.question, self.ids
@@ -270,6 +236,8 @@ class _Table:
             "titled": self.titled,
             "titled_rare": self.titled_rare,
             "title_share": self.title_share,
+            "before": [(self.before or {}).get(p, -9.0) for p in ids],
+            "visited": self.itself.any(0),
         }
 
     def _linked(self) -> dict[str, Sequence[float] | NDArray[Any]]:
@@ -320,14 +288,7 @@ class _Table:
             "first_gain": self.gain[0],
         }
 
-    def _before(self) -> dict[str, Any]:
-        """Return the features of the previous hop."""
-        return {
-            "before": [(self.before or {}).get(p, -9.0) for p in self.ids],
-            "visited": self.itself.any(0),
-        }
-
-    def origin(self) -> list[tuple[int, int]]:
+    def _origin(self) -> list[tuple[int, int]]:
         """Return for each candidate the parent and the kind of its strongest link."""
         likely: NDArray[Any] = self.likely if self.before else 0.5 + 0.5 * self.parent_cosine
         # An edge that names a title is stronger than one that shares a word.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LlamaAgent, T5Agent
+from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LocalAgent
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, MdrAgent, RandomAgent, TfidfAgent
 from kgp_neo4j.corpus.traverse.algorithm import Agent
@@ -21,11 +21,6 @@ __all__ = ["AGENTS", "make_agent"]
 AGENTS = get_args(AgentName)
 #: The agents that take a setting.
 _TAKERS = {"model": ("learned", "mdr", "t5", "llama", "chat"), "adapter": ("t5", "llama")}
-_WRITING: dict[str, type[T5Agent | LlamaAgent | ChatAgent]] = {
-    "t5": T5Agent,
-    "llama": LlamaAgent,
-    "chat": ChatAgent,
-}
 
 
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | None = None) -> Agent:
@@ -52,8 +47,10 @@ def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | Non
                 hint="Make the KNN-MDR graph first: `kgp-neo4j connect --edges knn-mdr`.",
             )
         return MdrAgent(encoder, load_mdr(settings.model))
-    if name in _WRITING:
-        return _WRITING[name](settings, encoder)
+    if name == "chat":
+        return ChatAgent(settings, encoder)
+    if name in ("t5", "llama"):
+        return LocalAgent(name, settings, encoder)
     if encoder is None:
         raise ConfigurationError(
             f"the agent {name} needs a corpus with embeddings",

@@ -7,10 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from kgp_neo4j.corpus.traverse.agents.prompts import (
-    Prompt,
+    TASK,
     alpaca_prompt,
     chat_prompt,
-    chat_task,
     fitted,
     seq2seq_prompt,
     titled_line,
@@ -25,7 +24,7 @@ from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.settings import AgentSettings
 
-__all__ = ["ChatAgent", "GeneratingAgent", "LlamaAgent", "T5Agent"]
+__all__ = ["ChatAgent", "GeneratingAgent", "LocalAgent"]
 
 
 class GeneratingAgent(TfidfAgent):
@@ -71,46 +70,35 @@ class GeneratingAgent(TfidfAgent):
         return [self._written[key] for key in keys]
 
 
-class _LocalAgent(GeneratingAgent):
-    kind: Kind
-    prompt: Prompt
+class LocalAgent(GeneratingAgent):
+    """Writes with a checkpoint of `kgp-neo4j train`, or any other of its kind.
 
-    def __init__(self, settings: AgentSettings, encoder: Encoder | None) -> None:
+    `t5` is seq2seq (the paper's KGP-T5), `llama` is causal, with a LoRA adapter.
+    """
+
+    def __init__(self, name: str, settings: AgentSettings, encoder: Encoder | None) -> None:
         super().__init__(encoder)
+        self.name = name
+        kind: Kind = "seq2seq" if name == "t5" else "causal"
+        self._prompt = seq2seq_prompt if name == "t5" else alpaca_prompt
         if settings.model is None and settings.adapter is None:
             raise ConfigurationError(
-                f"the agent {self.name} needs a model",
-                hint=f"Give --model: the folder that `kgp-neo4j train {self.name}` made, or any "
-                f"{self.kind} checkpoint.",
+                f"the agent {name} needs a model",
+                hint=f"Give --model: the folder that `kgp-neo4j train {name}` made, or any "
+                f"{kind} checkpoint.",
             )
         self._settings = settings
-        self._model: Generator = load_generator(self.kind, settings.model, settings.adapter)
+        self._model: Generator = load_generator(kind, settings.model, settings.adapter)
 
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
         """Return the model's continuation of each prompt, in one batch."""
         prompts = [
-            fitted(type(self).prompt, question, texts, self._model.length, self._model.limit)
+            fitted(self._prompt, question, texts, self._model.length, self._model.limit)
             for texts in evidence
         ]
         return self._model.generate(
             prompts, temperature=self._settings.temperature, seed=self._settings.seed
         )
-
-
-class T5Agent(_LocalAgent):
-    """Writes with a seq2seq checkpoint, fine-tuned by `kgp-neo4j train t5` (the paper's KGP-T5)."""
-
-    name = "t5"
-    kind = "seq2seq"
-    prompt = staticmethod(seq2seq_prompt)
-
-
-class LlamaAgent(_LocalAgent):
-    """Writes with a causal checkpoint and a LoRA adapter of `kgp-neo4j train llama`."""
-
-    name = "llama"
-    kind = "causal"
-    prompt = staticmethod(alpaca_prompt)
 
 
 def readable(text: str) -> str:
@@ -157,7 +145,7 @@ class ChatAgent(GeneratingAgent):
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
         """Return the model's reply for each list of evidence; empty where it gave none."""
         prompts = [fitted(chat_prompt, question, e, len, _CHARACTERS) for e in evidence]
-        written = [readable(reply.text) for reply in replies(self._model, chat_task(), prompts)]
+        written = [readable(reply.text) for reply in replies(self._model, TASK, prompts)]
         lost = sum(not text for text in written)
         if lost:
             _log.warning(

@@ -17,7 +17,6 @@ from kgp_neo4j.corpus.traverse.signals import (
     NAMES,
     Candidates,
     QuestionSignals,
-    candidates,
     question_signals,
 )
 from kgp_neo4j.environment.job import in_context
@@ -206,7 +205,7 @@ def candidates_of(
         edges=list(settings.edges),
         judged=max(_JUDGED, _JUDGED_EACH * max(settings.budget, settings.seeds)),
     )
-    return candidates(signals, frontier, rows, before)
+    return Candidates(signals, frontier, rows, before)
 
 
 def _seed(signals: QuestionSignals, passage: str, cosine: float = 0.0) -> Step:

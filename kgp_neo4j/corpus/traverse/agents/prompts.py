@@ -13,10 +13,10 @@ from kgp_neo4j.text.words import title_words, words
 from kgp_neo4j.types.errors import ModelError
 
 __all__ = [
+    "TASK",
     "Prompt",
     "alpaca_prompt",
     "chat_prompt",
-    "chat_task",
     "fitted",
     "seq2seq_prompt",
     "titled_line",
@@ -25,7 +25,8 @@ __all__ = [
 #: Makes a prompt of a question and the evidence so far.
 Prompt = Callable[[str, Sequence[str]], str]
 
-_TASK = (
+#: What a model is to do: the system message of a chat, the instruction of other prompts.
+TASK = (
     "Read the question and the evidence found so far. Write the one piece of evidence that is "
     "needed next to come closer to the answer, as a sentence or two that could stand in an "
     "encyclopedia. Do not answer the question."
@@ -53,7 +54,7 @@ def alpaca_prompt(question: str, evidence: Sequence[str]) -> str:
     label or a number.
     """
     return (
-        f"### Instruction:\n{_TASK}\n\n### Input:\n{chat_prompt(question, evidence)}\n\n"
+        f"### Instruction:\n{TASK}\n\n### Input:\n{chat_prompt(question, evidence)}\n\n"
         "### Response:\n"
     )
 
@@ -62,11 +63,6 @@ def chat_prompt(question: str, evidence: Sequence[str]) -> str:
     """Return the question and the numbered evidence; the task is in the system message."""
     lines = [f"{number}. {text}" for number, text in enumerate(evidence, 1)] or ["none"]
     return "\n".join([f"Question: {_line(question)}", "Evidence:", *lines])
-
-
-def chat_task() -> str:
-    """Return the system message of a chat."""
-    return _TASK
 
 
 def fitted(
