@@ -95,20 +95,11 @@ def _checked(database: Database, answer: Answer) -> None:
         "d.source AS source, p.corpus AS corpus, p.start AS start, p.end AS end",
         ids=list(cited),
     )
-    assert len(stored) == len(cited)
-    for row in stored:
-        passage = cited[row["id"]]
-        assert row["corpus"] == answer.corpus
-        assert (passage.text, passage.document, passage.title) == (
-            row["text"],
-            row["document"],
-            row["title"],
-        )
-        assert (passage.source, passage.start, passage.end) == (
-            row["source"],
-            row["start"],
-            row["end"],
-        )
+    fields = ("text", "document", "title", "source", "start", "end")
+    assert {row["corpus"] for row in stored} == {answer.corpus}
+    assert {row["id"]: [row[name] for name in fields] for row in stored} == {
+        passage.id: [getattr(passage, name) for name in fields] for passage in answer.passages
+    }
     assert {path.last for path in answer.paths} == set(cited)
     assert all(path.steps[0].edge == "seed" for path in answer.paths)
 
@@ -138,20 +129,10 @@ def test_the_sentence_that_answers(database: Database, corpus: str, tmp_path: Pa
     connect(database, corpus)
     for agent in ("tfidf", "knn"):
         retriever = PassageRetriever(database, corpus, agent=agent)
-        answer = ask(
-            database,
-            retriever.corpus,
-            "Who designed Ardfin Lighthouse?",
-            retriever,
-        )
+        answer = ask(database, corpus, "Who designed Ardfin Lighthouse?", retriever)
         assert "Isobel Tarn designed the tower." in [s.text for s in answer.sentences]
         assert answer.text == "Isobel Tarn"
-        answer = ask(
-            database,
-            retriever.corpus,
-            "Where was Isobel Tarn born?",
-            retriever,
-        )
+        answer = ask(database, corpus, "Where was Isobel Tarn born?", retriever)
         assert "She was born in Kettlehaven." in [s.text for s in answer.sentences]
         assert answer.text == "Kettlehaven"
         _checked(database, answer)
@@ -166,12 +147,8 @@ def test_an_empty_question(database: Database, demo_corpus: str, question: str) 
 
 @pytest.mark.parametrize("question", ["zebra quagga", "?!", "the", "\u200b"])
 def test_nothing_found(database: Database, demo_corpus: str, question: str) -> None:
-    answer = ask(
-        database,
-        demo_corpus,
-        question,
-        PassageRetriever(database, demo_corpus, agent="tfidf"),
-    )
+    retriever = PassageRetriever(database, demo_corpus, agent="tfidf")
+    answer = ask(database, demo_corpus, question, retriever)
     assert (answer.text, answer.sentences, answer.passages, answer.paths) == ("", (), (), ())
     assert answer.browser is None
 

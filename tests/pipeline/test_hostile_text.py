@@ -90,12 +90,7 @@ def _ask_everything(
     database: Database, corpus: str, question: str, methods: Sequence[str] = METHODS
 ) -> None:
     for agent in ("tfidf", "knn"):
-        answer = ask(
-            database,
-            corpus,
-            question,
-            PassageRetriever(database, corpus, agent=agent),
-        )
+        answer = ask(database, corpus, question, PassageRetriever(database, corpus, agent=agent))
         assert answer.question == question
         assert answer.corpus == corpus
         json.dumps(dataclasses.asdict(answer), allow_nan=False)
@@ -147,11 +142,7 @@ def test_half_a_character_is_refused(database: Database, corpus: str, tmp_path: 
 def test_a_question_of_many_pages(database: Database, demo_corpus: str) -> None:
     question = "Where was the designer of the Ardfin Lighthouse born? " * 180
     for agent in ("tfidf", "knn"):
-        answer = ask(
-            database,
-            demo_corpus,
-            question,
-            PassageRetriever(database, demo_corpus, agent=agent),
-        )
+        retriever = PassageRetriever(database, demo_corpus, agent=agent)
+        answer = ask(database, demo_corpus, question, retriever)
         assert answer.passages
         assert answer.question == question

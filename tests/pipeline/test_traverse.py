@@ -114,15 +114,6 @@ def test_paths_are_paths_in_the_graph(
     assert any(len(path.steps) > 1 for path in paths) or "zebra" in question
 
 
-@pytest.mark.alone
-@pytest.mark.parametrize("question", _QUESTIONS)
-def test_two_runs_are_equal(
-    database: Database, demo_corpus: str, agent: Agent, question: str
-) -> None:
-    first = _walk(database, demo_corpus, question, agent)
-    assert _walk(database, demo_corpus, question, agent) == first
-
-
 @pytest.mark.parametrize("kind", ["SHARES_KEYWORD", "SIMILAR_ST", "NEXT"])
 def test_edges_are_restricted(
     database: Database, demo_corpus: str, agent: Agent, kind: str

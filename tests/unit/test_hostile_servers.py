@@ -181,6 +181,8 @@ def test_an_answer_of_any_kind_has_a_largest_size(
         ([_STREAM, event({"error": "boom"})], r"sent an error .*boom\)"),
         # The connection is lost within a refusal.
         ([head(status="500 x", Content_Length="99"), b"{", RESET], "lost the connection"),
+        (whole(error("no such model"), "404 x"), r"has no model '.*\(404\)"),
+        (whole(error(f"wrong {_KEY}"), "401 x"), r"refused the key \(401\).*OPENAI_API_KEY"),
         ([b"SSH-2.0-OpenSSH\r\n"], r"cannot be reached \(Server disconnected"),
         ([RESET], r"cannot be reached \(.*reset"),
         (whole(error("q"), "429 x"), r"\(429\)\. Wait, see your quota"),
@@ -285,6 +287,13 @@ def test_too_long_a_prompt_within_a_reply(chat_server: ChatServer) -> None:
 def test_addresses_that_cannot_be(url: str) -> None:
     with pytest.raises(ConfigurationError, match="is no http address"):
         checked_url(url)
+
+
+@pytest.mark.parametrize("url", ["http://me:secret@127.0.0.1/v1", "http://h/v1?key=secret"])
+def test_an_address_tells_no_secret(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="a user, a password or a query") as caught:
+        checked_url(url)
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

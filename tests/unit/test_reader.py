@@ -18,15 +18,12 @@ from kgp_neo4j.corpus.read.reader import (
     load_reader,
     passages_to_read,
 )
-from kgp_neo4j.corpus.retrieve import PassageRetriever
-from kgp_neo4j.demo import QUESTION
-from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.reader.network import KINDS
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.text.values import compare
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
-from kgp_neo4j.types.corpus import Answer, Passage, Question, ReasoningPath, Step
+from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Step
 from kgp_neo4j.types.errors import ModelError
 
 _SHIPPED = Path(str(resources.files("kgp_neo4j.models") / "reader"))
@@ -71,7 +68,7 @@ def test_an_uncertain_answer_is_shown_as_likely(reader: OfflineReader, sure_from
     strict = OfflineReader(reader._network, {**reader.card, "calibration": calibration})
     question = "Who designed the Hesk Bridge?"
     passages = (_passage("Hesk Bridge", "The Hesk Bridge was designed by Yusuf Arden in 1911."),)
-    asked = Answer(question, "c", "a", "", (), passages, (), 0.0)
+    asked = Answer(question, "c", "a", passages=passages)
     made = ReaderAnswerer(strict).answer(asked)
     assert made.text == "Yusuf Arden"
     assert made.stated is not made.uncertain
@@ -152,18 +149,6 @@ def test_an_answer_stays_within_a_cell(reader: OfflineReader) -> None:
     assert (
         reader.choose("When was the MV Torsa built?", [_passage("Ferries", table)]).text == "1998"
     )
-
-
-def test_it_reads_what_was_retrieved_from_the_demo(
-    reader: OfflineReader, database: Database, demo_corpus: str
-) -> None:
-    got = PassageRetriever(database, demo_corpus).retrieve(Question("", QUESTION))
-    found = reader.read(QUESTION, got.passages, got.paths)
-    known = {passage.id: passage for passage in got.passages}
-    if found.kind == "none":
-        assert found.text == ""
-    for span in found.spans:
-        assert known[span.passage].text[span.start : span.end]
 
 
 @pytest.mark.parametrize(
@@ -289,9 +274,6 @@ def test_values_are_compared_where_that_can_be_told(
     operation: str, one: str, other: str, which: int | None
 ) -> None:
     assert compare(operation, one, other) == which
-
-
-# --- Windows --------------------------------------------------------------------------------------
 
 
 # --- How sure it is -------------------------------------------------------------------------------
