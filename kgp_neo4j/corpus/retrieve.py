@@ -32,6 +32,8 @@ _GRAPHS = {
     "SIMILAR_ST": "similarity",
     "SIMILAR_MDR": "mdr",
 }
+#: What agents need; the others need the keywords.
+_NEEDED = {"learned": _ALL, "knn": ("similarity",), "mdr": ("mdr",)}
 _UNCONNECTED = (
     "what came after the corpus was connected may be missed; run `kgp-neo4j connect` to join it in."
 )
@@ -100,8 +102,9 @@ class PassageRetriever:
         self._complete = state[0]["complete"]
         connected: Sequence[str] = state[0]["connected"]
         agent = self._requested_agent
-        graph = self._required_graph(connected)
-        if graph and graph not in connected:
+        for graph in self._required_graphs(connected):
+            if graph in connected:
+                continue
             raise CorpusError(
                 f"the corpus {self.corpus!r} has no {graph} graph yet",
                 hint=f"Run `kgp-neo4j connect --corpus {self.corpus}"
@@ -174,18 +177,17 @@ class PassageRetriever:
         )
         return seed_steps(rows, self.method)
 
-    def _required_graph(self, connected: Sequence[str]) -> str | None:
-        """Return the graph that the method needs, of several the first that is missing."""
+    def _required_graphs(self, connected: Sequence[str]) -> Sequence[str]:
+        """Return the graphs that the method needs."""
         agent = self._requested_agent if isinstance(self._requested_agent, str) else None
         if self.method != "kgp":
-            return None if self.method == "bm25" else "similarity"
+            return () if self.method == "bm25" else ("similarity",)
         if self.settings.algorithm == "paper":
-            return _GRAPHS.get(self.settings.edges[0])
-        if agent == "learned":
-            return next((graph for graph in _ALL if graph not in connected), None)
+            edge = self.settings.edges[0]
+            return (_GRAPHS[edge],) if edge in _GRAPHS else ()
         if agent is None and "similarity" in connected:
-            return None
-        return {"knn": "similarity", "mdr": "mdr"}.get(agent or "", "keywords")
+            return ()
+        return _NEEDED.get(agent or "", ("keywords",))
 
     def _with_mdr(self, settings: AgentSettings) -> AgentSettings:
         """Return the settings with the corpus's MDR encoder, since no other fits its vectors."""

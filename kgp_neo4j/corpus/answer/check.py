@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MARK", "Evidence", "Support", "check", "denies", "marked"]
+__all__ = ["MARK", "Evidence", "check", "marked"]
 
 #: Sentences of a passage that a claim is compared with, and sentences of it that are read.
 _MOST_COMPARED, _MOST_READ = 3, 60
@@ -316,10 +316,11 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> tuple[Statement, ...]:
     words occur in a passage that it or its reasons cite; yes and no by their reasons alone.
     """
     evidence.embed([claim.text for claim in claims if not claim.short])
-    reasons = [_sentence(claim, evidence) for claim in claims if not claim.short]
+    reasons = [_Check(claim, evidence).sentence() for claim in claims if not claim.short]
     rest = iter(reasons)
     return tuple(
-        _short(claim, reasons, evidence) if claim.short else next(rest) for claim in claims
+        _Check(claim, evidence).short_answer(reasons) if claim.short else next(rest)
+        for claim in claims
     )
 
 
@@ -338,87 +339,82 @@ def marked(statements: Iterable[Statement], numbers: dict[str, int]) -> str:
     return text.strip()
 
 
-def _sentence(claim: Claim, evidence: Evidence) -> Statement:
-    cited, foreign = _places(claim, evidence)
-    own = evidence.support(claim.text, cited) if cited else Support(0.0, "it cites nothing")
-    if cited and own.carried:
-        return _statement(claim, cited, own, foreign, evidence)
-    # Others are added to those cited, then tried alone, and in pairs.
-    near = [at for at in evidence.sharing(claim.text, _TRIED) if at not in cited]
-    added = [(*cited, at) for at in near] if cited else []
-    for places in chain(added, ((at,) for at in near), combinations(near, 2)):
-        support = evidence.support(claim.text, places)
-        if support.carried:
-            note = _citation_note(cited, places, foreign)
-            return _statement(claim, places, support, note, evidence)
-    if cited:
-        do = "do" if len(cited) > 1 else "does"
-        note = f"{_bracketed(cited)} {do} not carry it: {own.against}"
-    else:
-        note = f"{'' if foreign else 'it cites nothing, and '}no passage carries it"
-    return _statement(claim, cited, Support(own.score, note), _joined(foreign, note), evidence)
+class _Check:
+    """A claim and the places of the passages that it cites; each check returns its statement."""
 
+    def __init__(self, claim: Claim, evidence: Evidence) -> None:
+        self.text = claim.text
+        self.evidence = evidence
+        self.cited = [n - 1 for n in claim.cited if 1 <= n <= len(evidence.passages)]
+        missing = [n - 1 for n in claim.cited if n - 1 not in self.cited]
+        self.missing = f"there is no passage {_bracketed(missing)}" if missing else ""
 
-def _short(claim: Claim, reasons: Sequence[Statement], evidence: Evidence) -> Statement:
-    cited, foreign = _places(claim, evidence)
-    supported = [reason for reason in reasons if reason.carried]
-    behind = tuple(dict.fromkeys(p for reason in supported for p in reason.passages))
-    places = {passage.id: at for at, passage in enumerate(evidence.passages)}
-    text = claim.text.casefold().strip(" .!")
-    if denies(text) and text not in _YES_OR_NO:
-        return _sentence(claim, evidence)
+    def sentence(self) -> Statement:
+        evidence, cited = self.evidence, self.cited
+        own = evidence.support(self.text, cited) if cited else Support(0.0, "it cites nothing")
+        if cited and own.carried:
+            return self._carried(cited, own.score)
+        # Others are added to those cited, then tried alone, and in pairs.
+        near = [at for at in evidence.sharing(self.text, _TRIED) if at not in cited]
+        added = [(*cited, at) for at in near] if cited else []
+        for places in chain(added, ((at,) for at in near), combinations(near, 2)):
+            support = evidence.support(self.text, places)
+            if support.carried:
+                return self._carried(places, support.score)
+        if cited:
+            do = "do" if len(cited) > 1 else "does"
+            return self._refuted(f"{_bracketed(cited)} {do} not carry it: {own.against}", own.score)
+        nothing = "" if self.missing else "it cites nothing, and "
+        return self._refuted(f"{nothing}no passage carries it")
 
-    def refuted(note: str) -> Statement:
-        return _statement(claim, cited, Support(0.0, note), _joined(foreign, note), evidence)
+    def short_answer(self, reasons: Sequence[Statement]) -> Statement:
+        evidence = self.evidence
+        text = self.text.casefold().strip(" .!")
+        if denies(text) and text not in _YES_OR_NO:
+            return self.sentence()
+        supported = [reason for reason in reasons if reason.carried]
+        if reasons and not supported:
+            return self._refuted("none of its reasons is carried")
+        places = {passage.id: at for at, passage in enumerate(evidence.passages)}
+        behind = list(dict.fromkeys(places[p] for reason in supported for p in reason.passages))
+        if text in _YES_OR_NO:
+            if not supported or len(supported) < len(reasons):
+                note = "yes and no are carried by their reasons, and not all of these are"
+                return self._refuted(note)
+            least = min(reason.support for reason in supported)
+            return self._statement(behind, least, "", carried=True)
+        # The passages that it cites, those of its reasons, else those that share most with it.
+        for tried in (self.cited, behind):
+            if holding := [at for at in tried if evidence.holds(self.text, at)]:
+                return self._carried(holding, 1.0)
+        near = evidence.sharing(f"{evidence.question} {self.text}", _TRIED) if not reasons else []
+        if holding := [at for at in near if evidence.holds(self.text, at)][:1]:
+            return self._carried(holding, 1.0)
+        return self._refuted("its words stand in no passage that it rests on")
 
-    if reasons and not supported:
-        return refuted("none of its reasons is carried")
-    if text in _YES_OR_NO:
-        if not supported or len(supported) < len(reasons):
-            return refuted("yes and no are carried by their reasons, and not all of these are")
-        least = Support(min(reason.support for reason in supported))
-        return _statement(claim, [places[p] for p in behind], least, foreign, evidence)
-    holding = [at for at in cited if evidence.holds(claim.text, at)]
-    if holding:
-        return _statement(claim, holding, Support(1.0), foreign, evidence)
-    # The passages of its reasons, else those that share most with question and answer.
-    holding = [places[p] for p in behind if evidence.holds(claim.text, places[p])]
-    if not holding and not reasons:
-        near = evidence.sharing(f"{evidence.question} {claim.text}", _TRIED)
-        holding = [at for at in near if evidence.holds(claim.text, at)][:1]
-    if holding:
-        note = _citation_note(cited, holding, foreign)
-        return _statement(claim, holding, Support(1.0), note, evidence)
-    return refuted("its words stand in no passage that it rests on")
+    def _carried(self, places: Sequence[int], score: float) -> Statement:
+        """Return a statement that passages carry, with a note where it does not cite them."""
+        new = _bracketed(at for at in places if at not in self.cited)
+        old = _bracketed(self.cited)
+        if set(places) <= set(self.cited):
+            note = ""
+        elif not self.cited:
+            note = f"cited nothing that is there; it is in {new}"
+        elif set(self.cited) <= set(places):
+            note = f"cited {old} alone; {new} is needed too"
+        else:
+            note = f"cited {old}, which does not carry it; {new} does"
+        return self._statement(places, score, note, carried=True)
 
+    def _refuted(self, note: str, score: float = 0.0) -> Statement:
+        return self._statement(self.cited, score, note, carried=False)
 
-def _citation_note(cited: Sequence[int], places: Sequence[int], foreign: str) -> str:
-    new, old = _bracketed(at for at in places if at not in cited), _bracketed(cited)
-    if not cited:
-        note = f"cited nothing that is there; it is in {new}"
-    elif set(cited) <= set(places):
-        note = f"cited {old} alone; {new} is needed too"
-    else:
-        note = f"cited {old}, which does not carry it; {new} does"
-    return _joined(foreign, note)
-
-
-def _places(claim: Claim, evidence: Evidence) -> tuple[tuple[int, ...], str]:
-    """Return the places of the passages that a claim cites, and a note on numbers without one."""
-    places = tuple(n - 1 for n in claim.cited if 1 <= n <= len(evidence.passages))
-    missing = [n - 1 for n in claim.cited if n - 1 not in places]
-    return places, f"there is no passage {_bracketed(missing)}" if missing else ""
-
-
-def _statement(
-    claim: Claim, places: Sequence[int], support: Support, note: str, evidence: Evidence
-) -> Statement:
-    ids = tuple(evidence.passages[at].id for at in places)
-    return Statement(claim.text, ids, support.carried, support.score, note)
-
-
-def _joined(*notes: str) -> str:
-    return "; ".join(filter(None, notes))
+    def _statement(
+        self, places: Sequence[int], score: float, note: str, *, carried: bool
+    ) -> Statement:
+        ids = tuple(self.evidence.passages[at].id for at in places)
+        note = "; ".join(filter(None, (self.missing, note)))
+        return Statement(self.text, ids, carried, score, note)
 
 
 def _bracketed(places: Iterable[int]) -> str:

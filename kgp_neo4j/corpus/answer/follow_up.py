@@ -81,11 +81,6 @@ class Said:
     titles: tuple[str, ...] = ()
 
 
-def points_back(text: str) -> bool:
-    """Return whether a text has a pronoun that refers to something outside of it."""
-    return _PRONOUN.search(_masked(text)) is not None
-
-
 def resolved(text: str, history: Sequence[Said]) -> str:
     """Replace the pronouns of a question that refer to earlier turns by the names they mean.
 
@@ -331,7 +326,7 @@ def _new_topic(text: str) -> str:
         whole = regex.search(r"\b(?:did|does|do)\b", about[1], regex.IGNORECASE)
     else:
         whole = _WHOLE_QUESTION.search(text if other.re is _AT else other[1])
-    if whole or _RELATIVE.search(text) or points_back(text):
+    if whole or _RELATIVE.search(text) or _PRONOUN.search(_masked(text)):
         return ""
     return str(f"{other[1]} {other[2]}" if other.re is _AT else other[1])
 

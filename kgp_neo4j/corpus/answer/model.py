@@ -16,6 +16,7 @@ from kgp_neo4j.corpus.answer.prompt import (
 from kgp_neo4j.corpus.answer.reply import parse_reply
 from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Passage, Statement
 from kgp_neo4j.types.language import LanguageModel
 
@@ -68,11 +69,11 @@ def answer_with_model(
     notes = _left_out(passages, fitting)
     if reply.finish in ("refused", "empty"):
         return Prompted(reply.finish, (), (*notes, _NOTES[reply.finish]))
-    cut = reply.finish == "length"
+    broken = reply.finish == "length"
     shown = passages[:fitting]
     known = "\n".join(passage.text for passage in shown)
-    parsed = parse_reply(without_prompt(reply.text), form, known, cut=cut)
-    if cut:
+    parsed = parse_reply(without_prompt(reply.text), form, known, cut=broken)
+    if broken:
         notes.append(
             "The model's reply was cut off: what it began last is left out."
             if parsed.claims
@@ -81,9 +82,9 @@ def answer_with_model(
     if parsed.left_out:
         notes.append("The model's reply is too long: its end is left out.")
     if parsed.kind != "answer":
-        if not cut:
+        if not broken:
             notes.append(_NOTES[parsed.kind])
-        kind = "cut" if cut and parsed.kind == "empty" else parsed.kind
+        kind = "cut" if broken and parsed.kind == "empty" else parsed.kind
         return Prompted(kind, notes=tuple(notes))
     statements = check(parsed.claims, Evidence(question, shown, encoder))
     notes += _statement_notes(statements)
@@ -102,12 +103,8 @@ def _left_out(passages: Sequence[Passage], kept: int) -> list[str]:
 
 
 def _statement_notes(statements: Sequence[Statement]) -> list[str]:
-    notes = [f"“{_start(s.text)}”: {s.note}." for s in statements if s.note]
+    notes = [f"“{cut(s.text, 60)}”: {s.note}." for s in statements if s.note]
     supported = sum(s.carried for s in statements)
     if supported < len(statements):
         notes.append(f"The evidence carries {supported} of {len(statements)} statements.")
     return notes
-
-
-def _start(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57].rstrip()}…"

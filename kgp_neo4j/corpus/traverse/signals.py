@@ -314,23 +314,15 @@ def _marked(places: Sequence[Sequence[int]], width: int) -> NDArray[np.bool_]:
     return marked
 
 
-def _names() -> tuple[str, ...]:
-    alone = (
-        "cosine cosine_gap lexical lexical_score lexical_rank cosine_rank fused fused_rank "
-        "title_named out_degree in_degree length asked_entity asked_entities coverage"
-    )
-    bridge = (
-        "bridge bridge_gain bridge_union bridge_coverage bridge_rank bridge_first first_gain "
-        "before visited bridge_likely bridge_likely_gain links links_rank"
-    )
-    parts = (
-        *("links", "rank", "cosine", "weight", "asked", "gain", "union"),
-        *("before", "likely_gain"),
-    )
-    linked = [f"{name}_{part}" for name, _ in _KINDS for part in parts]
-    # New ones come last: a scorer trained before has the others in this order.
-    return (*alone.split(), *bridge.split(), *linked, "titled", "titled_rare", "title_share")
-
-
-#: The features of a candidate, in the order of the columns.
-FEATURES: tuple[str, ...] = _names()
+#: What is known of each kind of link.
+_OF_LINKS = "links rank cosine weight asked gain union before likely_gain".split()
+#: The features of a candidate, in the order of the columns. New ones come last: a scorer trained
+#: before has the others in this order.
+FEATURES = (
+    *"cosine cosine_gap lexical lexical_score lexical_rank cosine_rank fused fused_rank".split(),
+    *"title_named out_degree in_degree length asked_entity asked_entities coverage".split(),
+    *"bridge bridge_gain bridge_union bridge_coverage bridge_rank bridge_first".split(),
+    *"first_gain before visited bridge_likely bridge_likely_gain links links_rank".split(),
+    *(f"{kind}_{part}" for kind, _ in _KINDS for part in _OF_LINKS),
+    *"titled titled_rare title_share".split(),
+)
