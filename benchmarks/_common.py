@@ -134,24 +134,6 @@ def quantile(values: Iterable[float], share: float) -> float:
     return given[int(len(given) * share)]
 
 
-def reliability_table(sure: Sequence[float], right: Sequence[bool]) -> str:
-    """Return a Markdown table of how sure a reader was and how often it was right."""
-    from kgp_neo4j.train.reader_calibration import reliability
-
-    return markdown(
-        ("confidence", "answers", "mean", "right"),
-        (
-            (
-                f"{row['from']:.1f} to {row['from'] + 0.1:.1f}",
-                row["number"],
-                f"{100 * row['sure']:.0f} %",
-                f"{100 * row['right']:.0f} %",
-            )
-            for row in reliability(sure, right)
-        ),
-    )
-
-
 def machine() -> dict[str, Any]:
     """Return what figures depend on beside the data: cores, memory, versions, and the date."""
     memory = None

@@ -167,8 +167,7 @@ def main() -> None:
                     sure += got["sure"]
                     right += got["right"]
     error = 100 * calibration_error(sure, right)
-    print(f"\nHow sure, and how often right (retrieved, these sets); error {error:.1f} points\n")
-    print(common.reliability_table(sure, right))
+    print(f"\nThe confidence is off by {error:.1f} points (retrieved, these sets)")
 
 
 if __name__ == "__main__":

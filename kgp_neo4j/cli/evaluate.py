@@ -195,7 +195,7 @@ def _evaluate(
     from kgp_neo4j.evaluate.experiment import TABLES, Result, check_methods, plan, run_methods
     from kgp_neo4j.evaluate.judge import judge_run
     from kgp_neo4j.evaluate.report import report
-    from kgp_neo4j.evaluate.scores import read_run
+    from kgp_neo4j.evaluate.runs import read_run
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
 
@@ -253,14 +253,14 @@ def _evaluate_graph(asked: _Evaluation, file: Path, graph: str | None, *, as_jso
         GRAPH_METHODS,
         GRAPH_TABLES,
         GraphResult,
-        Holdings,
-        measure_run,
         run_graph_methods,
     )
     from kgp_neo4j.evaluate.graph_questions import read_graph_questions, read_published
+    from kgp_neo4j.evaluate.graph_scores import Holdings, measure_run
     from kgp_neo4j.evaluate.questions import draw
     from kgp_neo4j.evaluate.report import graph_report
-    from kgp_neo4j.evaluate.scores import Run, read_rows
+    from kgp_neo4j.evaluate.runs import read_rows
+    from kgp_neo4j.evaluate.scores import Run
     from kgp_neo4j.graphdb.open import open_database
 
     lines: dict[str, Mapping[str, Row]] = {}

@@ -53,7 +53,7 @@ def command(
     """Retrieve passages for every question of a file, with the same budget for every method."""
     from kgp_neo4j.corpus.pipeline import make_retriever
     from kgp_neo4j.evaluate.questions import read_questions
-    from kgp_neo4j.evaluate.run import run_questions
+    from kgp_neo4j.evaluate.runs import retrieve_questions
     from kgp_neo4j.graphdb.open import open_database
 
     by_model = retriever["rerank"] == "llm"
@@ -61,7 +61,7 @@ def command(
     asked = read_questions(questions)
     with open_database(echo=say) as database:
         chosen = make_retriever(database, corpus, method=method, model=model, **retriever)
-        seconds = sorted(run_questions(chosen, asked, out))
+        seconds = sorted(retrieve_questions(chosen, asked, out))
     p50, p95 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
     if as_json:
         echo_json({"questions": len(asked), "out": str(out), "p50": p50, "p95": p95})

@@ -24,8 +24,7 @@ __all__ = ["DEMO", "Dataset", "open_dataset"]
 
 #: The data set that comes along: 40 questions over the demo's documents.
 DEMO = "demo"
-_CORPUS_FILES = ("corpus.jsonl.gz", "corpus.jsonl", "corpus.json.gz", "corpus.json")
-_SPLITS = (".jsonl.gz", ".jsonl", ".json.gz", ".json")
+_ENDS = (".jsonl.gz", ".jsonl", ".json.gz", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,46 +74,45 @@ def open_dataset(name: str, *, split: str, sample: int | None, seed: int) -> Dat
     corpus, as in KGP's paper; PDFs beside questions that name them are a corpus each. `sample`
     questions are drawn by `seed`.
     """
+    path = Path(name).expanduser()
     if name == DEMO:
-        file = Path(str(resources.files("kgp_neo4j.demo"))) / "questions.jsonl"
+        path = Path(str(resources.files("kgp_neo4j.demo"))) / "questions.jsonl"
         return Dataset(
             DEMO,
-            tuple(asked.gold for asked in draw(read_asked(file), sample, seed)),
+            tuple(asked.gold for asked in draw(read_asked(path), sample, seed)),
             "evaluate-demo",
             "the demo's documents",
             SETTINGS.budget,
             lambda database, corpus, _: prepare(database, corpus),
         )
-    path = Path(name).expanduser()
+    if path.is_file():
+        return _from_contexts(path, sample, seed)
     if not path.exists():
         raise InputError(
             "there is no such data set",
             where=name,
             hint=f"Give {DEMO}, a folder with corpus.jsonl.gz and {split}.jsonl.gz, or a file.",
         )
-    if path.is_file():
-        return _from_contexts(path, sample, seed)
-    file_, asked_ = (
-        next((path / each for each in names if (path / each).is_file()), None)
-        for names in (_CORPUS_FILES, [f"{split}{end}" for end in _SPLITS])
+    corpus_file, questions = (
+        next((file for end in _ENDS if (file := path / f"{stem}{end}").is_file()), None)
+        for stem in ("corpus", split)
     )
-    if asked_ is not None and file_ is None:
-        return _from_contexts(asked_, sample, seed)
-    if file_ is None or asked_ is None:
+    if questions is None:
         raise InputError(
             f"the folder has no {split}.jsonl.gz",
             where=str(path),
             hint="Give a folder with a corpus and questions, or the file of questions itself.",
         )
-    corpus_file = file_
-    drawn = draw(read_asked(asked_), sample, seed)
+    if corpus_file is None:
+        return _from_contexts(questions, sample, seed)
+    file, drawn = corpus_file, draw(read_asked(questions), sample, seed)
     return Dataset(
         f"{path.resolve().name} {split}",
         tuple(asked.gold for asked in drawn),
         f"evaluate-{path.resolve().name}",
         "one corpus for all questions",
         default_of(TraversalSettings, "budget"),
-        lambda database, corpus, _: _prepare(database, corpus, corpus_file, _size(drawn)),
+        lambda database, corpus, _: _load(database, corpus, file, _size(drawn)),
     )
 
 
@@ -135,39 +133,27 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
             where=str(path),
             hint="Give a folder with corpus.jsonl.gz beside the questions.",
         )
-    parts = {asked.gold.id: asked.document for asked in drawn if asked.document}
+    parts = {asked.id: asked.document for asked in drawn if asked.document}
     stem = path.name.split(".")[0]
 
-    def made(database: Database, corpus: str, part: str) -> None:
+    def prepare(database: Database, corpus: str, part: str) -> None:
         if part:
-            _prepare(database, corpus, path.with_name(part), None)
-            return
-        size = _size(drawn)
-        contexts = dict.fromkeys(context for asked in drawn for context in asked.contexts)
-        documents = [
-            SourceDocument(title, text, stem, f"{title} {text_hash(text)}", whole=size is None)
-            for title, text in contexts
-        ]
-        language = language_of(database, corpus, None, documents)
-        written = [
-            write(database, corpus, batch, size, language) for batch in batches(corpus, documents)
-        ]
-        _connect(database, corpus, changed=any(each.new or each.replaced for each in written))
+            _load(database, corpus, path.with_name(part), None)
+        else:
+            _write(database, corpus, drawn, stem)
 
+    # Of other files and other questions the corpus has another name.
+    ids = [] if parts else [asked.id for asked in drawn]
+    mark = text_hash("\n".join((str(path.resolve()), *ids)))[:8]
     return Dataset(
         f"{path.resolve().parent.name} {stem}",
         tuple(asked.gold for asked in drawn),
-        f"evaluate-{stem}-{_mark(path, () if parts else drawn)}",
+        f"evaluate-{stem}-{mark}",
         _described(drawn),
         default_of(TraversalSettings, "budget"),
-        made,
+        prepare,
         parts,
     )
-
-
-def _mark(path: Path, held: Sequence[Asked]) -> str:
-    """Return eight characters that differ for other files and other questions."""
-    return text_hash("\n".join((str(path.resolve()), *(a.gold.id for a in held))))[:8]
 
 
 def _described(drawn: Sequence[Asked]) -> str:
@@ -185,10 +171,24 @@ def _size(drawn: Iterable[Asked]) -> int | None:
     return DEFAULT_SIZE if is_sentence else None
 
 
-def _prepare(database: Database, corpus: str, file: Path, passage_size: int | None) -> None:
+def _load(database: Database, corpus: str, file: Path, passage_size: int | None) -> None:
     """Load the file of a corpus, and connect it."""
     account = load(database, [str(file)], corpus, passage_size=passage_size)
     _connect(database, corpus, changed=bool(account.new or account.replaced))
+
+
+def _write(database: Database, corpus: str, drawn: Sequence[Asked], stem: str) -> None:
+    """Store the contexts of the questions as a corpus, and connect it."""
+    size = _size(drawn)
+    documents = [
+        SourceDocument(title, text, stem, f"{title} {text_hash(text)}", whole=size is None)
+        for title, text in dict.fromkeys(context for asked in drawn for context in asked.contexts)
+    ]
+    language = language_of(database, corpus, None, documents)
+    written = [
+        write(database, corpus, batch, size, language) for batch in batches(corpus, documents)
+    ]
+    _connect(database, corpus, changed=any(each.new or each.replaced for each in written))
 
 
 def _connect(database: Database, corpus: str, *, changed: bool) -> None:

@@ -6,25 +6,26 @@ reads the supporting facts themselves, `none` asks the model without passages.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, answered_by, make_pipeline
 from kgp_neo4j.environment.extras import is_installed
-from kgp_neo4j.evaluate.answers import Answering, answer_questions, from_passages, short_answer
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
-from kgp_neo4j.evaluate.scores import Run, read_run
+from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_run
+from kgp_neo4j.evaluate.scores import Run
 from kgp_neo4j.evaluate.searches import BiEncoderSearch, MdrSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.models.mdr import DEFAULT_MDR
-from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval
-from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval, Statement
+from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
 
@@ -35,7 +36,6 @@ __all__ = [
     "Result",
     "answering",
     "check_methods",
-    "keep_settings",
     "plan",
     "run_methods",
 ]
@@ -118,26 +118,31 @@ def check_methods(
     `known` are the methods that there are; one whose package is not installed is left out with a
     line to `echo`. Raises ConfigurationError for an unknown one, and for one without its model.
     """
-    lacking = {
-        name: method.needs
-        for name, method in known.items()
-        if (method.needs == "model" and not model)
-        or (method.needs == "agent model" and name not in agent_models)
-    }
+
+    def option(name: str) -> str:
+        """Return the option that gives a method the model that it lacks; empty where it has it."""
+        needs = known[name].needs
+        if needs == "model" and not model:
+            return "--llm NAME"
+        lacks = needs == "agent model" and name not in agent_models
+        return f"--agent-model {name}=FOLDER" if lacks else ""
+
     if not names:
-        names = [name for name in within if name not in lacking]
-        for name in names:
-            if known[name].package and not is_installed(known[name].package):
-                echo(f"{name} is left out: it needs the package {known[name].package}.")
-        return [n for n in names if not known[n].package or is_installed(known[n].package)]
+        possible = []
+        for name in within:
+            package = known[name].package
+            if package and not is_installed(package):
+                echo(f"{name} is left out: it needs the package {package}.")
+            elif not option(name):
+                possible.append(name)
+        return possible
     for name in names:
         if name not in known:
             raise ConfigurationError(
                 f"there is no method {name!r}", hint=f"Choose from {', '.join(known)}."
             )
-        if name in lacking:
-            hint = "--llm NAME" if lacking[name] == "model" else f"--agent-model {name}=FOLDER"
-            raise ConfigurationError(f"{name} needs a model", hint=f"Name it: {hint}.")
+        if missing := option(name):
+            raise ConfigurationError(f"{name} needs a model", hint=f"Name it: {missing}.")
     return list(dict.fromkeys(names))
 
 
@@ -158,6 +163,7 @@ def run_methods(
     stopped goes on where it was. Of `traversal` the learned agent has the budget alone. Raises
     InputError where `out` has a run of other settings.
     """
+    agents = agent_models or {}
     settings = {
         "dataset": dataset.name,
         "corpus": dataset.made_of,
@@ -166,18 +172,15 @@ def run_methods(
         "answers": model.name if model else "offline reader",
     }
     keep_settings(out, settings)
-    mdr = (agent_models or {}).get("kgp-mdr")
-    named = (mdr and mdr.model) or DEFAULT_MDR
-    dataset.prepare_all(database, named if "kgp-mdr" in names else None)
+    mdr = agents.get("kgp-mdr")
+    folder = (mdr and mdr.model) or DEFAULT_MDR
+    dataset.prepare_all(database, folder if "kgp-mdr" in names else None)
     runs = {}
-    asked = [question.question for question in dataset.questions]
     for name in names:
         echo(f"{name}: {METHODS[name].text}")
         file = out / f"{name}.jsonl"
-        answered = answering(
-            database, dataset, name, traversal, model, (agent_models or {}).get(name)
-        )
-        answer_questions(asked, answered, file, resume=True)
+        answered = answering(database, dataset, name, traversal, model, agents.get(name))
+        answer_questions([question.question for question in dataset.questions], answered, file)
         runs[name] = read_run(file, dataset.questions)
     return Result(dataset.name, dataset.made_of, settings, dataset.questions, runs)
 
@@ -197,28 +200,6 @@ def plan(names: Sequence[str], questions: int, *, model: bool, judge: bool = Fal
     return f"{line}, {calls:,} calls of a language model or fewer" if calls else line
 
 
-def keep_settings(out: Path, settings: Mapping[str, Any]) -> None:
-    """Write the settings of a new folder; raises InputError where it has others."""
-    file = out / "settings.json"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if file.is_file():
-            before = json.loads(file.read_text(encoding="utf-8"))
-            if before != json.loads(json.dumps(settings)):
-                raise InputError(
-                    "the folder has an evaluation with other questions or settings",
-                    where=str(out),
-                    hint="Choose another --out, or delete the folder.",
-                )
-            return
-        file.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no JSON"
-        raise InputError(
-            f"the settings cannot be kept ({reason})", where=str(file), hint="Choose another --out."
-        ) from error
-
-
 def answering(
     database: Database,
     dataset: Dataset,
@@ -228,77 +209,98 @@ def answering(
     agent: AgentSettings | None,
 ) -> Answering:
     """Return what answers a question by a method."""
-    made = METHODS[name]
     if name == "none":
         assert model is not None
-        return from_passages(lambda _: (), model)
-
-    settings = traversal
-    if made.agent == "learned":  # it walks in a way of its own
-        settings = TraversalSettings(budget=traversal.budget)
+        return _from_knowledge(model)
+    chosen = METHODS[name]
+    if chosen.agent == "learned":  # it walks in a way of its own
+        traversal = TraversalSettings(budget=traversal.budget)
+    golds = {gold.id: gold for gold in dataset.questions}
 
     @cache
     def pipeline(corpus: str) -> Pipeline:
         searches = {"tfidf": TfidfSearch, "dpr": BiEncoderSearch, "mdr": MdrSearch}
-        named = "bm25" if made.method in searches else made.method or "bm25"
         whole = make_pipeline(
             database,
             corpus,
-            method=named,  # type: ignore[arg-type]
-            agent=made.agent,  # type: ignore[arg-type]
-            settings=settings,
-            agent_settings=agent if made.agent else None,
+            method="bm25" if chosen.method in {*searches, ""} else chosen.method,  # type: ignore[arg-type]
+            agent=chosen.agent,  # type: ignore[arg-type]
+            settings=traversal,
+            agent_settings=agent if chosen.agent else None,
             model=model,
         )
-        if made.method not in searches:
+        if chosen.method not in searches:
             return whole
-        given = (agent.model,) if agent and agent.model else ()
-        search = searches[made.method](database, corpus, traversal.budget, *given)
+        encoders = (agent.model,) if agent and agent.model else ()
+        search = searches[chosen.method](database, corpus, traversal.budget, *encoders)
         return Pipeline(database, corpus, search, whole.answerer, meter=whole.meter)
 
     def answered(question: Question) -> dict[str, Any]:
         corpus = dataset.corpus_of(question.id)
-        if name != "golden":
+        if name == "golden":
+            facts = _facts(database, corpus, golds[question.id])
+            answer = pipeline(corpus).answer(Retrieval(question, facts))
+        else:
             type_: QuestionType | None = "content" if name == _NO_STRUCTURE else None
-            return _row(pipeline(corpus), pipeline(corpus).ask(question.text, type_=type_))
-        facts = _facts(database, corpus, golds[question.id])
-        return _row(pipeline(corpus), pipeline(corpus).answer(Retrieval(question, facts)))
+            answer = pipeline(corpus).ask(question.text, type_=type_)
+        return _answer_row(pipeline(corpus), answer)
 
-    golds = {gold.id: gold for gold in dataset.questions}
+    return answered
+
+
+def _from_knowledge(model: LanguageModel) -> Answering:
+    """Return what answers a question by a model without passages, in the same prompt."""
+    metered = MeteredModel(model)
+
+    def answered(question: Question) -> dict[str, Any]:
+        reply = answer_with_model(question.text, (), metered)
+        return _row("", (), reply.statements, metered) | {"notes": list(reply.notes)}
+
     return answered
 
 
 def _facts(database: Database, corpus: str, gold: GoldQuestion) -> tuple[Passage, ...]:
     """Return the passages of a question's supporting facts, in the facts' order."""
-    found = {
+    passages = {
         passage.id: passage
         for fact in gold.facts
         for passage in list_passages(database, corpus, fact.title)
         if fact.is_in(passage.title, passage.text)
     }
-    return tuple(found.values())
+    return tuple(passages.values())
 
 
-def _row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
-    """Return a line of the run, without the question's id."""
-    usage, said = answer.usage, answer.text
-    if usage is None and pipeline.meter is not None:  # of an answer from given passages
-        usage = pipeline.meter.take_usage()
-    structural: dict[str, Any] = {}
-    if answer.statements:
-        said = short_answer(answer.statements)
-    elif answered_by(answer) == "structure" and answer.structural:
+def _answer_row(pipeline: Pipeline, answer: Answer) -> dict[str, Any]:
+    text, by = answer.text, answered_by(answer)
+    about: dict[str, Any] = {"by": by}
+    if by == "structure" and answer.structural and not answer.statements:
         values = answer.structural.values
         if answer.structural.sure:
-            structural = {"values": list(values), "found": answer.structural.found}
-        said = ", ".join(values) or said
+            about |= {"values": list(values), "found": answer.structural.found}
+        text = ", ".join(values) or text
+    row = _row(text, answer.passages, answer.statements, pipeline.meter)
+    if answer.usage is not None:  # the meter has that of an answer from given passages
+        usage = answer.usage
+        row |= {"calls": usage.calls, "tokens": [usage.prompt_tokens, usage.reply_tokens]}
+    return row | about | {"stated": answer.stated}
+
+
+def _row(
+    text: str,
+    passages: Sequence[Passage],
+    statements: Sequence[Statement],
+    meter: MeteredModel | None,
+) -> dict[str, Any]:
+    """Return a line of the run, without the question's id.
+
+    The answer is a model's first statement, where there is one; its support by the passages does
+    not matter: the score is of the model's answer.
+    """
+    usage = meter.take_usage() if meter else None
     return {
-        "answer": said,
-        "by": answered_by(answer),
-        **structural,
-        "stated": answer.stated,
-        "retrieved": [{"title": p.title, "text": p.text} for p in answer.passages],
-        "carried": [statement.carried for statement in answer.statements],
+        "answer": statements[0].text if statements else text,
+        "retrieved": [{"title": p.title, "text": p.text} for p in passages],
+        "carried": [statement.carried for statement in statements],
         "calls": usage.calls if usage else 0,
         "tokens": [usage.prompt_tokens, usage.reply_tokens] if usage else [0, 0],
     }

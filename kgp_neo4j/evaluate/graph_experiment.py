@@ -3,29 +3,27 @@
 A row is a way to find evidence. All rows start from the same linked entities and get the same
 number of triples. Without a language model their answers are composed from that evidence; with one,
 MindMap's go through its prompt and check, and a baseline's reply counts as it stands.
+
+The document retrievers (appendix C) search one document of all its triples for every entity that
+heads one. In the paper a language model writes the documents and a word2vec is trained; here each
+triple is a sentence, and any encoder does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.evaluate.answers import answer_questions
-from kgp_neo4j.evaluate.experiment import Method, keep_settings
-from kgp_neo4j.evaluate.graph_baselines import (
-    Bm25,
-    Embeddings,
-    as_reasoning,
-    baseline_prompt,
-    graph_documents,
-)
+from kgp_neo4j.evaluate.experiment import Method
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion
-from kgp_neo4j.evaluate.grounding import grounding, known_names
-from kgp_neo4j.evaluate.scores import Row, Run, read_rows
+from kgp_neo4j.evaluate.graph_scores import Holdings, measure_linking, measure_run
+from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_rows
+from kgp_neo4j.evaluate.scores import Run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
+from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from, is_medical
 from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines
@@ -34,26 +32,24 @@ from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.mindmap.explore.exploration import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
-from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
-from kgp_neo4j.mindmap.load.graph_names import key_of
-from kgp_neo4j.mindmap.load.graphs import require_graph
-from kgp_neo4j.mindmap.stored_graph import open_graph
+from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.models.encoder import load_encoder
+from kgp_neo4j.text.safe import plain
+from kgp_neo4j.text.term_index import TermIndex
+from kgp_neo4j.text.words import words
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.language import LanguageModel
-from kgp_neo4j.types.mindmap import LinkedEntity, MindMap, OptionScore, ReasoningGraph
+from kgp_neo4j.types.mindmap import (
+    EvidenceGraph,
+    LinkedEntity,
+    MindMap,
+    OptionScore,
+    ReasoningGraph,
+    Triple,
+)
 from kgp_neo4j.types.settings import MiningSettings
 
-__all__ = [
-    "GRAPH_METHODS",
-    "GRAPH_TABLES",
-    "OURS",
-    "GraphResult",
-    "Holdings",
-    "measure_answer",
-    "measure_run",
-    "run_graph_methods",
-]
+__all__ = ["GRAPH_METHODS", "GRAPH_TABLES", "OURS", "GraphResult", "run_graph_methods"]
 
 #: The row that the others are compared with.
 OURS = "mindmap"
@@ -101,128 +97,6 @@ class GraphResult:
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-# --- Measures ---
-
-
-class Holdings:
-    """The names that a graph holds with their types, by key and in any word form."""
-
-    def __init__(self, types: Mapping[str, str] | None = None) -> None:
-        self.types = types or {}
-        self._keys: dict[str, str] = {}
-        self._stems: dict[tuple[str, ...], str] = {}
-        for name, type_ in self.types.items():
-            key = key_of(name)
-            self._keys[key] = type_
-            for way in forms(name)[:1]:
-                self._stems.setdefault(content_stems(way), key)
-        self.known = known_names(self.types)
-
-    @classmethod
-    def of(cls, database: Database, graph: str) -> Holdings:
-        """Return the names of a graph; raises GraphError where there is no such one."""
-        require_graph(database, graph)
-        rows = database.read("explore/all_names", graph=graph)
-        return cls({row["name"]: row["type"] for row in rows})
-
-    def exactly(self, listed: Iterable[str]) -> set[str]:
-        """Return the keys of the listed names that the graph has letter by letter, case aside."""
-        return {key_of(name) for name in listed} & self._keys.keys()
-
-    def held(self, listed: Iterable[str]) -> set[str]:
-        """Return the keys of the listed names that the graph has in any word form."""
-        found = set()
-        for name in listed:
-            key = key_of(name)
-            stems = content_stems(name_words(name))
-            if key in self._keys:
-                found.add(key)
-            elif stems and stems in self._stems:
-                found.add(self._stems[stems])
-        return found
-
-    def types_of_answer(self, asked: GraphQuestion) -> tuple[str, ...]:
-        """Return the types of the entities in a question's answer: those listed, else those that
-        the right option or the reference names.
-        """
-        keys = self.held(asked.answers)
-        if not keys:
-            text = asked.options.get(asked.choice, asked.reference)
-            keys = {key_of(name) for name in grounding(text, (), self.known).named}
-        return tuple(sorted({self._keys[key] for key in keys} - {""}))
-
-
-def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[str, float]:
-    """Return the measures of one answer, each from 0 to 1, `seconds` in seconds.
-
-    A line that is missing has no choice, names nothing and reaches nothing.
-    """
-    said = str(row.get("answer") or "")
-    made: dict[str, float] = {}
-    if asked.choice:
-        choice = row.get("choice")
-        if choice is None:
-            choice = read_choice(said, asked.options)
-        made |= dict.fromkeys(("right", "wrong", "failed"), 0.0)
-        outcome = "failed" if not choice else "right" if choice == asked.choice else "wrong"
-        made[outcome] = 1.0
-        if "supported" in row:
-            made["by evidence"] = float(bool(row["supported"]))
-            if row["supported"]:
-                made["right by evidence"] = made["right"]
-        if "counted" in row:
-            made["as counted"] = float(row["counted"] == outcome)
-            made["counted right"] = float(row["counted"] == "right")
-    wanted = holdings.held(asked.answers)
-    triples = row.get("triples") or ()
-    reached = {key_of(str(name)) for triple in triples for name in (triple[0], triple[-1])}
-    if wanted:
-        if "triples" in row or not row:
-            made["coverage"] = len(wanted & reached) / len(wanted)
-        if row.get("first") is not None or not row:
-            made["hits@1"] = float(key_of(str(row.get("first") or "")) in wanted)
-    if not asked.choice and holdings.known:
-        names = [name for triple in triples for name in (triple[0], triple[-1])]
-        found = grounding(said, names, holdings.known, asked.text)
-        if found.share is not None and "triples" in row:
-            made["carried"] = found.share
-        named = {key_of(name) for name in grounding(asked.reference, (), holdings.known).named}
-        if named := named or wanted:
-            told = {key_of(name) for name in found.named}
-            made["named"] = len(named & told) / len(named)
-    if isinstance(row.get("seconds"), int | float):
-        made["seconds"] = float(row["seconds"])
-    return made
-
-
-def measure_run(
-    rows: Mapping[str, Row], questions: Sequence[GraphQuestion], holdings: Holdings
-) -> Run:
-    """Return the measures of a run's lines; a question that it lacks counts as wrong."""
-    return Run(
-        {asked.id: measure_answer(asked, rows.get(asked.id, {}), holdings) for asked in questions},
-        tuple(asked.id for asked in questions if asked.id not in rows),
-    )
-
-
-def _measure_linking(
-    rows: Mapping[str, Row], questions: Sequence[GraphQuestion], holdings: Holdings
-) -> Run:
-    """Return how many entities were linked, and of those listed how many rightly."""
-    made: dict[str, dict[str, float]] = {}
-    for asked in questions:
-        row = rows[asked.id]
-        linked = {key_of(each["name"]) for each in row["entities"] if each["id"]}
-        made[asked.id] = {"linked": float(len(linked)), "seconds": float(row["seconds"])}
-        if asked.entities:
-            listed = holdings.held(asked.entities)
-            made[asked.id] |= {"listed": len(listed), "right": len(linked & listed)}
-    return Run(made, ())
-
-
-# --- Rows ---
-
-
 def run_graph_methods(
     database: Database,
     dataset: str,
@@ -250,26 +124,29 @@ def run_graph_methods(
         "answers": model.name if model else "composed from the evidence",
     }
     keep_settings(out, settings)
-    answers = _Answers(database, graph, names, {asked.id: asked for asked in questions}, budget,
-                       model)  # fmt: skip
+    rows = _Rows(database, graph, names, budget, model)
     asked = [each.question for each in questions]
+    by_id = {each.id: each for each in questions}
     echo("linking")
-    linking = {
-        row["id"]: row
-        for row in answer_questions(asked, answers.link, out / "linking.jsonl", resume=True)
-    }
+    linked = answer_questions(asked, rows.link, out / "linking.jsonl")
+    linking = {row["id"]: row for row in linked}
     runs = {}
     for name in names:
         echo(f"{name}: {GRAPH_METHODS[name].text}")
         file = out / f"{name}.jsonl"
-        answer_questions(asked, answers.by(name, linking), file, resume=True)
+        answer_questions(asked, rows.answering(name, by_id, linking), file)
         runs[name] = measure_run(read_rows(file), questions, holdings)
-    linked = _measure_linking(linking, questions, holdings)
-    types = {asked.id: holdings.types_of_answer(asked) for asked in questions}
-    return GraphResult(dataset, settings, tuple(questions), linked, runs, types)
+    return GraphResult(
+        dataset,
+        settings,
+        tuple(questions),
+        measure_linking(linking, questions, holdings),
+        runs,
+        {each.id: holdings.types_of_answer(each) for each in questions},
+    )
 
 
-class _Answers:
+class _Rows:
     """The evidence and the answer of each method."""
 
     def __init__(
@@ -277,59 +154,60 @@ class _Answers:
         database: Database,
         graph: str,
         names: Sequence[str],
-        questions: Mapping[str, GraphQuestion],
         budget: int,
         model: LanguageModel | None,
     ) -> None:
         self._graph, self._budget = open_graph(database, graph), budget
-        self._questions = questions
         self._metered = MeteredModel(model) if model is not None else None
         self._write = writer(self._metered) if self._metered is not None else None
-        wanted = [name for name in names if name.endswith("-documents")]
-        documents = graph_documents(database, graph) if wanted else []
-        self._retrievers: dict[str, Bm25 | Embeddings] = {}
-        for name in wanted:
-            if name == "bm25-documents":
-                self._retrievers[name] = Bm25(documents)
-                continue
-            encoder = self._graph.encoder or load_encoder()
-            self._retrievers[name] = Embeddings(documents, encoder)
+        self._retrievers = {
+            name: document_retriever(name, self._graph)
+            for name in names
+            if name.endswith("-documents")
+        }
 
     def link(self, question: Question) -> dict[str, Any]:
         """Return the entities that all methods have of a question, by the model where one is."""
-        found = link(self._graph, question.text, None, self._write)
-        return {"entities": [asdict(entity) for entity in found], **self._usage()}
+        entities = link(self._graph, question.text, None, self._write)
+        return {"entities": [asdict(entity) for entity in entities], **self._usage()}
 
-    def by(
-        self, name: str, linking: Mapping[str, Mapping[str, Any]]
-    ) -> Callable[[Question], dict[str, Any]]:
+    def answering(
+        self,
+        name: str,
+        questions: Mapping[str, GraphQuestion],
+        linking: Mapping[str, Mapping[str, Any]],
+    ) -> Answering:
         """Return what answers a question by a method, from its linked entities."""
 
         def answered(question: Question) -> dict[str, Any]:
-            asked = self._questions[question.id]
-            linked = [LinkedEntity(**entity) for entity in linking[question.id]["entities"]]
-            reasoning = self._evidence(name, asked.text, linked)
-            made = self._answer(name, asked, reasoning)
+            asked = questions[question.id]
+            entities = [LinkedEntity(**entity) for entity in linking[question.id]["entities"]]
+            reasoning = self._evidence(name, asked.text, entities)
+            answer = self._answer(name, asked, reasoning)
+            chosen = {"choice": answer.choice, "supported": answer.supported}
+            composed = self._write is None or name in _OWN_PROMPT
             return {
-                "answer": made.text,
-                **({"choice": made.choice, "supported": made.supported} if asked.options else {}),
-                "first": _first(made) if self._write is None or name in _OWN_PROMPT else None,
+                "answer": answer.text,
+                **(chosen if asked.options else {}),
+                "first": _first(answer) if composed else None,
                 "triples": [[t.head, t.relation, t.tail] for t in reasoning.triples],
                 **self._usage(),
             }
 
         return answered
 
-    def _evidence(self, name: str, question: str, linked: Sequence[LinkedEntity]) -> ReasoningGraph:
+    def _evidence(
+        self, name: str, question: str, entities: Sequence[LinkedEntity]
+    ) -> ReasoningGraph:
         if name in self._retrievers:
-            found = self._retrievers[name].retrieve(question, _DOCUMENTS)
-            return as_reasoning([document for document, _ in found], linked, self._budget)
+            documents = [document for document, _ in self._retrievers[name](question, _DOCUMENTS)]
+            return _as_reasoning(documents, entities, self._budget)
         if name == "model-alone":
-            return ReasoningGraph(tuple(linked), (), ())
+            return ReasoningGraph(tuple(entities), (), ())
         if name == "kg-retriever":
-            paths = shortest_paths(self._graph, linked, self._budget)
+            paths = shortest_paths(self._graph, entities, self._budget)
             triples = tuple(dict.fromkeys(t for path in paths for t in path.triples))
-            return ReasoningGraph(tuple(linked), tuple(paths), triples)
+            return ReasoningGraph(tuple(entities), tuple(paths), triples)
         by_model = name == "mindmap-paper"
         settings = MiningSettings(
             size=self._budget,
@@ -337,8 +215,8 @@ class _Answers:
             neighbours=name != "mindmap-no-neighbours",
             relevance="llm" if by_model else "ranked",
         )
-        made = mine(self._graph, question, settings, self._write, linked)
-        return describe(made, question, self._write) if by_model and self._write else made
+        mined = mine(self._graph, question, settings, self._write, entities)
+        return describe(mined, question, self._write) if by_model and self._write else mined
 
     def _answer(self, name: str, asked: GraphQuestion, reasoning: ReasoningGraph) -> MindMap:
         if self._write is None or name in _OWN_PROMPT:
@@ -346,11 +224,13 @@ class _Answers:
             return answer_from(asked.text, self._graph.name, reasoning, scores, write=self._write)
         lines = evidence_lines(reasoning)
         if name in self._retrievers:
-            found = self._retrievers[name].retrieve(asked.text, _DOCUMENTS)
-            lines = [document.text for document, _ in found]
-        said = self._write(baseline_prompt(asked.text, lines, asked.options))
-        made = answer_from(asked.text, self._graph.name, reasoning)
-        return replace(made, text=said, choice=read_choice(said, asked.options), supported=False)
+            best = self._retrievers[name](asked.text, _DOCUMENTS)
+            lines = [document.text for document, _ in best]
+        reply = self._write(baseline_prompt(asked.text, lines, asked.options))
+        # The reply is the answer as it stands: no check, no repair and no fallback follows.
+        answer = answer_from(asked.text, self._graph.name, reasoning)
+        choice = read_choice(reply, asked.options)
+        return replace(answer, text=reply, choice=choice, supported=False)
 
     def _scores(
         self, name: str, asked: GraphQuestion, reasoning: ReasoningGraph
@@ -358,17 +238,17 @@ class _Answers:
         """Score options: of a baseline by the document or the names that it retrieves for them."""
         if name in (OURS, "mindmap-paper"):
             return score_options(self._graph, reasoning, asked.options, asked.text)
-        made = []
         names = {same(name) for t in reasoning.triples for name in (t.head, t.tail)}
+        scores = []
         for label, text in asked.options.items():
             if name in self._retrievers:
-                found = self._retrievers[name].retrieve(f"{asked.text} {text}", 1)
-                score = found[0][1] if found else 0.0
+                best = self._retrievers[name](f"{asked.text} {text}", 1)
+                score = best[0][1] if best else 0.0
             else:
                 own = same(text)
                 score = float(sum(each in own for each in names) if own else 0)
-            made.append(OptionScore(label, text, score))
-        return tuple(made)
+            scores.append(OptionScore(label, text, score))
+        return tuple(scores)
 
     def _usage(self) -> dict[str, Any]:
         if self._metered is None:
@@ -377,11 +257,88 @@ class _Answers:
         return {"calls": usage.calls, "tokens": [usage.prompt_tokens, usage.reply_tokens]}
 
 
-def _first(made: MindMap) -> str:
+def _first(answer: MindMap) -> str:
     """Return the entity that a composed answer names first: the end of the relation path that the
     question asks for, else the likeliest candidate.
     """
-    asked = made.reasoning.asked
-    if asked and asked[0].routes and not is_medical(made.reasoning, made.question):
+    asked = answer.reasoning.asked
+    if asked and asked[0].routes and not is_medical(answer.reasoning, answer.question):
         return asked[0].end_of(asked[0].routes[0])[1]
-    return made.candidates[0].name if made.candidates else ""
+    return answer.candidates[0].name if answer.candidates else ""
+
+
+# --- Baselines over documents ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """The triples of one entity as sentences, and the triples themselves."""
+
+    name: str
+    text: str
+    triples: tuple[Triple, ...]
+
+
+#: The best documents for a question, with their scores, of so many at most.
+DocumentRetriever = Callable[[str, int], list[tuple[_Document, float]]]
+
+
+def document_retriever(name: str, graph: StoredGraph) -> DocumentRetriever:
+    """Return what retrieves documents of a graph: `bm25-documents`, or by embeddings."""
+    documents = []
+    for row in graph.database.read("mindmap/documents", graph=graph.name):
+        triples = tuple(Triple(**triple) for triple in row["triples"])
+        text = " ".join(f"{t.head} {readable(t.relation)} {t.tail}." for t in triples)
+        documents.append(_Document(row["name"], text, triples))
+    texts = [document.text for document in documents]
+
+    def terms(text: str) -> list[str]:
+        return [word.lower() for word in words(text)]
+
+    if name == "bm25-documents":
+        index = TermIndex(map(terms, texts))
+    else:
+        encoder = graph.encoder or load_encoder()
+        vectors = encoder.encode(texts)
+
+    def retrieve(question: str, limit: int) -> list[tuple[_Document, float]]:
+        if name == "bm25-documents":
+            scores = index.scores(terms(question))
+        else:
+            cosines = vectors @ encoder.encode([question])[0]
+            scores = dict(enumerate(cosines.tolist()))
+        best = sorted(scores, key=lambda at: (-scores[at], at))[:limit]
+        return [(documents[at], scores[at]) for at in best]
+
+    return retrieve
+
+
+def _as_reasoning(
+    documents: Sequence[_Document], entities: Sequence[LinkedEntity], most: int
+) -> ReasoningGraph:
+    """Return retrieved documents as evidence, `most` triples of them, for the same prompt.
+
+    A document retriever links no entities; a composed answer needs the question's.
+    """
+    triples = tuple(dict.fromkeys(t for d in documents for t in d.triples))[:most]
+    used = set(triples)
+    evidence = tuple(
+        EvidenceGraph("neighbour", d.name, tuple(t for t in d.triples if t in used))
+        for d in documents
+    )
+    return ReasoningGraph(tuple(entities), evidence, triples)
+
+
+def baseline_prompt(
+    question: str, evidence: Sequence[str] = (), options: Mapping[str, str] | None = None
+) -> str:
+    """Return the prompt of a baseline: the question, its options, and what was retrieved, if any
+    (appendix C).
+    """
+    parts = ["Answer the question in its language, as an expert of its field.", question.strip()]
+    if options:
+        parts.append("\n".join(f"{label}: {plain(text)}" for label, text in options.items()))
+        parts.append("First give the letter of your choice, then explain it.")
+    if evidence:
+        parts.append("\n".join(("Knowledge that may help:", *map(plain, evidence))))
+    return "\n\n".join((*parts, "Answer:"))

@@ -73,7 +73,7 @@ def is_over_graph(path: Path) -> bool:
     if extension(path) not in (".json", ".jsonl"):
         return False
     with bar("questions", None) as progress, opened(path, progress) as file:
-        value = next((found.value for found in json_values(file, path)), None)
+        value = next((record.value for record in json_values(file, path)), None)
     return isinstance(value, list) or (isinstance(value, dict) and bool(_OWN_KEYS & set(value)))
 
 
@@ -151,7 +151,7 @@ def _labelled(options: Any) -> dict[str, str] | None:
     return None
 
 
-# --- Published outputs ----------------------------------------------------------------------------
+# --- Published outputs ---
 
 
 def read_published(path: Path) -> tuple[list[GraphQuestion], dict[str, dict[str, dict[str, Any]]]]:
@@ -177,57 +177,38 @@ def read_published(path: Path) -> tuple[list[GraphQuestion], dict[str, dict[str,
             where=shown(path),
             hint="It needs the columns question and label, and one for each system.",
         )
+    questions: list[GraphQuestion] = []
     systems = _systems(columns)
-    made = [_labelled_row(row, columns, number) for number, row in enumerate(rows, 1)]
-    runs = {
-        system: {
-            asked.id: _line(row, system, mark, path, number)
-            for number, (asked, row) in enumerate(zip(made, rows, strict=True), 1)
-        }
-        for system, mark in systems.items()
-    }
-    return made, runs
+    runs: dict[str, dict[str, dict[str, Any]]] = {system: {} for system in systems}
+    for number, row in enumerate(rows, 1):
+        cells = {name: str(row[column] or "").strip() for name, column in columns.items()}
+        text, choice = str(row[columns["question"]] or ""), cells.get("label_choice", "")
+        found = _OPTION.findall(text) if "label_choice" in columns else ()
+        options = {label: option.strip() for label, option in found}
+        questions.append(GraphQuestion(str(number), text, cells["label"], options, choice))
+        for system, mark in systems.items():
+            line = {"id": str(number), "answer": cells[system.lower()]}
+            if mark:
+                counted = cells[mark.lower()]
+                if counted not in _COUNTED:
+                    where = f"{shown(path)}, row {number}"
+                    raise InputError(f"{mark} is {counted!r}", where=where, hint="Write 1, 0 or 2.")
+                line["counted"] = _COUNTED[counted]
+            runs[system][line["id"]] = line
+    return questions, runs
 
 
 def _systems(columns: Mapping[str, str]) -> dict[str, str]:
     """Return the column of the authors' marks for each system's column, empty where none is."""
     marks = [name for name in columns if name.endswith("_acc")]
-    held = {
-        name: real
-        for name, real in columns.items()
-        if name not in ("question", "label", "label_choice", *marks)
-    }
+    outputs = [n for n in columns if n not in ("question", "label", "label_choice", *marks)]
     if not marks:
-        return dict.fromkeys(held.values(), "")
-    made = {}
+        return {columns[name]: "" for name in outputs}
+    systems = {}
     for mark in marks:
         about = mark.removesuffix("_acc")
         # The whole name before a part of one: "kg" is in "kg retriever", and in "mindmap-kg" too.
-        named = sorted((n for n in held if about in n), key=lambda n: not n.startswith(about))
-        if named:
-            made[held[named[0]]] = columns[mark]
-    return made
-
-
-def _labelled_row(row: Mapping[str, str], columns: Mapping[str, str], number: int) -> GraphQuestion:
-    question, label = (str(row[columns[name]] or "") for name in ("question", "label"))
-    if "label_choice" not in columns:
-        return GraphQuestion(str(number), question, label)
-    options = {mark: text.strip() for mark, text in _OPTION.findall(question)}
-    choice = str(row[columns["label_choice"]] or "").strip()
-    return GraphQuestion(str(number), question, label, options, choice)
-
-
-def _line(
-    row: Mapping[str, str], system: str, mark: str, path: Path, number: int
-) -> dict[str, Any]:
-    """Return the line of a run that a cell is."""
-    line = {"id": str(number), "answer": str(row[system] or "").strip()}
-    if not mark:
-        return line
-    counted = str(row[mark] or "").strip()
-    if counted not in _COUNTED:
-        raise InputError(
-            f"{mark} is {counted!r}", where=f"{shown(path)}, row {number}", hint="Write 1, 0 or 2."
-        )
-    return line | {"counted": _COUNTED[counted]}
+        alike = sorted((n for n in outputs if about in n), key=lambda n: not n.startswith(about))
+        if alike:
+            systems[columns[alike[0]]] = columns[mark]
+    return systems

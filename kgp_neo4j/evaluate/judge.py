@@ -7,17 +7,16 @@ is right where the model says so twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.evaluate.answers import answer_questions
 from kgp_neo4j.evaluate.questions import GoldQuestion
-from kgp_neo4j.evaluate.scores import Run, read_rows
+from kgp_neo4j.evaluate.runs import answer_questions, read_rows
+from kgp_neo4j.evaluate.scores import Run
 from kgp_neo4j.types.corpus import Question
 
-__all__ = ["is_same_answer", "judge_run"]
+__all__ = ["judge_run"]
 
 _TASK = (
     "Two texts answer a question. Say whether they give the same answer. Other words, other forms "
@@ -29,50 +28,32 @@ _TASK = (
 _WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 
-def is_same_answer(
-    write: Callable[[str], str], question: str, answer: str, truths: Sequence[str]
-) -> bool:
-    """Return whether a model says twice, in both orders, that an answer is one of the true ones.
+def judge_run(
+    write: Callable[[str], str], questions: Sequence[GoldQuestion], run: Run, file: Path, out: Path
+) -> Run:
+    """Return a run with `Acc`, from 0 to 1, of every question that has a true answer.
 
-    A reply that says neither yes nor no, or both, is no.
+    A model says twice, in both orders, whether the answer is a true one; a reply that says neither
+    yes nor no, or both, is no. A verdict is written to `out` at once, and kept there for the next
+    time. An empty answer, and a question that the run lacks, is wrong without being asked about.
     """
-    true = " / ".join(truths)
-    return all(
-        _says_yes(write(_TASK.format(question=question, first=first, second=second)))
-        for first, second in ((true, answer), (answer, true))
-    )
+    answers = {key: str(row.get("answer") or "") for key, row in read_rows(file).items()}
+    golds = {gold.id: gold for gold in questions if gold.answers}
+
+    def judged(question: Question) -> dict[str, Any]:
+        answer, true = answers.get(question.id, ""), " / ".join(golds[question.id].answers or ())
+        right = bool(answer) and all(
+            _says_yes(write(_TASK.format(question=question.text, first=first, second=second)))
+            for first, second in ((true, answer), (answer, true))
+        )
+        return {"answer": answer, "Acc": float(right)}
+
+    rows = answer_questions([gold.question for gold in golds.values()], judged, out)
+    measures = {key: dict(each) for key, each in run.measures.items()}
+    for row in rows:
+        measures[row["id"]]["Acc"] = row["Acc"]
+    return Run(measures, run.missing)
 
 
 def _says_yes(reply: str) -> bool:
     return {word.lower() for word in _WORD.findall(reply)} == {"yes"}
-
-
-def judge_run(
-    write: Callable[[str], str],
-    questions: Sequence[GoldQuestion],
-    run: Run,
-    file: Path,
-    out: Path,
-) -> Run:
-    """Return a run with `Acc`, from 0 to 1, of every question that has a true answer.
-
-    A verdict is written to `out` at once, and kept there for the next time. An empty answer, and a
-    question that the run lacks, is wrong without being asked about.
-    """
-    said = {key: str(row.get("answer") or "") for key, row in read_rows(file).items()}
-    golds = {gold.id: gold for gold in questions if gold.answers}
-
-    def judged(question: Question) -> dict[str, Any]:
-        answer, truths = said.get(question.id, ""), golds[question.id].answers or ()
-        right = bool(answer) and is_same_answer(write, question.text, answer, truths)
-        return {"answer": answer, "Acc": float(right)}
-
-    rows = answer_questions([gold.question for gold in golds.values()], judged, out, resume=True)
-    marks: Mapping[str, float] = {row["id"]: row["Acc"] for row in rows}
-    return replace(
-        run,
-        measures={
-            key: {**measures, "Acc": marks[key]} if key in marks else measures
-            for key, measures in run.measures.items()
-        },
-    )

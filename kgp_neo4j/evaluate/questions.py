@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,8 +29,6 @@ __all__ = [
     "read_questions",
     "read_values",
 ]
-
-_Question = TypeVar("_Question")
 
 _EXPECTED = 'Each line or array member needs "question" and an id ("id" or "_id").'
 _FORM = (
@@ -97,12 +96,22 @@ class Asked:
     contexts: tuple[tuple[str, str], ...] = ()
     document: str = ""
 
+    @property
+    def id(self) -> str:
+        """Return the question's id."""
+        return self.gold.id
 
-def draw(found: Sequence[_Question], sample: int | None, seed: int) -> list[_Question]:
+
+_Question = TypeVar("_Question")
+_Read = TypeVar("_Read", Question, Asked)
+
+
+def draw(questions: Sequence[_Question], sample: int | None, seed: int) -> list[_Question]:
     """Return `sample` questions in their order, the same ones for the same seed; None is all."""
-    if sample is None or sample >= len(found):
-        return list(found)
-    return [found[at] for at in sorted(random.Random(seed).sample(range(len(found)), sample))]
+    if sample is None or sample >= len(questions):
+        return list(questions)
+    places = sorted(random.Random(seed).sample(range(len(questions)), sample))
+    return [questions[at] for at in places]
 
 
 def read_values(path: Path, title: str) -> Iterator[Value]:
@@ -122,25 +131,15 @@ def read_questions(path: Path) -> list[Question]:
 
     Raises InputError with file and line for a record that is no question, and for a repeated id.
     """
-    name = shown(path)
     if extension(path) not in (".json", ".jsonl"):
-        raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
-    found: dict[str, Question] = {}
-    for value, where in read_values(path, "questions"):
-        if not isinstance(value, dict) or not isinstance(value.get("question"), str):
+        raise InputError("not a file of questions", where=shown(path), hint="Give .jsonl or .json.")
+
+    def question(record: dict[str, Any], where: str) -> Question:
+        if not isinstance(record.get("question"), str):
             raise InputError("not a question", where=where, hint=_EXPECTED)
-        key = value.get("id", value.get("_id"))
-        if key is None:
-            raise InputError("the question has no id", where=where, hint=_EXPECTED)
-        if str(key) in found:
-            raise InputError(f"the id {key!r} stands twice", where=where)
-        found[str(key)] = Question(str(key), value["question"])
-    if not found:
-        raise InputError("the file holds no question", where=name, hint=_EXPECTED)
-    return list(found.values())
+        return Question(_id_of(record, where, _EXPECTED), record["question"])
 
-
-# --- Published files ------------------------------------------------------------------------------
+    return _by_id(path, lambda record, where, _: [question(record, where)], _EXPECTED)
 
 
 def read_asked(path: Path) -> list[Asked]:
@@ -148,103 +147,99 @@ def read_asked(path: Path) -> list[Asked]:
 
     Raises InputError with file and line for what is no question, and for an id that stands twice.
     """
-    made: dict[str, Asked] = {}
-    articles: Mapping[str, str] | None = None
-    for number, (record, where) in enumerate(read_values(path, "questions"), 1):
-        if not isinstance(record, dict):
-            raise InputError("not a question", where=where, hint=_FORM)
-        if isinstance(record.get("questions"), list):
-            articles = _articles(path) if articles is None else articles
+    articles = cache(lambda: _articles(path))
+
+    def asked(record: dict[str, Any], where: str, number: int) -> list[Asked]:
         try:
-            for asked in _asked(record, where, number, articles or {}):
-                if asked.gold.id in made:
-                    raise InputError(f"the id {asked.gold.id!r} stands twice", where=where)
-                made[asked.gold.id] = asked
+            return _asked(record, where, number, articles)
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise InputError("the question is not as published", where=where, hint=_FORM) from error
-    if not made:
-        raise InputError("the file holds no question", where=shown(path), hint=_FORM)
-    return list(made.values())
+
+    return _by_id(path, asked, _FORM)
+
+
+def _by_id(
+    path: Path, read: Callable[[dict[str, Any], str, int], Iterable[_Read]], hint: str
+) -> list[_Read]:
+    """Return what `read` makes of each record, its place and its number; each id stands once."""
+    questions: dict[str, _Read] = {}
+    for number, (record, where) in enumerate(read_values(path, "questions"), 1):
+        if not isinstance(record, dict):
+            raise InputError("not a question", where=where, hint=hint)
+        for question in read(record, where, number):
+            if question.id in questions:
+                raise InputError(f"the id {question.id!r} stands twice", where=where)
+            questions[question.id] = question
+    if not questions:
+        raise InputError("the file holds no question", where=shown(path), hint=hint)
+    return list(questions.values())
+
+
+def _id_of(record: Mapping[str, Any], where: str, hint: str) -> str:
+    key = record.get("_id", record.get("id"))
+    if key is None:
+        raise InputError("the question has no id", where=where, hint=hint)
+    return str(key)
+
+
+# --- Published files ---
 
 
 def _asked(
-    record: dict[str, Any], where: str, number: int, articles: Mapping[str, str]
-) -> Iterator[Asked]:
-    """Yield the questions of a record; `number` names one that has no id."""
+    record: dict[str, Any], where: str, number: int, articles: Callable[[], Mapping[str, str]]
+) -> list[Asked]:
+    """Return the questions of a record; `number` names one that has no id."""
     if isinstance(record.get("questions"), list):
-        yield from _nested(record, articles)
-    elif isinstance(record.get("query"), str) and "evidence_list" in record:
-        yield _with_evidence(record, number)
-    elif isinstance(record.get("text"), str) and "pdf_url" in record:
-        yield _over_document(record)
-    elif not isinstance(record.get("question"), str):
+        return _nested(record, articles())
+    if isinstance(record.get("query"), str) and "evidence_list" in record:
+        # MultiHop-RAG; a question without evidence cannot be answered.
+        facts = tuple(Fact(e["title"], e["fact"], part=True) for e in record["evidence_list"])
+        answers = (str(record["answer"]),) if facts else ()
+        kind = str(record.get("question_type", ""))
+        return [Asked(GoldQuestion(str(number), record["query"], answers, facts, kind))]
+    if isinstance(record.get("text"), str) and "pdf_url" in record:
+        # PDFTriage, or its form with the values that are asked for.
+        given = record.get("values")
+        values = None if given is None else tuple(map(str, given))
+        gold = GoldQuestion(str(record["id"]), record["text"], None, (), record["category"], values)
+        return [Asked(gold, document=PurePosixPath(record["pdf_url"]).name)]
+    if not isinstance(record.get("question"), str):
         raise InputError("not a question", where=where, hint=_FORM)
-    elif isinstance(record.get("paragraph"), str):
-        yield _with_sentences(record, number)
-    else:
-        yield _with_facts(record, where)
-
-
-def _over_document(record: dict[str, Any]) -> Asked:
-    """Read a question of PDFTriage, or one in its form with the `values` that it asks for."""
-    values = record.get("values")
-    gold = GoldQuestion(
-        str(record["id"]),
-        record["text"],
-        None,
-        (),
-        record["category"],
-        None if values is None else tuple(map(str, values)),
-    )
-    return Asked(gold, document=PurePosixPath(record["pdf_url"]).name)
+    if isinstance(record.get("paragraph"), str):
+        return [_with_sentences(record, number)]
+    return [_with_facts(record, where)]
 
 
 def _with_facts(record: dict[str, Any], where: str) -> Asked:
     """Read a question of HotpotQA, 2WikiMultihopQA or MuSiQue."""
-    key = record.get("_id", record.get("id"))
-    if key is None:
-        raise InputError("the question has no id", where=where, hint=_FORM)
+    key = _id_of(record, where, _FORM)
     try:
-        facts = (
-            [
-                Fact(str(p["title"]), str(p["paragraph_text"]).strip())
-                for p in record["paragraphs"]
-                if p["is_supporting"]
-            ]
-            if "paragraphs" in record
-            else [Fact(t) for t in sorted({str(f[0]) for f in record["supporting_facts"]})]
-        )
+        if "paragraphs" in record:
+            gold = [p for p in record["paragraphs"] if p["is_supporting"]]
+            facts = [Fact(str(p["title"]), str(p["paragraph_text"]).strip()) for p in gold]
+        else:
+            facts = [Fact(t) for t in sorted({str(f[0]) for f in record["supporting_facts"]})]
     except (IndexError, KeyError, TypeError) as error:
-        raise InputError(
-            "the question names no supporting facts", where=where, hint=_FORM
-        ) from error
+        problem = "the question names no supporting facts"
+        raise InputError(problem, where=where, hint=_FORM) from error
     answers = (record.get("answer") or "", *(record.get("answer_aliases") or ()))
-    gold = GoldQuestion(
-        id=str(key),
-        text=record["question"],
-        answers=tuple(str(answer) for answer in answers if answer),
-        facts=tuple(facts),
-        kind=str(record.get("type", "")),
+    question = GoldQuestion(
+        key,
+        record["question"],
+        tuple(str(answer) for answer in answers if answer),
+        tuple(facts),
+        str(record.get("type", "")),
     )
-    if not (record.get("context") or record.get("paragraphs")):
-        return Asked(gold)
     contexts = []
-    for document in documents_of_records(Path(where), [Value(record, where)]):
-        if isinstance(document, InputError):
-            raise document
-        contexts.append((document.title, document.text))
-    return Asked(gold, tuple(contexts))
+    if record.get("context") or record.get("paragraphs"):
+        for document in documents_of_records(Path(where), [Value(record, where)]):
+            if isinstance(document, InputError):
+                raise document
+            contexts.append((document.title, document.text))
+    return Asked(question, tuple(contexts))
 
 
-def _with_evidence(record: dict[str, Any], number: int) -> Asked:
-    """Read a question of MultiHop-RAG; one without evidence cannot be answered."""
-    facts = [Fact(e["title"], e["fact"], part=True) for e in record["evidence_list"]]
-    answers = (str(record["answer"]),) if facts else ()
-    kind = str(record.get("question_type", ""))
-    return Asked(GoldQuestion(str(number), record["query"], answers, tuple(facts), kind))
-
-
-# --- IIRC: questions nested in their passage, linked articles in a file of their own --------------
+# --- IIRC: questions nested in their passage, linked articles in a file of their own ---
 
 
 def _articles(path: Path) -> dict[str, str]:
@@ -258,13 +253,13 @@ def _articles(path: Path) -> dict[str, str]:
         )
     with bar("articles", None) as progress, opened(file, progress) as opened_file:
         try:
-            found = json.load(opened_file)
+            articles = json.load(opened_file)
         except ValueError as error:
             raise InputError(f"not JSON ({error})", where=shown(file)) from error
-    return {str(title).lower(): html for title, html in found.items()}
+    return {str(title).lower(): html for title, html in articles.items()}
 
 
-def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> Iterator[Asked]:
+def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[Asked]:
     from kgp_neo4j.corpus.load.html import read_page
 
     title = record["title"]
@@ -272,6 +267,7 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> Iterator[Ask
     for target in dict.fromkeys(link["target"].lower() for link in record["links"]):
         if article := articles.get(target):
             contexts.append((target, read_page(article, target).text))
+    made = []
     for question in record["questions"]:
         facts = [
             Fact(title if c["passage"] == "main" else c["passage"].lower(), c["text"], part=True)
@@ -280,11 +276,10 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> Iterator[Ask
         answer = question["answer"]
         spans = [span["text"] for span in answer.get("answer_spans") or ()]
         value, unit = (str(answer.get(f"answer_{key}") or "") for key in ("value", "unit"))
-        answers = _true_answers(spans, value, unit)
-        gold = GoldQuestion(
-            str(question["qid"]), question["question"], answers, tuple(facts), answer["type"]
-        )
-        yield Asked(gold, tuple(contexts))
+        answers, text = _true_answers(spans, value, unit), question["question"]
+        gold = GoldQuestion(str(question["qid"]), text, answers, tuple(facts), answer["type"])
+        made.append(Asked(gold, tuple(contexts)))
+    return made
 
 
 def _with_sentences(record: dict[str, Any], number: int) -> Asked:
@@ -292,23 +287,20 @@ def _with_sentences(record: dict[str, Any], number: int) -> Asked:
 
     Its contexts are its introductory paragraph and the sentences of each article as one text.
     """
-    title = f"Introduction: {record['paragraph'].split('.')[0][:80]}"
-    texts: dict[str, list[str]] = {}
+    introduction = f"Introduction: {record['paragraph'].split('.')[0][:80]}"
+    texts: dict[str, list[str]] = {introduction: [record["paragraph"]]}
     facts = []
-    for found in record["context"]:
-        of = title if found["title"] == "main" else found["title"]
-        facts.append(Fact(of, found["sent"], part=True))
-        if of != title:
-            texts.setdefault(of, []).append(found["sent"])
-    contexts = [(title, record["paragraph"]), *((of, "\n".join(t)) for of, t in texts.items())]
-    (answer,) = record["answer"]
-    answers: tuple[str, ...] = ()
-    if record["answer_type"] != "none":
-        answers = _true_answers(answer["spans"], str(answer["number"]), "")
-    gold = GoldQuestion(
-        str(number), record["question"], answers, tuple(facts), record["answer_type"]
-    )
-    return Asked(gold, tuple(contexts))
+    for sentence in record["context"]:
+        main = sentence["title"] == "main"
+        title = introduction if main else sentence["title"]
+        facts.append(Fact(title, sentence["sent"], part=True))
+        if not main:
+            texts.setdefault(title, []).append(sentence["sent"])
+    (answer,), kind = record["answer"], record["answer_type"]
+    known = kind != "none"
+    answers = _true_answers(answer["spans"], str(answer["number"]), "") if known else ()
+    gold = GoldQuestion(str(number), record["question"], answers, tuple(facts), kind)
+    return Asked(gold, tuple((title, "\n".join(parts)) for title, parts in texts.items()))
 
 
 def _true_answers(spans: Sequence[str], value: str, unit: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Score runs of multi-document questions: retrieval, answers, and paired intervals.
+"""Score answers and retrieved passages of questions over documents; paired intervals.
 
 Recall, precision and all@k count distinct passages (KGP's SF-EM is all@k at the context budget);
 exact match and F1 are those of SQuAD, the best over the true answers. A question that a run lacks
@@ -7,30 +7,29 @@ counts as wrong.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kgp_neo4j.evaluate.answers import exact_match, f1, structural_match
-from kgp_neo4j.evaluate.questions import GoldQuestion, read_values
-from kgp_neo4j.types.errors import InputError
+from kgp_neo4j.evaluate.questions import GoldQuestion
 
-__all__ = [
-    "CUTS",
-    "Run",
-    "mean",
-    "measure",
-    "paired_interval",
-    "read_rows",
-    "read_run",
-]
+__all__ = ["CUTS", "Row", "Run", "mean", "measure", "paired_interval"]
 
 #: Numbers of passages at which recall, precision and all@k are taken.
 CUTS = (2, 5, 10, 20, 30)
 _DRAWS = 1000
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+#: Answers that get no F1 for shared words.
+_WHOLE = frozenset(("yes", "no", "noanswer"))
+_SIGNS = re.compile(r"[^\W_]+")
+#: Words from which on a value is a page's text, and the share of them that must be there.
+_TEXT_WORDS, _TEXT_SHARE = 50, 0.95
 
 #: A line of a run: `id`, and where known `retrieved`, `answer`, `values`, `found`, `stated` and
 #: `seconds`.
@@ -58,83 +57,89 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-# --- Runs ---
-
-
-def read_run(path: Path, questions: Sequence[GoldQuestion]) -> Run:
-    """Score a run, of this or of another system.
-
-    A line is {"id", "retrieved": [{"title", "text"}, ...], "answer", "seconds"}. Raises InputError
-    for broken lines, ids that stand twice, and ids of no question here.
-    """
-    rows = read_rows(path, {question.id for question in questions})
-    return Run(
-        {q.id: measure(q, rows.get(q.id, {})) for q in questions},
-        tuple(q.id for q in questions if q.id not in rows),
-    )
-
-
-def read_rows(path: Path, known: Container[str] | None = None) -> dict[str, Row]:
-    """Return the lines of a run by their id; with `known`, other ids are refused."""
-    rows: dict[str, Row] = {}
-    for row, where in read_values(path, "run"):
-        if not isinstance(row, dict) or "id" not in row:
-            raise InputError("not a line of a run", where=where, hint='It needs an "id".')
-        key = str(row["id"])
-        if key in rows:
-            raise InputError(f"the id {key!r} stands twice", where=where)
-        if known is not None and key not in known:
-            raise InputError(
-                f"the id {key!r} is of no question here",
-                where=where,
-                hint="Score the run against the questions that it was made from.",
-            )
-        if not _is_list_of_passages(row.get("retrieved", [])):
-            raise InputError(
-                '"retrieved" is no list of passages',
-                where=where,
-                hint='Give [{"title": ..., "text": ...}, ...], best first.',
-            )
-        rows[key] = row
-    return rows
-
-
-def _is_list_of_passages(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(p, dict) and "title" in p for p in value)
-
-
 def measure(gold: GoldQuestion, row: Row) -> dict[str, float]:
     """Return the measures of one question, each from 0 to 1, `seconds` in seconds."""
-    order = list(
-        dict.fromkeys(
-            (str(p["title"]), str(p.get("text") or "").strip()) for p in row.get("retrieved", ())
-        )
-    )
-    made: dict[str, float] = {}
+    passages = [
+        (str(p["title"]), str(p.get("text") or "").strip()) for p in row.get("retrieved", ())
+    ]
+    order = list(dict.fromkeys(passages))
+    measures: dict[str, float] = {}
     for cut in CUTS if gold.facts else ():
         top = order[:cut]
-        found = sum(any(fact.is_in(*passage) for passage in top) for fact in gold.facts)
+        reached = sum(any(fact.is_in(*passage) for passage in top) for fact in gold.facts)
         right = sum(any(fact.is_in(*passage) for fact in gold.facts) for passage in top)
-        made[f"recall@{cut}"] = found / len(gold.facts)
-        made[f"all@{cut}"] = float(found == len(gold.facts))
-        made[f"precision@{cut}"] = right / cut
-    said = str(row.get("answer") or "")
+        measures[f"recall@{cut}"] = reached / len(gold.facts)
+        measures[f"all@{cut}"] = float(reached == len(gold.facts))
+        measures[f"precision@{cut}"] = right / cut
+    answer = str(row.get("answer") or "")
+    unsure = row.get("stated") is False
     if gold.values is not None:
-        made["Struct-EM"] = structural_match(gold.values, row)
+        measures["Struct-EM"] = structural_match(gold.values, row)
     if gold.answers is None:
-        made["stated"] = float(bool(said) and row.get("stated") is not False)
+        measures["stated"] = float(bool(answer) and not unsure)
     elif gold.answers:
-        made["EM"] = exact_match(said, gold.answers)
-        made["F1"] = f1(said, gold.answers)
+        measures["EM"], measures["F1"] = exact_match(answer, gold.answers), f1(answer, gold.answers)
     else:
-        made["silent"] = float(not said or row.get("stated") is False) if row else 0.0
+        measures["silent"] = float(bool(row) and (not answer or unsure))
     if row.get("calls") and "by" in row:
-        made["by model"] = float(row["by"] == "model")
+        measures["by model"] = float(row["by"] == "model")
     if carried := row.get("carried"):
-        made["carried"] = mean([float(each) for each in carried])
+        measures["carried"] = mean([float(each) for each in carried])
     if isinstance(row.get("seconds"), int | float):
-        made["seconds"] = float(row["seconds"])
-    return made
+        measures["seconds"] = float(row["seconds"])
+    return measures
+
+
+def exact_match(answer: str, truths: Iterable[str]) -> float:
+    """Return 1 where an answer equals one of the true ones, else 0."""
+    return float(_normalised(answer) in set(map(_normalised, truths)))
+
+
+def f1(answer: str, truths: Iterable[str]) -> float:
+    """Return the best F1 of an answer's words with those of a true one, from 0 to 1."""
+    return max((_f1(_normalised(answer), _normalised(truth)) for truth in truths), default=0.0)
+
+
+def _f1(answer: str, truth: str) -> float:
+    if answer != truth and {answer, truth} & _WHOLE:
+        return 0.0
+    given, wanted = answer.split(), truth.split()
+    if not given or not wanted:
+        return float(given == wanted)
+    return 2 * (Counter(given) & Counter(wanted)).total() / (len(given) + len(wanted))
+
+
+def _normalised(text: str) -> str:
+    """Return an answer in the form that SQuAD compares: lower case, no punctuation or articles."""
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def structural_match(wanted: Sequence[str], row: Row) -> float:
+    """Return 1 where a line of a run has the values asked for, in any order, and no others, else 0.
+
+    This is Struct-EM (KGP, Table 1). Letters and digits are compared, without case. The values are
+    `values`, else the answer, whole or between commas. With none wanted, what is asked about does
+    not exist, and a line is right that says so by `found` false. Of a page's text, 95 % of the
+    words in letters must be there.
+    """
+    answer = str(row.get("answer") or "")
+    if not wanted:
+        return float(bool(answer) and row.get("found") is False)
+    words = Counter(filter(str.isalpha, wanted[0].casefold().split()) if len(wanted) == 1 else ())
+    if words.total() > _TEXT_WORDS:
+        same = words & Counter(answer.casefold().split())
+        return float(same.total() >= _TEXT_SHARE * words.total())
+    expected = _squeezed(wanted)
+    given = row.get("values")
+    readings = [list(map(str, given))] if given else [[answer], answer.split(",")]
+    # A line of a page may be one value or several.
+    whole = len(expected) == 1 and any(_squeezed(["".join(each)]) == expected for each in readings)
+    return float(whole or expected in map(_squeezed, readings))
+
+
+def _squeezed(values: Iterable[str]) -> list[str]:
+    """Return the letters and digits of each value, in order of the alphabet."""
+    return sorted(filter(None, ("".join(_SIGNS.findall(value.casefold())) for value in values)))
 
 
 def paired_interval(

@@ -42,11 +42,12 @@ class _Search:
         began = time.perf_counter()
         scores = self.scores(question.text)
         order = [at for at in np.argsort(-scores, kind="stable")[: self._budget] if scores[at] > 0]
-        found = [replace(self._passages[at], score=float(scores[at])) for at in order]
+        passages = [replace(self._passages[at], score=float(scores[at])) for at in order]
+        steps = [Step(p.id, "seed", p.score, reason=self.name) for p in passages]
         return Retrieval(
             question,
-            tuple(found),
-            tuple(ReasoningPath((Step(p.id, "seed", p.score, reason=self.name),)) for p in found),
+            tuple(passages),
+            tuple(ReasoningPath((step,)) for step in steps),
             seconds=time.perf_counter() - began,
             settings={"method": self.name, "budget": self._budget},
         )
@@ -79,13 +80,7 @@ class BiEncoderSearch(_Search):
 
     name = "dpr"
 
-    def __init__(
-        self,
-        database: Database,
-        corpus: str,
-        budget: int,
-        encoders: str,
-    ) -> None:
+    def __init__(self, database: Database, corpus: str, budget: int, encoders: str) -> None:
         super().__init__(database, corpus, budget)
         names = [name.strip() for name in encoders.split(",") if name.strip()]
         if len(names) not in (1, 2):

@@ -19,11 +19,13 @@ from kgp_neo4j.train.chains import SupportingFact, chained, is_named
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [
-    "SupportingFact",
     "TrainingPair",
     "TrainingQuestion",
+    "check_text",
+    "read_question_records",
     "read_training_questions",
     "training_pairs",
+    "training_question",
 ]
 
 _EXPECTED = (
@@ -86,101 +88,102 @@ def read_training_questions(paths: Sequence[str | Path]) -> list[TrainingQuestio
     questions, which lack a fact, are left out. Raises InputError with file and line for a record
     that is no question, has no supporting facts or lacks the passage of one.
     """
-    found: dict[str, TrainingQuestion] = {}
+    questions: dict[str, TrainingQuestion] = {}
     for path in map(Path, paths):
-        name = shown(path)
-        if extension(path) not in (".json", ".jsonl"):
-            raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
-        empty = True
-        for value, where in _values(path, name):
-            empty = False
-            for question in _question(value, where):
-                found.setdefault(question.question.strip(), question)
-        if empty:
-            raise InputError("the file holds no question", where=name, hint=_EXPECTED)
-    return list(found.values())
+        for record, where in read_question_records(path):
+            if question := training_question(record, where):
+                questions.setdefault(question.question.strip(), question)
+    return list(questions.values())
 
 
-def _values(path: Path, name: str) -> Iterator[tuple[dict[str, Any], str]]:
+def read_question_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the records of a file, each with its place; raises InputError for a file of others."""
+    name = shown(path)
+    if extension(path) not in (".json", ".jsonl"):
+        raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
+    empty = True
     with bar("questions", None) as progress, opened(path, progress) as file:
-        for value, where in read_records(file, name):
-            if isinstance(value, InputError):
-                raise value
-            if not isinstance(value, dict) or not isinstance(value.get("question"), str):
+        for record, where in read_records(file, name):
+            empty = False
+            if isinstance(record, InputError):
+                raise record
+            if not isinstance(record, dict):
                 raise InputError("not a question", where=where, hint=_EXPECTED)
-            if not value["question"].strip():
-                raise InputError("the question is empty", where=where)
-            yield value, where
+            yield record, where
+    if empty:
+        raise InputError("the file holds no question", where=name, hint=_EXPECTED)
 
 
-def _question(value: dict[str, Any], where: str) -> Iterator[TrainingQuestion]:
-    """Yield the question of a record; nothing where the data set marks it as unanswerable."""
-    if value.get("answerable") is False:
-        return
-    question = value["question"]
-    answer = value.get("answer")
+def training_question(record: dict[str, Any], where: str) -> TrainingQuestion | None:
+    """Return the question of a record; None where the data set marks it as unanswerable."""
+    if not isinstance(record.get("question"), str):
+        raise InputError("not a question", where=where, hint=_EXPECTED)
+    if not record["question"].strip():
+        raise InputError("the question is empty", where=where)
+    if record.get("answerable") is False:
+        return None
+    question, answer = record["question"], record.get("answer")
     if not isinstance(answer, str):
         raise InputError('the question\'s "answer" is not a text', where=where, hint=_EXPECTED)
     starts: tuple[int, ...] = (0,)
-    distractors: list[tuple[str, str]] = []
-    if "paragraphs" in value:
-        facts, distractors = _musique(value, where)
-    else:
-        if "supporting_facts" in value and "context" in value:
-            facts, distractors = _hotpotqa(value, where)
-        else:
-            raise InputError("the question has no supporting facts", where=where, hint=_EXPECTED)
-        if "comparison" in str(value.get("type", "")):
+    if "paragraphs" in record:
+        facts, distractors = _musique(record, where)
+    elif "supporting_facts" in record and "context" in record:
+        facts, distractors = _hotpotqa(record, where)
+        if "comparison" in str(record.get("type", "")):
             facts, starts = _side_by_side(facts)
         else:
             facts = chained(question, answer, facts)
+    else:
+        raise InputError("the question has no supporting facts", where=where, hint=_EXPECTED)
     texts = (text for fact in facts for text in (fact.title, fact.passage_text))
-    if not is_storable("".join([question, answer, *texts, *sum(distractors, ())])):
+    check_text(where, question, answer, *texts, *sum(distractors, ()))
+    key = record.get("id", record.get("_id"))
+    name = text_hash(question)[:24] if key is None else str(key)
+    return TrainingQuestion(name, question, answer, tuple(facts), tuple(distractors), starts)
+
+
+def check_text(where: str, *texts: str) -> None:
+    """Raise InputError for texts that no file in UTF-8 can hold."""
+    if not is_storable("".join(texts)):
         problem = "a text holds half a surrogate pair"
         raise InputError(problem, where=where, hint="Mend the escape.")
-    key = value.get("id", value.get("_id"))
-    name = text_hash(question)[:24] if key is None else str(key)
-    yield TrainingQuestion(name, question, answer, tuple(facts), tuple(distractors), starts)
 
 
-def _hotpotqa(
-    value: dict[str, Any], where: str
-) -> tuple[list[SupportingFact], list[tuple[str, str]]]:
+#: Title and text of a passage.
+Text = tuple[str, str]
+
+
+def _hotpotqa(record: dict[str, Any], where: str) -> tuple[list[SupportingFact], list[Text]]:
     """Return facts and distractors of HotpotQA and 2WikiMultihopQA, which share their form."""
-    context = _pairs(value["context"], "title", "sentences", where)
+    context = _pairs(record["context"], "title", "sentences", where)
     passages: dict[str, list[str]] = {}
     for title, sentences in context:
         if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
             raise InputError('the question\'s "context" is not as published', where=where)
         passages.setdefault(title, sentences)
-    wanted: dict[str, list[int]] = {}
-    for title, number in _pairs(value["supporting_facts"], "title", "sent_id", where):
+    wanted: dict[str, set[int]] = {}
+    for title, number in _pairs(record["supporting_facts"], "title", "sent_id", where):
         if not isinstance(number, int):
             raise InputError('the question\'s "supporting_facts" are not as published', where=where)
-        wanted.setdefault(title, []).append(number)
+        wanted.setdefault(title, set()).add(number)
     if not wanted:
         raise InputError("the question has no supporting facts", where=where, hint=_EXPECTED)
     facts = []
     for title, numbers in wanted.items():
-        if title not in passages or not "".join(passages[title]).strip():
+        sentences = passages.get(title, [])
+        if not "".join(sentences).strip():
             raise InputError(
                 f"the supporting passage {title!r} is not in the context",
                 where=where,
                 hint='Use the files whose contexts hold it ("distractor" for HotpotQA).',
             )
-        sentences = passages[title]
         # Published files point past the end of a few passages; then the whole passage is the
         # support.
-        supporting = [
-            sentences[n] for n in sorted(set(numbers)) if 0 <= n < len(sentences)
-        ] or sentences
-        facts.append(SupportingFact(title, _joined(supporting), _joined(sentences)))
-    others = [
-        (title, _joined(sentences))
-        for title, sentences in context
-        if title not in wanted and "".join(sentences).strip()
-    ]
-    return facts, others
+        supporting = [s for at, s in enumerate(sentences) if at in numbers] or sentences
+        facts.append(SupportingFact(title, _as_text(supporting), _as_text(sentences)))
+    others = [(title, _as_text(s)) for title, s in context if title not in wanted]
+    return facts, [(title, text) for title, text in others if text]
 
 
 def _pairs(value: Any, first: str, second: str, where: str) -> list[tuple[str, Any]]:
@@ -196,36 +199,31 @@ def _pairs(value: Any, first: str, second: str, where: str) -> list[tuple[str, A
     return [(pair[0], pair[1]) for pair in value]
 
 
-def _musique(
-    value: dict[str, Any], where: str
-) -> tuple[list[SupportingFact], list[tuple[str, str]]]:
+def _musique(record: dict[str, Any], where: str) -> tuple[list[SupportingFact], list[Text]]:
     """Return MuSiQue's facts in the order of its decomposition: each is a whole paragraph."""
-    paragraphs = value["paragraphs"]
-    if not isinstance(paragraphs, list) or not all(
-        isinstance(p, dict)
-        and isinstance(p.get("title"), str)
-        and isinstance(p.get("paragraph_text"), str)
-        and isinstance(p.get("idx", 0), int)
-        for p in paragraphs
-    ):
-        raise InputError('the question\'s "paragraphs" are not as published', where=where)
-    numbered = {p.get("idx", at): p for at, p in enumerate(paragraphs)}
-    steps = value.get("question_decomposition")
-    order = [
+    try:
+        paragraphs = {
+            int(p.get("idx", at)): (p["title"] + "", p["paragraph_text"] + "")
+            for at, p in enumerate(record["paragraphs"])
+        }
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        problem = 'the question\'s "paragraphs" are not as published'
+        raise InputError(problem, where=where) from error
+    steps = record.get("question_decomposition")
+    order: list[Any] = [
         step.get("paragraph_support_idx")
         for step in (steps if isinstance(steps, list) else [])
         if isinstance(step, dict)
-    ] or [at for at, p in numbered.items() if p.get("is_supporting")]
-    if not order or any(not isinstance(at, int) or at not in numbered for at in order):
+    ] or [p.get("idx", at) for at, p in enumerate(record["paragraphs"]) if p.get("is_supporting")]
+    if not order or any(not isinstance(at, int) or at not in paragraphs for at in order):
         raise InputError(
             "the question's supporting paragraphs are not given",
             where=where,
             hint="Use MuSiQue's training or development files of answerable questions.",
         )
-    order = list(dict.fromkeys(order))
-    texts = [(numbered[at]["title"], numbered[at]["paragraph_text"]) for at in order]
-    others = [(p["title"], p["paragraph_text"]) for at, p in numbered.items() if at not in order]
-    return [SupportingFact(title, text, text) for title, text in texts], others
+    gold = [paragraphs[at] for at in dict.fromkeys(order)]
+    facts = [SupportingFact(title, text, text) for title, text in gold]
+    return facts, [text for at, text in paragraphs.items() if at not in order]
 
 
 def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tuple[int, ...]]:
@@ -250,5 +248,5 @@ def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tu
     return [fact for line in lines for fact in line], tuple(starts)
 
 
-def _joined(sentences: Sequence[str]) -> str:
+def _as_text(sentences: Sequence[str]) -> str:
     return " ".join(" ".join(sentences).split())

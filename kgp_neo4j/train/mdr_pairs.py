@@ -20,7 +20,6 @@ from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.text.words import WORD, words
-from kgp_neo4j.train.chains import SupportingFact
 from kgp_neo4j.train.examples import TrainingQuestion, read_training_questions
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, no_corpus
@@ -68,33 +67,29 @@ def gather_pairs(
     gives at most `pairs`. Raises ConfigurationError where there is neither, and CorpusError where
     there is no such corpus or it gives no pairs.
     """
-    if database is None or corpus is None:
-        if not files:
-            raise ConfigurationError(
-                "there is nothing to train from",
-                hint="Give files of labelled questions, a --corpus, or both.",
-            )
-        training_pairs = labelled_pairs(
-            read_training_questions(files), negatives=negatives, seed=seed
-        )
-        return training_pairs, {_names(files): len(training_pairs)}
     if files:
         questions = read_training_questions(files)
-        found = retrieved_negatives(database, corpus, questions)
-        training_pairs = labelled_pairs(questions, negatives=negatives, seed=seed, retrieved=found)
-        return training_pairs, {
-            f"{_names(files)}, with negatives from the corpus {corpus}": len(training_pairs)
-        }
+        source, retrieved = ", ".join(Path(file).name for file in files), None
+        if database is not None and corpus is not None:
+            source += f", with negatives from the corpus {corpus}"
+            retrieved = retrieved_negatives(database, corpus, questions)
+        labelled = labelled_pairs(questions, negatives=negatives, seed=seed, retrieved=retrieved)
+        return labelled, {source: len(labelled)}
+    if database is None or corpus is None:
+        raise ConfigurationError(
+            "there is nothing to train from",
+            hint="Give files of labelled questions, a --corpus, or both.",
+        )
     if not database.read("inspect/corpus", corpus=corpus):
         raise no_corpus(corpus)
-    training_pairs = corpus_pairs(database, corpus, pairs=pairs, negatives=negatives, seed=seed)
-    if not training_pairs:
+    unlabelled = corpus_pairs(database, corpus, pairs=pairs, negatives=negatives, seed=seed)
+    if not unlabelled:
         raise CorpusError(
             f"the corpus {corpus!r} has nothing to learn from: no passage names another document, "
             "and none has two sentences",
             hint="Connect it first (`kgp-neo4j connect`), or give files of labelled questions.",
         )
-    return training_pairs, {f"the corpus {corpus}, without labels": len(training_pairs)}
+    return unlabelled, {f"the corpus {corpus}, without labels": len(unlabelled)}
 
 
 def labelled_pairs(
@@ -112,14 +107,15 @@ def labelled_pairs(
     labelled: dict[MdrPair, None] = {}
     for at, question in enumerate(questions):
         generator = random.Random(f"{seed} {question.id}")
-        found = list(retrieved[at]) if retrieved else []
+        similar = list(retrieved[at]) if retrieved else []
         for order in question.orders():
-            for step, fact in enumerate(order):
-                near = generator.sample(found, min(len(found), (negatives + 1) // 2))
+            passages = [(fact.title, fact.passage_text) for fact in order]
+            for step, passage in enumerate(passages):
+                near = generator.sample(similar, min(len(similar), (negatives + 1) // 2))
                 others = [text for text in question.distractors if text not in near]
                 near += generator.sample(others, min(len(others), negatives - len(near)))
-                before = tuple(_passage(f) for f in order[:step])
-                labelled[MdrPair(question.question, before, _passage(fact), tuple(near))] = None
+                before = tuple(passages[:step])
+                labelled[MdrPair(question.question, before, passage, tuple(near))] = None
     return list(labelled)
 
 
@@ -136,11 +132,11 @@ def retrieved_negatives(
         for question in questions:
             titles = {fact.title for fact in question.facts if fact.title}
             texts = [_plain(fact.text) for fact in question.facts]
-            found = retriever.retrieve(Question(question.id, question.question)).passages
+            passages = retriever.retrieve(Question(question.id, question.question)).passages
             negatives.append(
                 [
                     (passage.title, passage.text)
-                    for passage in found
+                    for passage in passages
                     if passage.title not in titles
                     and not any(text in _plain(passage.text) for text in texts)
                 ][:limit]
@@ -169,10 +165,9 @@ def corpus_pairs(
     generator = random.Random(seed)
     parameters = {"corpus": corpus, "seed": seed, "negatives": negatives}
     rows = database.read("train/named_passages", limit=pairs // 2, **parameters)
-    found = [pair for row in rows if (pair := _named(row, generator, masked))]
-    rows = database.read("train/drawn_passages", limit=pairs - len(found), **parameters)
-    found += [pair for row in rows if (pair := _cloze(row, generator))]
-    return found
+    made = [pair for row in rows if (pair := _named(row, generator, masked))]
+    rows = database.read("train/drawn_passages", limit=pairs - len(made), **parameters)
+    return made + [pair for row in rows if (pair := _cloze(row, generator))]
 
 
 def filled(pairs: Sequence[MdrPair], negatives: int, seed: int = 0) -> list[MdrPair]:
@@ -193,14 +188,6 @@ def filled(pairs: Sequence[MdrPair], negatives: int, seed: int = 0) -> list[MdrP
         if len(near) == negatives:
             complete.append(replace(pair, negatives=tuple(near)))
     return complete
-
-
-def _names(files: Sequence[str | Path]) -> str:
-    return ", ".join(Path(file).name for file in files)
-
-
-def _passage(fact: SupportingFact) -> Text:
-    return fact.title, fact.passage_text
 
 
 def _plain(text: str) -> str:
@@ -242,11 +229,11 @@ def _texts(row: Row) -> tuple[Text, ...]:
 
 def _span(sentence: str, names: Iterable[str]) -> tuple[int, int] | None:
     """Return the span of one of some keywords in a sentence, with words cut as for the graph."""
-    found = [(m.start(), m.end()) for m in _WORD.finditer(sentence)]
-    low = [unicodedata.normalize("NFKC", sentence[a:b]).lower() for a, b in found]
+    spans = [match.span() for match in _WORD.finditer(sentence)]
+    low = [unicodedata.normalize("NFKC", sentence[a:b]).lower() for a, b in spans]
     for name in names:
         wanted = name.split()
         for at in range(len(low) - len(wanted) + 1):
             if low[at : at + len(wanted)] == wanted:
-                return found[at][0], found[at + len(wanted) - 1][1]
+                return spans[at][0], spans[at + len(wanted) - 1][1]
     return None

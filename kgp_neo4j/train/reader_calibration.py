@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kgp_neo4j.corpus.read.choosing import SIGNALS, Choice
 from kgp_neo4j.corpus.read.reader import OfflineReader
-from kgp_neo4j.types.corpus import Passage, ReasoningPath
+from kgp_neo4j.types.corpus import Passage
 
-__all__ = ["Asked", "calibration_error", "fit_calibration", "is_right", "reliability"]
+__all__ = ["Asked", "calibration_error", "fit_calibration", "is_right"]
 
 _FEWEST = 20
 #: Weight of a question read over another one's passages, beside one over its own: in use, most
@@ -29,12 +29,11 @@ _SAME_ANSWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the passages retrieved for it, and its right answers."""
+    """A question with the passages to read, and its right answers."""
 
     question: str
     passages: tuple[Passage, ...]
     answers: tuple[str, ...]
-    paths: tuple[ReasoningPath, ...] = ()
 
 
 def is_right(text: str, answers: Sequence[str]) -> bool:
@@ -46,16 +45,12 @@ def is_right(text: str, answers: Sequence[str]) -> bool:
     for right in map(_words_of, answers):
         if answer_words == right:
             return True
-        shared = (
-            2
-            * (Counter(answer_words) & Counter(right)).total()
-            / max(1, len(answer_words) + len(right))
-        )
+        shared = 2 * (Counter(answer_words) & Counter(right)).total()
         contains = (
             right not in ([], ["yes"], ["no"])
             and f" {' '.join(right)} " in f" {' '.join(answer_words)} "
         )
-        if contains or shared >= _SAME_ANSWER:
+        if contains or shared >= _SAME_ANSWER * max(1, len(answer_words) + len(right)):
             return True
     return False
 
@@ -78,9 +73,13 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
     """
     from sklearn.linear_model import LogisticRegression
 
-    own = [_read(reader, one, one.passages, one.paths) for one in asked]
+    def read(one: Asked, other: Asked) -> tuple[Choice, bool]:
+        choice = reader.choose(one.question, other.passages)
+        return choice, is_right(choice.text, one.answers)
+
+    own = [read(one, one) for one in asked]
     foreign = [
-        _read(reader, one, other.passages, other.paths)
+        read(one, other)
         for one, other in zip(asked, [*asked[1:], *asked[:1]], strict=True)
         if not _occurs(one.answers, other.passages)
     ]
@@ -122,45 +121,15 @@ def _stated_from(sure: Sequence[float], right: Sequence[bool]) -> float:
     return best
 
 
-def _read(
-    reader: OfflineReader, one: Asked, passages: Sequence[Passage], paths: Sequence[ReasoningPath]
-) -> tuple[Choice, bool]:
-    """Return the choice for a question over some passages, and whether it is right."""
-    choice = reader.choose(one.question, passages, paths)
-    return choice, is_right(choice.text, one.answers)
-
-
 def _occurs(answers: Sequence[str], passages: Sequence[Passage]) -> bool:
     """Return whether a right answer occurs in some passages, which then may answer after all."""
     text = f" {' '.join(word for p in passages for word in _words_of(f'{p.title} {p.text}'))} "
     return any(f" {' '.join(_words_of(answer))} " in text for answer in answers)
 
 
-def reliability(
-    sure: Sequence[float], right: Sequence[bool], bins: int = 10
-) -> list[Mapping[str, float]]:
-    """Return for each tenth of confidence with answers their number, confidence and share right.
-
-    The last two are means of `sure` and `right`.
-    """
-    rows: list[Mapping[str, float]] = []
-    for at in range(bins):
-        low, high = at / bins, (at + 1) / bins
-        inside = [i for i, p in enumerate(sure) if low <= p < high or (p == 1.0 and at == bins - 1)]
-        if inside:
-            rows.append(
-                {
-                    "from": low,
-                    "number": len(inside),
-                    "sure": sum(sure[i] for i in inside) / len(inside),
-                    "right": sum(right[i] for i in inside) / len(inside),
-                }
-            )
-    return rows
-
-
 def calibration_error(sure: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
     """Return the expected calibration error (Naeini et al. 2015): the mean gap over the bins."""
-    rows = reliability(sure, right, bins)
-    total = sum(row["number"] for row in rows) or 1
-    return sum(row["number"] * abs(row["sure"] - row["right"]) for row in rows) / total
+    gaps = [0.0] * bins
+    for confidence, good in zip(sure, right, strict=True):
+        gaps[min(int(confidence * bins), bins - 1)] += confidence - good
+    return sum(map(abs, gaps)) / max(1, len(sure))

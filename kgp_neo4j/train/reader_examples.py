@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.load.split import sentences
-from kgp_neo4j.environment.files import extension, opened, read_lines, shown
-from kgp_neo4j.environment.progress import bar
-from kgp_neo4j.text.safe import is_storable
 from kgp_neo4j.text.values import compare, date_places
-from kgp_neo4j.train.examples import TrainingQuestion, read_training_questions
+from kgp_neo4j.train.examples import (
+    TrainingQuestion,
+    check_text,
+    read_question_records,
+    training_question,
+)
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [
@@ -85,78 +87,55 @@ def read_reading_examples(paths: Sequence[str | Path]) -> list[ReadingExample]:
     Questions whose answer is in none of their passages are left out. Raises InputError with file
     and line for a record of no known form.
     """
-    made: list[ReadingExample] = []
-    for path in map(Path, paths):
-        first = _first(path)
-        if "qas" in first or "passage" in first:
-            made += _single(path)
-        else:
-            made += _several(path)
-    return made
+    return [example for path in map(Path, paths) for example in _read(path)]
+
+
+def _read(path: Path) -> Iterator[ReadingExample]:
+    """Yield a file's examples: questions over several passages first, then their single steps."""
+    several: dict[str, ReadingExample | None] = {}
+    steps: list[ReadingExample] = []
+    for record, where in read_question_records(path):
+        if "passage" not in record and "qas" not in record:
+            question = training_question(record, where)
+            if question and (text := question.question.strip()) not in several:
+                several[text] = _together(question, record)
+            steps += _steps(record)
+            continue
+        try:
+            yield from _single(record, where)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"not a question ({error!r})", where=where, hint=_EXPECTED) from error
+    yield from (example for example in several.values() if example)
+    yield from steps
 
 
 def occurrences(text: str, answer: str) -> list[tuple[int, int]]:
     """Return the spans of an answer in a text as whole words, in any case."""
-    wanted = answer.strip()
-    if not wanted:
+    words = r"\s+".join(map(re.escape, answer.split()))
+    if not words:
         return []
-    pattern = r"\s+".join(map(re.escape, wanted.split()))
-    return [found.span() for found in re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)]
-
-
-def _first(path: Path) -> Mapping[str, Any]:
-    name = shown(path)
-    if extension(path) not in (".json", ".jsonl"):
-        raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
-    if extension(path) == ".jsonl":
-        for value, _ in _lines(path):
-            return value
-        raise InputError("the file holds no question", where=name, hint=_EXPECTED)
-    return {}
-
-
-def _lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    name = shown(path)
-    with bar("questions", None) as progress, opened(path, progress) as file:
-        for value, where in read_lines(file, name):
-            if isinstance(value, InputError):
-                raise value
-            if not isinstance(value, dict):
-                raise InputError("not a question", where=where, hint=_EXPECTED)
-            yield value, where
+    pattern = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+    return [match.span() for match in pattern.finditer(text)]
 
 
 # --- One passage a question ---
 
 
-def _single(path: Path) -> Iterator[ReadingExample]:
-    for value, where in _lines(path):
-        try:
-            found = list(_boolean(value) if "passage" in value else _spans(value))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"not a question ({error!r})", where=where, hint=_EXPECTED) from error
-        for example in found:
-            if not is_storable("".join([example.question, *sum(example.passages, ())])):
-                raise InputError(
-                    "a text holds half a surrogate pair", where=where, hint="Mend the escape."
-                )
-            yield example
-
-
-def _boolean(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
-    answer, title = value["answer"], value.get("title") or ""
-    if not isinstance(answer, bool):
-        raise ValueError('"answer" is neither true nor false')
-    asked = str(value["question"]).strip()
-    asked = f"{asked[:1].upper()}{asked[1:]}{'' if asked.endswith('?') else '?'}"
-    kind = "yes" if answer else "no"
-    yield ReadingExample(asked, ((str(title), str(value["passage"])),), kind, group="yes or no")
-
-
-def _spans(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
-    text, title = str(value["context"]), str(value.get("title") or "").replace("_", " ")
-    for asked in value["qas"]:
-        places = sorted({(int(at), int(at) + len(said)) for said, at in asked["answers"]})
+def _single(record: Mapping[str, Any], where: str) -> Iterator[ReadingExample]:
+    """Yield the questions over one passage of BoolQ's and SQuAD's forms."""
+    if "passage" in record:
+        answer, asked = record["answer"], str(record["question"]).strip()
+        if not isinstance(answer, bool):
+            raise ValueError('"answer" is neither true nor false')
+        asked = f"{asked[:1].upper()}{asked[1:]}{'' if asked.endswith('?') else '?'}"
+        passage = str(record.get("title") or ""), str(record["passage"])
+        check_text(where, asked, *passage)
+        yield ReadingExample(asked, (passage,), "yes" if answer else "no", group="yes or no")
+        return
+    text, title = str(record["context"]), str(record.get("title") or "").replace("_", " ")
+    for asked in record["qas"]:
+        check_text(where, asked["question"], title, text)
+        places = sorted({(int(at), int(at) + len(answer)) for answer, at in asked["answers"]})
         if any(not 0 <= start < end <= len(text) for start, end in places):
             raise ValueError("an answer stands outside of its context")
         if not places:
@@ -177,22 +156,11 @@ def _spans(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
             ((0, False, start - low, end - low),),
             group="one",
             answer=text[start:end],
-            support=_sentence(0, part, start - low),
+            support=_sentence(part, start - low),
         )
 
 
 # --- Several passages a question ---
-
-
-def _several(path: Path) -> Iterator[ReadingExample]:
-    lines = [value for value, _ in _lines(path)] if extension(path) == ".jsonl" else []
-    told = {str(value.get("question")).strip(): value for value in lines}
-    for question in read_training_questions([path]):
-        value = told.get(question.question.strip(), {})
-        if made := _together(question, value):
-            yield made
-    for value in lines:
-        yield from _steps(value)
 
 
 def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingExample | None:
@@ -220,9 +188,9 @@ def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingEx
     )  # fmt: skip
 
 
-def _sentence(passage: int, text: str, at: int) -> tuple[Place, ...]:
-    """Return the sentence of a passage around a character."""
-    return tuple((passage, False, a, b) for a, b in sentences(text) if a <= at < b)
+def _sentence(text: str, at: int) -> tuple[Place, ...]:
+    """Return the sentence of the first passage around a character."""
+    return tuple((0, False, a, b) for a, b in sentences(text) if a <= at < b)
 
 
 # --- Comparisons, by 2WikiMultihopQA's triples ---
@@ -321,35 +289,34 @@ def _places(passages: Sequence[tuple[str, str]], answer: str) -> tuple[Place, ..
     )
 
 
-def _steps(value: Mapping[str, Any]) -> Iterator[ReadingExample]:
+def _steps(record: Mapping[str, Any]) -> Iterator[ReadingExample]:
     """Yield the single steps that 2WikiMultihopQA and MuSiQue give, each over its one passage."""
-    for asked, answer, title, text in (*_triples(value), *decomposed(value)):
-        places = _places(((title, text),), answer)
-        if places:
-            passages = ((title, text),)
-            support = tuple(s for p in places if not p[1] for s in _sentence(0, text, p[2]))
+    for asked, answer, title, text in (*_triples(record), *decomposed(record)):
+        passages = ((title, text),)
+        if places := _places(passages, answer):
+            support = tuple(s for p in places if not p[1] for s in _sentence(text, p[2]))
             yield ReadingExample(asked, passages, "span", places, (), "one", answer, support)
 
 
-def _triples(value: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    context = value.get("context")
-    if not isinstance(value.get("evidences"), list) or not isinstance(context, list):
+def _triples(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    triples, context = record.get("evidences"), record.get("context")
+    if not isinstance(triples, list) or not isinstance(context, list):
         return
-    texts = {title: " ".join("".join(said).split()) for title, said in context}
-    for subject, relation, thing in value["evidences"]:
+    texts = {title: " ".join("".join(parts).split()) for title, parts in context}
+    for subject, relation, thing in triples:
         if subject in texts:
             yield f"What is the {relation} of {subject}?", thing, subject, texts[subject]
 
 
-def decomposed(value: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def decomposed(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield MuSiQue's single steps, each as question, answer, title and text of its paragraph."""
-    steps = value.get("question_decomposition")
+    steps = record.get("question_decomposition")
     if not isinstance(steps, list):
         return
-    numbered = {p.get("idx", at): p for at, p in enumerate(value.get("paragraphs", ()))}
+    numbered = {p.get("idx", at): p for at, p in enumerate(record.get("paragraphs", ()))}
     for step in steps:
-        said = numbered.get(step.get("paragraph_support_idx"))
-        if said is None:
+        paragraph = numbered.get(step.get("paragraph_support_idx"))
+        if paragraph is None:
             continue
         asked = re.sub(
             r"#(\d)", lambda m: str(steps[int(m[1]) - 1]["answer"]), str(step["question"])
@@ -357,4 +324,4 @@ def decomposed(value: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
         subject, known, relation = asked.partition(" >> ")
         if known:
             asked = f"What is the {relation} of {subject}?"
-        yield asked, str(step["answer"]), said["title"], said["paragraph_text"]
+        yield asked, str(step["answer"]), paragraph["title"], paragraph["paragraph_text"]

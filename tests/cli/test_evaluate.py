@@ -16,10 +16,10 @@ from commands import environment, kgp
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import DOCUMENTS
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.evaluate.answers import structural_match
 from kgp_neo4j.evaluate.datasets import open_dataset
 from kgp_neo4j.evaluate.questions import Fact, read_asked
-from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, read_run
+from kgp_neo4j.evaluate.runs import read_run
+from kgp_neo4j.evaluate.scores import Run, measure, paired_interval, structural_match
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.errors import InputError
 

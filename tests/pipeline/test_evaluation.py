@@ -11,8 +11,9 @@ from scripted_model import Scripted
 
 from kgp_neo4j.evaluate.datasets import Dataset, open_dataset
 from kgp_neo4j.evaluate.experiment import answering, plan
-from kgp_neo4j.evaluate.judge import is_same_answer, judge_run
-from kgp_neo4j.evaluate.scores import measure, read_run
+from kgp_neo4j.evaluate.judge import judge_run
+from kgp_neo4j.evaluate.runs import read_run
+from kgp_neo4j.evaluate.scores import measure
 from kgp_neo4j.evaluate.searches import BiEncoderSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import writer
@@ -85,6 +86,16 @@ def test_golden_counts_its_call_of_the_model(database: Database, demo_corpus: st
     assert measure(demo.questions[0], row)["by model"] == 0
 
 
+def test_a_model_without_passages_has_the_same_prompt(database: Database) -> None:
+    demo = open_dataset("demo", split="dev", sample=1, seed=0)
+    model = Scripted(["Answer: Kettlehaven"])
+    answered = answering(database, demo, "none", traversal_settings("beam", budget=4), model, None)
+    row = answered(demo.questions[0].question)
+    assert (row["answer"], row["carried"], row["retrieved"]) == ("Kettlehaven", [False], [])
+    assert row["calls"] == 1
+    assert "under six words" in model.prompts[0]
+
+
 def test_the_plan_counts_calls() -> None:
     assert plan(["bm25", "golden"], 100, model=False) == "100 questions by 2 methods"
     assert "200 calls of a language model" in plan(["bm25", "golden"], 100, model=True)
@@ -95,19 +106,27 @@ def test_the_plan_counts_calls() -> None:
 # --- Judgement ------------------------------------------------------------------------------------
 
 
-def test_both_orders_must_agree() -> None:
-    def first_only(prompt: str) -> str:
-        return "yes" if prompt.index("Moe") < prompt.index("Ada") else "no"
-
-    for replies, right in (
-        (["yes", "Yes."], True),
-        (["yes", "no"], False),
-        (["no"], False),
-        (["yes or no"], False),
-        (["perhaps"], False),
-    ):
-        assert is_same_answer(writer(Scripted(replies)), "Who?", "Ada", ["Moe"]) is right
-    assert not is_same_answer(writer(Scripted(first_only)), "Who?", "Ada", ["Moe"])
+@pytest.mark.parametrize(
+    ("replies", "right"),
+    [
+        (["yes", "Yes."], 1.0),
+        (["yes", "no"], 0.0),
+        (["no"], 0.0),
+        (["yes or no"], 0.0),
+        (["perhaps"], 0.0),
+    ],
+)
+def test_both_orders_must_agree(
+    replies: list[str], right: float, file: Path, tmp_path: Path
+) -> None:
+    questions = list(_opened(file).questions[:1])
+    run, model = tmp_path / "run.jsonl", Scripted(replies)
+    run.write_text(json.dumps({"id": questions[0].id, "answer": "Ada"}) + "\n", encoding="utf-8")
+    scored = read_run(run, questions)
+    judged = judge_run(writer(model), questions, scored, run, tmp_path / "judged.jsonl")
+    assert judged.means()["Acc"] == right
+    orders = [prompt.index("Ada") < prompt.index("a bakery") for prompt in model.prompts]
+    assert orders == [False, True][: len(replies)]
 
 
 def test_a_judged_run_goes_on_where_it_was(file: Path, tmp_path: Path) -> None:

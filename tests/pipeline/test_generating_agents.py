@@ -29,7 +29,7 @@ from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.generators import Generator, load_generator
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.train import generation as fine_tuning
+from kgp_neo4j.train import trainer
 from kgp_neo4j.train.generation import T5, GenerationSettings, train_generator
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError, KgpError, ModelError
@@ -251,7 +251,7 @@ def _stopped(model: Path, questions: Path, out: Path, monkeypatch: pytest.Monkey
             return None
 
     with monkeypatch.context() as patch:
-        patch.setattr(fine_tuning, "bar", lambda *_: Stop())
+        patch.setattr(trainer, "bar", lambda *_: Stop())
         with pytest.raises(KeyboardInterrupt):
             train_generator([questions], out, _tiny(model), save_every=3)
 

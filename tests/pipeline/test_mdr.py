@@ -37,7 +37,7 @@ from kgp_neo4j.models.mdr_folder import (
     read_mdr_folder,
 )
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_mdr_model
-from kgp_neo4j.train import mdr as mdr_trainer
+from kgp_neo4j.train import trainer
 from kgp_neo4j.train.chains import SupportingFact
 from kgp_neo4j.train.examples import TrainingQuestion
 from kgp_neo4j.train.mdr import MdrReport, MdrTraining, train_mdr
@@ -360,7 +360,7 @@ def test_a_training_that_is_stopped_goes_on(
     whole, halved = tmp_path / "whole", tmp_path / "halved"
     first = train_mdr(pairs, whole, settings, save_every=2)
     with monkeypatch.context() as patch:
-        patch.setattr(mdr_trainer, "bar", lambda *_: _Stopping(5))
+        patch.setattr(trainer, "bar", lambda *_: _Stopping(5))
         with pytest.raises(KeyboardInterrupt):
             train_mdr(pairs, halved, settings, save_every=2)
     # What is not finished is not taken for an encoder, and goes on with the same data only.

@@ -12,24 +12,18 @@ from chat_server import ChatServer, completion
 from commands import environment, kgp
 
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.evaluate.graph_baselines import (
-    Bm25,
-    Embeddings,
-    as_reasoning,
-    baseline_prompt,
-    graph_documents,
-)
-from kgp_neo4j.evaluate.graph_experiment import Holdings, measure_answer
+from kgp_neo4j.evaluate.graph_experiment import baseline_prompt, document_retriever
 from kgp_neo4j.evaluate.graph_questions import (
     GraphQuestion,
     is_over_graph,
     read_graph_questions,
     read_published,
 )
-from kgp_neo4j.evaluate.grounding import grounding, known_names
+from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
 from kgp_neo4j.evaluate.questions import draw
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.mindmap.load.graph_names import key_of
+from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.types.errors import InputError
 
 _NAMES = ("Anemia", "Iron deficiency anemia", "Iron", "Flu", "Blood_count", "贫血", "血常规")
@@ -50,9 +44,10 @@ _NAMES = ("Anemia", "Iron deficiency anemia", "Iron", "Flu", "Blood_count", "贫
 def test_what_the_evidence_carries_of_an_answer(
     answer: str, named: tuple[str, ...], carried: tuple[str, ...]
 ) -> None:
-    found = grounding(answer, ("anemia", "贫血"), known_names(_NAMES), "Is it the flu?")
-    assert (found.named, found.carried) == (named, carried)
-    assert found.share == (len(carried) / len(named) if named else None)
+    holdings = Holdings(dict.fromkeys(_NAMES, ""))
+    assert holdings.keys_named(answer) == set(map(key_of, named))
+    share = holdings.carried(answer, ("anemia", "贫血"), "Is it the flu?")
+    assert share == (len(carried) / len(named) if named else None)
 
 
 def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
@@ -113,27 +108,19 @@ def test_the_prompt_of_a_baseline_is_plain() -> None:
     assert "letter of your choice" in full
 
 
-def test_documents_of_a_graph_are_retrieved(
-    database: Database, demo_graph: str, encoder: Encoder
-) -> None:
-    documents = graph_documents(database, demo_graph)
-    assert len(documents) == 8
-    assert sum(len(document.triples) for document in documents) == 57
-    tide = next(document for document in documents if document.name == "Pale tide")
-    assert "Pale tide need medication Iron of Hesk." in tide.text
-    found = Bm25(documents).retrieve("Fatigue, pale skin, mussel broth?", 3)
-    assert found[0][0].name == "Pale tide"
-    scores = [score for _, score in found]
+def test_documents_of_a_graph_are_retrieved(database: Database, demo_graph: str) -> None:
+    graph = open_graph(database, demo_graph)
+    by_words = document_retriever("bm25-documents", graph)
+    best = by_words("Fatigue, pale skin, mussel broth?", 3)
+    assert best[0][0].name == "Pale tide"
+    assert "Pale tide need medication Iron of Hesk." in best[0][0].text
+    scores = [score for _, score in best]
     assert scores == sorted(scores, reverse=True)
-    assert Bm25(documents).retrieve("zebra", 3) == []
-    near = Embeddings(documents, encoder).retrieve("I cough and my throat hurts", 2)
+    assert by_words("zebra", 3) == []
+    near = document_retriever("embedding-documents", graph)("I cough and my throat hurts", 99)
     assert near[0][0].name == "Ruan cough"
-    assert len(near) == 2
-    made = as_reasoning([document for document, _ in found], most=9)
-    assert len(made.triples) == 9
-    assert sum(len(graph.triples) for graph in made.evidence) == 9
-    assert Bm25([]).retrieve("x", 1) == []
-    assert graph_documents(database, "no such") == []
+    assert len(near) == 8
+    assert sum(len(document.triples) for document, _ in near) == 57
 
 
 # --- Measures -------------------------------------------------------------------------------------

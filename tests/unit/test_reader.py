@@ -22,7 +22,7 @@ from kgp_neo4j.models.reader.network import KINDS
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.text.values import compare
-from kgp_neo4j.train.reader_calibration import calibration_error, is_right, reliability
+from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Step
 from kgp_neo4j.types.errors import ModelError
 
@@ -288,17 +288,10 @@ def test_an_answer_is_right_that_is_equal_or_holds_a_right_one() -> None:
     assert not is_right("", ["Leiden"])
 
 
-def test_reliability_and_its_error() -> None:
-    sure, right = [0.95, 0.95, 0.15, 0.15], [True, True, False, True]
-    rows = reliability(sure, right)
-    assert [(round(row["from"], 1), row["number"], row["right"]) for row in rows] == [
-        (0.1, 2, 0.5), (0.9, 2, 1.0),
-    ]  # fmt: skip
-    assert calibration_error(sure, right) == pytest.approx((2 * 0.35 + 2 * 0.05) / 4)
-    assert calibration_error([], []) == 0.0
-
-
-# --- What is refused ------------------------------------------------------------------------------
+def test_the_error_of_a_confidence_is_the_mean_gap() -> None:
+    assert calibration_error([0.95, 0.95, 0.15, 1.0], [True, False, False, True]) == pytest.approx(
+        (0.9 + 0.15) / 4
+    )
 
 
 def test_a_folder_without_a_reader_is_refused(tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ from kgp_neo4j.models.reader.windows import Windows, pieces_of
 from kgp_neo4j.train import reader as training
 from kgp_neo4j.train.reader import ReaderSettings, train_reader
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
-from kgp_neo4j.train.reader_examples import Program, occurrences, read_reading_examples
-from kgp_neo4j.train.reader_fitting import batches, lay_out
+from kgp_neo4j.train.reader_examples import Program, read_reading_examples
+from kgp_neo4j.train.reader_fitting import Fitting
 from kgp_neo4j.train.reader_network import TrainedNetwork
+from kgp_neo4j.train.reader_windows import batches, lay_out
 from kgp_neo4j.types.corpus import Passage
 from kgp_neo4j.types.errors import ConfigurationError, InputError, ModelError
 
@@ -92,11 +93,6 @@ def test_examples_say_where_the_answer_stands(several: Path, single: Path, yes_n
             title, text = example.passages[at]
             assert (title if in_title else text)[start:end] == example.answer
     assert made[60].passages[0][0] == "Ship 0"
-
-
-def test_an_answer_is_found_as_whole_words_in_any_case() -> None:
-    assert occurrences("The Sea, the seabed and the  sea.", "the sea") == [(0, 7), (24, 32)]
-    assert occurrences("anything", "  ") == []
 
 
 def test_steps_that_a_data_set_tells_are_examples_too(tmp_path: Path) -> None:
@@ -224,13 +220,13 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
 ) -> None:
     settings = _settings(tiny_encoder, epochs=2)
     whole = train_reader([several], tmp_path / "whole", settings)
-    save = training.save_checkpoint
+    save = Fitting.save
 
-    def stop(*given: object) -> None:
-        save(*given)  # type: ignore[arg-type]
+    def stop(fitting: Fitting, folder: Path) -> None:
+        save(fitting, folder)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "save_checkpoint", stop)
+    monkeypatch.setattr(Fitting, "save", stop)
     with pytest.raises(KeyboardInterrupt):
         train_reader([several], tmp_path / "cut", settings, save_every=3)
     monkeypatch.undo()

@@ -1,0 +1,144 @@
+"""Score answers over a knowledge graph: what the evidence reaches, what an answer names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kgp_neo4j.evaluate.graph_questions import GraphQuestion
+from kgp_neo4j.evaluate.scores import Row, Run
+from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.mindmap.answer.options import read_choice
+from kgp_neo4j.mindmap.answer.same_names import names_within, same
+from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
+from kgp_neo4j.mindmap.load.graph_names import key_of
+from kgp_neo4j.mindmap.load.graphs import require_graph
+
+__all__ = ["Holdings", "measure_answer", "measure_linking", "measure_run"]
+
+
+class Holdings:
+    """The names that a graph holds with their types, found in any word form and in texts."""
+
+    def __init__(self, types: Mapping[str, str] | None = None) -> None:
+        self._types: dict[str, str] = {}
+        self._stems: dict[tuple[str, ...], str] = {}
+        #: The keys of names by the form in which names in texts are compared.
+        self.known: dict[str, str] = {}
+        for name, type_ in (types or {}).items():
+            key = key_of(name)
+            self._types[key] = type_
+            self.known.setdefault(same(name), key)
+            for way in forms(name)[:1]:
+                self._stems.setdefault(content_stems(way), key)
+        self._longest = max(map(len, self.known), default=0)
+
+    @classmethod
+    def of(cls, database: Database, graph: str) -> Holdings:
+        """Return the names of a graph; raises GraphError where there is no such one."""
+        require_graph(database, graph)
+        rows = database.read("explore/all_names", graph=graph)
+        return cls({row["name"]: row["type"] for row in rows})
+
+    def held(self, listed: Iterable[str]) -> set[str]:
+        """Return the keys of the listed names that the graph has in any word form."""
+        keys = set()
+        for name in listed:
+            stems = content_stems(name_words(name))
+            if (key := key_of(name)) in self._types:
+                keys.add(key)
+            elif stems and stems in self._stems:
+                keys.add(self._stems[stems])
+        return keys
+
+    def named(self, text: str) -> list[str]:
+        """Return the names that a text names, in the form that `same` makes.
+
+        The longest name counts, not the shorter ones within it; Chinese ones are found within the
+        text, others as whole words.
+        """
+        return names_within(same(text), self.known, self._longest)
+
+    def keys_named(self, text: str) -> set[str]:
+        """Return the keys of the names that a text names."""
+        return {self.known[name] for name in self.named(text)}
+
+    def carried(self, answer: str, evidence: Iterable[str], question: str = "") -> float | None:
+        """Return the share of an answer's names that the evidence or the question has (MindMap,
+        section 4); 1 minus it is hallucinated. None where the answer names none.
+        """
+        names = self.named(answer)
+        supported = {same(name) for name in evidence} | set(self.named(question))
+        return sum(name in supported for name in names) / len(names) if names else None
+
+    def types_of_answer(self, asked: GraphQuestion) -> tuple[str, ...]:
+        """Return the types of the entities in a question's answer: those listed, else those that
+        the right option or the reference names.
+        """
+        right = asked.options.get(asked.choice, asked.reference)
+        keys = self.held(asked.answers) or self.keys_named(right)
+        return tuple(sorted({self._types[key] for key in keys} - {""}))
+
+
+def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[str, float]:
+    """Return the measures of one answer, each from 0 to 1, `seconds` in seconds.
+
+    A line that is missing has no choice, names nothing and reaches nothing.
+    """
+    answer = str(row.get("answer") or "")
+    measures = _measure_choice(asked, row, answer) if asked.choice else {}
+    names = [str(name) for t in row.get("triples") or () for name in (t[0], t[-1])]
+    wanted = holdings.held(asked.answers)
+    if wanted and ("triples" in row or not row):
+        measures["coverage"] = len(wanted & set(map(key_of, names))) / len(wanted)
+    if wanted and (row.get("first") is not None or not row):
+        measures["hits@1"] = float(key_of(str(row.get("first") or "")) in wanted)
+    if not asked.choice and holdings.known:
+        carried = holdings.carried(answer, names, asked.text)
+        if carried is not None and "triples" in row:
+            measures["carried"] = carried
+        if expected := holdings.keys_named(asked.reference) or wanted:
+            measures["named"] = len(expected & holdings.keys_named(answer)) / len(expected)
+    if isinstance(row.get("seconds"), int | float):
+        measures["seconds"] = float(row["seconds"])
+    return measures
+
+
+def _measure_choice(asked: GraphQuestion, row: Row, answer: str) -> dict[str, float]:
+    choice = row.get("choice")
+    if choice is None:
+        choice = read_choice(answer, asked.options)
+    outcome = "failed" if not choice else "right" if choice == asked.choice else "wrong"
+    measures = {name: float(name == outcome) for name in ("right", "wrong", "failed")}
+    if "supported" in row:
+        measures["by evidence"] = float(bool(row["supported"]))
+        if row["supported"]:
+            measures["right by evidence"] = measures["right"]
+    if "counted" in row:
+        measures["as counted"] = float(row["counted"] == outcome)
+        measures["counted right"] = float(row["counted"] == "right")
+    return measures
+
+
+def measure_run(
+    rows: Mapping[str, Row], questions: Sequence[GraphQuestion], holdings: Holdings
+) -> Run:
+    """Return the measures of a run's lines; a question that it lacks counts as wrong."""
+    return Run(
+        {asked.id: measure_answer(asked, rows.get(asked.id, {}), holdings) for asked in questions},
+        tuple(asked.id for asked in questions if asked.id not in rows),
+    )
+
+
+def measure_linking(
+    rows: Mapping[str, Row], questions: Sequence[GraphQuestion], holdings: Holdings
+) -> Run:
+    """Return how many entities were linked, and of those listed how many rightly."""
+    measures: dict[str, dict[str, float]] = {}
+    for asked in questions:
+        row = rows[asked.id]
+        linked = {key_of(each["name"]) for each in row["entities"] if each["id"]}
+        measures[asked.id] = {"linked": float(len(linked)), "seconds": float(row["seconds"])}
+        if asked.entities:
+            listed = holdings.held(asked.entities)
+            measures[asked.id] |= {"listed": len(listed), "right": len(linked & listed)}
+    return Run(measures, ())
