@@ -325,7 +325,7 @@ def test_training_learns_what_comes_next(
     assert (made["encoder"], made["lora_rank"]) == (tiny_encoder, lora_rank)
     assert made["lengths"] == {"question": 70, "passage": 300, "query": 350}
     assert made["training"]["sources"] == {"eight questions": 16}
-    assert "| eight questions | 16 |" in (out / "README.md").read_text()
+    assert "- Pairs of eight questions: 16" in (out / "README.md").read_text()
 
 
 class _Stopping:
