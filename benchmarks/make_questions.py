@@ -350,6 +350,7 @@ def main() -> None:
     """Make and write."""
     parser = common.parser(__doc__ or "", None)
     parser.add_argument("folder", type=Path, help="holds the data sets")
+    parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
     parser.add_argument("--composed", type=common.positive, default=9000, help="at most (9000)")
     parser.add_argument("--swapped", type=common.positive, default=4000, help="at most (4000)")
     given = parser.parse_args()

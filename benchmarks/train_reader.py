@@ -35,7 +35,8 @@ _STATED = 0.9
 def main() -> None:
     """Train and write the folder."""
     parser = common.parser(__doc__ or "", None)
-    parser.set_defaults(out=Path("trained/reader"))
+    parser.add_argument("--out", type=Path, default=Path("trained/reader"), help="is written")
+    parser.add_argument("--resume", action="store_true", help="go on with a training cut short")
     parser.add_argument("folder", type=Path, help="holds the data sets")
     parser.add_argument("--made", type=Path, required=True, help="what make_questions.py wrote")
     parser.add_argument(

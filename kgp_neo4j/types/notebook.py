@@ -33,13 +33,10 @@ def answer_html(answer: Answer) -> str:
             places += [cell.row_name, cell.column_name, cell.text]
             lines.append(f"• {escape(' · '.join(filter(None, places)))}")
     lines += map(escape, answer.notes)
-    marks = {span.passage: span for span in answer.reading.spans} if answer.reading else {}
-    marks = marks or {sentence.passage: sentence for sentence in answer.sentences[:1]}
-    table = _table(
-        answer.passages,
-        answer.paths,
-        {passage: (mark.start, mark.end) for passage, mark in marks.items()},
-    )
+    marks: dict[str, tuple[int, int]] = {}
+    for span in (answer.reading.spans if answer.reading else ()) or answer.sentences[:1]:
+        marks[span.passage] = span.start, span.end
+    table = _table(answer.passages, answer.paths, marks)
     end = f"{len(answer.passages)} passages, agent {escape(answer.agent)}, {answer.seconds:.2f} s"
     if answer.browser:
         end += f" · <a href='{escape(answer.browser)}' target='_blank'>open in Neo4j Browser</a>"
