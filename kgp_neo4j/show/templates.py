@@ -18,7 +18,11 @@ __all__ = ["render"]
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("kgp_neo4j.show"), autoescape=True, finalize=_shown
+        loader=PackageLoader("kgp_neo4j.show"),
+        autoescape=True,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     # Others may see a page: of a file it has the name alone.
     environment.filters |= {

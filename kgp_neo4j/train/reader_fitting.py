@@ -33,6 +33,8 @@ _DROPPED = 0.1
 _KEPT = 0.998
 #: Share of the steps in which the rate rises.
 _WARM_UP = 0.06
+#: What AdamW notes of each weight.
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 
 class Fitting:
@@ -93,15 +95,16 @@ class Fitting:
     def save(self, folder: Path) -> None:
         """Write a checkpoint to a folder of them, and delete older ones."""
         import torch
+        from safetensors.torch import save_file
 
         place = folder / f"checkpoint-{self.step}"
         place.mkdir(parents=True, exist_ok=True)
-        state = {
-            "weights": self._own,
-            "average": self._average,
-            "optimizer": self._optimizer.state_dict(),
-        }
-        torch.save(state, place / "state.pt")
+        state: dict[str, Any] = {}
+        for number, (part, mean) in enumerate(zip(self._own, self._average, strict=True)):
+            values = {"weights": part, "average": mean, **self._optimizer.state[part]}
+            for name, value in values.items():
+                state[f"{name}.{number}"] = torch.as_tensor(value).detach().cpu().contiguous()
+        save_file(state, str(place / "state.safetensors"))
         # Written last: a checkpoint without it is incomplete.
         (place / "trainer_state.json").write_text(json.dumps({"step": self.step}), encoding="utf-8")
         for other in folder.glob("checkpoint-*"):
@@ -109,22 +112,22 @@ class Fitting:
                 shutil.rmtree(other, ignore_errors=True)
 
     def _load(self, place: Path) -> None:
-        import pickle
-
         import torch
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
 
         try:
-            # Of such a file only tensors and numbers are read: nothing in it is run.
-            state = torch.load(place / "state.pt", map_location="cpu", weights_only=True)
+            state = load_file(str(place / "state.safetensors"))
             with torch.no_grad():
-                for parts, values in ((self._own, "weights"), (self._average, "average")):
-                    for part, value in zip(parts, state[values], strict=True):
-                        part.copy_(value)
-            self._optimizer.load_state_dict(state["optimizer"])
+                for number, (part, mean) in enumerate(zip(self._own, self._average, strict=True)):
+                    part.copy_(state[f"weights.{number}"])
+                    mean.copy_(state[f"average.{number}"])
+                    self._optimizer.state[part] = {
+                        name: state[f"{name}.{number}"].to("cpu" if name == "step" else part.device)
+                        for name in _MOMENTS
+                    }
             self.step = int(json.loads((place / "trainer_state.json").read_text("utf-8"))["step"])
-        except (
-            pickle.UnpicklingError, KeyError, RuntimeError, TypeError, ValueError
-        ) as error:  # fmt: skip
+        except (SafetensorError, KeyError, RuntimeError, TypeError, ValueError) as error:
             raise ModelError(
                 f"the checkpoint cannot be used ({error!r})",
                 where=str(place),
