@@ -54,14 +54,17 @@ _WHY = Said("Why did Yusuf Arden become an engineer?", "To visit his mother.", (
         (_WHEN, "Who designed it?", "Who designed Ardfin Lighthouse?"),
         (_WHEN, "And the Hesk Bridge?", "When was the Hesk Bridge lit?"),
         (_WHERE, "What about Isobel Tarn?", "Where was the designer of Isobel Tarn born?"),
+        (_WHERE, "How do I get there?", "How do I get to Kettlehaven?"),
         (_WHERE, "Who came from there?", "Who came from Kettlehaven?"),
         # Another time or place.
         (_SHIPS, "And in 1894?", "How many ships called at Kettlehaven in 1894?"),
         (_SHIPS, "What about 1894?", "How many ships called at Kettlehaven in 1894?"),
         (_SHIPS, "and at Hesk?", "How many ships called at Hesk in 1893?"),
+        (_SHIPS, "And at Hesk in 1894?", "How many ships called at Hesk in 1894?"),
         (_WHO, "In 1994?", "Who designed the Hesk Bridge in 1994?"),
         # More of the same.
         (_WHO, "Who else?", "Who else designed the Hesk Bridge?"),
+        (_WHO, "And anyone else?", "Who else designed the Hesk Bridge?"),
         (_WHO, "Where else?", "Where else: Who designed the Hesk Bridge (Yusuf Arden)?"),
         (_WHO, "When was that?", "When: Who designed the Hesk Bridge (Yusuf Arden)?"),
         # Something new about what was spoken of, and not the last question of something else.
@@ -86,6 +89,7 @@ _WHY = Said("Why did Yusuf Arden become an engineer?", "To visit his mother.", (
             "Does the bridge that he drew stand?",
             "Does the bridge that Yusuf Arden drew stand?",
         ),
+        (_WHO, "WHERE WAS HE BORN?", "WHERE WAS Yusuf Arden BORN?"),
     ],
 )
 def test_rules(last: Said, said: str, meant: str) -> None:

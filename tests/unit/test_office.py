@@ -160,18 +160,40 @@ def test_excel(tmp_path: Path) -> None:
     )
 
 
-def test_a_sheet_is_one_table(tmp_path: Path) -> None:
+def test_several_tables_on_a_sheet(tmp_path: Path) -> None:
     from openpyxl import Workbook
 
     made = Workbook()
     sheet = made.active
-    sheet.title = "Parts"
-    for row in (["Item", "Price"], ["a", 1], [], ["Section", None], ["b", 2], [], [None, "c", 3]):
+    sheet.title = "All"
+    for row in (
+        ["Two towns", None, None, None, None],
+        ["Town", "Rain", None, "Kind", "Count"],
+        ["A", 1.5, None, "x", 3],
+        ["B", 2.5, None, "y", 4],
+        [],
+        ["Part", "May", "June"],
+        ["p", "5%", "6%"],
+        [],
+        ["Source: measured", None, None],
+    ):
         sheet.append(row)
-    [table] = _read(tmp_path / "a.xlsx", _bytes(made)).tables
-    rest = (("Section", "", ""), ("b", "2", ""), ("", "c", "3"))
-    assert table.rows == (("Item", "Price", ""), ("a", "1", ""), *rest)
-    assert (table.caption, table.header_rows) == ("Parts", 1)
+    sheet.merge_cells("A1:E1")
+    other = made.create_sheet("Parts")
+    for row in (["Item", "Price"], ["a", 1], [], ["Section", None], ["b", 2], [], [None, "c", 3]):
+        other.append(row)
+    document = _read(tmp_path / "a.xlsx", _bytes(made))
+    end = (("b", "2", ""), ("", "c", "3"))
+    assert [(t.caption, t.rows) for t in document.tables] == [
+        ("All: Two towns", (("Town", "Rain"), ("A", "1.5"), ("B", "2.5"))),
+        ("All: Two towns", (("Kind", "Count"), ("x", "3"), ("y", "4"))),
+        (
+            "All: 3",
+            (("Part", "May", "June"), ("p", "5%", "6%"), ("Source: measured", "", "")),
+        ),
+        ("Parts", (("Item", "Price", ""), ("a", "1", ""), ("Section", "", ""), *end)),
+    ]
+    assert [t.header_rows for t in document.tables] == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -186,8 +208,8 @@ def test_a_sheet_is_one_table(tmp_path: Path) -> None:
         (2.5, "0", "3"),
         (2.675, "0.00", "2.68"),
         (-0.001, "0.00", "0.00"),
-        (1234567, '#,##0.0,,"M"', "1234567"),
-        (12345, "0.00E+00", "12345"),
+        (1234567, '#,##0.0,,"M"', "1.2M"),
+        (12345, "0.00E+00", "1.23E+04"),
         (1.5, "0.0##", "1.5"),
         (7, "00000", "00007"),
         (0.5, "# ?/?", "0.5"),

@@ -8,7 +8,7 @@ built?" about what the question named; "And the ferry?" asks the same of somethi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import regex
 
@@ -17,7 +17,7 @@ from kgp_neo4j.text.safe import neutral, plain
 from kgp_neo4j.text.words import title_words, words
 from kgp_neo4j.types.language import LanguageModel
 
-__all__ = ["Said", "by_model", "by_rules"]
+__all__ = ["NAME", "Said", "by_model", "by_rules", "is_name", "names", "points_back", "resolved"]
 
 _KINDS = {
     "person": "he she him his her hers",
@@ -70,6 +70,9 @@ _CLAUSE = regex.compile(
     regex.IGNORECASE,
 )
 _OF = regex.compile(r"\b(?:of|for|behind|to|in|on|at|from|about)\s+$", regex.IGNORECASE)
+_MOTION = regex.compile(
+    r"\b(?:get|got|go|goes|went|come|came|travel|move|sail)\w*\s+$", regex.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,11 @@ class Said:
     titles: tuple[str, ...] = ()
 
 
+def points_back(text: str) -> bool:
+    """Return whether a text has a pronoun that refers to something outside of it."""
+    return _PRONOUN.search(_masked(text)) is not None
+
+
 def resolved(text: str, history: Sequence[Said]) -> str:
     """Replace the pronouns of a question that refer to earlier turns by the names they mean.
 
@@ -89,12 +97,13 @@ def resolved(text: str, history: Sequence[Said]) -> str:
     """
     if not _ENGLISH.search(text):
         return text
+    masked, low = _masked(text), _lower_capitals(text)
     rewritten, at = "", 0
     used: dict[str, str] = {}
-    for match in _PRONOUN.finditer(_masked(text)):
+    for match in _PRONOUN.finditer(masked):
         pronoun = match.group().casefold()
         kind, owns = _KIND[pronoun], _owns(pronoun, text[match.end() :])
-        if _has_antecedent(text, match.start(), kind, owns, pronoun, history):
+        if _has_antecedent(low, match.start(), kind, owns, pronoun, history):
             continue
         # One name cannot be both "he" and "it".
         other = {name for name, was in used.items() if was != kind}
@@ -134,7 +143,12 @@ def is_name(text: str) -> bool:
 
 
 def _masked(text: str) -> str:
-    return str(_NOT_REFERRING.sub(lambda found: "\0" * len(found.group()), text))
+    return str(_NOT_REFERRING.sub(lambda found: "\0" * len(found.group()), _lower_capitals(text)))
+
+
+def _lower_capitals(text: str) -> str:
+    """Return a question in capitals in lower case, if that has the same length."""
+    return text.lower() if text.isupper() and len(text.lower()) == len(text) else text
 
 
 def _has_antecedent(
@@ -213,7 +227,7 @@ def _inflected(kind: str, owns: bool, name: str, before: str) -> str:
     if kind == "place" and not regex.search(
         r"\b(?:from|to|near|in|around|of|over|through)\s+$", before, regex.IGNORECASE
     ):
-        return f"in {name}"
+        return f"to {name}" if _MOTION.search(before) else f"in {name}"
     return name
 
 
@@ -239,6 +253,7 @@ _RELATIVE = regex.compile(
     regex.IGNORECASE,
 )
 _YEAR = regex.compile(r"\b(?:\d{3,4})s?\b(?![.,]\d)")
+_DATED = regex.compile(rf"(.*\S)\s+(?:{_PREPOSITION})\s+(\d{{3,4}}s?)", regex.IGNORECASE)
 _ALONE = regex.compile(
     r"(?:and\s+|but\s+)?(?:(who|when|where|why|how|which one|by whom|since when|how so)"
     r"|(when|where|why|how)\s+(?:(?:is|was)\s+(?:that|this)|did\s+(?:that|this|it)\s+happen)"
@@ -246,8 +261,11 @@ _ALONE = regex.compile(
     regex.IGNORECASE,
 )
 _ELSE = regex.compile(
-    r"(?:and\s+|but\s+)?(who|what|where|when|why|how)\s+else[\s?.!]*$", regex.IGNORECASE
+    r"(?:and\s+|but\s+)?(who|what|where|when|why|how|(?:any|some)(?:one|body|thing|where))\s+else"
+    r"[\s?.!]*$",
+    regex.IGNORECASE,
 )
+_ELSE_WORDS = {"one": "who", "body": "who", "thing": "what", "where": "where"}
 #: A noun that a question without names asks about: "the lighthouse".
 _THE = regex.compile(r"\b(?:the|a|an|this|that)\s+\p{Ll}[\p{L}-]*", regex.IGNORECASE)
 _TASK = (
@@ -272,10 +290,11 @@ def by_rules(question: str, history: Sequence[Said]) -> str:
     if alone := _ALONE.match(text):
         return f"{(alone[1] or alone[2] or alone[3]).capitalize()}: {last_question}{answer}?"
     if more := _ELSE.match(text):
-        word = more[1].capitalize()
-        if same := regex.match(rf"{word}\b(?:\s+else\b)?", last_question, regex.IGNORECASE):
-            return f"{word} else{last_question[same.end() :]}?"
-        return f"{word} else: {last_question}{answer}?"
+        word = regex.sub(r"^(?:any|some)(.+)", lambda m: _ELSE_WORDS[m[1]], more[1].casefold())
+        same = regex.match(rf"{word}\b(?:\s+else\b)?", last_question, regex.IGNORECASE)
+        if same:
+            return f"{word.capitalize()} else{last_question[same.end() :]}?"
+        return f"{word.capitalize()} else: {last_question}{answer}?"
     if other := _new_topic(text):
         return _with_other(last, other)
     rewritten = resolved(text, history)
@@ -326,7 +345,7 @@ def _new_topic(text: str) -> str:
         whole = regex.search(r"\b(?:did|does|do)\b", about[1], regex.IGNORECASE)
     else:
         whole = _WHOLE_QUESTION.search(text if other.re is _AT else other[1])
-    if whole or _RELATIVE.search(text) or _PRONOUN.search(_masked(text)):
+    if whole or _RELATIVE.search(text) or points_back(text):
         return ""
     return str(f"{other[1]} {other[2]}" if other.re is _AT else other[1])
 
@@ -334,6 +353,9 @@ def _new_topic(text: str) -> str:
 def _with_other(last: Said, other: str) -> str:
     """Return the last question with another topic, time or place."""
     question = last.question
+    dated = _DATED.fullmatch(other)
+    if dated and _YEAR.search(question):
+        question, other = _YEAR.sub(dated[2], question), dated[1]
     at = _AT.fullmatch(other)
     name = at[2] if at else other
     if _YEAR.fullmatch(name):
@@ -347,7 +369,7 @@ def _with_other(last: Said, other: str) -> str:
         if place:
             return question[: place.start(1)] + name + question[place.end(1) :]
         return f"{question.rstrip(' ?.!')} {at[1].lower()} {name}?"
-    return _with_other_name(last, other)
+    return _with_other_name(replace(last, question=question), other)
 
 
 def _with_other_name(last: Said, other: str) -> str:

@@ -15,6 +15,7 @@ __all__ = [
     "cells",
     "column_names",
     "header_rows",
+    "is_value",
     "markdown",
     "normal",
     "number",
@@ -208,7 +209,7 @@ def _bare(text: str) -> str:
     return " ".join(bare.rstrip("# ").split())
 
 
-def _is_value(text: str) -> bool:
+def is_value(text: str) -> bool:
     """Return whether a text is a bare number, a date or the like; "1990s" and "2nd" name
     columns.
     """
@@ -224,9 +225,9 @@ def _is_data(first: Sequence[str], rest: Rows) -> bool:
     # Where a later row has most of its texts, the first row is a repeated header.
     if any(2 * sum(row[at] == text for at, text in cells) > len(cells) for row in rest):
         return False
-    words = [(at, text) for at, text in cells if not _is_value(text)]
+    words = [(at, text) for at, text in cells if not is_value(text)]
     again = sum(any(row[at] == text for row in rest) for at, text in words)
-    values = [(at, text) for at, text in cells if _is_value(text)]
+    values = [(at, text) for at, text in cells if is_value(text)]
     if words and 2 * again > len(words):
         return True
     if not values or (_are_names([text for _, text in values]) and (words or len(values) > 2)):

@@ -8,11 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from kgp_neo4j.corpus.load.contents import Blocks
-from kgp_neo4j.corpus.load.grid import header_rows, number, titled, trimmed
+from kgp_neo4j.corpus.load.grid import header_rows, is_value, number, titled, trimmed
+from kgp_neo4j.text.values import column_type
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.tables import SourceTable, Span
@@ -131,23 +133,19 @@ def _old_value(book: Any, cell: Any) -> str:
     return shown_value(value, format_)
 
 
-# --- The table of a sheet ---
+# --- Tables of a sheet ---
 
 
 def _add_sheet(blocks: Blocks, name: str, rows: Rows, merged: Iterable[Span]) -> None:
-    """Add the table of a sheet, if it is not empty; texts alone in a row above it are its title."""
-    columns = sorted({at for row in rows for at, text in enumerate(row) if text})
-    if len(columns) * sum(any(row) for row in rows) > MOST_CELLS:
-        raise _too_large()
-    grid = [
-        [row[at] if at < len(row) else "" for at in columns] if any(row) else [] for row in rows
-    ]
-    rows, spans = trimmed(grid, list(_filled(grid, columns, merged)))
-    if not rows:
-        return
-    count = 0
-    while len(rows[0]) > 2 and count < len(rows) - 2 and _is_title(rows[count]):
-        count += 1
+    """Add the contents of a sheet, a table or several that are apart."""
+    for count, (part, spans) in enumerate(_tables_of_sheet(rows, merged), 1):
+        table = _table(part, spans)
+        title = table.caption or (f"{count}" if count > 1 else "")
+        blocks.add_table(replace(table, caption=f"{name}: {title}" if title else name))
+
+
+def _table(rows: Rows, spans: tuple[Span, ...]) -> SourceTable:
+    count = _title_rows(rows) if len(rows[0]) > 2 else 0
     title = ". ".join(row[0].rstrip(".") for row in rows[:count])
     table = titled(
         SourceTable(
@@ -158,22 +156,60 @@ def _add_sheet(blocks: Blocks, name: str, rows: Rows, merged: Iterable[Span]) ->
             spans=tuple(replace(s, row=s.row - count) for s in spans if s.row >= count),
         )
     )
-    blocks.add_table(
-        replace(
-            table,
-            header_rows=header_rows(table.rows, table.spans),
-            caption=f"{name}: {table.caption}" if table.caption else name,
+    return replace(table, header_rows=header_rows(table.rows, table.spans))
+
+
+def _tables_of_sheet(
+    rows: Sequence[Sequence[str]], merged: Iterable[Span]
+) -> Iterator[tuple[Rows, tuple[Span, ...]]]:
+    """Yield rows and merged cells of each table of a sheet, without empty rows and columns.
+
+    A sheet is split into tables only where each has a header of words above a column of values; a
+    note or a section below a table stays with it. Raises InputError for too large ones.
+    """
+    columns = sorted({at for row in rows for at, text in enumerate(row) if text})
+    if len(columns) * sum(any(row) for row in rows) > MOST_CELLS:
+        raise _too_large()
+    grid = [
+        [row[at] if at < len(row) else "" for at in columns] if any(row) else [] for row in rows
+    ]
+    spans = list(_filled(grid, columns, merged))
+    for top, bottom in _bands(grid):
+        body = top + _title_rows(grid[top:bottom])
+        rows_below = [row for row in grid[body:bottom] if row]
+        filled = [at for at in range(len(columns)) if any(row[at] for row in rows_below)]
+        gaps = [(a + 1, b) for a, b in pairwise(filled) if columns[b] > columns[a] + 1]
+        lefts = [filled[0], *(b for _, b in gaps)]
+        rights = [*(a for a, _ in gaps), len(columns)]
+        parts = [
+            _part(grid, spans, top, bottom, *sides) for sides in zip(lefts, rights, strict=True)
+        ]
+        crossed = any(
+            s.column < at < s.column + s.columns and body <= s.row < bottom
+            for s in spans
+            for _, at in gaps
         )
-    )
+        if len(parts) > 1 and not crossed and all(_is_table(part) for part, _ in parts):
+            yield from parts
+        else:
+            yield _part(grid, spans, top, bottom, 0, len(columns))
 
 
-def _is_title(row: Sequence[str]) -> bool:
-    return bool(row[0]) and all(text in ("", row[0]) for text in row)
+def _title_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of rows at the top with only one text, which may be merged over columns."""
+    count = 0
+    while count < len(rows) - 2 and _is_title(rows[count]):
+        count += 1
+    return count
 
 
 def _too_large() -> InputError:
     what = f"the sheets have more than {MOST_CELLS:,} cells"
     return InputError(what, hint="Save the sheets as .csv files.")
+
+
+def _is_title(row: Sequence[str]) -> bool:
+    return bool(row) and bool(row[0]) and all(text in ("", row[0]) for text in row)
 
 
 def _filled(grid: Rows, columns: Sequence[int], merged: Iterable[Span]) -> Iterator[Span]:
@@ -200,6 +236,44 @@ def _filled(grid: Rows, columns: Sequence[int], merged: Iterable[Span]) -> Itera
             yield Span(span.row, first, bottom - span.row, last + 1 - first)
 
 
+def _bands(grid: Rows) -> list[tuple[int, int]]:
+    """Return first row and end of each part of a sheet, split at empty rows between two tables."""
+    bands: list[tuple[int, int]] = []
+    for is_filled, rows in groupby(enumerate(grid), key=lambda row: bool(row[1])):
+        if is_filled:
+            places = [at for at, _ in rows]
+            top, bottom = places[0], places[-1] + 1
+            if bands and not (_is_table(grid[slice(*bands[-1])]) and _is_table(grid[top:bottom])):
+                top = bands.pop()[0]
+            bands.append((top, bottom))
+    return bands
+
+
+def _part(
+    grid: Rows, spans: Sequence[Span], top: int, bottom: int, left: int, right: int
+) -> tuple[Rows, tuple[Span, ...]]:
+    rows = [row[left:right] if row else [""] * (right - left) for row in grid[top:bottom]]
+    inside = []
+    for s in spans:
+        first, last = max(s.column, left), min(s.column + s.columns, right)
+        if top <= s.row < bottom and first < last:
+            inside.append(Span(s.row - top, first - left, s.rows, last - first))
+    return trimmed(rows, inside)
+
+
+def _is_table(rows: Rows) -> bool:
+    """Return whether rows are clearly a table: names in words above values."""
+    rows, _ = trimmed([row for row in rows[: _SAMPLE + 1] if row], ())
+    rows = rows[_title_rows(rows) :]
+    if len(rows) < 2 or len(rows[0]) < 2:
+        return False
+    names = [text for text in rows[0] if text]
+    if len(names) < 2 or any(map(is_value, names)):
+        return False
+    below = zip(*rows[1:], strict=True)
+    return any(column_type(column) != "text" for column in below)
+
+
 # --- Number formats ---
 
 #: The parts of a number format: text in quotes or after a backslash, a currency, what shows nothing
@@ -207,7 +281,7 @@ def _filled(grid: Rows, columns: Sequence[int], merged: Iterable[Span]) -> Itera
 _PARTS = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]'
     r"|(?P<unseen>\[(?:[A-Za-z]+\d*|[<>=][^\]]*)\]|[_*].)"
-    r"|(?P<digits>(?P<whole>[#0?,]*[#0?])(?:\.(?P<decimals>[#0?]*))?(?P<scaled>E[+-]0+|,+)?)"
+    r"|(?P<digits>(?P<whole>[#0?,]*[#0?])(?:\.(?P<decimals>[#0?]*))?(?P<exponent>E[+-]0+)?(?P<scale>,*))"
     r"|(?P<other>.)",
     re.DOTALL,
 )
@@ -220,6 +294,8 @@ class _Format(NamedTuple):
     least: int = 0
     thousands: bool = False
     percent: bool = False
+    exponent: bool = False
+    scale: int = 0
     digits: int = 1
 
 
@@ -248,16 +324,20 @@ def shown_value(value: Any, format_: str = "") -> str:
 
 def _number(value: float, format_: _Format) -> str:
     sign = "-" if value < 0 else ""
-    # Python rounds a float's exact value; a spreadsheet rounds the value that it shows.
-    value = float(f"{abs(value) * (100 if format_.percent else 1):.15g}")
-    grouping = "," if format_.thousands else ""
-    text = f"{round(value + value * 1e-15, format_.decimals):{grouping}.{format_.decimals}f}"
-    whole, point, rest = text.partition(".")
-    if format_.digits > 1 and not grouping:  # a postcode or another code
-        whole = whole.zfill(format_.digits)
-    if format_.decimals > format_.least:
-        rest = rest[: format_.least] + rest[format_.least :].rstrip("0")
-    text = f"{whole}{point}{rest}" if rest else whole
+    value = abs(value) * (100 if format_.percent else 1) / 1000**format_.scale
+    if format_.exponent:
+        text = f"{value:.{format_.decimals}E}"
+    else:
+        # Python rounds a float's exact value; a spreadsheet rounds the value that it shows.
+        value = float(f"{value:.15g}")
+        grouping = "," if format_.thousands else ""
+        text = f"{round(value + value * 1e-15, format_.decimals):{grouping}.{format_.decimals}f}"
+        whole, point, rest = text.partition(".")
+        if format_.digits > 1 and not grouping:  # a postcode or another code
+            whole = whole.zfill(format_.digits)
+        if format_.decimals > format_.least:
+            rest = rest[: format_.least] + rest[format_.least :].rstrip("0")
+        text = f"{whole}{point}{rest}" if rest else whole
     if not text.strip("0.,"):
         sign = ""
     return f"{sign}{format_.before}{text}{format_.after}"
@@ -282,8 +362,8 @@ def _parsed(format_: str) -> _Format | None:
             literal = part["quoted"] or part["escaped"] or part["currency"] or part["other"] or ""
             around[digits is not None] += literal
             bare += part["other"] or " "
-    if not digits or digits["scaled"] or re.search(r"[/A-Za-z@]", re.sub(r"[A-Z]{3}", "", bare)):
-        return None  # a date, or a number in thousands or with an exponent, which stays plain
+    if not digits or re.search(r"[/A-Za-z@]", re.sub(r"[A-Z]{3}", "", bare)):
+        return None  # a date
     before, after = around
     if before.strip().startswith("(") and after.strip().startswith(")"):
         before, after = before.replace("(", "", 1), after.replace(")", "", 1)
@@ -295,5 +375,7 @@ def _parsed(format_: str) -> _Format | None:
         least=min(len(decimals.rstrip("#?")), 30),
         thousands="," in digits["whole"],
         percent="%" in bare,
+        exponent=bool(digits["exponent"]),
+        scale=min(len(digits["scale"]), 9),
         digits=min(digits["whole"].count("0"), 30),
     )
