@@ -20,11 +20,7 @@ __all__ = [
     "html_option",
     "mermaid_option",
     "option_of",
-    "out_option",
-    "overwrite_option",
     "retriever_options",
-    "save_every_option",
-    "seed_option",
     "settings_options",
     "show_option",
     "typed_options",
@@ -127,18 +123,6 @@ mermaid_option = click.option("--mermaid", "as_mermaid", is_flag=True, help="Pri
 yes_option = click.option(
     "--yes", is_flag=True, help="Do not ask. Required where nobody can be asked."
 )
-seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Makes runs repeat."
-)
-overwrite_option = click.option(
-    "--overwrite", is_flag=True, help="Train anew where --out holds another training."
-)
-out_option = click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The folder of what comes out, and of checkpoints.",
-)
 html_option = click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -165,17 +149,6 @@ def graph_option(*, required: bool = True) -> Callable[[F], F]:
         envvar="KGP_NEO4J_GRAPH",
         metavar="NAME",
         help="The knowledge graph (or KGP_NEO4J_GRAPH).",
-    )
-
-
-def save_every_option(default: int) -> Callable[[F], F]:
-    """Return a decorator that adds `--save-every` to a training."""
-    return click.option(
-        "--save-every",
-        type=click.IntRange(min=1),
-        default=default,
-        show_default=True,
-        help="Steps between two checkpoints.",
     )
 
 
