@@ -21,7 +21,9 @@ WITH path, n, seen, branching, best.edge AS e, near, step,
      CASE step.space WHEN 'mdr' THEN n.mdrEmbedding ELSE n.embedding END AS embedding
 WITH path, n, seen, branching, e, inherited,
      CASE WHEN coalesce(step.draw, '') <> '' THEN
-            // include: draw
+            // A number from 0 to 1 that is spread evenly and the same in every run: a hash.
+            reduce(x = 0.0, digit IN split(left(apoc.util.md5([step.draw, n.id]), 8), '') |
+              16 * x + apoc.text.indexOf('0123456789abcdef', digit)) / 16 ^ 8
           WHEN near AND embedding IS NOT NULL
           THEN 2 * vector.similarity.cosine(embedding, step.vector) - 1 + 0.3 * relative
           ELSE relative END AS match

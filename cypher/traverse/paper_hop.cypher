@@ -18,7 +18,9 @@ WITH path, step, lexical, n, collect(e)[0] AS e,
      CASE step.space WHEN 'mdr' THEN n.mdrEmbedding ELSE n.embedding END AS embedding
 WITH path, n, e,
      CASE WHEN coalesce(step.draw, '') <> '' THEN
-            // include: draw
+            // A number from 0 to 1 that is spread evenly and the same in every run: a hash.
+            reduce(x = 0.0, digit IN split(left(apoc.util.md5([step.draw, n.id]), 8), '') |
+              16 * x + apoc.text.indexOf('0123456789abcdef', digit)) / 16 ^ 8
           WHEN size(coalesce(step.vector, [])) > 0
           THEN coalesce(2 * vector.similarity.cosine(embedding, step.vector) - 1, -1.0)
           ELSE coalesce(lexical[coalesce(step.text, '')].hits[n.id], 0.0) END AS match
