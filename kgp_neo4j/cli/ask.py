@@ -17,7 +17,6 @@ from kgp_neo4j.cli._options import (
     typed_options,
 )
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file, written
-from kgp_neo4j.show.terminal import print_answer
 from kgp_neo4j.types.corpus import Form, Method, QuestionType
 
 _EPILOG = """
@@ -131,6 +130,8 @@ def command(
     elif as_mermaid:
         click.echo(paths_mermaid(answer), nl=False)
     else:
+        from kgp_neo4j.show.terminal import print_answer  # which loads rich
+
         print_answer(answer, show)
 
 
