@@ -240,6 +240,7 @@ def test_nothing_is_evaluated_or_unpickled() -> None:
     assert found == []
 
 
+@pytest.mark.alone
 def test_a_reply_is_never_run(database: Database, tmp_path: Path) -> None:
     """What a model writes is text, also where it looks like Python, Cypher or a template."""
     mark = tmp_path / "ran"

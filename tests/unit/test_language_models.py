@@ -8,6 +8,7 @@ import multiprocessing
 import random
 import shutil
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -243,13 +244,12 @@ def test_a_busy_or_lost_server_is_asked_again(chat_server: ChatServer, broken: R
     assert len(chat_server.bodies) == 2
 
 
-def test_retry_after_is_kept_to(chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[float] = []
-    monkeypatch.setattr("time.sleep", waited.append)
-    made = iter([(429, error("busy"), {"Retry-After": "7"})])
-    chat_server.answer = lambda body: next(made, (200, completion("Here.")))
+def test_retry_after_is_kept_to(chat_server: ChatServer) -> None:
+    replies = iter([(429, error("busy"), {"Retry-After": "2"})])
+    chat_server.answer = lambda body: next(replies, (200, completion("Here.")))
+    begun = time.monotonic()
     assert _model(chat_server).reply("", "Who?").text == "Here."
-    assert waited == [7]
+    assert time.monotonic() - begun >= 2
 
 
 class _Clock:
