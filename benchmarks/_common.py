@@ -134,26 +134,10 @@ def quantile(values: Iterable[float], share: float) -> float:
     return given[int(len(given) * share)]
 
 
-def machine() -> dict[str, Any]:
-    """Return what figures depend on beside the data: cores, memory, versions, and the date."""
-    memory = None
-    if hasattr(os, "sysconf"):
-        memory = round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)
-    return {
-        "date": date.today().isoformat(),
-        "cores": os.cpu_count(),
-        "memory_gib": memory,
-        "architecture": platform.machine(),
-        "python": platform.python_version(),
-    }
-
-
 def described() -> str:
-    """Return the machine and the date in a line."""
-    made = machine()
-    return (
-        f"{made['date']}, {made['cores']} cores ({made['architecture']}), {made['memory_gib']} GiB"
-    )
+    """Return what figures depend on beside the data in a line: date, cores and memory."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    return f"{date.today()}, {os.cpu_count()} cores ({platform.machine()}), {memory:.1f} GiB"
 
 
 def peak_memory(process: int | str | None) -> float | None:
@@ -169,7 +153,8 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a Markdown table; floats are shown with one digit, None as a dash."""
 
     def cell(value: object) -> str:
-        return "-" if value is None else f"{value:,.1f}" if isinstance(value, float) else str(value)
+        text = f"{value:,.1f}" if isinstance(value, float) else str(value)
+        return "-" if value is None else text.replace("|", " ").replace("\n", " ")
 
     lines = [f"| {' | '.join(map(cell, row))} |" for row in (header, *rows)]
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]])

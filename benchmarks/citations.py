@@ -2,7 +2,7 @@
 
 Examples:
   python benchmarks/citations.py FOLDER
-  python benchmarks/citations.py FOLDER --each 50 --words-only
+  python benchmarks/citations.py FOLDER --questions 50 --words-only
 
 From the train questions of 2WikiMultihopQA (its triples), MuSiQue (its single-hop questions) and
 HotpotQA (its supporting facts) sentences are made that a gold passage carries. False ones are made
@@ -12,12 +12,11 @@ put in, one word replaced (`word`), a clause of another fact put behind (`added`
 held against another passage (`passage`).
 
 Prints, for each kind, the share that is taken for carried: high is right for `true` and `verbatim`,
-low for all others. Writes results/citations.json.
+low for all others.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 from collections import defaultdict
@@ -191,16 +190,8 @@ def measured(cases: Sequence[Case], encoder: object) -> dict[str, dict[str, floa
 
 def main() -> None:
     """Make the cases, check them, and print the table."""
-    made = argparse.ArgumentParser(
-        description=(__doc__ or "").split("\n\n")[0],
-        epilog="\n\n".join((__doc__ or "").split("\n\n")[1:]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    made = common.parser(__doc__ or "", 100)
     made.add_argument("folder", type=Path, help="holds 2wiki, musique and hotpotqa")
-    made.add_argument(
-        "--each", type=common.positive, default=100, help="cases of a source and kind"
-    )
-    made.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
     made.add_argument("--words-only", action="store_true", help="without an encoder")
     given = made.parse_args()
     from kgp_neo4j.models.encoder import load_encoder
@@ -212,7 +203,7 @@ def main() -> None:
             kept[case.source, case.kind].append(case)
     cases = []
     for rows in kept.values():
-        cases += draw.sample(rows, min(given.each, len(rows)))
+        cases += draw.sample(rows, min(given.questions, len(rows)))
     result = measured(cases, None if given.words_only else load_encoder())
     sources = ("2wiki", "musique", "hotpotqa", "all")
     print(common.described(), "\n")

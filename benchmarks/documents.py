@@ -47,22 +47,20 @@ def main() -> None:
         corpus.connect()
         for one in asked["questions"]:
             rows.append((one["question"], corpus.ask(one["question"]), one["answers"]))
-    print(f"{common.described()}\n\n| question | answer | stated | right | shown | among ten |")
-    print("|---|---|---|---|---|---|")
-    counts = [0] * 5
+    table = []
     for question, answer, answers in rows:
-        facts = (
-            answer.stated,
-            is_right(answer.text, answers),
-            holds(shown_text(answer), answers),
-            holds(" ".join(p.text for p in answer.passages[:10]), answers)
-            or (answer.structural is not None and is_right(answer.text, answers)),
-        )
-        marks = " | ".join("yes" if fact else "" for fact in facts)
-        print(f"| {question} | {answer.text[:60].replace('|', ' ')} | {marks} |".replace("\n", " "))
-        for at, fact in enumerate((*facts, facts[0] and facts[1])):
-            counts[at] += fact
-    stated, right, shown, found, both = counts
+        right = is_right(answer.text, answers)
+        among = holds(" ".join(p.text for p in answer.passages[:10]), answers)
+        among |= answer.structural is not None and right
+        facts = (answer.stated, right, holds(shown_text(answer), answers), among)
+        table.append((question, answer.text[:60], facts))
+    header = ("question", "answer", "stated", "right", "shown", "among ten")
+    marked = [(q, text, *("yes" if fact else "" for fact in facts)) for q, text, facts in table]
+    print(f"{common.described()}\n\n{common.markdown(header, marked)}")
+    stated, right, shown, found = (
+        sum(column) for column in zip(*(f for _, _, f in table), strict=True)
+    )
+    both = sum(facts[0] and facts[1] for _, _, facts in table)
     print(
         f"\nOf {len(rows)}: right {right}; answer shown {shown}; stated {stated}, of these right "
         f"{both}; found among ten passages {found}"

@@ -23,7 +23,6 @@ from documents import QUESTIONS
 from reading import NAMES
 
 from kgp_neo4j import Corpus
-from kgp_neo4j.corpus.read.question_form import asks_for_an_account
 from kgp_neo4j.corpus.read.reader import load_reader
 
 #: The kinds of extractive_qa, by how their sources begin.
@@ -69,7 +68,6 @@ def main() -> None:
     print(f"{common.described()}\n\n| questions | own | refused | foreign | refused | stated |")
     print("|---|---|---|---|---|---|")
     reader = load_reader()
-    accounts: dict[bool, list[bool]] = {True: [], False: []}
     for kind, own in asked.items():
         scratch = tempfile.TemporaryDirectory()
         with common.explained(), scratch as folder, Corpus(f"bench-{kind}") as corpus:
@@ -84,13 +82,9 @@ def main() -> None:
                 for question in questions:
                     got = corpus.retrieve(question)
                     read.append(reader.read(question, got.passages, got.paths))
-                    if asks_for_an_account(question):
-                        accounts[questions is own].append(read[-1].kind == "none")
                 cells += [len(read), sum(one.kind == "none" for one in read)]
             print(f"| {kind} | {' | '.join(map(str, cells))} ", end="")
             print(f"| {sum(one.stated for one in read)} |", flush=True)
-    for is_own, refused in accounts.items():
-        print(f"\nWhy and how, {'own' if is_own else 'foreign'}: {sum(refused)} of {len(refused)}")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import _common as common
 from _structural_truth import Facts, Table, facts_of, squeezed
 
 _HERE = Path(__file__).parent
@@ -169,10 +170,6 @@ def _phrases(facts: Facts, draw: random.Random) -> list[tuple[str, list[int]]]:
     return several[:4] + phrases[:4]
 
 
-def _wording(wordings: list[str], at: int) -> str:
-    return wordings[at % len(wordings)]
-
-
 def main() -> None:
     """Make the questions and put the PDFs beside them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -187,7 +184,9 @@ def main() -> None:
     questions = [
         {
             "id": f"{facts.name} {at} {kind}",
-            "text": _wording(phrasings[item.form][kind], at).format(**item.slots),
+            "text": phrasings[item.form][kind][at % len(phrasings[item.form][kind])].format(
+                **item.slots
+            ),
             "category": item.form,
             "pdf_url": f"{facts.name}.pdf",
             "values": item.gold,
@@ -196,9 +195,7 @@ def main() -> None:
         for at, item in enumerate(items_of(facts, draw))
         for kind in kinds
     ]
-    given.out.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps(question, ensure_ascii=False) + "\n" for question in questions)
-    (given.out / "questions.jsonl").write_text("".join(lines), encoding="utf-8")
+    common.write_lines(given.out / "questions.jsonl", questions)
     for file in given.folder.glob("*/*.pdf"):
         shutil.copy(file, given.out)
     print(f"{len(questions)} questions of {len({each['category'] for each in questions})} forms")

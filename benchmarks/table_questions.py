@@ -11,15 +11,12 @@ questions whose answer is stated, `precision` how many of those are right.
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from _common import explained, positive, say
+import _common as common
 from _tables import Asked, read_questions, unpack
 
 from kgp_neo4j import Corpus
@@ -32,36 +29,27 @@ CORPUS = "bench-tables"
 
 def main() -> None:
     """Load, ask, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.parser(__doc__ or "", None)
     parser.add_argument("folder", type=Path, help="WikiTableQuestions")
     parser.add_argument(
         "--split", default="dev", help="dev, train, or a file's name (default: dev)"
     )
-    parser.add_argument("--limit", type=positive, help="ask only so many questions")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--out", type=Path, help="write every question's answer as JSON lines")
     given = parser.parse_args()
-    questions = read_questions(given.folder, given.split)[: given.limit]
-    with explained(), Corpus(CORPUS) as corpus:
+    questions = read_questions(given.folder, given.split)[: given.questions]
+    with common.explained(), Corpus(CORPUS) as corpus:
         load(corpus, given.folder, {q.table for q in questions})
         rows = ask(Library(corpus.database, corpus.name), questions)
     if given.out:
-        with given.out.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    figures = summed(rows)
-    if given.json:
-        print(json.dumps(figures))
-    else:
-        for name, figure in figures.items():
-            print(f"{name:12} {figure}")
+        common.write_lines(given.out, rows)
+    for name, figure in summed(rows).items():
+        print(f"{name:12} {figure}")
 
 
 def load(corpus: Corpus, folder: Path, names: set[str]) -> None:
     """Load tables from CSV files."""
     with tempfile.TemporaryDirectory() as place:
-        say(f"{corpus.load(unpack(folder, Path(place), names)).tables} tables")
+        common.say(f"{corpus.load(unpack(folder, Path(place), names)).tables} tables")
 
 
 def ask(library: Library, questions: list[Asked]) -> list[dict[str, Any]]:
@@ -89,7 +77,7 @@ def ask(library: Library, questions: list[Asked]) -> list[dict[str, Any]]:
             }
         )
         if at % 500 == 0:
-            say(f"{at} of {len(questions)}")
+            common.say(f"{at} of {len(questions)}")
     return rows
 
 
@@ -101,14 +89,14 @@ def _file(table: TableOutline) -> str:
 def summed(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the figures of a run."""
     sure = [row for row in rows if row["sure"]]
-    times = sorted(row["seconds"] * 1000 for row in rows)
+    times = [row["seconds"] * 1000 for row in rows]
     return {
         "questions": len(rows),
         "accuracy": round(100 * sum(row["right"] for row in rows) / len(rows), 2),
         "coverage": round(100 * len(sure) / len(rows), 2),
         "precision": round(100 * sum(row["right"] for row in sure) / max(len(sure), 1), 2),
-        "p50 ms": round(statistics.median(times), 1),
-        "p95 ms": round(times[int(0.95 * (len(times) - 1))], 1),
+        "p50 ms": round(common.quantile(times, 0.5), 1),
+        "p95 ms": round(common.quantile(times, 0.95), 1),
     }
 
 

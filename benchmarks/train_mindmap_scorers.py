@@ -16,7 +16,6 @@ alone and prints how its questions fare; nothing is written then. Needs the extr
 
 from __future__ import annotations
 
-import argparse
 import collections
 import gzip
 import json
@@ -26,6 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import _common as common
 import numpy as np
 
 from kgp_neo4j.mindmap.aggregate import readable
@@ -79,11 +79,6 @@ class Graph:
         return found
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file if line.strip()]
-
-
 def row(question: str, entity: str, relations: Sequence[str], answers: Sequence[str]) -> dict:
     mention = key_of(PLAIN.sub("", entity))
     path = tuple((relation, True) for relation in relations)
@@ -100,12 +95,12 @@ def read(data: Path) -> dict[str, tuple[Graph, list[dict[str, Any]]]]:
         rows = [
             row(r["question"], r["question_entities"][0], r["relations"], r["answer_entities"])
             for hops in (2, 3)
-            for r in lines(data / "kgqa" / f"{name}_{hops}hop_train.jsonl.gz")
+            for r in common.read_lines(data / "kgqa" / f"{name}_{hops}hop_train.jsonl.gz")
         ]
         made[name] = graph, rows
     rows, triples = [], []
     for file in ("train", "train_more"):
-        for r in lines(data / "2wiki" / f"{file}.jsonl.gz"):
+        for r in common.read_lines(data / "2wiki" / f"{file}.jsonl.gz"):
             facts = [(h, relation.replace(" ", "_"), t) for h, relation, t in r["evidences"]]
             triples += facts
             if r["type"] in ("compositional", "inference") and len(facts) == 2:
@@ -114,7 +109,7 @@ def read(data: Path) -> dict[str, tuple[Graph, list[dict[str, Any]]]]:
     made["2wiki"] = Graph(triples), rows
     rows, triples = [], []
     for file in ("train_decompositions", "train"):
-        for r in lines(data / "musique" / f"{file}.jsonl.gz"):
+        for r in common.read_lines(data / "musique" / f"{file}.jsonl.gz"):
             steps = [s["question"].split(" >> ") for s in r["question_decomposition"]]
             answers = [s["answer"] for s in r["question_decomposition"]]
             chain = [f"#{at}" for at in range(1, len(steps))]
@@ -361,18 +356,11 @@ def mentions(
 
 
 def logistic(questions: Sequence[Any]) -> Any:
-    """Return weights and bias of a logistic regression (Newton's method, L2 of 1)."""
-    labels = np.concatenate([np.arange(len(rows)) == 0 for rows in questions]).astype(float)
-    rows = np.concatenate(questions)
-    inputs = np.c_[rows, np.ones(len(rows))].astype(float)
-    weights, ridge = np.zeros(inputs.shape[1]), np.eye(inputs.shape[1])
-    ridge[-1, -1] = 1e-6
-    for _ in range(50):
-        chance = 1 / (1 + np.exp(-inputs @ weights))
-        slope = inputs.T @ (chance - labels) + ridge @ weights
-        curve = (inputs * (chance * (1 - chance))[:, None]).T @ inputs + ridge
-        weights -= np.linalg.solve(curve, slope)
-    return weights
+    """Return a logistic regression (L2 of 1) of which row is the name."""
+    from sklearn.linear_model import LogisticRegression
+
+    labels = np.concatenate([np.arange(len(rows)) == 0 for rows in questions])
+    return LogisticRegression(max_iter=1000).fit(np.concatenate(questions), labels)
 
 
 def name_threshold(graphs: Sequence[Sequence[Any]]) -> float:
@@ -380,8 +368,7 @@ def name_threshold(graphs: Sequence[Sequence[Any]]) -> float:
     chances = []
     for at, held in enumerate(graphs):
         solved = logistic([rows for other in (*graphs[:at], *graphs[at + 1 :]) for rows in other])
-        firsts = np.stack([rows[0] for rows in held])
-        chances.append(1 / (1 + np.exp(-(firsts @ solved[:-1] + solved[-1]))))
+        chances.append(solved.predict_proba(np.stack([rows[0] for rows in held]))[:, 1])
     return float(np.quantile(np.concatenate(chances), 0.01))
 
 
@@ -410,16 +397,15 @@ def path_temperature(scored: Sequence[tuple[Any, Any]]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__ or "", 900)
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, help="the folder that is written")
     parser.add_argument("--without", help="a graph that is left out, and measured")
-    parser.add_argument("--questions", type=int, default=900, help="of each graph and kind at most")
     given = parser.parse_args()
     if (given.out is None) == (given.without is None):
         parser.error("give --out, or --without")
-    encoder, chance = load_encoder(), random.Random(0)
-    generator = Generator(encoder, 0)
+    encoder, chance = load_encoder(), random.Random(given.seed)
+    generator = Generator(encoder, given.seed)
     with (given.data / "medical" / "emckg" / "train.txt").open(encoding="utf-8") as file:
         other = Graph([line.rstrip("\n").split("\t")[:3] for line in file if line.count("\t") == 2])
     paths: dict[str, list[Any]] = {}
@@ -450,8 +436,8 @@ def main() -> None:
     save_file(weights, given.out / "path_scorer.safetensors")
     solved = logistic([rows for some in names.values() for rows in some])
     card = {
-        "weights": {n: round(float(w), 3) for n, w in zip(FEATURES, solved, strict=False)},
-        "bias": round(float(solved[-1]), 3),
+        "weights": {n: round(float(w), 3) for n, w in zip(FEATURES, solved.coef_[0], strict=True)},
+        "bias": round(float(solved.intercept_[0]), 3),
         "threshold": round(name_threshold(list(names.values())), 3),
     }
     (given.out / "name_scorer.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")

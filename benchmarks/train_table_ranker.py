@@ -14,7 +14,7 @@ import argparse
 import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from multiprocessing import Pool
 from pathlib import Path
 from random import Random
@@ -146,19 +146,13 @@ def given_threshold(rows: Sequence[tuple[list[float], bool, bool]], precision: f
         judged += list(zip(1 / (1 + np.exp(-scores)), [r[1] for r in held], strict=True))
     judged.sort(reverse=True)
     best = 1.0
-    for at, (confidence, share) in enumerate(_shares(judged), 1):
+    shares = np.cumsum([good for _, good in judged]) / np.arange(1, len(judged) + 1)
+    for at, ((confidence, _), share) in enumerate(zip(judged, shares, strict=True), 1):
         if at >= 50 and share >= precision:
             best = confidence
         if at % (len(judged) // 20) == 0:
             say(f"the surest {at / len(judged):.0%}: {share:.1%} right, from {confidence:.2f} on")
     return round(float(best), 3)
-
-
-def _shares(judged: Sequence[tuple[float, bool]]) -> Iterator[tuple[float, float]]:
-    right = 0
-    for at, (confidence, good) in enumerate(judged, 1):
-        right += good
-        yield confidence, right / at
 
 
 if __name__ == "__main__":
