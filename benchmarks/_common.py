@@ -57,13 +57,6 @@ def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def check(known: Sequence[str], given: Iterable[str], what: str) -> None:
-    """End the program where something given is not known."""
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        sys.exit(f"there is no {what} {', '.join(unknown)}; choose among {', '.join(known)}")
-
-
 @contextmanager
 def explained() -> Any:
     """End the program with an error's own words instead of a traceback."""

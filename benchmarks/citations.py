@@ -8,8 +8,7 @@ From the train questions of 2WikiMultihopQA (its triples), MuSiQue (its single-h
 HotpotQA (its supporting facts) sentences are made that a gold passage carries. False ones are made
 of them: another object of the same relation (`object`), another name of the same passage
 (`inside`), another relation that the passage does not name (`relation`), another number, a "not"
-put in, one word replaced (`word`), a clause of another fact put behind (`added`); and true ones are
-held against another passage (`passage`).
+put in; and true ones are held against another passage (`passage`).
 
 Prints, for each kind, the share that is taken for carried: high is right for `true` and `verbatim`,
 low for all others.
@@ -37,12 +36,10 @@ SAID = {
     "country of citizenship": "{} is from {}.",
 }
 TRUE = ("true", "verbatim")
-KINDS = (*TRUE, "object", "inside", "relation", "number", "negated", "word", "added", "passage")
+KINDS = (*TRUE, "object", "inside", "relation", "number", "negated", "passage")
 NAME = re.compile(r"(?:[A-Z][a-z]+ )+[A-Z][a-z]+")
 #: Relations that hardly a passage of the sets speaks of, and words of which none may.
 UNSAID = ("murderer", "landlord", "translator", "tailor", "cousin", "sponsor", "rescuer", "rival")
-SMALL = frozenset("a an and as at by for from in is of on that the to was were with".split())
-CLAUSE = re.compile(r"(?<= and | who )[a-z]{5,} [a-z]{3,}(?: [a-z]+){1,5}(?=[,.])")
 
 
 class Case(NamedTuple):
@@ -143,16 +140,13 @@ def of_musique(folder: Path, draw: random.Random) -> Iterator[Case]:
 
 
 def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
-    """Yield cases of the supporting facts, cut at a clause, and with a word replaced."""
+    """Yield cases of the supporting facts, cut at a clause."""
     facts = []
     for record in common.read_lines(folder / "hotpotqa" / "train.jsonl.gz"):
         texts = dict(record["context"])
         for title, at in record["supporting_facts"]:
             if title in texts and at < len(texts[title]):
                 facts.append((title, texts[title][at].strip(), "".join(texts[title])))
-    plain = re.compile(r"(?<= )[a-z]{5,}(?= )")
-    vocabulary = [word for _, fact, _ in facts for word in plain.findall(fact)]
-    clauses = [clause for _, fact, _ in facts for clause in CLAUSE.findall(fact)]
     for title, fact, text in facts:
         clause = re.match(r"(.{45,}?)[,;]", fact)
         said = f"{clause[1]}." if clause else fact
@@ -160,13 +154,6 @@ def of_hotpotqa(folder: Path, draw: random.Random) -> Iterator[Case]:
         yield Case("hotpotqa", "verbatim", said, given)
         if negated(said) != said:
             yield Case("hotpotqa", "negated", negated(said), given)
-        if words := plain.findall(said):
-            new = said.replace(f" {draw.choice(words)} ", f" {draw.choice(vocabulary)} ", 1)
-            if new != said:
-                yield Case("hotpotqa", "word", new, given)
-        more = draw.choice(clauses)
-        if not set(more.split()) & set(text.split()) - SMALL:
-            yield Case("hotpotqa", "added", f"{said.rstrip('.')} and {more}.", given)
         other, _, beside = draw.choice(facts)
         if other != title:
             yield Case("hotpotqa", "passage", said, passage(other, beside))

@@ -24,11 +24,6 @@ QUESTIONS = Path(__file__).with_name("document_questions.json")
 NAME = "bench-documents"
 
 
-def shown_text(answer: Answer) -> str:
-    """Return what a person sees of an answer: its text and its sentences."""
-    return " ".join((answer.text, *(sentence.text for sentence in answer.sentences)))
-
-
 def holds(text: str, answers: list[str]) -> bool:
     """Return whether a text has one of the answers in it."""
     low = " ".join(text.split()).casefold()
@@ -50,19 +45,20 @@ def main() -> None:
     table = []
     for question, answer, answers in rows:
         right = is_right(answer.text, answers)
+        shown = " ".join((answer.text, *(sentence.text for sentence in answer.sentences)))
         among = holds(" ".join(p.text for p in answer.passages[:10]), answers)
         among |= answer.structural is not None and right
-        facts = (answer.stated, right, holds(shown_text(answer), answers), among)
+        facts = (answer.stated, right, holds(shown, answers), among)
         table.append((question, answer.text[:60], facts))
     header = ("question", "answer", "stated", "right", "shown", "among ten")
     marked = [(q, text, *("yes" if fact else "" for fact in facts)) for q, text, facts in table]
     print(f"{common.described()}\n\n{common.markdown(header, marked)}")
-    stated, right, shown, found = (
+    stated, right, seen, found = (
         sum(column) for column in zip(*(f for _, _, f in table), strict=True)
     )
     both = sum(facts[0] and facts[1] for _, _, facts in table)
     print(
-        f"\nOf {len(rows)}: right {right}; answer shown {shown}; stated {stated}, of these right "
+        f"\nOf {len(rows)}: right {right}; answer shown {seen}; stated {stated}, of these right "
         f"{both}; found among ten passages {found}"
     )
 

@@ -17,6 +17,7 @@ import random
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,12 +47,12 @@ class Asked(NamedTuple):
     train: bool
 
 
+@dataclass
 class Kind:
     """Long documents of one kind in the making: texts by file name, and their questions."""
 
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = defaultdict(str)
-        self.asked: list[Asked] = []
+    texts: dict[str, str] = field(default_factory=lambda: defaultdict(str))
+    asked: list[Asked] = field(default_factory=list)
 
     def add(self, file: str, text: str) -> int:
         """Add a paragraph to a file; return where it begins."""
@@ -111,12 +112,8 @@ def spans(
                 if qa["answers"]:
                     text, place = qa["answers"][0]
                     begin = start + place
-                    kind.asked.append(
-                        Asked(
-                            named.format(qa["question"], said), text, document,
-                            begin, begin + len(text), train,
-                        )
-                    )  # fmt: skip
+                    question, end = named.format(qa["question"], said), begin + len(text)
+                    kind.asked.append(Asked(question, text, document, begin, end, train))
     return kind
 
 
@@ -144,10 +141,7 @@ def questions(kind: Kind, passages: list[Passage], most: int) -> dict[str, list[
         chosen = [a for a in kind.asked if a.train == (split == "train")]
         draw.shuffle(chosen)
         for asked in chosen:
-            gold = [
-                p for p in placed[asked.file]
-                if p.start < asked.end and asked.start < p.end
-            ]  # fmt: skip
+            gold = [p for p in placed[asked.file] if p.start < asked.end and asked.start < p.end]
             if not gold or asked.question in seen or len(found) == most:
                 continue
             seen.add(asked.question)

@@ -87,14 +87,9 @@ def main() -> None:
         times = json.loads(told)
         cells = ["" for _ in SHOWN]
         if given.score:
-            scored = subprocess.run(
-                [sys.executable, str(given.score), questions, str(out)],
-                text=True,
-                capture_output=True,
-                check=True,
-            ).stdout
-            figures = dict(line.split()[:2] for line in scored.splitlines()[1:])
-            cells = [f"{float(figures[key]):.1f}" for key in SHOWN]
+            table, _, _ = common.scorer(given.score).score(questions, str(out))
+            figures = {key: 100 * common.mean(row[key] for row in table.values()) for key in SHOWN}
+            cells = [f"{figures[key]:.1f}" for key in SHOWN]
         print(f"| {label} | {' | '.join(cells)} | {times['p50']:.3f} | {times['p95']:.3f} |")
 
 

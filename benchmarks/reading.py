@@ -3,15 +3,16 @@
     python benchmarks/reading.py FOLDER
 
 FOLDER holds hotpotqa/, 2wiki/ and musique/, whose corpora are in the database as `bench-NAME` (made
-by benchmarks/multihop.py), and iirc/, whose questions are read over their paragraph and what it
-links to, since no reader of ours was trained on them. Retrieved are the passages of `ask`'s default
-agent, golden those that the data set says hold the answer. The seconds go from the question to the
-answer in a running process. Prints Markdown.
+by benchmarks/multihop.py). Retrieved are the passages of `ask`'s default agent, golden those that
+the data set says hold the answer. The seconds go from the question to the answer in a running
+process. Prints Markdown.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,67 +25,70 @@ from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Passage, ReasoningPath
 
 NAMES = {"hotpotqa": "HotpotQA", "2wiki": "2WikiMultihopQA", "musique": "MuSiQue"}
-_UNSEEN = {"iirc": "IIRC, never trained on"}
-Found = tuple[tuple[Passage, ...], tuple[ReasoningPath, ...], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question, its right answers, what is read, and the seconds of finding that."""
+
+    question: str
+    answers: Sequence[str]
+    passages: tuple[Passage, ...]
+    paths: tuple[ReasoningPath, ...] = ()
+    seconds: float = 0.0
 
 
 def answers_of(record: common.Record) -> list[str]:
     """Return the right answers of a question."""
-    if "answer_type" in record:  # IIRC
-        return [span for answer in record["answer"] for span in answer.get("spans", ())]
     return [record["answer"], *record.get("answer_aliases", [])]
+
+
+def given_passages(texts: Sequence[tuple[str, str]]) -> tuple[Passage, ...]:
+    """Return passages of titles and texts."""
+    return tuple(
+        Passage(f"given {at}", "", title, at, 0, len(text), text)
+        for at, (title, text) in enumerate(texts)
+    )
 
 
 def golden(record: common.Record) -> tuple[Passage, ...]:
     """Return the passages that hold what a question needs."""
     if "paragraphs" in record:
-        texts = [
-            (p["title"], p["paragraph_text"]) for p in record["paragraphs"] if p["is_supporting"]
-        ]
-    elif "answer_type" in record:
-        linked = [(c["title"], c["sent"]) for c in record["context"] if isinstance(c, dict)]
-        texts = [("", record["paragraph"].strip()), *linked]
-    else:
-        titles = {fact[0] for fact in record["supporting_facts"]}
-        texts = [
-            (title, " ".join(" ".join(said).split()))
-            for title, said in record["context"]
-            if title in titles
-        ]
-    return tuple(
-        Passage(f"gold {at}", "", title, at, 0, len(text), text)
-        for at, (title, text) in enumerate(texts)
-    )
+        rows = [p for p in record["paragraphs"] if p["is_supporting"]]
+        return given_passages([(p["title"], p["paragraph_text"]) for p in rows])
+    titles = {fact[0] for fact in record["supporting_facts"]}
+    texts = [(title, " ".join(" ".join(said).split())) for title, said in record["context"]]
+    return given_passages([(title, text) for title, text in texts if title in titles])
 
 
-def retrieved(database: Any, name: str, records: list[common.Record]) -> dict[str, Found]:
-    """Return what is retrieved for each question, with its seconds."""
+def retrieved(database: Any, name: str, records: list[common.Record]) -> list[Case]:
+    """Return the questions over what is retrieved for each."""
     retriever = PassageRetriever(database, f"bench-{name}")
     retriever.retrieve(common.asked(records[0]))  # what is loaded on first use
-    replies = {q.id: retriever.retrieve(q) for q in map(common.asked, records)}
-    return {key: (got.passages, got.paths, got.seconds) for key, got in replies.items()}
+    cases = []
+    for record in records:
+        got = retriever.retrieve(common.asked(record))
+        answers = answers_of(record)
+        cases.append(Case(record["question"], answers, got.passages, got.paths, got.seconds))
+    return cases
 
 
-def measure(
-    reader: OfflineReader, records: list[common.Record], found: dict[str, Found], scorer: Any
-) -> dict[str, Any]:
+def measure(reader: OfflineReader, cases: Sequence[Case], scorer: Any) -> dict[str, Any]:
     """Return EM and F1, the seconds of reading and of all, how sure it was and what was right."""
     exact, shared, reading, whole, judged, stated, none = [], [], [], [], [], [], 0
-    for record in records:
-        passages, paths, before = found[common.asked(record).id]
+    for case in cases:
         began = time.perf_counter()
-        got = reader.read(record["question"], passages, paths)
+        got = reader.read(case.question, case.passages, case.paths)
         took = time.perf_counter() - began
-        answers = answers_of(record)
-        exact.append(float(any(scorer.normalise(got.text) == scorer.normalise(a) for a in answers)))
-        shared.append(max(scorer.f1(got.text, a) for a in answers))
+        exact.append(any(scorer.normalise(got.text) == scorer.normalise(a) for a in case.answers))
+        shared.append(max(scorer.f1(got.text, a) for a in case.answers))
         reading.append(took)
-        whole.append(took + before)
+        whole.append(took + case.seconds)
         none += got.kind == "none"
         if got.stated:
-            stated.append(is_right(got.text, answers))
+            stated.append(is_right(got.text, case.answers))
         if got.kind != "none":
-            judged.append((got.confidence, is_right(got.text, answers)))
+            judged.append((got.confidence, is_right(got.text, case.answers)))
     return {
         "EM": 100 * common.mean(exact),
         "F1": 100 * common.mean(shared),
@@ -102,7 +106,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="holds hotpotqa/, 2wiki/ and musique/")
     parser.add_argument("--split", default="dev", help="the questions' file (default: dev)")
     parser.add_argument(
-        "--sets", type=common.words, default=[*NAMES, *_UNSEEN], metavar="A,B", help="default: all"
+        "--sets", type=common.words, default=list(NAMES), metavar="A,B", help="default: all three"
     )
     parser.add_argument("--reader", metavar="FOLDER", help="a reader of your training")
     parser.add_argument(
@@ -110,8 +114,6 @@ def main() -> None:
         help="a scorer with normalise and f1 (default: score.py)",
     )  # fmt: skip
     given = parser.parse_args()
-    known = NAMES | _UNSEEN
-    common.check(list(known), given.sets, "data set")
     scorer = common.scorer(given.score)
     with common.explained():
         reader = load_reader(given.reader)
@@ -120,37 +122,26 @@ def main() -> None:
     print("| set | questions | passages | EM | F1 | no answer | stated | of these right |", end="")
     print(" reading p50 s | p95 s | question to answer p50 s | p95 s |")
     print("|---" * 12 + "|")
-    judged: dict[str, list[tuple[float, bool]]] = {"these sets, retrieved": [], "IIRC": []}
+    judged: list[tuple[float, bool]] = []
     with database, common.explained():
         for name in given.sets:
             path = given.folder / name / f"{given.split}.jsonl.gz"
             records = common.questions_of(path, given.questions, given.seed)
-            if name in _UNSEEN:
-                records = [
-                    r for r in records if "span" in r["answer_type"] and len(answers_of(r)) == 1
-                ]
-            found: dict[str, dict[str, Found]] = {}
-            if name in NAMES:
-                found["retrieved"] = retrieved(database, name, records)
-            found["golden"] = {common.asked(r).id: (golden(r), (), 0.0) for r in records}
-            reader.read(records[0]["question"], golden(records[0]))  # what is loaded on first use
-            for kind, lists in found.items():
-                got = measure(reader, records, lists, scorer)
+            found = retrieved(database, name, records)
+            gold = [Case(r["question"], answers_of(r), golden(r)) for r in records]
+            reader.read(gold[0].question, gold[0].passages)  # what is loaded on first use
+            for kind, cases in (("retrieved", found), ("golden", gold)):
+                got = measure(reader, cases, scorer)
                 cells = [f"{got['EM']:.1f}", f"{got['F1']:.1f}", str(got["none"])]
                 cells += [str(len(got["stated"])), f"{100 * common.mean(got['stated']):.0f} %"]
                 cells += [f"{common.quantile(got['reading'], q):.3f}" for q in (0.5, 0.95)]
                 cells += ["", ""]
                 if kind == "retrieved":
                     cells[-2:] = [f"{common.quantile(got['whole'], q):.3f}" for q in (0.5, 0.95)]
-                print(
-                    f"| {known[name]} | {len(records)} | {kind} | {' | '.join(cells)} |", flush=True
-                )
-                if kind == "retrieved" or name in _UNSEEN:
-                    judged["IIRC" if name in _UNSEEN else "these sets, retrieved"] += got["judged"]
-    for where, answers in judged.items():
-        if answers:
-            error = 100 * calibration_error(*zip(*answers, strict=True))
-            print(f"\nThe confidence is off by {error:.1f} points ({where})")
+                    judged += got["judged"]
+                print(f"| {NAMES[name]} | {len(records)} | {kind} | {' | '.join(cells)} |")
+    error = 100 * calibration_error(*zip(*judged, strict=True))
+    print(f"\nThe confidence is off by {error:.1f} points (retrieved, these sets)")
 
 
 if __name__ == "__main__":

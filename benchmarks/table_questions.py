@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -37,19 +38,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write every question's answer as JSON lines")
     given = parser.parse_args()
     questions = read_questions(given.folder, given.split)[: given.questions]
-    with common.explained(), Corpus(CORPUS) as corpus:
-        load(corpus, given.folder, {q.table for q in questions})
+    scratch = tempfile.TemporaryDirectory()
+    with common.explained(), scratch as place, Corpus(CORPUS) as corpus:
+        files = unpack(given.folder, Path(place), {q.table for q in questions})
+        common.say(f"{corpus.load(files).tables} tables")
         rows = ask(Library(corpus.database, corpus.name), questions)
     if given.out:
         common.write_lines(given.out, rows)
     for name, figure in summed(rows).items():
         print(f"{name:12} {figure}")
-
-
-def load(corpus: Corpus, folder: Path, names: set[str]) -> None:
-    """Load tables from CSV files."""
-    with tempfile.TemporaryDirectory() as place:
-        common.say(f"{corpus.load(unpack(folder, Path(place), names)).tables} tables")
 
 
 def ask(library: Library, questions: list[Asked]) -> list[dict[str, Any]]:
@@ -64,11 +61,8 @@ def ask(library: Library, questions: list[Asked]) -> list[dict[str, Any]]:
         library.queries.clear()
         rows.append(
             {
-                "id": asked.id,
-                "question": asked.text,
-                "table": asked.table,
-                "expected": asked.values,
-                "values": answer.values,
+                **asdict(asked),
+                "answer": answer.values,
                 "right": same_values(answer.values, asked.values),
                 "sure": answer.sure,
                 "confidence": answer.confidence,

@@ -1,7 +1,6 @@
 """Train the two scorers of mind maps: of relation paths, and of names in questions.
 
     python benchmarks/train_mindmap_scorers.py FOLDER --out trained
-    python benchmarks/train_mindmap_scorers.py FOLDER --without pathquestion
 
 Graphs and questions are those of PathQuestion (both), 2WikiMultihopQA and MuSiQue, train parts: the
 evidence triples and decompositions of the latter two make graphs of Wikidata's relations. Beside
@@ -10,8 +9,7 @@ grammar, in which a relation is named by a word of the encoder's vocabulary near
 of the mentions becomes a name of EMCKG, so that common words may be names where a graph has such.
 Each graph is left out once: of its questions come the temperature that makes probabilities of the
 path scorer's scores, and the threshold of names, the highest that keeps 99 of 100 of them. The
-weights in the package were made by an earlier form of this script. `--without` leaves one graph out
-alone and prints how its questions fare; nothing is written then. Needs the extra `train`.
+weights in the package were made by an earlier form of this script. Needs the extra `train`.
 """
 
 from __future__ import annotations
@@ -399,11 +397,8 @@ def path_temperature(scored: Sequence[tuple[Any, Any]]) -> float:
 def main() -> None:
     parser = common.parser(__doc__ or "", 900)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--out", type=Path, help="the folder that is written")
-    parser.add_argument("--without", help="a graph that is left out, and measured")
+    parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
     given = parser.parse_args()
-    if (given.out is None) == (given.without is None):
-        parser.error("give --out, or --without")
     encoder, chance = load_encoder(), random.Random(given.seed)
     generator = Generator(encoder, given.seed)
     with (given.data / "medical" / "emckg" / "train.txt").open(encoding="utf-8") as file:
@@ -413,19 +408,17 @@ def main() -> None:
     for name, (graph, questions) in read(given.data).items():
         chance.shuffle(questions)
         asked = questions[: given.questions]
-        made = [] if name == given.without else generator.questions(graph, given.questions)
+        made = generator.questions(graph, given.questions)
         paths[name] = [e for each in (*asked, *made) if (e := example(encoder, graph, each))]
         names[name] = mentions(encoder, graph, asked[:500], other, chance)
         print(f"{name}: {len(paths[name])} of {len(asked) + len(made)} questions", flush=True)
     scored: list[tuple[Any, Any]] = []
-    for name in [given.without] if given.without else paths:
+    for name in paths:
         model = fit([e for other, some in paths.items() if other != name for e in some])
         held = path_scores(model, [e for e in paths[name] if "generated" not in e])
         right = np.mean([labels[scores.argmax()] == 1 for scores, labels in held])
         print(f"without {name}: the first path is right for {right:.3f}", flush=True)
         scored += held
-    if given.without:
-        return
     from safetensors.numpy import save_file
 
     model = fit([e for some in paths.values() for e in some])

@@ -36,7 +36,6 @@ def main() -> None:
     """Train and write the folder."""
     parser = common.parser(__doc__ or "", None)
     parser.add_argument("--out", type=Path, default=Path("trained/reader"), help="is written")
-    parser.add_argument("--resume", action="store_true", help="go on with a training cut short")
     parser.add_argument("folder", type=Path, help="holds the data sets")
     parser.add_argument("--made", type=Path, required=True, help="what make_questions.py wrote")
     parser.add_argument(
@@ -54,7 +53,7 @@ def main() -> None:
     )
     with common.explained():
         trained = given.out / "trained"
-        print(train_reader(files, trained, settings, overwrite=not given.resume))
+        print(train_reader(files, trained, settings))
         mix(trained, given.base, given.out)
 
 
