@@ -33,12 +33,6 @@ def kgp(*arguments: str) -> tuple[str, float]:
     return done.stdout, time.perf_counter() - began
 
 
-def server_peak() -> str:
-    """Return the peak resident memory of the embedded server's process, where Linux tells it."""
-    peak = common.peak_memory(json.loads(kgp("server", "status", "--json")[0]).get("pid"))
-    return f"{peak:,.0f} MB" if peak else "unknown"
-
-
 def main() -> None:
     """Run the steps and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -68,7 +62,8 @@ def main() -> None:
         for step, seconds in json.loads(report)["seconds"].items():
             print(f"| {step} | {seconds:.1f} |")
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        print(f"\npeak memory: Python {peak:,.0f} MB, server {server_peak()}")
+        server = common.peak_memory(json.loads(kgp("server", "status", "--json")[0]).get("pid"))
+        print(f"\npeak memory: Python {peak:,.0f} MB, server {server or 0:,.0f} MB")
     print(f"\n| {given.folder.name} {given.split} | {' | '.join(SHOWN)} | p50 s | p95 s |")
     print("|---" * (len(SHOWN) + 3) + "|")
     runs = [(m, "", "") for m in METHODS]
