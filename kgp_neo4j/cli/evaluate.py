@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,10 +189,8 @@ def _evaluate(
     as_json: bool,
 ) -> None:
     """Answer the questions over documents by each method, score the runs, and report."""
-    from dataclasses import replace
-
     from kgp_neo4j.evaluate.datasets import open_dataset
-    from kgp_neo4j.evaluate.experiment import TABLES, Result, check_methods, plan, run_methods
+    from kgp_neo4j.evaluate.experiment import TABLES, Result, check_methods, run_methods
     from kgp_neo4j.evaluate.judge import judge_run
     from kgp_neo4j.evaluate.report import report
     from kgp_neo4j.evaluate.runs import read_run
@@ -200,16 +198,10 @@ def _evaluate(
     from kgp_neo4j.llm.call import writer
 
     data = open_dataset(asked.dataset, split=split, sample=asked.sample, seed=asked.seed)
-    if corpus is not None:
-        data = replace(data, corpus=corpus)
+    data = data if corpus is None else replace(data, corpus=corpus)
     settings = traversal_settings(budget=asked.budget or data.budget, **traversal)
-    result = Result(
-        data.name,
-        data.made_of,
-        {"budget": settings.budget, "answers": "their own"},
-        data.questions,
-        {},
-    )
+    own = {"budget": settings.budget, "answers": "their own"}
+    result = Result(data.name, data.made_of, own, data.questions, {})
     names: list[str] = []
     if asked.methods or asked.table or not asked.other:
         names = check_methods(
@@ -219,10 +211,7 @@ def _evaluate(
             agent_models=weights,
             echo=say,
         )
-        planned = plan(
-            names, len(data.questions), model=asked.model is not None, judge=judge is not None
-        )
-        say(f"{planned}; runs are kept in {asked.out}")
+        _say_plan(asked, names, len(data.questions), judge=judge is not None)
         with open_database(echo=say) as database:
             result = run_methods(
                 database,
@@ -235,23 +224,30 @@ def _evaluate(
                 echo=say,
             )
     files = {name: asked.out / f"{name}.jsonl" for name in names}
-    files |= {file.stem: file for file in asked.other}
     for file in asked.other:
+        files[file.stem] = file
         result.runs[file.stem] = read_run(file, data.questions)
     if judge is not None:
         for name, file in files.items():
-            judged = asked.out / "judged" / file.name
-            run = result.runs[name]
+            judged, run = asked.out / "judged" / file.name, result.runs[name]
             result.runs[name] = judge_run(writer(judge), data.questions, run, file, judged)
     _show(report(result), data.name, result.runs, asked.out if names else None, as_json=as_json)
 
 
+def _say_plan(asked: _Evaluation, names: list[str], questions: int, *, judge: bool = False) -> None:
+    from kgp_neo4j.evaluate.experiment import plan
+
+    planned = plan(names, questions, model=asked.model is not None, judge=judge)
+    say(f"{planned}; runs are kept in {asked.out}")
+
+
 def _evaluate_graph(asked: _Evaluation, file: Path, graph: str | None, *, as_json: bool) -> None:
     """Answer the questions over a graph by each method, or score published outputs; report."""
-    from kgp_neo4j.evaluate.experiment import check_methods, plan
+    from kgp_neo4j.evaluate.experiment import check_methods
     from kgp_neo4j.evaluate.graph_experiment import (
         GRAPH_METHODS,
         GRAPH_TABLES,
+        GraphDataset,
         GraphResult,
         run_graph_methods,
     )
@@ -260,22 +256,20 @@ def _evaluate_graph(asked: _Evaluation, file: Path, graph: str | None, *, as_jso
     from kgp_neo4j.evaluate.questions import draw
     from kgp_neo4j.evaluate.report import graph_report
     from kgp_neo4j.evaluate.runs import read_rows
-    from kgp_neo4j.evaluate.scores import Run
     from kgp_neo4j.graphdb.open import open_database
 
-    lines: dict[str, Mapping[str, Row]] = {}
     published = file.name.lower().removesuffix(".gz").endswith(".csv")
-    if published:
-        questions, outputs = read_published(file)
-        lines |= outputs
-    elif graph is None:
+    if graph is None and not published:
         raise ConfigurationError(
             "these questions are asked over a knowledge graph",
             hint="Name it: --graph NAME (`kgp-neo4j load-kg` loads one).",
         )
-    else:
-        questions = read_graph_questions(file)
+    lines: dict[str, Mapping[str, Row]] = {}
+    questions, outputs = read_published(file) if published else (read_graph_questions(file), {})
     questions = draw(questions, asked.sample, asked.seed)
+    name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
+    data = GraphDataset(name, graph or "", tuple(questions))
+    lines |= outputs
     lines |= {each.stem: read_rows(each, {q.id for q in questions}) for each in asked.other}
     size = asked.budget or int(default_of(MiningSettings, "size"))
     names: list[str] = []
@@ -286,26 +280,15 @@ def _evaluate_graph(asked: _Evaluation, file: Path, graph: str | None, *, as_jso
             model=asked.model is not None,
             known=GRAPH_METHODS,
         )
-    name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
-    settings = {"graph": graph, "budget": size, "answers": "their own"}
-    result = GraphResult(name, settings, tuple(questions), Run({}, ()), {})
+    result = GraphResult(data, {"budget": size, "answers": "their own"})
     holdings = Holdings()
     if graph is not None:
         with open_database(echo=say) as database:
             holdings = Holdings.of(database, graph)
             if names:
-                planned = plan(names, len(questions), model=asked.model is not None)
-                say(f"{planned}; runs are kept in {asked.out}")
+                _say_plan(asked, names, len(questions))
                 result = run_graph_methods(
-                    database,
-                    name,
-                    questions,
-                    graph,
-                    names,
-                    asked.out,
-                    budget=size,
-                    model=asked.model,
-                    echo=say,
+                    database, data, names, asked.out, budget=size, model=asked.model, echo=say
                 )
     for system, rows in lines.items():
         result.runs[system] = measure_run(rows, questions, holdings)

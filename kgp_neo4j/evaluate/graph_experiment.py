@@ -49,7 +49,14 @@ from kgp_neo4j.types.mindmap import (
 )
 from kgp_neo4j.types.settings import MiningSettings
 
-__all__ = ["GRAPH_METHODS", "GRAPH_TABLES", "OURS", "GraphResult", "run_graph_methods"]
+__all__ = [
+    "GRAPH_METHODS",
+    "GRAPH_TABLES",
+    "OURS",
+    "GraphDataset",
+    "GraphResult",
+    "run_graph_methods",
+]
 
 #: The row that the others are compared with.
 OURS = "mindmap"
@@ -83,25 +90,31 @@ _DOCUMENTS = 3
 
 
 @dataclass(frozen=True, slots=True)
+class GraphDataset:
+    """Questions, and the name of the graph that they are asked over, empty where there is none."""
+
+    name: str
+    graph: str
+    questions: tuple[GraphQuestion, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphResult:
     """The scored runs by method, with their settings; `linking` is that of each question.
 
     `types` are for each question the types that its answer's entities have in the graph.
     """
 
-    dataset: str
+    dataset: GraphDataset
     settings: Mapping[str, Any]
-    questions: tuple[GraphQuestion, ...]
-    linking: Run
-    runs: dict[str, Run]
+    linking: Run = field(default_factory=lambda: Run({}, ()))
+    runs: dict[str, Run] = field(default_factory=dict)
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def run_graph_methods(
     database: Database,
-    dataset: str,
-    questions: Sequence[GraphQuestion],
-    graph: str,
+    dataset: GraphDataset,
     names: Sequence[str],
     out: Path,
     *,
@@ -115,9 +128,10 @@ def run_graph_methods(
     `out`/linking.jsonl, so that a run that was stopped goes on where it was. Raises GraphError
     without the graph, InputError where `out` has a run of other settings.
     """
+    questions, graph = dataset.questions, dataset.graph
     holdings = Holdings.of(database, graph)
     settings = {
-        "dataset": dataset,
+        "dataset": dataset.name,
         "graph": graph,
         "questions": [asked.id for asked in questions],
         "budget": budget,
@@ -136,14 +150,9 @@ def run_graph_methods(
         file = out / f"{name}.jsonl"
         answer_questions(asked, rows.answering(name, by_id, linking), file)
         runs[name] = measure_run(read_rows(file), questions, holdings)
-    return GraphResult(
-        dataset,
-        settings,
-        tuple(questions),
-        measure_linking(linking, questions, holdings),
-        runs,
-        {each.id: holdings.types_of_answer(each) for each in questions},
-    )
+    types = {each.id: holdings.types_of_answer(each) for each in questions}
+    scored = measure_linking(linking, questions, holdings)
+    return GraphResult(dataset, settings, scored, runs, types)
 
 
 class _Rows:

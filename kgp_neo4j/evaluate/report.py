@@ -114,10 +114,10 @@ def _kinds(result: Result) -> Table:
 
 def graph_report(result: GraphResult) -> str:
     """Return the report of questions over a graph (MindMap, Tables 2 to 6)."""
-    settings = result.settings
-    over = f" over the graph {settings['graph']}" if settings.get("graph") else ""
+    settings, data = result.settings, result.dataset
+    over = f" over the graph {data.graph}" if data.graph else ""
     lines = [
-        f"{len(result.questions)} questions of {result.dataset}{over}; budget "
+        f"{len(data.questions)} questions of {data.name}{over}; budget "
         f"{settings['budget']} triples; answers: {settings['answers']}; {_machine()}.",
         "In per cent: `coverage`, of the entities that the data set lists for an answer and the "
         "graph holds, those that the evidence reaches; `hits@1`, first answers that are one of "
@@ -159,7 +159,7 @@ def _groups(result: GraphResult, by: str) -> Table:
     only be where two are), and by the types of its answer.
     """
     groups: dict[str, list[str]] = {}
-    for question in result.questions:
+    for question in result.dataset.questions:
         number = int(result.linking.measures[question.id]["linked"])
         several = ("no entity linked", "one entity", "two or more entities")[min(number, 2)]
         types = [f"answer of type {type_}" for type_ in result.types.get(question.id, ())]

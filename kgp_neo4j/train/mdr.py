@@ -128,24 +128,31 @@ def train_mdr(
             losses=tuple(round(loss, 4) for loss in losses),
             resumed=folder.resumed,
         )
-        training = {
-            "pairs": report.pairs,
-            "sources": dict(sources or {}),
-            "steps": report.steps,
-            "batch": settings.batch,
-            "negatives": settings.negatives,
-            "learning_rate": settings.rate,
-            "warm_up": _WARM_UP,
-            "clip": _CLIP,
-            "seed": settings.seed,
-            "first_loss": round(report.first_loss, 4),
-            "last_loss": round(report.last_loss, 4),
-        }
+        training = _described(report, settings, sources or {})
         made = MdrFolder(settings.encoder, settings.lora_rank, lengths, training=training)
         _save(model, out, made)
         folder.finish(dataclasses.asdict(report), _card(made))
     load_encoder.cache_clear()  # the same folder may have held another encoder
     return report
+
+
+def _described(
+    report: MdrReport, settings: MdrTraining, sources: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return what the folder and its card say of the training."""
+    return {
+        "pairs": report.pairs,
+        "sources": dict(sources),
+        "steps": report.steps,
+        "batch": settings.batch,
+        "negatives": settings.negatives,
+        "learning_rate": settings.rate,
+        "warm_up": _WARM_UP,
+        "clip": _CLIP,
+        "seed": settings.seed,
+        "first_loss": round(report.first_loss, 4),
+        "last_loss": round(report.last_loss, 4),
+    }
 
 
 def _fit(
@@ -162,13 +169,11 @@ def _fit(
     """
     with needs("train", "training an MDR encoder", ModelError):
         from datasets import Dataset
-        from peft import LoraConfig
         from sentence_transformers import (
             SentenceTransformerTrainer,
             SentenceTransformerTrainingArguments,
         )
         from sentence_transformers.losses import CachedMultipleNegativesRankingLoss
-        from torch.nn import Dropout
         from transformers import set_seed
 
     class Trainer(SentenceTransformerTrainer):
@@ -183,13 +188,8 @@ def _fit(
             """Do nothing."""
 
     set_seed(settings.seed)
-    # A CPU has no quick attention with dropout: steps take twice as long.
-    for module in model.modules():
-        if isinstance(module, Dropout):
-            module.p = 0.0
-    if rank := settings.lora_rank:
-        model.add_adapter(LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear"))
-    model.model_card_data.local_files_only = True  # nothing is looked up on the hub
+    with needs("train", "training an MDR encoder", ModelError):
+        _prepare(model, settings.lora_rank)
     options = {
         "max_steps": steps,
         "per_device_train_batch_size": settings.batch,
@@ -202,8 +202,7 @@ def _fit(
         "save_steps": save_every,
         "logging_steps": 1,
     }
-    # In small parts: a batch of 16 pairs at once takes 7 GB.
-    part = 32 if model.device.type == "cuda" else 8
+    part = 32 if model.device.type == "cuda" else 8  # 16 pairs at once take 7 GB
     with needs("train", "training an MDR encoder", ModelError):
         state = run_trainer(
             Trainer,
@@ -216,6 +215,21 @@ def _fit(
             loss=CachedMultipleNegativesRankingLoss(model, mini_batch_size=part),
         )
     return [float(row["loss"]) for row in state.log_history if "loss" in row]
+
+
+def _prepare(model: Any, lora_rank: int) -> None:
+    """Switch dropout and the hub off, and add an adapter of a rank above 0."""
+    from peft import LoraConfig
+    from torch.nn import Dropout
+
+    # A CPU has no quick attention with dropout: steps take twice as long.
+    for module in model.modules():
+        if isinstance(module, Dropout):
+            module.p = 0.0
+    if lora_rank:
+        adapter = LoraConfig(r=lora_rank, lora_alpha=2 * lora_rank, target_modules="all-linear")
+        model.add_adapter(adapter)
+    model.model_card_data.local_files_only = True  # nothing is looked up on the hub
 
 
 def _columns(pairs: Sequence[MdrPair], form: QueryForm) -> dict[str, list[str]]:

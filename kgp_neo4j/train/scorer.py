@@ -117,22 +117,29 @@ def train_scorer(
     scorer = {"description": description, "features": FEATURES, "first": hops[0], "later": hops[1]}
     (out / "scorer.json").write_text(scorer_json(scorer), encoding="utf-8")
     report = ScorerReport(counts, left_out, reached)
+    folder.finish(asdict(report), _card(report, files, sorted(encoders), settings))
+    return report
+
+
+def _card(
+    report: ScorerReport,
+    files: Mapping[str, str],
+    encoders: Sequence[str],
+    settings: BoostingSettings,
+) -> str:
     about = (
         "Boosted regression trees (LambdaMART) that judge the passages of each hop of a traversal "
         "by signals\nof the graph. `scorer.json` is text: one tree a line, each split with its "
         "feature and threshold."
     )
-    facts = [f"Encoder of the passages: {', '.join(sorted(encoders))}"]
+    facts = [f"Encoder of the passages: {', '.join(encoders)}"]
     facts += [
-        f"Corpus {corpus}, {counts[corpus]} questions of {file}: {100 * reached[corpus]:.1f} % of "
-        "the supporting facts among the first five passages, of questions that the trees had not "
-        "seen"
+        f"Corpus {corpus}, {report.questions[corpus]} questions of {file}: "
+        f"{100 * report.reached[corpus]:.1f} % of the supporting facts among the first five "
+        "passages, of questions that the trees had not seen"
         for corpus, file in files.items()
     ]
-    folder.finish(
-        asdict(report), card("Scorer of the learned agent", about, facts, asdict(settings))
-    )
-    return report
+    return card("Scorer of the learned agent", about, facts, asdict(settings))
 
 
 def scorer_json(scorer: Mapping[str, Any]) -> str:
