@@ -63,6 +63,9 @@ Examples:
     "--trace", is_flag=True, help="Keep the traversal in the graph, for `kgp-neo4j explain`."
 )
 @show_option(5, "Passages and paths")
+@click.option(
+    "--show-query", is_flag=True, help="Show the queries that an answer from pages and tables took."
+)
 @json_option
 def command(
     question: str,
@@ -77,6 +80,7 @@ def command(
     as_mermaid: bool,
     trace: bool,
     show: int,
+    show_query: bool,
     as_json: bool,
     **retriever: Any,
 ) -> None:
@@ -84,8 +88,7 @@ def command(
 
     The offline reader answers, or a language model, each sentence of which is checked against the
     passages that it cites; what they do not carry is marked. A question about pages or tables is
-    answered from them, with the query that was run; where its reading is uncertain, the table is
-    shown instead.
+    answered from them; where its reading is uncertain, the table is shown instead.
     """
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
@@ -132,7 +135,7 @@ def command(
     else:
         from kgp_neo4j.show.terminal import print_answer  # which loads rich
 
-        print_answer(answer, show)
+        print_answer(answer, show, queries=show_query)
 
 
 def _over_graph(question: str, graph: str, llm: str | None, show: int, **shown: Any) -> None:

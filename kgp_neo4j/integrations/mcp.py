@@ -55,6 +55,7 @@ def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
     made: dict[str, Any] = {
         "answer": answer.text,
         "stated": answer.stated,
+        "tier": answer.tier,
         "type": answer.type.type,
         "agent": answer.agent,
         "passages": describe_passages(answer, limit),
@@ -64,8 +65,7 @@ def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
     }
     if answer.reading is not None:
         made["reading"] = {"kind": answer.reading.kind, "confidence": answer.reading.confidence}
-    if not answer.stated:
-        made["sentences"] = [asdict(each) for each in answer.sentences]
+    made["sentences"] = [asdict(each) for each in answer.shown_sentences]
     if answer.statements:
         made["statements"] = [asdict(each) for each in answer.statements]
     if answer.structural is not None:

@@ -70,6 +70,8 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "text": answer.text,
         "summary": answer.summary,
         "stated": answer.stated,
+        "tier": answer.tier,
+        "probably": answer.probably,
         "by": answered_by(answer),
         "type": answer.type.type,
         "agent": answer.agent,

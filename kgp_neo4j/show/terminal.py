@@ -83,14 +83,14 @@ class _Page:
 # --- Answers over documents ---
 
 
-def print_answer(answer: Answer, show: int) -> None:
-    """Print an answer with at most `show` passages and paths."""
+def print_answer(answer: Answer, show: int, *, queries: bool = False) -> None:
+    """Print an answer with at most `show` passages and paths, and with its `queries` on demand."""
     page = _Page()
     if answer.type.type != "content" or answer.type.by == "option":
         why = f": {plain(answer.type.reason)}" if answer.type.reason else ""
         page.line(f"Question type: {answer.type.type} (by {answer.type.by}{why})")
     if answer.structural is not None:
-        print_structural(answer.structural)
+        print_structural(answer.structural, queries=queries)
         if answer.type.type == "structural":
             _end(page, answer, f"from structure, {answer.seconds:.2f} s")
             return
@@ -119,8 +119,8 @@ def print_answer(answer: Answer, show: int) -> None:
     _end(page, answer, counts)
 
 
-def print_structural(answer: StructuralAnswer) -> None:
-    """Print an answer from pages and tables."""
+def print_structural(answer: StructuralAnswer, *, queries: bool = False) -> None:
+    """Print an answer from pages and tables, and with its `queries` on demand."""
     from kgp_neo4j.corpus.answer.shown_queries import browser_lines
 
     page = _Page()
@@ -146,7 +146,7 @@ def print_structural(answer: StructuralAnswer) -> None:
             page.line(f"  {plain(_place(citation))}")
         if len(answer.citations) > _CITATIONS:
             page.line(f"  ... and {len(answer.citations) - _CITATIONS} more (--json has all)")
-    if answer.queries:
+    if answer.queries and queries:
         page.heading("Query (read-only)")
         for query in answer.queries:
             for line in browser_lines(query):
@@ -215,13 +215,12 @@ def print_said(answer: Answer) -> None:
     else:
         if by == "structure":
             page.heading("Passages speak to it too")
-        elif by == "sentence":
-            page.heading("The sentences that speak most to it")
-        elif answer.stated:
-            page.heading("Answer")
-            page.line(f"  {plain(answer.text)}", "bold")
+        elif answer.tier == "evidence":
+            page.heading("The sentences that say most")
         else:
-            page.heading(plain(answer.summary))
+            page.heading("Answer")
+            probably = (f"  {answer.probably}", "dim")
+            page.line(Text.assemble((f"  {plain(answer.text)}", "bold"), probably))
         _print_sentences(page, answer)
     for note in answer.notes:
         page.filled(f"Note: {plain(note)}", "yellow")

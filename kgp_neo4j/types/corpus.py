@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from kgp_neo4j.types.language import Usage
 from kgp_neo4j.types.tables import (
@@ -41,6 +41,7 @@ __all__ = [
     "Statement",
     "Step",
     "SupportingSentence",
+    "Tier",
     "Trace",
 ]
 
@@ -250,7 +251,12 @@ QuestionType = Literal["structural", "content", "both", "model"]
 #: The graphs that `connect` makes.
 GraphName = Literal["tfidf", "entity", "knn-st", "knn-mdr"]
 
+#: How an answer is given: as it is, with "probably", as the sentences that say most, or not at all.
+Tier = Literal["stated", "probable", "evidence", "none"]
+
 _CONTENT = TypeDecision("content")
+#: Least confidence of the reader for its answer to be given with "probably".
+_PROBABLE = 0.5
 
 # --- seed, traverse, evidence, answer ---
 
@@ -407,8 +413,8 @@ class Answer:
 
     `type` is the kind of question assumed: about structure (pages and tables), content, or both;
     `structural` is the answer from pages and tables, where the question was not about content
-    alone. `stated` is true where `text` is given as the answer; where it is false, `text` is only
-    likely, and the supporting sentences are shown instead. `reading` is what the offline reader
+    alone. `stated` is true where `text` is given as the answer without more ado; `tier` says how it
+    is given where it is false. `reading` is what the offline reader
     found, `statements` are the sentences of a language model's answer with their citations checked,
     and `usage` is what the model's calls took. `notes` are warnings for the user: passages left out
     of a prompt, a reply cut off or refused. `queries` can be run again in Browser; `trace` is the
@@ -434,26 +440,44 @@ class Answer:
     queries: tuple[ShownQuery, ...] = ()
     trace: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    #: Properties that stand in JSON beside the fields.
+    DERIVED: ClassVar = ("tier",)
 
     @property
-    def uncertain(self) -> bool:
-        """Return whether the text is what the offline reader found, and only likely."""
-        return self.reading is not None and bool(self.text) and not self.stated
+    def tier(self) -> Tier:
+        """Return how the answer is given, by its probability of being right.
+
+        A `stated` one stands alone (nine in ten are right), a `probable` one has its percentage
+        beside it; of `evidence` the sentences that say most are shown; `none` is not in these
+        documents.
+        """
+        if not self.text:
+            return "none"
+        if self.stated:
+            return "stated"
+        sure = self.reading is not None and self.reading.confidence >= _PROBABLE
+        return "probable" if sure or self.statements else "evidence"
+
+    @property
+    def probably(self) -> str:
+        """Return what is said behind a reader's probable answer: "probably, 85 %"; else nothing."""
+        if self.tier != "probable" or self.reading is None or self.statements:
+            return ""
+        return f"probably, {100 * self.reading.confidence:.0f} %"
 
     @property
     def summary(self) -> str:
-        """Return the answer in a line: the text, marked where it is uncertain, or that it lacks."""
+        """Return the answer in a line, with how sure it is where that is not beyond doubt."""
         if not self.text:
             return "Not in these documents" if self.passages else "Nothing in the corpus matches"
-        return f"Not certain (likely: {self.text})" if self.uncertain else self.text
+        if self.tier == "evidence" and self.reading is not None:
+            return f"No sure answer (perhaps {self.text})"
+        return f"{self.text} ({self.probably})" if self.probably else self.text
 
     @property
     def shown_sentences(self) -> tuple[SupportingSentence, ...]:
-        """Return the sentence with the stated answer, or the sentences shown for an uncertain one.
-
-        Where there is no answer at all, return the closest sentence.
-        """
-        return self.sentences if self.text and not self.stated else self.sentences[:1]
+        """Return the sentence with the answer; without a probable one, those that say most."""
+        return self.sentences if self.tier == "evidence" else self.sentences[:1]
 
     def _repr_html_(self) -> str:
         """Return the HTML shown in a notebook."""

@@ -19,7 +19,8 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        names = [field.name for field in dataclasses.fields(value)]
+        return {name: getattr(value, name) for name in (*names, *getattr(value, "DERIVED", ()))}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Collection):

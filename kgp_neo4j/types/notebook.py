@@ -21,7 +21,7 @@ def answer_html(answer: Answer) -> str:
     number = {passage.id: n for n, passage in enumerate(answer.passages, 1)}
     parts = [f"<p><b>{escape(answer.question)}</b></p>"]
     text = escape(answer.summary)
-    if answer.uncertain or not answer.text:
+    if answer.tier != "stated":
         text = f"<i>{text}</i>"
     parts.append(f"<p style='font-size:115%'>{text}</p>")
     if answer.reading is not None and answer.reading.kind != "none":

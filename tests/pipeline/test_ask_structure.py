@@ -120,6 +120,9 @@ def test_the_command_shows_the_decision_the_cell_and_the_query(
     assert "Sound ferries, page 2, Table 1, row 2 (Port Merrin), column 2 (Single fare)" in (
         shown.output
     )
+    assert "MATCH (" not in shown.output
+    line = ["ask", _TABLE, "--corpus", sound, "--show-query"]
+    shown = runner.invoke(cli, line, env=variables)
     assert "Query (read-only)" in shown.output
     assert "MATCH (" in shown.output
     as_json = runner.invoke(cli, ["ask", _TABLE, "--corpus", sound, "--json"], env=variables)

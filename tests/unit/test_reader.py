@@ -6,6 +6,7 @@ import json
 import shutil
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from kgp_neo4j.text.values import compare
 from kgp_neo4j.train.reader_calibration import calibration_error, is_right
 from kgp_neo4j.types.corpus import Answer, Passage, ReasoningPath, Step
 from kgp_neo4j.types.errors import ModelError
+from kgp_neo4j.types.json_records import to_json
 
 _SHIPPED = Path(str(resources.files("kgp_neo4j.models") / "reader"))
 
@@ -62,25 +64,33 @@ def test_it_finds_a_span_and_where_it_stands(reader: OfflineReader) -> None:
     assert reader.read("Who designed the Hesk Bridge?", passages) == found
 
 
-@pytest.mark.parametrize("sure_from", [0.0, 1.0])
-def test_an_uncertain_answer_is_shown_as_likely(reader: OfflineReader, sure_from: float) -> None:
-    calibration = {**reader.card["calibration"], "stated": sure_from, "threshold": 0.0}
+@pytest.mark.parametrize(
+    ("calibration", "tier", "summary"),
+    [
+        ({"stated": 0.0}, "stated", "Yusuf Arden"),
+        ({"stated": 1.0, "bias": 2.0, "weights": {}}, "probable", "Yusuf Arden (probably, 88 %)"),
+        ({"stated": 1.0, "bias": -1.0, "weights": {}}, "evidence", "No sure answer (perhaps"),
+    ],
+)
+def test_an_answer_is_given_by_how_sure_it_is(
+    reader: OfflineReader, calibration: dict[str, Any], tier: str, summary: str
+) -> None:
+    calibration = {**reader.card["calibration"], "threshold": 0.0, **calibration}
     strict = OfflineReader(reader._network, {**reader.card, "calibration": calibration})
     question = "Who designed the Hesk Bridge?"
     passages = (_passage("Hesk Bridge", "The Hesk Bridge was designed by Yusuf Arden in 1911."),)
     asked = Answer(question, "c", "a", passages=passages)
     made = ReaderAnswerer(strict).answer(asked)
-    assert made.text == "Yusuf Arden"
-    assert made.stated is not made.uncertain
-    assert made.stated is (sure_from == 0.0)
-    said = "Yusuf Arden" if made.stated else "Not certain (likely: Yusuf Arden)"
-    assert made.summary == said
-    assert said in made._repr_html_()
-    assert ("Not certain" in paths_mermaid(made)) is made.uncertain
-    assert ("Not certain" in answer_page(made)) is made.uncertain
-    likely = 'by <mark class="a">Yusuf Arden</mark> in 1911.'
-    sentence = f'<p class="said" dir="auto">The Hesk Bridge was designed {likely}'
-    assert (sentence in answer_page(made)) is made.uncertain
+    assert (made.text, made.tier) == ("Yusuf Arden", tier)
+    assert json.loads(to_json(made))["tier"] == tier
+    assert made.summary.startswith(summary)
+    assert summary in made._repr_html_()
+    assert summary.split(" (")[0] in paths_mermaid(made)
+    page = answer_page(made)
+    assert ("<b>Yusuf Arden</b>" in page) is (tier != "evidence")
+    assert ("<small>probably, 88 %</small>" in page) is (tier == "probable")
+    assert ("The sentences that say most:" in page) is (tier == "evidence")
+    assert 'by <mark class="a">Yusuf Arden</mark> in 1911.' in page
     assert asked.summary == "Not in these documents"
     with pytest.raises(ValueError, match="unknown signals no such"):
         OfflineReader(reader._network, {"calibration": {**calibration, "weights": {"no such": 1}}})

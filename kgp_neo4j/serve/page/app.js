@@ -164,11 +164,16 @@ function showAnswer(made) {
       if (!each.carried) line.append(make("small", {}, ` not carried: ${each.note || "the passages cited do not say so"}`));
       said.push(line);
     }
-  } else if (made.text && made.stated) {
-    said.push(make("p", { class: "said", dir: "auto" }, made.text, ...cites(made.cited)));
+  } else if (made.tier === "stated" || made.tier === "probable") {
+    const line = make("p", { class: "said", dir: "auto" }, made.text, ...cites(made.cited));
+    if (made.probably) line.append(make("small", {}, ` ${made.probably}`));
+    said.push(line);
+    for (const each of made.sentences) {
+      said.push(make("p", { dir: "auto" }, oneLine(each.text), ...cites([each.passage])));
+    }
   } else {
-    if (made.by !== "sentence") said.push(make("p", { class: "unsure" }, made.summary.replace(/([^.!?…])$/, "$1.")));
-    if (made.sentences.length) said.push(make("p", { class: "small" }, "What speaks most to the question:"));
+    if (made.tier === "none") said.push(make("p", { class: "unsure" }, `${made.summary}.`));
+    if (made.sentences.length) said.push(make("p", { class: "small" }, made.tier === "none" ? "The closest sentence:" : "The sentences that say most:"));
     for (const each of made.sentences) {
       said.push(make("p", { class: made.by === "sentence" ? "said" : "", dir: "auto" }, oneLine(each.text), ...cites([each.passage])));
     }
