@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -140,14 +140,13 @@ def test_the_benchmark_goes_from_a_folder_to_its_figures(
     with gzip.open(folder / "random-split-1-dev.tsv.gz", "wt") as file_:
         file_.write("\n".join(lines) + "\n")
     done = subprocess.run(
-        [sys.executable, str(_BENCHMARKS / "table_questions.py"), str(folder), "--json"],
+        [sys.executable, str(_BENCHMARKS / "table_questions.py"), str(folder)],
         capture_output=True,
         text=True,
         env=os.environ | environment(connection),
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    figures = json.loads(done.stdout)
-    assert figures["questions"] == 4
-    assert figures["accuracy"] >= 50
-    assert figures["coverage"] <= 100
+    figures = dict(re.findall(r"^(\w+) +([\d.]+)$", done.stdout, re.MULTILINE))
+    assert figures["questions"] == "4"
+    assert float(figures["accuracy"]) >= 50
