@@ -59,11 +59,11 @@ def settings_options(
         @functools.wraps(command)
         def with_settings(*arguments: Any, **values: Any) -> Any:
             given = _given_options()
-            kept = {name: value for name, value in values.items() if name not in options}
+            own = {name: value for name, value in values.items() if name not in options}
             for target, settings in declared.items():
                 chosen = {f: values[name] for f, name in names[target].items() if name in given}
-                kept[target] = (build or settings)(**chosen)
-            return command(*arguments, **kept)
+                own[target] = (build or settings)(**chosen)
+            return command(*arguments, **own)
 
         decorated: Any = with_settings
         for option in reversed(options.values()):

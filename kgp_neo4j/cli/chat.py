@@ -142,16 +142,16 @@ def _turns(conversation: Conversation, as_json: bool, person: bool) -> bool:
     fine, pressed = True, False
     while True:
         try:
-            said = _next(person)
-            if said is None or said.casefold() in ("/quit", "/exit", "/q"):
+            line = _next(person)
+            if line is None or line.casefold() in ("/quit", "/exit", "/q"):
                 break
-            if not said:
+            if not line:
                 continue
             pressed = False
-            if said.startswith("/"):
-                _command(said, conversation)
+            if line.startswith("/"):
+                _command(line, conversation)
             else:
-                fine = _answered(said, conversation, as_json) and fine
+                fine = _answered(line, conversation, as_json) and fine
         except KeyboardInterrupt:
             if not person:
                 raise

@@ -62,8 +62,7 @@ def _print(rows: list[SettingValue]) -> None:
     name = max(len(row.name) for row in rows)
     value = min(40, max(len(_text(row.value)) for row in rows))
     for row in rows:
-        said = f"{row.name:{name}}  {_text(row.value):{value}}  {row.source}"
-        line = f"{said} {row.where}".rstrip()
+        line = f"{row.name:{name}}  {_text(row.value):{value}}  {row.source} {row.where}".rstrip()
         click.echo(click.style(line, dim=True) if row.source == "default" else line)
 
 

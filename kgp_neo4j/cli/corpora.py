@@ -43,37 +43,37 @@ def command(documents: str | None, only_graphs: bool, as_json: bool) -> None:
             for document in listed:
                 click.echo(f"{document.id}  {document.title}  ({document.source})")
             return
-        found = [] if only_graphs else corpora(database)
+        summaries = [] if only_graphs else corpora(database)
         known = graphs(database)
     if as_json:
-        echo_json(known if only_graphs else found)
+        echo_json(known if only_graphs else summaries)
         return
-    if found:
-        _print_corpora(found)
+    if summaries:
+        _print_corpora(summaries)
     elif not only_graphs:
         click.echo("No corpus yet. Try: kgp-neo4j load PATH --corpus NAME")
     if known:
-        if found:
+        if summaries:
             click.echo()
         _print_graphs(known)
     elif only_graphs:
         click.echo("No knowledge graph yet. Try: kgp-neo4j load-kg FILE --graph NAME")
 
 
-def _print_graphs(found: list[GraphSummary]) -> None:
-    width = max(len("knowledge graph"), *(len(graph.name) for graph in found))
+def _print_graphs(graphs: list[GraphSummary]) -> None:
+    width = max(len("knowledge graph"), *(len(graph.name) for graph in graphs))
     click.echo(f"{'knowledge graph':{width}}  entities  relationships  encoder")
-    for graph in found:
+    for graph in graphs:
         click.echo(
             f"{graph.name:{width}}  {graph.entities:>8,}  {graph.relationships:>13,}  "
             f"{graph.encoder or '-'}"
         )
 
 
-def _print_corpora(found: list[CorpusSummary]) -> None:
-    width = max(len("corpus"), *(len(corpus.name) for corpus in found))
+def _print_corpora(summaries: list[CorpusSummary]) -> None:
+    width = max(len("corpus"), *(len(corpus.name) for corpus in summaries))
     click.echo(f"{'corpus':{width}}  documents  passages  pages  tables  keywords  encoder")
-    for corpus in found:
+    for corpus in summaries:
         encoder = f"{corpus.encoder} ({corpus.dimension})" if corpus.encoder else "-"
         click.echo(
             f"{corpus.name:{width}}  {corpus.documents:>9,}  {corpus.passages:>8,}  "

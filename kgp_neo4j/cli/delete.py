@@ -73,10 +73,10 @@ def command(
         if not yes:
             what = f"the corpus {corpus!r} and everything in it"
             if document is not None:
-                found = find_documents(database, corpus, document)
-                what = f"{found[0].title!r} ({found[0].source})"
-                if len(found) > 1:
-                    what = f"{len(found):,} documents of {found[0].source}"
+                documents = find_documents(database, corpus, document)
+                what = f"{documents[0].title!r} ({documents[0].source})"
+                if len(documents) > 1:
+                    what = f"{len(documents):,} documents of {documents[0].source}"
             click.confirm(f"Delete {what}?", abort=True, err=True)
         if document is None:
             done = delete_corpus(database, corpus)

@@ -25,13 +25,13 @@ def command(as_json: bool) -> None:
     from kgp_neo4j.models.engine import describe_engine
 
     with open_database(echo=say) as database:
-        found = database.capabilities()
+        capabilities = database.capabilities()
         connection = database.connection
         # The server lists a dropped procedure until it restarts, so only the stored ones count.
-        stored = database.read("install/stored") if found.apoc_extended else []
+        stored = database.read("install/stored") if capabilities.apoc_extended else []
         installed = [f"custom.{row['name']}" for row in stored]
-        room = measure_room(database, gds=found.gds, **_given(connection.embedded))
-    lacks = [*missing(found), *room.short]
+        room = measure_room(database, gds=capabilities.gds, **_given(connection.embedded))
+    lacks = [*missing(capabilities), *room.short]
     engine, extras = describe_engine(), installed_extras()
     if as_json:
         echo_json(
@@ -39,7 +39,7 @@ def command(as_json: bool) -> None:
                 "uri": connection.uri,
                 "database": connection.database,
                 "embedded": connection.embedded,
-                "server": found,
+                "server": capabilities,
                 "procedures": installed,
                 "missing": lacks,
                 "needs": room,
@@ -49,18 +49,19 @@ def command(as_json: bool) -> None:
         )
         return
     kind = "embedded" if connection.embedded else "from NEO4J_URI"
-    click.echo(f"server      Neo4j {found.version} {found.edition} at {connection.uri} ({kind})")
-    click.echo(f"GDS         {'yes' if found.gds else 'missing'}")
-    click.echo(f"APOC Core   {'yes' if found.apoc else 'missing'}")
-    click.echo(f"APOC Ext.   {'yes' if found.apoc_extended else 'missing'}")
+    version = f"{capabilities.version} {capabilities.edition}"
+    click.echo(f"server      Neo4j {version} at {connection.uri} ({kind})")
+    click.echo(f"GDS         {'yes' if capabilities.gds else 'missing'}")
+    click.echo(f"APOC Core   {'yes' if capabilities.apoc else 'missing'}")
+    click.echo(f"APOC Ext.   {'yes' if capabilities.apoc_extended else 'missing'}")
     click.echo(f"procedures  {len(installed)} custom.kgp.* installed")
     click.echo(
         f"models      {engine['engine']}, {engine['precision']}, {engine['threads']} threads"
     )
     click.echo(f"extras      {', '.join(extras) or 'none'}")
     sizes = [("vectors", room.vectors), ("graph", room.store), ("heap for GDS", room.similarity)]
-    said = ", ".join(f"{name} {size / 2**20:,.0f} MiB" for name, size in sizes if size is not None)
-    click.echo(f"needs       {said}")
+    needs = ", ".join(f"{name} {size / 2**20:,.0f} MiB" for name, size in sizes if size is not None)
+    click.echo(f"needs       {needs}")
     for sentence in lacks:
         click.echo(click.style("! ", fg="yellow") + sentence)
 

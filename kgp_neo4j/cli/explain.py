@@ -105,19 +105,19 @@ def command(
         elif as_list:
             _list(traces(database, corpus, limit=show), as_json)
         else:
-            made = explain(database, trace or _latest(database, corpus))
-            _shown(made, show, as_json=as_json, as_mermaid=as_mermaid, html=html)
+            replay = explain(database, trace or _latest(database, corpus))
+            _shown(replay, show, as_json=as_json, as_mermaid=as_mermaid, html=html)
 
 
 def _latest(database: Database, corpus: str | None) -> str:
     from kgp_neo4j.corpus.answer.traces import traces
     from kgp_neo4j.types.errors import TraceError
 
-    found = traces(database, corpus, limit=1)
-    if not found:
+    listed = traces(database, corpus, limit=1)
+    if not listed:
         where = f" of the corpus {corpus!r}" if corpus else ""
         raise TraceError(f"no trace{where} was kept", hint="`kgp-neo4j ask ... --trace` keeps one.")
-    return found[0].id
+    return listed[0].id
 
 
 def _removed(count: int, as_json: bool) -> None:
@@ -127,13 +127,13 @@ def _removed(count: int, as_json: bool) -> None:
         click.echo(f"Removed {count} trace{'' if count == 1 else 's'}.")
 
 
-def _list(found: list[Trace], as_json: bool) -> None:
+def _list(listed: list[Trace], as_json: bool) -> None:
     if as_json:
-        echo_json(found)
+        echo_json(listed)
         return
-    if not found:
+    if not listed:
         click.echo("No traces. `kgp-neo4j ask ... --trace` keeps one.")
-    for each in found:
+    for each in listed:
         left = f"{each.passages} passages"
         if each.left < each.passages:
             left = f"{each.left} of {each.passages} passages left"
@@ -168,10 +168,10 @@ def _told(made: Replay, show: int) -> None:
     click.echo(f"  {plain(answer.question)}")
     asked = made.asked_at[:19].replace("T", " ")
     about = f"asked {asked}, corpus {plain(answer.corpus)}, agent {answer.agent}"
-    said = ", ".join(f"{k} {v}" for k, v in answer.settings.items() if v not in ([], None))
+    settings = ", ".join(f"{k} {v}" for k, v in answer.settings.items() if v not in ([], None))
     click.echo(click.style(f"  {about}", dim=True))
-    if said:
-        click.echo(click.style(f"  {plain(said)}", dim=True))
+    if settings:
+        click.echo(click.style(f"  {plain(settings)}", dim=True))
     ranks = {passage.id: rank for rank, passage in enumerate(answer.passages, 1)}
     titles = {passage: plain(title) for passage, title in made.titles.items()}
     by_order = {visit.order: visit for visit in made.visits}
@@ -204,8 +204,8 @@ def _line(
     score = click.style(f"{step.score:.2f}", bold=True)
     reason = plain(step.reason)
     if visit.before is None:
-        found = f"found by {reason}" if reason else step.edge
-        return f"  {visit.order:>3}. {name}  {score}  {click.style(found, dim=True)}"
+        reached = f"found by {reason}" if reason else step.edge
+        return f"  {visit.order:>3}. {name}  {score}  {click.style(reached, dim=True)}"
     before = by_order.get(visit.before)
     start = titles.get(before.step.passage, "") if before else "(no longer in the corpus)"
     edge = click.style(f"{step.edge} {reason}".strip(), fg="magenta")

@@ -83,9 +83,9 @@ def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Co
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            if found is not None:
-                yield from _commands(f"{path} {name}", found)
+            subcommand = command.get_command(context, name)
+            if subcommand is not None:
+                yield from _commands(f"{path} {name}", subcommand)
 
 
 def _command(path: str, command: click.Command, described: dict[str, str]) -> str:

@@ -186,16 +186,16 @@ def logs_command(home: Path | None, lines: int, follow: bool, debug: bool) -> No
 
     folders = _folders(home)
     name = "debug.log" if debug else "neo4j.log"
-    found = {path.name: path for path in server.log_files(folders.home)}
-    if name not in found:
+    files = {path.name: path for path in server.log_files(folders.home)}
+    if name not in files:
         raise ServerError(
             "There is no log yet",
             where=str(folders.home / "logs"),
             hint="Start the server: kgp-neo4j server start.",
         )
-    click.echo("\n".join(server.tail(found[name], lines)))
+    click.echo("\n".join(server.tail(files[name], lines)))
     if follow:
-        _follow(found[name])
+        _follow(files[name])
 
 
 def _follow(path: Path) -> None:

@@ -75,14 +75,14 @@ def prepare(database: Database, corpus: str) -> Prepared:
 
     Raises CorpusError where the corpus has documents of the user's own.
     """
-    found = database.read("inspect/corpus", corpus=corpus)
-    removed = _clear(database, corpus) if found else False
+    state = database.read("inspect/corpus", corpus=corpus)
+    removed = _clear(database, corpus) if state else False
     account = load(database, [DOCUMENTS], corpus)
     ready = (
-        bool(found)
+        bool(state)
         and not (removed or account.new or account.replaced)
-        and {"keywords", "entities", "similarity"} <= set(found[0]["connected"])
-        and found[0]["unconnected"] == 0
+        and {"keywords", "entities", "similarity"} <= set(state[0]["connected"])
+        and state[0]["unconnected"] == 0
     )
     return Prepared(account, None if ready else connect(database, corpus))
 

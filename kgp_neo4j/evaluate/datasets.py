@@ -159,10 +159,14 @@ def _from_contexts(path: Path, sample: int | None, seed: int) -> Dataset:
 def _described(drawn: Sequence[Asked]) -> str:
     if drawn[0].document:
         return "one corpus for each document"
-    made = "the contexts of these questions"
+    contexts = "the contexts of these questions"
     facts = [(asked, fact) for asked in drawn for fact in asked.gold.facts]
     lost = sum(not any(fact.is_in(*held) for held in asked.contexts) for asked, fact in facts)
-    return f"{made} ({lost} of {len(facts)} supporting facts are not in them)" if lost else made
+    return (
+        f"{contexts} ({lost} of {len(facts)} supporting facts are not in them)"
+        if lost
+        else contexts
+    )
 
 
 def _size(drawn: Iterable[Asked]) -> int | None:
@@ -193,7 +197,7 @@ def _write(database: Database, corpus: str, drawn: Sequence[Asked], stem: str) -
 
 def _connect(database: Database, corpus: str, *, changed: bool) -> None:
     """Connect a corpus unless it is whole already."""
-    found = database.read("inspect/corpus", corpus=corpus)[0]
+    state = database.read("inspect/corpus", corpus=corpus)[0]
     graphs = {"keywords", "entities", "similarity"}
-    if changed or found["unconnected"] or not graphs <= set(found["connected"]):
+    if changed or state["unconnected"] or not graphs <= set(state["connected"]):
         connect(database, corpus)

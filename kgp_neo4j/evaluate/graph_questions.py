@@ -87,18 +87,18 @@ def read_graph_questions(path: Path) -> list[GraphQuestion]:
     name = shown(path)
     if extension(path) not in (".json", ".jsonl"):
         raise InputError("not a file of questions", where=name, hint="Give .jsonl or .json.")
-    made: dict[str, GraphQuestion] = {}
+    questions: dict[str, GraphQuestion] = {}
     with bar("questions", None) as progress, opened(path, progress) as file:
         for number, (value, where) in enumerate(json_values(file, path), 1):
             if isinstance(value, InputError):
                 raise value
             read = _read(value, str(number), where)
-            if read.id in made:
+            if read.id in questions:
                 raise InputError(f"the id {read.id!r} stands twice", where=where)
-            made[read.id] = read
-    if not made:
+            questions[read.id] = read
+    if not questions:
         raise InputError("the file holds no question", where=name, hint=_HINT)
-    return list(made.values())
+    return list(questions.values())
 
 
 def _read(record: Any, number: str, where: str) -> GraphQuestion:
@@ -128,12 +128,12 @@ def _read(record: Any, number: str, where: str) -> GraphQuestion:
 
 def _of_dialogue(turns: Any, number: str, where: str) -> GraphQuestion:
     asked: list[str] = []
-    said: list[str] = []
+    replies: list[str] = []
     for turn in turns if isinstance(turns, list) else [None]:
         if not isinstance(turn, Mapping) or not isinstance(turn.get("content"), str):
             raise InputError("a turn of the dialogue has no content", where=where, hint=_HINT)
-        (asked if is_of_asker(turn) else said).append(turn["content"])
-    return GraphQuestion(number, as_question(asked), as_question(said))
+        (asked if is_of_asker(turn) else replies).append(turn["content"])
+    return GraphQuestion(number, as_question(asked), as_question(replies))
 
 
 def _names(listed: Any) -> tuple[str, ...]:
@@ -183,8 +183,8 @@ def read_published(path: Path) -> tuple[list[GraphQuestion], dict[str, dict[str,
     for number, row in enumerate(rows, 1):
         cells = {name: str(row[column] or "").strip() for name, column in columns.items()}
         text, choice = str(row[columns["question"]] or ""), cells.get("label_choice", "")
-        found = _OPTION.findall(text) if "label_choice" in columns else ()
-        options = {label: option.strip() for label, option in found}
+        labelled = _OPTION.findall(text) if "label_choice" in columns else ()
+        options = {label: option.strip() for label, option in labelled}
         questions.append(GraphQuestion(str(number), text, cells["label"], options, choice))
         for system, mark in systems.items():
             line = {"id": str(number), "answer": cells[system.lower()]}

@@ -267,7 +267,7 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[Asked]:
     for target in dict.fromkeys(link["target"].lower() for link in record["links"]):
         if article := articles.get(target):
             contexts.append((target, read_page(article, target).text))
-    made = []
+    questions = []
     for question in record["questions"]:
         facts = [
             Fact(title if c["passage"] == "main" else c["passage"].lower(), c["text"], part=True)
@@ -278,8 +278,8 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[Asked]:
         value, unit = (str(answer.get(f"answer_{key}") or "") for key in ("value", "unit"))
         answers, text = _true_answers(spans, value, unit), question["question"]
         gold = GoldQuestion(str(question["qid"]), text, answers, tuple(facts), answer["type"])
-        made.append(Asked(gold, tuple(contexts)))
-    return made
+        questions.append(Asked(gold, tuple(contexts)))
+    return questions
 
 
 def _with_sentences(record: dict[str, Any], number: int) -> Asked:

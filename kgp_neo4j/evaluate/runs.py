@@ -73,11 +73,12 @@ def retrieve_questions(
     """
 
     def retrieved(question: Question) -> dict[str, Any]:
-        found = retriever.retrieve(question)
+        retrieval = retriever.retrieve(question)
         passages = [
-            {"title": p.title, "text": p.text, "score": round(p.score, 6)} for p in found.passages
+            {"title": p.title, "text": p.text, "score": round(p.score, 6)}
+            for p in retrieval.passages
         ]
-        return {"retrieved": passages, "seconds": round(found.seconds, 6)}
+        return {"retrieved": passages, "seconds": round(retrieval.seconds, 6)}
 
     part = out.with_name(out.name + ".part")
     try:

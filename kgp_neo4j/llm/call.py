@@ -158,16 +158,16 @@ def reply_with_passages(
     `make` writes the prompt of the passages that it gets. Where the model refuses the prompt as too
     long (ContextError), it is asked again with fewer; raises that error where none is left.
     """
-    kept = fit(model, f"{task}\n{make([])}", passages, tokens)
+    count = fit(model, f"{task}\n{make([])}", passages, tokens)
     while True:
-        prompt = make(passages[:kept])
+        prompt = make(passages[:count])
         try:
-            return model.reply(task, prompt, tokens=tokens, on_text=on_text), kept
+            return model.reply(task, prompt, tokens=tokens, on_text=on_text), count
         except ContextError:
-            if kept == 0:
+            if count == 0:
                 raise
             # The model may have learned its context from the refusal.
-            kept = min(kept - 1, fit(model, f"{task}\n{make([])}", passages, tokens))
+            count = min(count - 1, fit(model, f"{task}\n{make([])}", passages, tokens))
 
 
 class MeteredModel(ModelWrapper):

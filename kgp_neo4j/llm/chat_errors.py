@@ -50,8 +50,8 @@ def context_from(error: Any) -> int | None:
     # llama.cpp has a field for it.
     if isinstance(body.get("n_ctx"), int):
         return int(body["n_ctx"])
-    found = _CONTEXT.search(text.replace(",", ""))
-    return int(found[1] or found[2]) if found else 0
+    limit = _CONTEXT.search(text.replace(",", ""))
+    return int(limit[1] or limit[2]) if limit else 0
 
 
 def refused_option(error: Any, options: Collection[str]) -> str | None:

@@ -51,12 +51,12 @@ class LocalModel:
     @property
     def identity(self) -> str:
         """A hash of the files' states, which changes when the folder gets another checkpoint."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for path in sorted(Path(self.name).expanduser().glob("*")):
             if path.suffix in (".safetensors", ".json", ".jinja"):
                 state = path.stat()
-                found.update(f"{path.name} {state.st_size} {state.st_mtime_ns}\n".encode())
-        return f"local {found.hexdigest()}"
+                digest.update(f"{path.name} {state.st_size} {state.st_mtime_ns}\n".encode())
+        return f"local {digest.hexdigest()}"
 
     def count(self, text: str) -> int:
         """Return how many tokens a text has."""

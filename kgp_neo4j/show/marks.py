@@ -67,8 +67,8 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
             sentences += spans
     elif passage.id in _cited(answer):
         # A model's short answer is its first sentence; the text has its citations, too.
-        said = answer.statements[0].text if answer.statements else answer.text
-        words = _found(said, passage.text)
+        answer_text = answer.statements[0].text if answer.statements else answer.text
+        words = _found(answer_text, passage.text)
     return Marks(_merged(words, passage.text), _merged(sentences, passage.text))
 
 
@@ -155,13 +155,13 @@ def _merged(intervals: Iterable[Interval], text: str) -> tuple[Interval, ...]:
 
 def _joined(intervals: Iterable[Interval]) -> list[Interval]:
     """Return intervals in order, overlapping ones joined."""
-    made: list[Interval] = []
+    joined: list[Interval] = []
     for start, end in sorted(intervals):
-        if made and start < made[-1][1]:
-            made[-1] = made[-1][0], max(end, made[-1][1])
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
-            made.append((start, end))
-    return made
+            joined.append((start, end))
+    return joined
 
 
 def _windows(text: str, marks: Sequence[Interval]) -> list[Interval | None]:
@@ -173,14 +173,14 @@ def _windows(text: str, marks: Sequence[Interval]) -> list[Interval | None]:
         (_word(text, max(0, start - _AROUND), -1), _word(text, min(length, end + _AROUND), 1))
         for start, end in marks
     ] or [(0, _word(text, _WHOLE - _AROUND, 1))]
-    made: list[Interval | None] = []
+    windows: list[Interval | None] = []
     at = 0
     for start, end in _joined(wanted):
         if start > at:
-            made.append(None)
-        made.append((start, end))
+            windows.append(None)
+        windows.append((start, end))
         at = end
-    return [*made, None] if at < length else made
+    return [*windows, None] if at < length else windows
 
 
 def _word(text: str, at: int, way: int) -> int:

@@ -65,26 +65,26 @@ def neutral(text: str, known: Container[str] = "") -> str:
     stays only where it occurs in `known`, the text of the passages: a model misled by a passage
     could send words out in an address that it makes up.
     """
-    made = printable(text)
-    made = _REFERENCE.sub("", _TAG.sub(" ", made))
+    cleaned = printable(text)
+    cleaned = _REFERENCE.sub("", _TAG.sub(" ", cleaned))
     for _ in range(_DEEP):
-        made, found = _IMAGE_OR_LINK.subn(_words, made)
+        cleaned, found = _IMAGE_OR_LINK.subn(_words, cleaned)
         if not found:
             break
-    made = made.replace("](", "] (")
+    cleaned = cleaned.replace("](", "] (")
 
     def kept(found: regex.Match[str]) -> str:
         address = found.group().rstrip(".,;:!?")
         whole = str(found.group())
         return whole if address in known else _REMOVED + whole[len(address) :]
 
-    return str(_ADDRESS.sub(kept, made))
+    return str(_ADDRESS.sub(kept, cleaned))
 
 
 def _words(link: regex.Match[str]) -> str:
     """Return the words of a link; those of a citation keep their brackets."""
-    said = link[1].strip(" ^")
-    return f"[{said}]" if said.isdecimal() else str(link[1])
+    words = link[1].strip(" ^")
+    return f"[{words}]" if words.isdecimal() else str(link[1])
 
 
 class Stream:

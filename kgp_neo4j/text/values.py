@@ -175,13 +175,13 @@ def date_places(text: str) -> list[tuple[_Date, int, int]]:
 
     A date is year, month and day, 0 where a part is missing.
     """
-    made = []
+    dates = []
     for found in _WRITTEN.finditer(text):
-        said = {name[0]: value for name, value in found.groupdict().items() if value}
-        month = said.get("m", "0").lower()
-        date = (int(said["y"]), MONTHS.get(month) or int(month), int(said.get("d", 0)))
-        made.append((date, *found.span()))
-    return made
+        parts = {name[0]: value for name, value in found.groupdict().items() if value}
+        month = parts.get("m", "0").lower()
+        date = (int(parts["y"]), MONTHS.get(month) or int(month), int(parts.get("d", 0)))
+        dates.append((date, *found.span()))
+    return dates
 
 
 def compare(operation: str, one: str, other: str) -> int | None:
@@ -322,40 +322,40 @@ def conditions(question: str) -> list[Condition]:
     "In 1990" is one too, and "in the 1990s" and "between 3 and 5" are two. A number without such
     words, as in a title, is none.
     """
-    found: list[tuple[Value, Value, int, int]] = []  # a decade has two ends
+    spans: list[tuple[Value, Value, int, int]] = []  # a decade has two ends
     for decade in _DECADE.finditer(question):
         ends = (typed(f"{decade[1]}0"), typed(f"{decade[1]}9"))
-        found.append((*ends, *decade.span()))
+        spans.append((*ends, *decade.span()))
     for (year, month, day), begin, end in date_places(question):
-        if any(a <= begin < b for _, _, a, b in found):
+        if any(a <= begin < b for _, _, a, b in spans):
             continue
         date = f"{year:04}" + (f"-{month:02}" if month else "") + (f"-{day:02}" if day else "")
         value = Value("date", float(year), date)
-        found.append((value, value, begin, end))
+        spans.append((value, value, begin, end))
     for amount in _AMOUNT.finditer(question):
         begin, end = amount.span()
-        if not any(a < end and begin < b for _, _, a, b in found):
-            found.append((value := typed(amount[0]), value, begin, end))
-    found.sort(key=lambda each: each[2])
-    made: list[Condition] = []
+        if not any(a < end and begin < b for _, _, a, b in spans):
+            spans.append((value := typed(amount[0]), value, begin, end))
+    spans.sort(key=lambda each: each[2])
+    conditions: list[Condition] = []
     at = 0
-    while at < len(found):
-        low, high, begin, end = found[at]
+    while at < len(spans):
+        low, high, begin, end = spans[at]
         ahead = question[:begin]
-        following = found[at + 1] if at + 1 < len(found) else None
+        following = spans[at + 1] if at + 1 < len(spans) else None
         ranged = _RANGE.search(ahead)
         if ranged and following and _RANGE_GOES_ON.fullmatch(question[end : following[2]]):
             dated = bool(low.date and following[1].date)
             span = ranged.start(), following[3]
-            made += [
+            conditions += [
                 Condition(">=", low, dated, *span),
                 Condition("<=", following[1], dated, *span),
             ]
             at += 2
             continue
-        made += _bounded(low, high, question, begin, end)
+        conditions += _bounded(low, high, question, begin, end)
         at += 1
-    return made
+    return conditions
 
 
 def _bounded(low: Value, high: Value, question: str, begin: int, end: int) -> list[Condition]:

@@ -126,10 +126,10 @@ def _json(path: Path) -> Any:
 
 def digest(examples: Iterable[object]) -> str:
     """Return sixteen characters that differ for other training data."""
-    made = hashlib.sha256()
+    hasher = hashlib.sha256()
     for example in examples:
-        made.update(repr(example).encode("utf-8", "backslashreplace"))
-    return made.hexdigest()[:16]
+        hasher.update(repr(example).encode("utf-8", "backslashreplace"))
+    return hasher.hexdigest()[:16]
 
 
 def named(model: str) -> str:

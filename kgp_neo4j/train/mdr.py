@@ -129,9 +129,9 @@ def train_mdr(
             resumed=folder.resumed,
         )
         training = _described(report, settings, sources or {})
-        made = MdrFolder(settings.encoder, settings.lora_rank, lengths, training=training)
-        _save(model, out, made)
-        folder.finish(dataclasses.asdict(report), _card(made))
+        description = MdrFolder(settings.encoder, settings.lora_rank, lengths, training=training)
+        _save(model, out, description)
+        folder.finish(dataclasses.asdict(report), _card(description))
     load_encoder.cache_clear()  # the same folder may have held another encoder
     return report
 

@@ -165,9 +165,9 @@ def corpus_pairs(
     generator = random.Random(seed)
     parameters = {"corpus": corpus, "seed": seed, "negatives": negatives}
     rows = database.read("train/named_passages", limit=pairs // 2, **parameters)
-    made = [pair for row in rows if (pair := _named(row, generator, masked))]
-    rows = database.read("train/drawn_passages", limit=pairs - len(made), **parameters)
-    return made + [pair for row in rows if (pair := _cloze(row, generator))]
+    named = [pair for row in rows if (pair := _named(row, generator, masked))]
+    rows = database.read("train/drawn_passages", limit=pairs - len(named), **parameters)
+    return named + [pair for row in rows if (pair := _cloze(row, generator))]
 
 
 def filled(pairs: Sequence[MdrPair], negatives: int, seed: int = 0) -> list[MdrPair]:

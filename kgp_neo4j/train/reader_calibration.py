@@ -96,8 +96,8 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
         signals, right + [False] * len(others), [1.0] * len(rows) + [_FOREIGN] * len(others)
     )
     sure = [float(p) for p in model.predict_proba(signals)[:, 1]]
-    found = sorted(p for p, good in zip(sure, right, strict=False) if good)
-    threshold = found[int(_LOST_SHARE * len(found))]
+    confidences = sorted(p for p, good in zip(sure, right, strict=False) if good)
+    threshold = confidences[int(_LOST_SHARE * len(confidences))]
     refused = sum(p < threshold for p in sure[len(rows) :])
     return {
         "bias": float(model.intercept_[0]),

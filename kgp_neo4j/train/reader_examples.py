@@ -248,9 +248,9 @@ def _value(
     for at, (title, text) in enumerate(passages):
         if bare(title) != bare(end[0][0]):
             continue
-        found = [stands(text, said) for *_, said in end]
-        if all(found):
-            starts, ends = zip(*(place for place in found if place), strict=True)
+        spans = [stands(text, said) for *_, said in end]
+        if all(spans):
+            starts, ends = zip(*(place for place in spans if place), strict=True)
             return ((at, False, min(starts), max(ends)),)
     return ()
 

@@ -188,7 +188,7 @@ def batches(laid: Sequence[Laid], tokens: int, draw: random.Random) -> list[list
     """Return batches of about `tokens` tokens, padding included, in drawn order."""
     order = list(laid)
     draw.shuffle(order)
-    made: list[list[Laid]] = []
+    grouped: list[list[Laid]] = []
     for at in range(0, len(order), _SORTED):
         near: list[list[Laid]] = [[]]
         for one in sorted(order[at : at + _SORTED], key=lambda one: len(one.ids)):
@@ -196,5 +196,5 @@ def batches(laid: Sequence[Laid], tokens: int, draw: random.Random) -> list[list
                 near.append([])
             near[-1].append(one)
         draw.shuffle(near)
-        made += near
-    return made
+        grouped += near
+    return grouped

@@ -49,14 +49,14 @@ def run_trainer(
             "report_to": "none",
             "disable_tqdm": True,
         }
-        made = trainer(args=arguments(**shared, **options), callbacks=[Watch()], **given)
-        made.remove_callback(PrinterCallback)
+        running = trainer(args=arguments(**shared, **options), callbacks=[Watch()], **given)
+        running.remove_callback(PrinterCallback)
         last: Path | None = folder.last
         try:
-            made.train(resume_from_checkpoint=str(last) if last else None)
+            running.train(resume_from_checkpoint=str(last) if last else None)
         except torch.cuda.OutOfMemoryError as error:
             raise ModelError(
                 "the GPU has too little memory for this training",
                 hint="Give a smaller --batch, or train adapters alone with --lora.",
             ) from error
-    return made.state
+    return running.state

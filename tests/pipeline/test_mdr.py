@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from commands import environment
 from graphs import rows, write_jsonl
 from safetensors.numpy import load_file
-from small_graphs import FILMS, PASSAGES, edges, lighthouse, passages
+from small_graphs import FILMS, edges
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.connect.graphs import connect
@@ -205,49 +205,6 @@ def test_a_corpus_without_labels(database: Database, corpus: str, tmp_path: Path
     few = corpus_pairs(database, corpus, pairs=4)
     assert sum(bool(pair.before) for pair in few) == 2
     assert len(few) <= 4
-
-
-def test_named_and_drawn_passages(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    # d1 is similar to b1, and so it is a hard negative where b1 should come next.
-    rows(
-        database,
-        "MATCH (a:Passage {id: $c + '/d1'}), (b:Passage {id: $c + '/b1'}) "
-        "CREATE (a)-[:SIMILAR_ST {score: 0.7}]->(b)",
-        c=corpus,
-    )
-    found = database.read("train/named_passages", corpus=corpus)
-    york = {"title": "York", "text": "It has a harbour too."}
-    crew = {"title": "Ardfin Lighthouse", "text": "It has run without a crew since 1988."}
-    assert sorted(found, key=lambda row: row["title"]) == [
-        {
-            "title": "Ardfin Lighthouse",
-            "text": "The light was designed by Isobel Tarn.",
-            "names": ["isobel tarn"],
-            "nextTitle": "Isobel Tarn",
-            "nextText": "She was born in Kettlehaven.",
-            "negatives": [crew, york],
-        },
-        {
-            "title": "Isobel Tarn",
-            "text": "She was born in Kettlehaven.",
-            "names": ["kettlehaven"],
-            "nextTitle": "Kettlehaven",
-            "nextText": "A harbour on the north coast.",
-            "negatives": [],
-        },
-    ]
-    assert database.read("train/named_passages", corpus=corpus, limit=1) == found[:1]
-    assert database.read("train/named_passages", corpus="no such") == []
-    drawn = database.read("train/drawn_passages", corpus=corpus, negatives=1)
-    assert sorted((row["title"], row["text"]) for row in drawn) == sorted(
-        (title, text) for title, texts in PASSAGES.values() for text, _ in texts.values()
-    )
-    near = {row["text"]: row["negatives"] for row in drawn}
-    assert near["She was born in Kettlehaven."] == [crew]
-    # a1 and a2 are of one document, and a1 names b1: neither is a negative of the other.
-    assert near["The light was designed by Isobel Tarn."] == []
-    assert database.read("train/drawn_passages", corpus=corpus, negatives=1, limit=2) == drawn[:2]
 
 
 def test_the_query_keeps_something_of_every_passage(tiny_encoder: str) -> None:
@@ -472,15 +429,6 @@ def test_it_makes_the_graph_where_no_other_is_named(
     assert kept["encoder"] == DEFAULT_MDR
 
 
-@pytest.mark.train
-def test_a_folder_that_was_moved_is_the_same_encoder(tiny_mdr: str, tmp_path: Path) -> None:
-    shutil.copytree(tiny_mdr, tmp_path / "moved")
-    moved, here = load_mdr(str(tmp_path / "moved")), load_mdr(tiny_mdr)
-    assert moved.fingerprint == here.fingerprint
-    query = [("Who?", [("Arch Bridge", "It is long.")])]
-    np.testing.assert_array_equal(moved.encode_queries(query), here.encode_queries(query))
-
-
 def _break(folder: Path, how: str) -> None:
     weights = folder / "adapter" / "adapter_model.safetensors"
     exported = folder / EXPORTED.with_suffix(".bin")
@@ -585,38 +533,6 @@ def test_the_graph_is_made_of_its_own_embeddings(
     assert _mdr(database, corpus, tiny_mdr, neighbours=1) == (1, 6)
     delete_document(database, corpus, "Maine")
     assert len(edges(database, corpus, "SIMILAR_MDR")) in (4, 5)
-
-
-def test_mdr_encoder_is_remembered(database: Database, corpus: str, other_corpus: str) -> None:
-    passages(database, corpus)
-    passages(database, other_corpus)
-    assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == []
-    first = {"encoder": "/a", "dimension": 2, "fingerprint": "f"}
-    assert database.write("connect/encoder", corpus=corpus, graph="mdr", **first) == [first]
-    other = {"encoder": "/b", "dimension": 3, "fingerprint": "g"}
-    assert database.write("connect/encoder", corpus=corpus, graph="mdr", **other) == [first]
-    moved = first | {"encoder": "/c"}
-    assert database.write("connect/encoder", corpus=corpus, graph="mdr", **moved) == [moved]
-    assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == [moved]
-    assert database.write("connect/encoder", corpus="no such", graph="mdr", **first) == []
-    # Both spaces stand side by side, and one is removed without the other.
-    vector = [{"id": f"{corpus}/a1", "vector": [1.0, 0.0]}]
-    for name in ("embedding", "mdrEmbedding"):
-        assert database.write("connect/embeddings", rows=vector, property=name) == [{"written": 1}]
-        left = database.read("connect/unembedded", corpus=corpus, property=name)
-        assert len(left) == 5
-    ids = [f"{corpus}/a1", f"{corpus}/a2", "no such"]
-    found = database.read("traverse/mdr_vectors", ids=ids)
-    assert found == [{"id": f"{corpus}/a1", "vector": [1.0, 0.0]}]
-    database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
-    done = database.write_in_batches(
-        "connect/remove_embeddings", corpus=corpus, graph="mdr", property="mdrEmbedding"
-    )
-    assert done == {"removed": 6}
-    assert database.read("inspect/encoder", corpus=corpus, graph="mdr") == []
-    assert database.read("inspect/corpus", corpus=corpus)[0]["encoder"] == "e"
-    assert len(database.read("connect/unembedded", corpus=corpus)) == 5
-    assert len(database.read("connect/unembedded", corpus=corpus, property="mdrEmbedding")) == 6
 
 
 @pytest.mark.train

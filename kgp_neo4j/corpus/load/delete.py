@@ -81,19 +81,19 @@ def find_documents(database: Database, corpus: str, document: str) -> list[Docum
     )
     # An id names one document, even where it is another one's title.
     for by in ("id", "source", "title"):
-        found = [
+        documents = [
             Document(row["id"], row["title"], row["source"]) for row in rows if row["by"] == by
         ]
-        if by == "title" and len(found) > 1:
-            ids = ", ".join(each.id for each in found[:_LISTED])
-            more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        if by == "title" and len(documents) > 1:
+            ids = ", ".join(each.id for each in documents[:_LISTED])
+            more = f" and {len(documents) - _LISTED} more" if len(documents) > _LISTED else ""
             raise CorpusError(
-                f"{len(found)} documents have the title {document!r}",
+                f"{len(documents)} documents have the title {document!r}",
                 where=corpus,
                 hint=f"Name one of them by its id: {ids}{more}.",
             )
-        if found:
-            return found
+        if documents:
+            return documents
     raise CorpusError(
         f"no document has the id, title or source {document!r}",
         where=corpus,

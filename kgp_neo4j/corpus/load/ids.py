@@ -66,9 +66,9 @@ def text_hash(text: str) -> str:
 
 def _hash(*parts: str) -> str:
     # Each part has its length before it, so that no two lists of parts give the same bytes.
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
         encoded = part.encode()
-        made.update(b"%d:" % len(encoded))
-        made.update(encoded)
-    return made.hexdigest()[:32]
+        digest.update(b"%d:" % len(encoded))
+        digest.update(encoded)
+    return digest.hexdigest()[:32]

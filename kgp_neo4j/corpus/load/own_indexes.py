@@ -39,6 +39,6 @@ def drop_own_indexes(database: Database, corpus: str) -> None:
 
 
 def _state(database: Database, corpus: str) -> Row:
-    found = database.read("load/own_indexes_state", corpus=corpus, large=LARGE)
+    states = database.read("load/own_indexes_state", corpus=corpus, large=LARGE)
     # Another process may have deleted the corpus just now.
-    return found[0] if found else {"own": False, "moving": False, "large": False}
+    return states[0] if states else {"own": False, "moving": False, "large": False}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
+
+import regex
 
 from kgp_neo4j.corpus.load import grid
 from kgp_neo4j.corpus.load.ids import part_id, passage_id, text_hash
@@ -21,7 +22,7 @@ __all__ = ["document_row", "is_cjk", "table_rows"]
 Row: TypeAlias = dict[str, Any]
 
 #: Chinese, Japanese and Korean characters, the same as in `cypher/include/search.cypher`.
-_CJK = re.compile("[々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿가-힣]")
+_CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー〆]")
 #: Data rows in the Markdown of a table's node; the graph has all rows as nodes.
 _SHOWN = 200
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+import regex
+
 from kgp_neo4j.corpus.load.grid import CAPTION, number
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.letters import (
@@ -165,7 +167,7 @@ _START = re.compile(r"^[^\W\d_]+")
 _ITEM = re.compile(
     r"(?:[•●○▪■►▶‣◦–—*·-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\(\d+\)|\[\d{1,3}\])(?:\s|$)"
 )
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]")
+_CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Block=Halfwidth and Fullwidth Forms}]")
 _MOST = 200_000
 #: A heading begins with a capital, a number or a letter that has no case, and ends no sentence.
 _HEADING = re.compile(r"(?=[^\W_])(?=.*[^\W\d_]{2})[^a-z].{2,118}[^.,;:]")
