@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,13 @@ from graphs import rows, write_jsonl
 from small_graphs import FILMS
 
 from kgp_neo4j.corpus.connect import embedding_graph
-from kgp_neo4j.corpus.connect.embedding_graph import Embedding, Space
+from kgp_neo4j.corpus.connect.embedding_graph import Embedding
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_document
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, DatabaseError, EncoderError
@@ -472,10 +473,19 @@ def test_settings_that_are_wrong_leave_all_graphs_alone(
     assert sorted(_state(database, corpus)["connected"]) == _ALL
 
 
-def _space(encode: Callable[[Sequence[tuple[str, str]]], Any]) -> Space:
-    return Space(
-        "similarity", "embedding", "SIMILAR_ST", 3, lambda rows, _: encode(rows), lambda: None
-    )
+class _Failing(Encoder):
+    """An encoder of three dimensions that fails after so many texts."""
+
+    def __init__(self, most: int) -> None:
+        self.name, self.dimension = "failing", 3
+        self.texts: list[str] = []
+        self._most = most
+
+    def encode(self, texts: Sequence[str], **_: Any) -> Any:
+        if len(self.texts) == self._most:
+            raise EncoderError("out of memory")
+        self.texts.extend(texts)
+        return np.eye(len(texts), 3, dtype=np.float32)
 
 
 def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
@@ -484,30 +494,17 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     _store(database, corpus, tmp_path, *FILMS)
     monkeypatch.setattr(embedding_graph, "_CHUNK", 2)
     monkeypatch.setattr(embedding_graph, "_BATCH", 2)
-    seen: list[str] = []
-
-    def encode(rows: Sequence[tuple[str, str]]) -> Any:
-        if len(seen) == 2:
-            raise EncoderError("out of memory")
-        seen.extend(title for title, _ in rows)
-        return np.eye(len(rows), 3, dtype=np.float32)
-
+    settings = SimilaritySettings(neighbours=2)
     with (
         pytest.raises(EncoderError, match="out of memory"),
-        Embedding(database, corpus, _space(encode), replace=False, seconds={}) as embedding,
+        Embedding(database, corpus, _Failing(2), replace=False, seconds={}) as embedding,
     ):
-        embedding.join(SimilaritySettings(neighbours=2))
+        embedding.join(settings)
     assert len(database.read("connect/unembedded", corpus=corpus)) == 3
     assert _state(database, corpus)["connected"] == []
-    seen.clear()
-
-    def whole(rows: Sequence[tuple[str, str]]) -> Any:
-        seen.extend(title for title, _ in rows)
-        return np.eye(len(rows), 3, dtype=np.float32)
-
     seconds: dict[str, float] = {}
-    with Embedding(database, corpus, _space(whole), replace=False, seconds=seconds) as embedding:
-        assert embedding.join(SimilaritySettings(neighbours=2)) == 3
-    assert len(seen) == 3
+    encoder = _Failing(9)
+    with Embedding(database, corpus, encoder, replace=False, seconds=seconds) as embedding:
+        assert embedding.join(settings)["embedded"] == len(encoder.texts) == 3
     assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
     assert database.read("connect/unembedded", corpus=corpus) == []

@@ -29,9 +29,7 @@ __all__ = [
     "NewPassages",
     "as_array",
     "from_array",
-    "made_of",
     "timed",
-    "write_rows",
 ]
 
 #: Arrays by name; other values as `as_array` makes them.
@@ -66,11 +64,6 @@ class NewPassages:
     counts: Counts
 
 
-def made_of(settings: KeywordSettings | EntitySettings) -> str:
-    """Return what a graph of the same documents depends on: settings, and this version's rules."""
-    return json.dumps([dataclasses.asdict(settings), version("kgp-neo4j")], sort_keys=True)
-
-
 class GraphBuild:
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.
 
@@ -98,6 +91,10 @@ class GraphBuild:
         self.meanwhile = meanwhile
         self._graph = graph
         self._settings = settings
+        #: What a graph of the same documents depends on: settings, and this version's rules.
+        self._made_of = json.dumps(
+            [dataclasses.asdict(settings), version("kgp-neo4j")], sort_keys=True
+        )
         self._whole = whole
         self._run: str | None = None
 
@@ -115,14 +112,19 @@ class GraphBuild:
         connect_all: Callable[[], object],
         join: Callable[[NewPassages], object],
         *,
-        may_join: bool = True,
+        same_again: bool = True,
     ) -> int:
         """Join a few new passages into the graph where that is possible, else connect all.
 
-        Returns how many were joined.
+        Where no document has changed since it was made, it stays as it is. Everything is connected
+        where the same documents may not make the same graph (`same_again` is false). Returns how
+        many passages were joined.
         """
+        may_keep = same_again and not (self.anew or self._whole)
+        if may_keep and self._made_of in [row[self._graph] for row in self.read("connect/made")]:
+            return 0
         self.begin()
-        new = self._new_passages() if may_join and not (self.anew or self._whole) else None
+        new = self._new_passages() if may_keep else None
         if new is None:
             connect_all()
         elif new.ids:
@@ -148,8 +150,9 @@ class GraphBuild:
         return NewPassages(ids, passages, counted, joined, counts)
 
     def _kept_counts(self) -> Counts | None:
-        values = {"graph": self._graph, "madeOf": made_of(self._settings)}
-        parts = self.database.stream("connect/kept_counts", corpus=self.corpus, **values)
+        parts = self.database.stream(
+            "connect/kept_counts", corpus=self.corpus, graph=self._graph, madeOf=self._made_of
+        )
         data = b"".join(row["data"] for row in parts)
         if not data:
             return None
@@ -177,7 +180,7 @@ class GraphBuild:
         self.database.write(
             "connect/finish", corpus=self.corpus, graph=self._graph, run=self._run,
             settings=json.dumps(dataclasses.asdict(self._settings), sort_keys=True),
-            madeOf=made_of(self._settings),
+            madeOf=self._made_of,
         )  # fmt: skip
 
     # --- Statements on the corpus ---
@@ -217,9 +220,18 @@ class GraphBuild:
         size: int,
         progress: Progress | None = None,
         **values: Any,
-    ) -> int:
-        """Write rows in batches of `size`, one transaction each; return how many were written."""
-        return write_rows(self.database, path, rows, size, progress, corpus=self.corpus, **values)
+    ) -> None:
+        """Write rows in batches of `size`, one transaction each."""
+
+        def batches() -> Iterator[dict[str, Any]]:
+            remaining = iter(rows)
+            while batch := list(islice(remaining, size)):
+                yield {"corpus": self.corpus, "rows": batch, **values}
+                if progress:
+                    progress.update(len(batch))
+
+        for _ in self.database.write_all(path, batches()):
+            pass
 
     # --- Joining new passages ---
 
@@ -270,27 +282,6 @@ def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
         yield
     finally:
         seconds[step] = seconds.get(step, 0.0) + time.perf_counter() - began
-
-
-def write_rows(
-    database: Database,
-    path: str,
-    rows: Iterable[Any],
-    size: int,
-    progress: Progress | None = None,
-    **values: Any,
-) -> int:
-    """Write rows in batches of `size`, one transaction each, and return how many were written."""
-
-    def batches() -> Iterator[dict[str, Any]]:
-        remaining = iter(rows)
-        while batch := list(islice(remaining, size)):
-            yield {"rows": batch, **values}
-            if progress:
-                progress.update(len(batch))
-
-    written = database.write_all(path, batches())
-    return sum(int(rows[0]["written"]) for rows in written if rows)
 
 
 def as_array(value: Any) -> NDArray[np.uint8]:

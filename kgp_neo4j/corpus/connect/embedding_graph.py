@@ -10,14 +10,13 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.build import timed, write_rows
+from kgp_neo4j.corpus.connect.build import timed
 from kgp_neo4j.environment.progress import bar, is_shown
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.room import check_heap
@@ -34,12 +33,10 @@ from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 
 __all__ = [
     "Embedding",
-    "Space",
     "check_memory",
     "check_neighbours",
     "choose_encoder",
     "connect_mdr",
-    "connect_similarity",
     "embed_passages",
     "remember_encoder",
 ]
@@ -61,25 +58,10 @@ _FEW = 0.05
 _ASKED, _DEPTH = 100, 10
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
-    """Embeddings of one encoder, and the edges that are made of them.
-
-    `graph` is the type of the graph, `property` that of the passages' embeddings, `edges` the
-    relationship type, `dimension` the size of an embedding; `encode` takes (title, text) of
-    passages. `remember` stores the encoder with the corpus, and raises EncoderError where the
-    corpus has another one.
-    """
-
-    graph: str
-    property: str
-    edges: str
-    dimension: int
-    encode: Callable[
-        [Sequence[tuple[str, str]], Callable[[int], object]],
-        NDArray[np.float32],
-    ]
-    remember: Callable[[], None]
+#: Of the graph by the sentence encoder, and of that by an MDR encoder: the type of the graph, the
+#: property of the passages' embeddings, and the type of the edges.
+_KNN_ST = ("similarity", "embedding", "SIMILAR_ST")
+_KNN_MDR = ("mdr", "mdrEmbedding", "SIMILAR_MDR")
 
 
 def check_neighbours(neighbours: int) -> None:
@@ -103,7 +85,7 @@ def check_memory(database: Database, passages: int, dimension: int, neighbours: 
 
 
 class Embedding:
-    """Embeds the passages of a corpus in a thread of its own.
+    """Embeds the passages of a corpus in a thread of its own, and makes the edges of their graph.
 
     Code that makes other graphs meanwhile calls `write` from time to time: only one thread writes,
     so that no two transactions wait for each other. Use it with `with`, which ends the thread.
@@ -113,29 +95,28 @@ class Embedding:
         self,
         database: Database,
         corpus: str,
-        space: Space,
+        encoder: Encoder | MdrEncoder,
         *,
         replace: bool,
         seconds: dict[str, float],
     ) -> None:
         self._database = database
         self._corpus = corpus
-        self._space = space
+        self._encoder = encoder
+        self._graph, self._property, self._edges = _space_of(encoder)
         self._replace = replace
         self._seconds = seconds
         self._gds = database.capabilities().gds
         rows = database.stream(
-            "connect/unembedded", corpus=corpus, property=space.property, replace=replace
+            "connect/unembedded", corpus=corpus, property=self._property, replace=replace
         )
         # Longest first, so that a batch wastes no work on padding; the texts are read again when
         # they are encoded, since all together take much memory.
         sizes = sorted((-len(row["text"]), row["id"]) for row in rows)
         self._ids: list[str] = [id_ for _, id_ in sizes]
-        #: What GDS needs of the server's heap for the edges, in bytes; 0 where it is not asked.
-        self.memory = 0
         if self._gds:
             # What is needed at the least, before the passages are encoded, which takes much longer.
-            check_memory(database, len(self._ids), space.dimension, 1)
+            check_memory(database, len(self._ids), encoder.dimension, 1)
         #: Passages with their vectors; at the end None, or the error that ended the thread.
         self._ready: queue.Queue[list[Row] | BaseException | None] = queue.Queue(_QUEUED)
         self._unwritten: list[Row] = []
@@ -175,18 +156,22 @@ class Embedding:
             if len(self._unwritten) >= _BATCH or self._encoded:
                 self._write()
 
-    def join(self, settings: SimilaritySettings | MdrSettings, *, anew: bool = False) -> int:
-        """Write the remaining passages, and make the space's edges.
+    def join(
+        self, settings: SimilaritySettings | MdrSettings, *, anew: bool = False
+    ) -> dict[str, int]:
+        """Write the remaining passages, and make the edges.
 
         Where few passages are new or lost a neighbour, only their edges and those to them are made;
         otherwise, and where `anew` is true, all: by GDS where the server has it, else by the index
         of the embeddings, which takes ten to twenty times as long. Returns how many passages were
-        embedded. Raises CapabilityError where GDS has not enough memory.
+        `embedded`, and `gds_memory`: the bytes of the server's heap that GDS needed, 0 where it was
+        not asked. Raises CapabilityError where it has not enough memory.
         """
         self.write(wait=True)
-        database, corpus, space = self._database, self._corpus, self._space
+        database, corpus = self._database, self._corpus
+        memory = 0
         with timed(self._seconds, "similarity edges"):
-            (state,) = database.read("connect/similarity", corpus=corpus, graph=space.graph)
+            (state,) = database.read("connect/similarity", corpus=corpus, graph=self._graph)
             if state["indexed"]:
                 # The first time that of the vectors, which are all there now.
                 database.make_indexes("load/own_indexes", corpus=corpus)
@@ -197,25 +182,51 @@ class Embedding:
             if lonely is not None and len(lonely) <= _FEW * state["passages"]:
                 _join(database, corpus, lonely, least, _DEPTH)
             else:
-                self._make_all(state["passages"], settings.neighbours)
+                memory = self._make_all(state["passages"], settings.neighbours)
         with timed(self._seconds, "vector index"):
             database.read("install/await_indexes")
         values = json.dumps(dataclasses.asdict(settings), sort_keys=True)
-        database.write("connect/finish", corpus=corpus, graph=space.graph, settings=values)
-        return len(self._ids)
+        database.write("connect/finish", corpus=corpus, graph=self._graph, settings=values)
+        return {"embedded": len(self._ids), "gds_memory": memory}
 
-    def _make_all(self, passages: int, neighbours: int) -> None:
-        database, corpus, space = self._database, self._corpus, self._space
+    def _make_all(self, passages: int, neighbours: int) -> int:
+        """Make the edges of all passages, and return the memory that GDS needed."""
+        database, corpus = self._database, self._corpus
+        memory = 0
         if self._gds:
-            self.memory = check_memory(database, passages, space.dimension, neighbours)
-        database.write("connect/begin", corpus=corpus, graph=space.graph)
-        database.write_in_batches("connect/remove_edges", corpus=corpus, type=space.edges)
+            memory = check_memory(database, passages, self._encoder.dimension, neighbours)
+        database.write("connect/begin", corpus=corpus, graph=self._graph)
+        database.write_in_batches("connect/remove_edges", corpus=corpus, type=self._edges)
         if self._gds:
-            _make_edges(database, corpus, space, neighbours)
-            return
-        least = min(neighbours, passages - 1)
-        database.read("install/await_indexes")
-        _join(database, corpus, _unjoined(database, corpus, least), least, _TWICE)
+            self._make_by_gds(neighbours)
+        else:
+            least = min(neighbours, passages - 1)
+            database.read("install/await_indexes")
+            _join(database, corpus, _unjoined(database, corpus, least), least, _TWICE)
+        return memory
+
+    def _make_by_gds(self, neighbours: int) -> None:
+        database, corpus = self._database, self._corpus
+        # A unique name, so that two concurrent runs do not collide in GDS's catalogue.
+        graph = f"kgp-{uuid.uuid4().hex}"
+        # All by WRITE: GDS keeps a graph on the one server of a cluster that made it.
+        projected = database.write(
+            "connect/project", graph=graph, corpus=corpus, property=self._property
+        )
+        nodes = int(projected[0]["nodes"] or 0) if projected else 0
+        try:
+            if nodes < 2:
+                return
+            # GDS wants k below the number of nodes. Asked for ten it finds nine of a passage's true
+            # neighbours; asked for twice as many, the nearest half of what it finds is right.
+            k = min(_TWICE * neighbours, nodes - 1)
+            with _gds_progress(database, "Knn", "similarity edges"):
+                database.write("connect/similar", graph=graph, type=self._edges, neighbours=k)
+            database.write_in_batches(
+                "connect/keep_nearest", corpus=corpus, type=self._edges, neighbours=neighbours
+            )
+        finally:
+            database.write("connect/drop", graph=graph)
 
     def _encode(self) -> None:
         ended: BaseException | None = None
@@ -228,16 +239,22 @@ class Embedding:
                     rows = self._database.read(
                         "inspect/passages", ids=self._ids[start : start + _CHUNK]
                     )
-                    vectors = self._space.encode(
-                        [(row["title"], row["text"]) for row in rows], progress.update
-                    )
-                    pairs = zip(rows, vectors, strict=True)
+                    texts = [(row["title"], row["text"]) for row in rows]
+                    pairs = zip(rows, self._vectors(texts, progress.update), strict=True)
                     self._put([{"id": row["id"], "vector": vector} for row, vector in pairs])
                     if self._stopped.is_set():
                         return
         except BaseException as error:  # raised by `write`, in the thread that waits for it
             ended = error
         self._put(ended)
+
+    def _vectors(
+        self, texts: Sequence[tuple[str, str]], done: Callable[[int], object]
+    ) -> NDArray[np.float32]:
+        """Return the vectors of passages given as (title, text)."""
+        if isinstance(self._encoder, MdrEncoder):
+            return self._encoder.encode_passages(texts, done=done)
+        return self._encoder.encode([passage_text(*text) for text in texts], done=done)
 
     def _put(self, item: list[Row] | BaseException | None) -> None:
         while not self._stopped.is_set():
@@ -246,49 +263,23 @@ class Embedding:
                 break
 
     def _write(self) -> None:
-        database, corpus, space = self._database, self._corpus, self._space
+        database, corpus = self._database, self._corpus
         with timed(self._seconds, "write embeddings"):
             if not self._begun:
                 if self._replace:
                     # Until it is finished, nothing can be compared with the new vectors.
-                    database.write("connect/begin", corpus=corpus, graph=space.graph, keep=False)
+                    database.write("connect/begin", corpus=corpus, graph=self._graph, keep=False)
                     database.write_in_batches(
                         "connect/remove_embeddings",
                         corpus=corpus,
-                        graph=space.graph,
-                        property=space.property,
+                        graph=self._graph,
+                        property=self._property,
                     )
-                space.remember()
+                remember_encoder(database, corpus, self._encoder)
                 self._begun = True
-            values = (
-                {"id": row["id"], "vector": row["vector"].tolist()} for row in self._unwritten
-            )
-            # The bar of the passages embedded is the only one: these are the same passages.
-            write_rows(database, "connect/embeddings", values, _BATCH, property=space.property)
+            rows = [{"id": row["id"], "vector": row["vector"].tolist()} for row in self._unwritten]
+            database.write("connect/embeddings", rows=rows, property=self._property)
             self._unwritten = []
-
-
-def _make_edges(database: Database, corpus: str, space: Space, neighbours: int) -> None:
-    # A unique name, so that two concurrent runs do not collide in GDS's catalogue.
-    graph = f"kgp-{uuid.uuid4().hex}"
-    # All by WRITE: GDS keeps a graph on the one server of a cluster that made it.
-    projected = database.write(
-        "connect/project", graph=graph, corpus=corpus, property=space.property
-    )
-    nodes = int(projected[0]["nodes"] or 0) if projected else 0
-    try:
-        if nodes < 2:
-            return
-        # GDS wants k below the number of nodes. Asked for ten it finds nine of a passage's true
-        # neighbours; asked for twice as many, the nearest half of what it finds is right.
-        k = min(_TWICE * neighbours, nodes - 1)
-        with _gds_progress(database, "Knn", "similarity edges"):
-            database.write("connect/similar", graph=graph, type=space.edges, neighbours=k)
-        database.write_in_batches(
-            "connect/keep_nearest", corpus=corpus, type=space.edges, neighbours=neighbours
-        )
-    finally:
-        database.write("connect/drop", graph=graph)
 
 
 @contextmanager
@@ -361,7 +352,7 @@ def _join_some(
     database.write("connect/join", corpus=corpus, rows=rows)
 
 
-# --- KNN-ST, by the sentence encoder ---
+# --- Encoders ---
 
 
 def embed_passages(
@@ -376,60 +367,7 @@ def embed_passages(
     # Before any change, so that a refused run leaves the corpus as it is.
     with timed(seconds, "load encoder"):
         encoder = choose_encoder(database, corpus, settings)
-    space = Space(
-        "similarity",
-        "embedding",
-        "SIMILAR_ST",
-        encoder.dimension,
-        lambda rows, done: encoder.encode([passage_text(*row) for row in rows], done=done),
-        lambda: remember_encoder(database, corpus, encoder),
-    )
-    return Embedding(database, corpus, space, replace=settings.replace, seconds=seconds)
-
-
-def connect_similarity(
-    embedding: Embedding, settings: SimilaritySettings, anew: bool
-) -> dict[str, int]:
-    """Make the similarity edges once all passages are embedded; return counts by name."""
-    embedded = embedding.join(settings, anew=anew)
-    return {"embedded": embedded, "gds_memory": embedding.memory}
-
-
-def choose_encoder(database: Database, corpus: str, settings: SimilaritySettings) -> Encoder:
-    """Return the encoder of a corpus, the one asked for or the default one.
-
-    Raises EncoderError where the corpus was embedded with another and is not embedded anew.
-    """
-    stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
-    encoder = load_encoder(
-        settings.encoder or (stored[0]["encoder"] if stored else DEFAULT_ENCODER)
-    )
-    if stored and not settings.replace:
-        _check(corpus, stored[0], encoder)
-    return encoder
-
-
-def remember_encoder(database: Database, corpus: str, encoder: Encoder) -> None:
-    """Store which encoder a corpus has; raises EncoderError where another run has come first."""
-    stored = database.write(
-        "connect/encoder", corpus=corpus, graph="similarity",
-        encoder=encoder.name, dimension=encoder.dimension,
-    )  # fmt: skip
-    _check(corpus, stored[0], encoder)
-
-
-def _check(corpus: str, stored: Row, encoder: Encoder) -> None:
-    """Raise EncoderError where a corpus is embedded with another encoder than this one."""
-    if (stored["encoder"], stored["dimension"]) != (encoder.name, encoder.dimension):
-        raise EncoderError(
-            f"the corpus {corpus!r} is embedded with {stored['encoder']} ({stored['dimension']} "
-            f"dimensions), not with {encoder.name} ({encoder.dimension})",
-            hint="Vectors of two encoders cannot be compared: leave --encoder out, or embed "
-            "everything anew with --replace-embeddings.",
-        )
-
-
-# --- KNN-MDR, by an MDR encoder ---
+    return Embedding(database, corpus, encoder, replace=settings.replace, seconds=seconds)
 
 
 def connect_mdr(
@@ -450,35 +388,60 @@ def connect_mdr(
     stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
     with timed(seconds, "load MDR encoder"):
         encoder = load_mdr(settings.model or (stored[0]["encoder"] if stored else DEFAULT_MDR))
-    if stored and not settings.replace:
-        _check_mdr(corpus, stored[0], encoder)
-
-    def remember() -> None:
-        known = database.write(
-            "connect/encoder", corpus=corpus, graph="mdr",
-            encoder=encoder.name, dimension=encoder.dimension, fingerprint=encoder.fingerprint,
-        )  # fmt: skip
-        _check_mdr(corpus, known[0], encoder)  # again: another run may have come first
-
-    space = Space(
-        "mdr",
-        "mdrEmbedding",
-        "SIMILAR_MDR",
-        encoder.dimension,
-        lambda rows, done: encoder.encode_passages(rows, done=done),
-        remember,
-    )
-    with Embedding(database, corpus, space, replace=settings.replace, seconds=seconds) as embedding:
-        embedded = embedding.join(settings)
-    return {"mdr_embedded": embedded, "gds_memory": embedding.memory}
+    if not settings.replace:
+        _check(corpus, stored, encoder)
+    with Embedding(
+        database, corpus, encoder, replace=settings.replace, seconds=seconds
+    ) as embedding:
+        counts = embedding.join(settings)
+    return {"mdr_embedded": counts.pop("embedded"), **counts}
 
 
-def _check_mdr(corpus: str, stored: Row, encoder: MdrEncoder) -> None:
-    """Raise EncoderError where a corpus is embedded with an MDR encoder of other weights."""
-    if stored["fingerprint"] != encoder.fingerprint:
-        raise EncoderError(
-            f"the corpus {corpus!r} is embedded with the MDR encoder {stored['encoder']} "
-            f"({stored['fingerprint']}), not with {encoder.name} ({encoder.fingerprint})",
-            hint="Vectors of two encoders cannot be compared: leave --mdr-model out, or embed "
-            "everything anew with --replace-embeddings.",
-        )
+def choose_encoder(database: Database, corpus: str, settings: SimilaritySettings) -> Encoder:
+    """Return the encoder of a corpus, the one asked for or the default one.
+
+    Raises EncoderError where the corpus was embedded with another and is not embedded anew.
+    """
+    stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
+    known = stored[0]["encoder"] if stored else DEFAULT_ENCODER
+    encoder = load_encoder(settings.encoder or known)
+    if not settings.replace:
+        _check(corpus, stored, encoder)
+    return encoder
+
+
+def remember_encoder(database: Database, corpus: str, encoder: Encoder | MdrEncoder) -> None:
+    """Store which encoder a corpus has; raises EncoderError where another run has come first."""
+    fingerprint = encoder.fingerprint if isinstance(encoder, MdrEncoder) else None
+    stored = database.write(
+        "connect/encoder", corpus=corpus, graph=_space_of(encoder)[0],
+        encoder=encoder.name, dimension=encoder.dimension, fingerprint=fingerprint,
+    )  # fmt: skip
+    _check(corpus, stored, encoder)
+
+
+def _space_of(encoder: Encoder | MdrEncoder) -> tuple[str, str, str]:
+    return _KNN_MDR if isinstance(encoder, MdrEncoder) else _KNN_ST
+
+
+def _check(corpus: str, stored: Sequence[Row], encoder: Encoder | MdrEncoder) -> None:
+    """Raise EncoderError where a corpus is embedded with another encoder than this one.
+
+    An MDR encoder is the same in another folder.
+    """
+    for row in stored:
+        if isinstance(encoder, MdrEncoder):
+            is_same = row["fingerprint"] == encoder.fingerprint
+            kind, option = "the MDR encoder ", "--mdr-model"
+            theirs, ours = row["fingerprint"], encoder.fingerprint
+        else:
+            is_same = (row["encoder"], row["dimension"]) == (encoder.name, encoder.dimension)
+            kind, option = "", "--encoder"
+            theirs, ours = f"{row['dimension']} dimensions", str(encoder.dimension)
+        if not is_same:
+            raise EncoderError(
+                f"the corpus {corpus!r} is embedded with {kind}{row['encoder']} ({theirs}), "
+                f"not with {encoder.name} ({ours})",
+                hint=f"Vectors of two encoders cannot be compared: leave {option} out, or embed "
+                "everything anew with --replace-embeddings.",
+            )

@@ -61,7 +61,7 @@ def connect_entities(build: GraphBuild, settings: EntitySettings) -> int:
     return build.make(
         lambda: _connect_all(build, settings, aliases, pipeline),
         lambda new: _join(build, settings, new),
-        may_join=not (aliases or pipeline),
+        same_again=not (settings.aliases or pipeline),
     )
 
 
@@ -208,7 +208,7 @@ def _join(build: GraphBuild, settings: EntitySettings, new: NewPassages) -> None
         linker.learn(reading.spots, owners_of(linker, passages), places)
         known |= _known_entities(build, _phrases(settings, list(old.values())))
         shared = np.array([hash(key) for key in {*known, *single}], np.int64)
-        linked = [one for one, _ in link_passages(linker, passages, reading, shared)]
+        linked = list(link_passages(linker, passages, reading, shared))
     with build.timed("write mentions"):
         for one in linked:  # those that are there stay as they are called
             one.entities = {name: row for name, row in one.entities.items() if name not in known}

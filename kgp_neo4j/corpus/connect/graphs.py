@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import get_args
 
-from kgp_neo4j.corpus.connect.build import GraphBuild, made_of
-from kgp_neo4j.corpus.connect.embedding_graph import connect_mdr, connect_similarity, embed_passages
+from kgp_neo4j.corpus.connect.build import GraphBuild
+from kgp_neo4j.corpus.connect.embedding_graph import connect_mdr, embed_passages
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.graphdb.database import Database
@@ -38,8 +39,17 @@ EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
 GRAPHS = get_args(GraphName)
 
 
-def _nothing() -> None:
-    """Do nothing between the steps."""
+#: What a report counts: the graph and the column of `connect/counts`.
+_COUNTS = {
+    "keywords": ("keywords", "nodes"),
+    "keyword_links": ("keywords", "links"),
+    "shared_keyword_edges": ("keywords", "edges"),
+    "entities": ("entities", "nodes"),
+    "mentions": ("entities", "links"),
+    "shared_entity_edges": ("entities", "edges"),
+    "similarity_edges": ("similarity", "edges"),
+    "mdr_edges": ("mdr", "edges"),
+}
 
 
 def connect(
@@ -72,24 +82,27 @@ def connect(
             f"there is no graph named {', '.join(unknown) or '(none)'}",
             hint=f"Choose among {', '.join(GRAPHS)}.",
         )
-    made = database.read("connect/made", corpus=corpus)
-    if not made:
+    if not database.read("connect/made", corpus=corpus):
         raise no_corpus(corpus)
+    keywords, entities = keywords or KeywordSettings(), entities or EntitySettings()
     similarity = similarity or SimilaritySettings()
-    report: dict[str, int] = {}
+    report = {"joined": 0}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
-    by_words = _WordGraphs(
-        database, corpus, made[0], keywords or KeywordSettings(), entities or EntitySettings(),
-        seconds, anew, whole,
-    )  # fmt: skip
-    if "knn-st" in edges:
-        # Passages are encoded while the other graphs are made.
-        with embed_passages(database, corpus, similarity, seconds) as embedding:
-            report["joined"] = by_words.connect(edges, embedding.write)
-            report |= connect_similarity(embedding, similarity, anew)
-    else:
-        report["joined"] = by_words.connect(edges)
+    embedding = embed_passages(database, corpus, similarity, seconds) if "knn-st" in edges else None
+    # Passages are encoded while the other graphs are made.
+    with embedding or nullcontext():
+        build = partial(
+            GraphBuild, database, corpus, seconds=seconds, anew=anew, whole=whole,
+            meanwhile=embedding.write if embedding else lambda: None,
+        )  # fmt: skip
+        if "tfidf" in edges:
+            report["joined"] = connect_keywords(build("keywords", keywords), keywords)
+        if "entity" in edges:
+            joined = connect_entities(build("entities", entities), entities)
+            report["joined"] = max(report["joined"], joined)
+        if embedding:
+            report |= embedding.join(similarity, anew=anew)
     if "knn-mdr" in edges:
         by_mdr = connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
         by_mdr["gds_memory"] = max(by_mdr["gds_memory"], report.get("gds_memory", 0))
@@ -99,66 +112,16 @@ def connect(
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 
 
-@dataclass(frozen=True, slots=True)
-class _WordGraphs:
-    """The keyword and the entity graph of a corpus, and what those there were `made` of."""
-
-    database: Database
-    corpus: str
-    made: Mapping[str, str | None]
-    keywords: KeywordSettings
-    entities: EntitySettings
-    seconds: dict[str, float]
-    anew: bool
-    whole: bool
-
-    def connect(self, edges: Sequence[str], meanwhile: Callable[[], object] = _nothing) -> int:
-        """Make those of them that `edges` names and that have changed; return how many passages
-        were joined. `meanwhile` is called between the steps.
-        """
-        joined = 0
-        everything = self.anew or self.whole
-        if "tfidf" in edges and (everything or self.made["keywords"] != made_of(self.keywords)):
-            build = self._build("keywords", self.keywords, meanwhile)
-            joined = connect_keywords(build, self.keywords)
-        # A file of aliases or a model may say something else each time.
-        again = everything or self.entities.aliases or self.entities.spacy_model
-        if "entity" in edges and (again or self.made["entities"] != made_of(self.entities)):
-            build = self._build("entities", self.entities, meanwhile)
-            joined = max(joined, connect_entities(build, self.entities))
-        return joined
-
-    def _build(
-        self,
-        graph: str,
-        settings: KeywordSettings | EntitySettings,
-        meanwhile: Callable[[], object],
-    ) -> GraphBuild:
-        return GraphBuild(
-            self.database, self.corpus, graph, settings, self.seconds,
-            anew=self.anew, whole=self.whole, meanwhile=meanwhile,
-        )  # fmt: skip
-
-
 def finish_connect(database: Database, corpus: str) -> dict[str, int]:
     """Store whether every passage of a corpus is in all of its graphs, and count these graphs.
 
     Returns the counts as `ConnectReport` names them.
     """
-    state = database.read("inspect/corpus", corpus=corpus)[0]
+    (state,) = database.read("inspect/corpus", corpus=corpus)
     complete = state["unconnected"] == 0
     rows = database.write("connect/counts", corpus=corpus, complete=complete)
     counts = {row["graph"]: row for row in rows}
     return {
         name: counts[graph][column] if graph in counts else 0
-        for name, graph, column in (
-            ("keywords", "keywords", "nodes"),
-            ("keyword_links", "keywords", "links"),
-            ("shared_keyword_edges", "keywords", "edges"),
-            ("entities", "entities", "nodes"),
-            ("mentions", "entities", "links"),
-            ("shared_entity_edges", "entities", "edges"),
-            ("similarity_edges", "similarity", "edges"),
-            ("mdr_edges", "mdr", "edges"),
-        )
+        for name, (graph, column) in _COUNTS.items()
     }

@@ -21,7 +21,6 @@ from kgp_neo4j.corpus.connect.embedding_graph import (
     check_memory,
     check_neighbours,
     choose_encoder,
-    connect_similarity,
     embed_passages,
     remember_encoder,
 )
@@ -102,7 +101,7 @@ def connect(
             # Those passages are left that came meanwhile.
             kept = dataclasses.replace(similarity, replace=False)
             with embed_passages(used, corpus, kept, seconds) as embedding:
-                report |= connect_similarity(embedding, similarity, True)
+                report |= embedding.join(similarity, anew=True)
             report["embedded"] += embedded
         report |= finish_connect(used, corpus)
     seconds["all"] = time.perf_counter() - began

@@ -200,9 +200,7 @@ def _linked(keyed: Any, linker: Broadcast[EntityLinker]) -> Iterator[tuple[Any, 
     _, (blocks, shared) = keyed
     kept = np.fromiter(shared, np.int64)
     for one in blocks:
-        made = [
-            linked for linked, _ in link_passages(linker.value, one.passages, one.reading, kept)
-        ]
+        made = list(link_passages(linker.value, one.passages, one.reading, kept))
         marks = mention_marks(made, [None] * len(made), [True] * len(made))
         for at, (linked, position) in enumerate(zip(made, one.positions, strict=True)):
             linked.spell_phrases()

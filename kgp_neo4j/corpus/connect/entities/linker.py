@@ -23,8 +23,7 @@ from kgp_neo4j.corpus.connect.entities.spots import (
     Form,
     Names,
     Spots,
-    continues_name,
-    is_name_word,
+    is_part_of_name,
     rows_of,
 )
 from kgp_neo4j.corpus.connect.entities.surface_forms import (
@@ -51,20 +50,13 @@ class Links:
 
     def __init__(self) -> None:
         self.passages = 0
-        self._of: dict[int, set[int]] = {}
+        self.passages_of: dict[int, set[int]] = {}
         self._known: dict[int, dict[int, float]] = {}
         self._pairs = 0
 
     def add(self, entity: int, passage: int) -> None:
         """Record that a passage mentions an entity."""
-        self._of.setdefault(entity, set()).add(passage)
-
-    def pairs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the entity and the passage of everything that was recorded."""
-        sizes = np.fromiter(map(len, self._of.values()), np.int64, len(self._of))
-        entities = np.fromiter(self._of, np.int32, len(self._of))
-        passages = itertools.chain.from_iterable(self._of.values())
-        return np.repeat(entities, sizes), np.fromiter(passages, np.int32, int(sizes.sum()))
+        self.passages_of.setdefault(entity, set()).add(passage)
 
     def vote(self, entity: int, voters: Sequence[Voter]) -> float:
         """Return the mean vote of a passage's other mentions for an entity (TAGME)."""
@@ -92,7 +84,7 @@ class Links:
         return related
 
     def _compare(self, a: int, b: int) -> float:
-        first, second = self._of.get(a), self._of.get(b)
+        first, second = self.passages_of.get(a), self.passages_of.get(b)
         if not first or not second:
             return 0.0
         common = len(first & second)
@@ -107,60 +99,6 @@ class Links:
 def _words(text: str) -> Words:
     """Return the words of a text that was read before, of which most are needed only once."""
     return cut(text)
-
-
-# --- Last names ---
-
-
-@dataclass(frozen=True, slots=True)
-class FullName:
-    """A full name in a text, its entity, and the place after it (`since`)."""
-
-    name: str
-    entity: int
-    since: int
-
-
-def last_names(
-    text: str, known: Sequence[FullName], occupied: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int, int]]:
-    """Yield the places of last names alone, outside of `occupied` (in order), and their entities.
-
-    A last name that two of the known people share is ambiguous and left out.
-    """
-    called: dict[str, FullName | None] = {}
-    for full in known:
-        raw = _name_words(full.name)
-        if is_person_like(raw):
-            other = called.get(raw[-1], full)
-            called[raw[-1]] = other if other and other.entity == full.entity else None
-    if not called:
-        return
-    edges = [0, *itertools.chain.from_iterable(occupied), len(text)]
-    outside = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    if text.isascii() and not any(name in part for name in called for part in outside):
-        return  # without cutting the text
-    words = _words(text)
-    spans = iter(occupied)
-    taken = next(spans, None)
-    for at, raw_word in enumerate(words.raw):
-        start, end = words.starts[at], words.ends[at]
-        while taken is not None and taken[1] <= start:
-            taken = next(spans, None)
-        full_name = called.get(raw_word)
-        if full_name is None or start < full_name.since:
-            continue
-        if taken is not None and taken[0] < end:
-            continue
-        if at > 0 and continues_name(words, at) and is_name_word(words, at - 1):
-            continue  # somebody else's full name
-        if (
-            at + 1 < len(words.raw)
-            and continues_name(words, at + 1)
-            and is_name_word(words, at + 1)
-        ):
-            continue
-        yield start, end, full_name.entity
 
 
 @lru_cache(maxsize=1 << 13)
@@ -274,7 +212,10 @@ class EntityLinker:
 
     def kept(self) -> Counts:
         """Return what was learnt, of which `restored` makes the same linker."""
-        entities, passages = self._links.pairs()
+        links = self._links.passages_of
+        passages = np.fromiter(itertools.chain.from_iterable(links.values()), np.int32)
+        sizes = np.fromiter(map(len, links.values()), np.int64, len(links))
+        entities = np.repeat(np.fromiter(links, np.int32, len(links)), sizes)
         return {
             "entities": as_array([self.titles, self.documents]),
             "names": as_array([form.kept() for form in self.names.forms]),
@@ -302,19 +243,6 @@ class EntityLinker:
             linker._links.add(entity, passage)
         linker._searched = len(linker.names.forms), len(linker.titles)
         return linker
-
-    def link(self, texts: Sequence[str], owners: Sequence[str | None] = ()) -> list[list[Mention]]:
-        """Learn texts and return the mentions of each in their order, none overlapping.
-
-        `owners` are the documents that the texts begin, where there are any.
-        """
-        owned = [self.number.get(owner or "", -1) for owner in owners or [None] * len(texts)]
-        self.add_lead_names(zip(owned, texts, strict=True))
-        spots = Spots()
-        for text in texts:
-            spots.add(self.names.find(cut(text)))
-        self.learn(spots, owned)
-        return list(map(self.mentions, texts, self.chosen(spots), owned))
 
     def add_lead_names(self, texts: Iterable[tuple[int, str]]) -> None:
         """Add the names of each entity (-1 for none) that its first text tells."""
@@ -476,10 +404,37 @@ class EntityLinker:
         return best
 
     def _last_names(self, text: str, mentions: Sequence[Mention], owner: int) -> Iterator[Mention]:
-        """Yield the mentions of people by their last name alone."""
-        known = [FullName(self.titles[owner], owner, 0)] if owner >= 0 else []
-        known += [FullName(m.surface, m.entity, m.end) for m in mentions]
-        for start, end, entity in last_names(text, known, [(m.start, m.end) for m in mentions]):
+        """Yield the mentions of people by their last name alone, outside of other mentions.
+
+        A last name that two of the known people share is ambiguous and left out.
+        """
+        known = [(self.titles[owner], owner, 0)] if owner >= 0 else []
+        known += [(m.surface, m.entity, m.end) for m in mentions]
+        #: By last name: the entity, -1 where it is ambiguous, and the place after its full name.
+        called: dict[str, tuple[int, int]] = {}
+        for name, entity, since in known:
+            raw = _name_words(name)
+            if is_person_like(raw):
+                other = called.get(raw[-1], (entity, since))
+                called[raw[-1]] = other if other[0] == entity else (-1, 0)
+        if not called:
+            return
+        edges = [0, *itertools.chain.from_iterable((m.start, m.end) for m in mentions), len(text)]
+        outside = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+        if text.isascii() and not any(name in part for name in called for part in outside):
+            return  # without cutting the text
+        words = _words(text)
+        occupied = iter(mentions)
+        taken = next(occupied, None)
+        for at, raw_word in enumerate(words.raw):
+            start, end = words.starts[at], words.ends[at]
+            while taken and taken.end <= start:
+                taken = next(occupied, None)
+            entity, since = called.get(raw_word, (-1, 0))
+            if entity < 0 or start < since or (taken and taken.start < end):
+                continue
+            if is_part_of_name(words, at, at):
+                continue  # somebody else's full name
             # Certain, given that the full name was linked correctly.
             yield Mention(start, end, text[start:end], entity, 1.0, 1.0, 0.5)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases, place_of
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
-from kgp_neo4j.corpus.connect.entities.spacy_entities import NamedSpan, spacy_entities
+from kgp_neo4j.corpus.connect.entities.spacy_entities import spacy_entities
 from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, outdated
 from kgp_neo4j.graphdb.database import Row
@@ -54,11 +54,13 @@ class Linked:
     """What one passage mentions: documents by id, other entities by name, and shared phrases.
 
     `phrases` are places, as `Phrase.at` takes them. `entities` has the title and type of the
-    others, and of the phrases that no passage before had.
+    others, and of the phrases that no passage before had. `mentions` are those of documents
+    themselves, in order.
     """
 
     passage: PassageText
-    documents: list[dict[str, Any]] = field(default_factory=list)
+    mentions: list[Mention]
+    documents: list[dict[str, Any]]
     others: list[dict[str, Any]] = field(default_factory=list)
     phrases: list[tuple[int, int]] = field(default_factory=list)
     entities: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -157,8 +159,8 @@ def link_passages(
     passages: Sequence[PassageText],
     reading: Reading,
     shared: NDArray[np.int64],
-) -> Iterator[tuple[Linked, list[Mention]]]:
-    """Yield what each passage mentions, and the mentions of documents themselves.
+) -> Iterator[Linked]:
+    """Yield what each passage mentions.
 
     The linker has learnt what was read of all passages. `shared` are the hashes of the phrases that
     passages share, which are left as places.
@@ -169,13 +171,14 @@ def link_passages(
     rows = zip(passages, owners, linker.chosen(reading.spots), places, strict=True)
     for passage, owner, spots, phrases in rows:
         mentions = linker.mentions(passage.text, spots, owner)
-        linked = Linked(passage, _documents(linker, [m for m in mentions if m.entity != owner]))
+        documents = _documents(linker, [m for m in mentions if m.entity != owner])
+        linked = Linked(passage, mentions, documents)
         for start, end, is_new in phrases:
             linked.phrases.append((start, end))
             if is_new:
                 phrase = linked.phrase(start, end)
                 linked.add_entity(phrase.key, phrase.surface, "Phrase")
-        yield linked, mentions
+        yield linked
 
 
 def link_all(
@@ -192,33 +195,26 @@ def link_all(
     shared = reading.phrases.counted().shared(linker.settings.phrase_frequency)
     by_titles = link_passages(linker, passages, reading, shared)
     if not pipeline:
-        yield from (linked for linked, _ in by_titles)
+        yield from by_titles
         return
     texts = [passage.text for passage in passages]
-    named = spacy_entities(pipeline, texts, linker.settings.spacy_labels)
-    for (linked, mentions), spans in zip(by_titles, named, strict=True):
+    spans_of_texts = spacy_entities(pipeline, texts, linker.settings.spacy_labels)
+    for linked, spans in zip(by_titles, spans_of_texts, strict=True):
         phrases, linked.entities = linked.entities, {}
-        for span in _outside(spans, mentions):
-            surface = linked.passage.text[span.start : span.end]
+        # Both are sorted, and neither overlaps itself.
+        mentions = iter(linked.mentions)
+        mention = next(mentions, None)
+        for start, end, kind in spans:
+            while mention and mention.end <= start:
+                mention = next(mentions, None)
+            surface = linked.passage.text[start:end]
             name = " ".join(cut(surface).keys)
-            if name:
-                linked.add_entity(name, surface, span.label)
-                linked.add_mention(name, surface, span.start, span.end)
+            if name and not (mention and mention.start < end):
+                linked.add_entity(name, surface, kind)
+                linked.add_mention(name, surface, start, end)
         linked.entities = phrases | linked.entities  # both may find the same
         linked.spell_phrases()
         yield linked
-
-
-def _outside(spans: Sequence[NamedSpan], mentions: Sequence[Mention]) -> list[NamedSpan]:
-    """Return the spans that overlap none of the mentions; both are sorted, without overlaps."""
-    outside: list[NamedSpan] = []
-    at = 0
-    for span in spans:
-        while at < len(mentions) and mentions[at].end <= span.start:
-            at += 1
-        if at == len(mentions) or span.end <= mentions[at].start:
-            outside.append(span)
-    return outside
 
 
 def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[str, Any]]:

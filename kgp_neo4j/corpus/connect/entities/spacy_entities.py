@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["NamedSpan", "load_spacy", "spacy_entities"]
+__all__ = ["load_spacy", "spacy_entities"]
 
 #: Labels of spaCy's English models for values rather than entities.
 _VALUES = frozenset(("CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME"))
-
-
-@dataclass(frozen=True, slots=True)
-class NamedSpan:
-    """An entity in a text and its kind; `start` and `end` count characters."""
-
-    start: int
-    end: int
-    label: str
 
 
 def load_spacy(model: str) -> Any:
@@ -44,11 +34,14 @@ def load_spacy(model: str) -> Any:
 
 def spacy_entities(
     pipeline: Any, texts: Sequence[str], labels: Sequence[str] = ()
-) -> Iterator[list[NamedSpan]]:
-    """Yield the entities of each text, of the kinds `labels` (all but values when empty)."""
+) -> Iterator[list[tuple[int, int, str]]]:
+    """Yield the entities of each text: start and end in characters, and the kind.
+
+    Only those of the kinds `labels` are yielded, all but values where there are none.
+    """
     for document in pipeline.pipe(texts, batch_size=64):
         yield [
-            NamedSpan(found.start_char, found.end_char, found.label_)
-            for found in document.ents
-            if (found.label_ in labels if labels else found.label_ not in _VALUES)
+            (entity.start_char, entity.end_char, entity.label_)
+            for entity in document.ents
+            if (entity.label_ in labels if labels else entity.label_ not in _VALUES)
         ]

@@ -16,7 +16,7 @@ from kgp_neo4j.text.words import Words
 
 __all__ = [
     "ARTICLED", "FIRST", "INSIDE", "NAMED", "QUOTED",
-    "Form", "Names", "Spot", "Spots", "begins_sentence", "continues_name", "is_name_word",
+    "Form", "Names", "Spot", "Spots", "begins_sentence", "continues_name", "is_part_of_name",
     "rows_of",
 ]  # fmt: skip
 
@@ -202,11 +202,7 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
         and (text[end] in _QUOTES or text[end : end + 2] in (',"', '."', ",”", ".”"))
     )
     first = begins_sentence(words, at)
-    inside = not quoted and (
-        (not first and at > 0 and continues_name(words, at) and is_name_word(words, at - 1))
-        or (last + 1 < len(words.raw) and continues_name(words, last + 1)
-            and is_name_word(words, last + 1))
-    )  # fmt: skip
+    inside = not quoted and is_part_of_name(words, at, last, first)
     written = FIRST * first | INSIDE * inside | QUOTED * quoted
     if _is_named(raw, form, len(raw) > 2):
         written |= NAMED
@@ -215,7 +211,18 @@ def _spot(words: Words, at: int, last: int, number: int, form: Form) -> Spot:
     return start, end, number, written
 
 
-def is_name_word(words: Words, at: int) -> bool:
+def is_part_of_name(words: Words, at: int, last: int, first: bool = False) -> bool:
+    """Return whether a word with a capital before or behind the words [at, last] is of their name.
+
+    Where these are the `first` of a sentence, none before them is.
+    """
+    if not first and at > 0 and continues_name(words, at) and _is_name_word(words, at - 1):
+        return True
+    after = last + 1
+    return after < len(words.raw) and continues_name(words, after) and _is_name_word(words, after)
+
+
+def _is_name_word(words: Words, at: int) -> bool:
     """Return whether a word has a capital of its own, not that of a sentence's first word."""
     raw = words.raw[at]
     if not raw[:1].isupper() or raw == "I":

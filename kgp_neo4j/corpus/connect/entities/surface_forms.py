@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
@@ -195,11 +194,10 @@ def lead_names(title: str, text: str) -> Iterator[Name]:
 
 
 def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[str]]:
-    """Return the aliases of each title in a file of lines `alias<TAB>title`, or of JSON objects.
+    """Return the aliases of each title in a file of lines `alias<TAB>title`.
 
-    A JSON line is `{"alias": "...", "title": "..."}`. Empty lines and titles that are not in
-    `titles` are ignored. Raises InputError for a file that cannot be read, for a line of another
-    form, and where none of the titles is known.
+    Empty lines and titles that are not in `titles` are ignored. Raises InputError for a file that
+    cannot be read, for a line of another form, and where none of the titles is known.
     """
     file = Path(path).expanduser()
     try:
@@ -214,11 +212,18 @@ def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[st
     aliases: dict[str, list[str]] = defaultdict(list)
     lines = 0
     for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            alias, title = _pair(line.rstrip("\r"), f"{path}:{number}")
-            lines += 1
-            if title in known:
-                aliases[title].append(alias)
+        if not line.strip():
+            continue
+        alias, *titles_of_it = map(str.strip, line.split("\t"))
+        if not alias or len(titles_of_it) != 1 or not titles_of_it[0]:
+            raise InputError(
+                "this line names no alias and title",
+                where=f"{path}:{number}",
+                hint="Write the alias, a tab, and the document's title.",
+            )
+        lines += 1
+        if titles_of_it[0] in known:
+            aliases[titles_of_it[0]].append(alias)
     if lines and not aliases:
         raise InputError(
             f"none of its {lines} titles is a document of the corpus",
@@ -226,24 +231,3 @@ def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[st
             hint="Each line is an alias, a tab, and the document's title.",
         )
     return dict(aliases)
-
-
-def _pair(line: str, where: str) -> tuple[str, str]:
-    alias: object = None
-    title: object = None
-    if line.lstrip().startswith("{"):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
-        if isinstance(row, dict):
-            alias, title = row.get("alias"), row.get("title")
-    elif line.count("\t") == 1:
-        alias, title = line.split("\t")
-    if isinstance(alias, str) and isinstance(title, str) and alias.strip() and title.strip():
-        return alias.strip(), title.strip()
-    raise InputError(
-        "this line names no alias and title",
-        where=where,
-        hint='Write alias, tab, title; or {"alias": "...", "title": "..."}.',
-    )
