@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.build import Counts
+from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts
 from kgp_neo4j.text.words import STOP_WORDS, cut, title_words, whole_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
@@ -28,8 +27,6 @@ _END = ""
 #: N-grams sorted at once, and passages whose n-grams are compared at once; both limit the memory.
 _SORTED = 4_000_000
 _COMPARED = 4_096
-#: The base of the hashes of word sequences, an odd 64-bit number.
-_BASE = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +59,8 @@ class Keywords:
     counts: CorpusCounts
 
 
+#: What is kept of the counts of a corpus.
+_KEPT = ("hashes", "frequency", "title_frequency")
 #: Hashes of n-grams and titles, and how many passages have each as an n-gram and as a title.
 Counted: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32]]
 
@@ -92,16 +91,12 @@ class CorpusCounts:
 
     def kept(self) -> dict[str, NDArray[Any]]:
         """Return the arrays, of which `restored` makes the same counts."""
-        return {
-            "hashes": self.hashes,
-            "frequency": self.frequency,
-            "title_frequency": self.title_frequency,
-        }
+        return {name: getattr(self, name) for name in _KEPT}
 
     @classmethod
     def restored(cls, kept: Counts, passages: int) -> CorpusCounts:
         """Return the counts of so many passages that are `kept`."""
-        return cls(passages, kept["hashes"], kept["frequency"], kept["title_frequency"])
+        return cls(passages, *(kept[name] for name in _KEPT))
 
     def joined(self, new: Counted, old: Counted) -> CorpusCounts:
         """Return the counts with those of `new` passages, and of what is new in `old` ones."""
@@ -124,8 +119,8 @@ class CorpusCounts:
         if not self.hashes.size:
             return np.zeros(hashes.size, np.int32)
         at = np.minimum(np.searchsorted(self.hashes, hashes), self.hashes.size - 1)
-        found: NDArray[np.int32] = np.where(self.hashes[at] == hashes, counted[at], 0)
-        return found
+        numbers: NDArray[np.int32] = np.where(self.hashes[at] == hashes, counted[at], 0)
+        return numbers
 
 
 def count_words(passages: Iterable[PassageWords], titles: Iterable[str], longest: int) -> Counted:
@@ -301,7 +296,7 @@ class _Text:
         alphabetical[[vocabulary[word] for word in self.vocabulary]] = np.arange(len(vocabulary))
         self.numbers = alphabetical[np.frombuffer(numbers, np.int32)]
         self.ends = np.frombuffer(ends, np.int64)
-        self.word_hashes = np.array([_hash(word) for word in self.vocabulary], np.uint64)
+        self.word_hashes = hash_texts(self.vocabulary)
         self.titles = list(titles)
         self.title_passage = np.frombuffer(at, np.int32)
         self.title = np.frombuffer(title, np.int32)
@@ -314,7 +309,7 @@ class _Text:
         """Return a hash of the `size` words from each of these places on."""
         total = np.zeros(first.size, np.uint64)
         for at in range(size):
-            total = total * _BASE + self.word_hashes[self.numbers[first + at]]
+            total = total * MULTIPLIER + self.word_hashes[self.numbers[first + at]]
         return total
 
     def spelled(self, start: int, size: int) -> str:
@@ -322,14 +317,10 @@ class _Text:
         return " ".join([self.vocabulary[n] for n in self.numbers[start : start + size].tolist()])
 
 
-def _hash(word: str) -> int:
-    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest())
-
-
 def _hashed(sequence: Sequence[str]) -> int:
     total = 0
-    for word in sequence:
-        total = (total * int(_BASE) + _hash(word)) % (1 << 64)
+    for word in hash_texts(sequence).tolist():
+        total = (total * int(MULTIPLIER) + word) % (1 << 64)
     return total
 
 
@@ -401,17 +392,26 @@ class _Grams:
     ) -> None:
         self._text = text
         self._keywords = settings.keywords
-        #: Of each length: the places of the text where one begins, and which one.
+        #: Of each length: the places of the text where one begins, in order, and which one.
         self._levels: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
         frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
         hashes, untitled = [np.zeros(0, np.uint64)], [np.zeros(0, bool)]
+        stopped = _stop_words(text)[text.numbers]
         self.number = 0
-        for size, level in enumerate(_levels(text, settings.longest, counts), 1):
-            self._levels.append((level.at, level.grams + np.int32(self.number)))
-            self.number += level.first.size
-            frequencies.append(level.frequency)
-            firsts.append(level.first)
-            hashes.append(text.hashes(level.first, size))
+        for size, level in enumerate(_counted(text, settings.longest, counts), 1):
+            grams, frequency, first = level
+            grams = np.where(stopped | np.roll(stopped, 1 - size), np.int32(-1), grams)
+            if self._levels:
+                at, shorter = self._levels[-1]
+                frequency_of_shorter = frequencies[-1][shorter - (self.number - firsts[-1].size)]
+                maximal = _maximal(at, frequency_of_shorter, grams, frequency)
+                self._levels[-1] = at[maximal], shorter[maximal]
+            at = np.flatnonzero(grams >= 0).astype(np.int32)
+            self._levels.append((at, grams[at] + np.int32(self.number)))
+            self.number += first.size
+            frequencies.append(frequency)
+            firsts.append(first)
+            hashes.append(text.hashes(first, size))
             if counts:
                 untitled.append(counts.of(hashes[-1], counts.title_frequency) == 0)
             else:
@@ -471,33 +471,6 @@ class _Grams:
         return place[rank < self._keywords], gram, weight[order]
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """N-grams of one length: the places where one begins, in order, and which one it is.
-
-    `frequency` and `first` are how many passages have each n-gram, and its first place.
-    """
-
-    at: NDArray[np.int32]
-    grams: NDArray[np.int32]
-    frequency: NDArray[np.int32]
-    first: NDArray[np.int32]
-
-
-def _levels(text: _Text, longest: int, counts: CorpusCounts | None) -> Iterator[_Level]:
-    """Yield, for one word, two and so on, the n-grams that may be keywords."""
-    stopped = _stop_words(text)[text.numbers]
-    shorter = None
-    for size, (grams, frequency, first) in enumerate(_counted(text, longest, counts), 1):
-        kept = np.where(stopped | np.roll(stopped, 1 - size), np.int32(-1), grams)
-        if shorter:
-            yield _maximal(shorter, kept, frequency)
-        at = np.flatnonzero(kept >= 0).astype(np.int32)
-        shorter = _Level(at, kept[at], frequency, first)
-    if shorter:
-        yield shorter
-
-
 def _stop_words(text: _Text) -> NDArray[np.bool_]:
     """Return which words of the vocabulary no n-gram that is a keyword begins or ends with."""
     stopped = [w in STOP_WORDS or (len(w) < 2 and w.isascii()) for w in text.vocabulary]
@@ -515,30 +488,23 @@ def _counted(
     passage = np.repeat(np.arange(text.passages, dtype=np.int32), sizes)
     grams = text.numbers
     for size in range(1, longest + 1):
-        elsewhere = partial(_in_corpus, counts, text, size) if counts else None
-        grams, frequency, first = _frequent(grams, size, passage, least, elsewhere)
+        grams, frequency, first = _frequent(text, grams, size, passage, least, counts)
         yield grams, frequency, first
 
 
-def _in_corpus(
-    counts: CorpusCounts, text: _Text, size: int, first: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return how many passages of the whole corpus have the n-grams at some places."""
-    return counts.of(text.hashes(first, size), counts.frequency).astype(np.int64)
-
-
 def _frequent(
+    text: _Text,
     shorter: NDArray[np.int32],
     size: int,
     passage: NDArray[np.int32],
     least: int,
-    elsewhere: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None,
+    counts: CorpusCounts | None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Number the n-grams of `size` words that `least` passages or more have.
 
     `shorter` are those of one word less at each place, -1 for none (the words for a size of one).
-    Returns the same of this size, with the frequency and the first place of each. `elsewhere`
-    returns the frequencies in the whole corpus of those at some first places.
+    Returns the same of this size, with the frequency and the first place of each. With `counts`
+    the frequencies are those in the whole corpus.
     """
     grams = np.full(shorter.size, -1, np.int32)
     frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
@@ -557,12 +523,13 @@ def _frequent(
         key, at = key[order], at[order]
         begins = np.flatnonzero(np.diff(key, prepend=-1))
         group = np.repeat(np.arange(begins.size), np.diff(begins, append=key.size))
-        # Places come in order, and so do the passages of a group.
-        new = np.diff(passage[at], prepend=-1) != 0
-        new[begins] = True
-        frequency = np.bincount(group[new], minlength=begins.size)
-        if elsewhere:
-            frequency = elsewhere(at[begins])
+        if counts:
+            frequency = counts.of(text.hashes(at[begins], size), counts.frequency)
+        else:
+            # Places come in order, and so do the passages of a group.
+            new = np.diff(passage[at], prepend=-1) != 0
+            new[begins] = True
+            frequency = np.bincount(group[new], minlength=begins.size)
         often = frequency >= least
         numbered = np.where(often, np.cumsum(often) - 1 + number, -1)
         grams[at] = numbered[group]
@@ -585,13 +552,18 @@ def _ranges(grams: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
 
 
 def _maximal(
-    shorter: _Level, longer: NDArray[np.int32], longer_frequency: NDArray[np.int32]
-) -> _Level:
-    """Drop n-grams that occur only within one longer n-gram ("chi minh" in "ho chi minh")."""
-    frequency = shorter.frequency[shorter.grams]
-    kept = np.ones(shorter.at.size, bool)
+    at: NDArray[np.int32],
+    frequency: NDArray[np.int32],
+    longer: NDArray[np.int32],
+    longer_frequency: NDArray[np.int32],
+) -> NDArray[np.bool_]:
+    """Return which n-grams, at their places, do not occur only within one longer n-gram.
+
+    "Chi minh" does in "ho chi minh". `longer` are those of one word more at each place of the text.
+    """
+    maximal = np.ones(at.size, bool)
     for shift in (0, 1):  # the longer one begins here, or one word before
-        around = longer[shorter.at - shift]
+        around = longer[at - shift]
         inside = np.flatnonzero(around >= 0)
-        kept[inside[frequency[inside] == longer_frequency[around[inside]]]] = False
-    return replace(shorter, at=shorter.at[kept], grams=shorter.grams[kept])
+        maximal[inside[frequency[inside] == longer_frequency[around[inside]]]] = False
+    return maximal
