@@ -1,4 +1,4 @@
-"""Every statement of cypher/connect on a graph of six passages."""
+"""Statements of cypher/connect on a graph of six passages, where no run of `connect` shows them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,10 @@ from typing import Any
 
 import pytest
 from graphs import rows
-from small_graphs import PASSAGES, edges, key, keywords, lighthouse, passages, short
+from small_graphs import PASSAGES, edges, keywords, lighthouse, passages, short
 
 from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.graphdb.database import Database
-
-
-def _shared(database: Database, corpus: str) -> list[tuple[str, str, int, float, list[str], bool]]:
-    return [
-        (a, b, e["count"], e["weight"], sorted(e["keywords"]), e["namesTitle"])
-        for a, b, e in edges(database, corpus, "SHARES_KEYWORD")
-    ]
 
 
 def _state(database: Database, corpus: str) -> dict[str, Any]:
@@ -104,72 +97,6 @@ def _nodes(database: Database, corpus: str) -> dict[str, int]:
     }
 
 
-def test_passages(database: Database, corpus: str) -> None:
-    passages(database, corpus)
-    found = database.read("connect/passages", corpus=corpus)
-    assert [row["id"] for row in found] == sorted(row["id"] for row in found)
-    assert sorted((short(row["id"]), row["title"], row["text"]) for row in found) == sorted(
-        (name, title if position == 0 else "", text)
-        for title, texts in PASSAGES.values()
-        for position, (name, (text, _)) in enumerate(texts.items())
-    )
-
-
-def test_keywords_and_links(database: Database, corpus: str, other_corpus: str) -> None:
-    passages(database, corpus)
-    passages(database, other_corpus)
-    nodes = _nodes(database, corpus)
-    links = [[nodes["d1"], 0.6, False], [_nodes(database, other_corpus)["d1"], 0.6, False]]
-    given = [
-        {"text": "harbour", "frequency": 2, "named": False, "links": links},
-        {
-            "text": "york",
-            "frequency": 2,
-            "named": True,
-            "links": [[nodes["d1"], 0.8, True], [nodes["c1"], 1.0, False]],
-        },
-    ]
-    # A passage of another corpus is left alone.
-    assert database.write("connect/keywords", corpus=corpus, rows=given) == [{"written": 3}]
-    query = (
-        "MATCH (p:Passage {corpus: $c})-[h:HAS_KEYWORD]->(k) "
-        "RETURN p.id AS id, k.text AS text, h.tfidf AS tfidf, h.owned AS owned ORDER BY id, text"
-    )
-    found = rows(database, query, c=corpus)
-    assert [(short(r["id"]), r["text"], r["tfidf"], r["owned"]) for r in found] == [
-        ("c1", "york", 1.0, False),
-        ("d1", "harbour", 0.6, False),
-        ("d1", "york", 0.8, True),
-    ]
-    assert rows(database, query, c=other_corpus) == []
-    again = [{**row, "frequency": 3, "links": []} for row in given]
-    assert database.write("connect/keywords", corpus=corpus, rows=again) == [{"written": 0}]
-    query = "MATCH (k:Keyword {corpus: $c}) RETURN properties(k) AS k ORDER BY k.text"
-    assert [row["k"] for row in rows(database, query, c=corpus)] == [
-        {"corpus": corpus, "text": t, "title": t, "documentFrequency": 3, "named": named}
-        for t, named in (("harbour", False), ("york", True))
-    ]
-
-
-def test_what_is_noted_of_keywords(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    nodes = _nodes(database, corpus)
-    seen = {"id": f"{corpus}/a1", "marks": {"keywordMarks": "m"}}
-    assert database.write("connect/marks", corpus=corpus, rows=[seen]) == [{"written": 1}]
-    assert database.write("connect/marks", corpus="", rows=[seen]) == [{"written": 0}]
-    kept = ("keywordMarks", "keywords", "sharedMarks", "shared")
-
-    def noted(**values: Any) -> tuple[Any, ...]:
-        found = database.read("connect/passages", corpus=corpus, **values)[0]
-        return (short(found["id"]), *(found[name] for name in kept))
-
-    assert noted() == ("a1", "m", 2, None, 1)
-    assert noted(anew=True) == ("a1", None, 2, None, 1)
-    done = database.write("connect/remove_keyword_links", corpus=corpus, rows=[nodes["a1"]])
-    assert done == [{"written": 2}]
-    assert noted() == ("a1", None, 0, None, 1)
-
-
 def test_stored_keywords(database: Database, corpus: str, other_corpus: str) -> None:
     lighthouse(database, corpus)
     lighthouse(database, other_corpus)
@@ -182,65 +109,6 @@ def test_stored_keywords(database: Database, corpus: str, other_corpus: str) -> 
     assert database.read("connect/stored_keywords", **after) == found[2:5]
     assert database.read_packed("connect/stored_keywords", **after) == found[2:5]
     assert database.read("connect/stored_keywords", corpus=corpus, after=texts[-1]) == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "names", "mark"),
-    [
-        ("SHARES_KEYWORD", "keywords", "sharedKeywordMarks"),
-        ("SHARES_ENTITY", "entities", "sharedEntityMarks"),
-    ],
-)
-def test_shared_edges(
-    database: Database, corpus: str, other_corpus: str, kind: str, names: str, mark: str
-) -> None:
-    for name in (corpus, other_corpus):
-        passages(database, name)
-    nodes, others = _nodes(database, corpus), _nodes(database, other_corpus)
-
-    def replace(name: str, *given: list[Any], **values: Any) -> list[dict[str, Any]]:
-        row = {"node": nodes[name], "marks": f"of {name}", "edges": list(given)}
-        edge = {"type": kind, "items": names, "marks": mark}
-        return database.write("connect/shared", corpus=corpus, rows=[row], **edge, **values)
-
-    both = [nodes["d1"], 7, 0.5, ["coast", "harbour"], False]
-    assert replace("a1", [nodes["b1"], 1, 0.25, ["tarn"], True]) == [{"written": 1}]
-    # A passage of another corpus is left alone.
-    assert replace("c1", both, [others["a1"], 1, 0.5, ["coast"], False]) == [{"written": 1}]
-    first = ("a1", "b1", {"count": 1, "weight": 0.25, names: ["tarn"], "namesTitle": True})
-    second = {"count": 7, "weight": 0.5, names: ["coast", "harbour"], "namesTitle": False}
-    assert edges(database, corpus, kind) == [first, ("c1", "d1", second)]
-    # What went out before goes; what comes in stays.
-    assert replace("c1", [nodes["b1"], *both[1:]]) == [{"written": 1}]
-    assert replace("d1") == [{"written": 0}]
-    assert edges(database, corpus, kind) == [first, ("c1", "b1", second)]
-    assert replace("a1") == [{"written": 0}]
-    assert edges(database, corpus, kind) == [("c1", "b1", second)]
-    query = "MATCH (p:Passage {corpus: $c}) WHERE p[$m] IS NOT NULL RETURN p[$m] AS m ORDER BY m"
-    assert [row["m"] for row in rows(database, query, c=corpus, m=mark)] == [
-        "of a1", "of c1", "of d1",
-    ]  # fmt: skip
-    # Beside those that are there.
-    assert replace("c1", both, replace=False) == [{"written": 1}]
-    assert edges(database, corpus, kind) == [("c1", "b1", second), ("c1", "d1", second)]
-
-
-def test_similarity_edges_are_removed(database: Database, corpus: str, other_corpus: str) -> None:
-    lighthouse(database, corpus)
-    lighthouse(database, other_corpus)
-    done = database.write_in_batches(
-        "connect/remove_edges", corpus=corpus, type="SIMILAR_ST", batch=1
-    )
-    assert done == {"removed": 3}
-    assert edges(database, corpus, "SIMILAR_ST") == []
-    assert len(edges(database, other_corpus, "SIMILAR_ST")) == 3
-    assert len(edges(database, corpus, "NEXT")) == 1
-    assert database.write_in_batches("connect/remove_edges", corpus=corpus, type="SIMILAR_ST")[
-        "removed"
-    ] in (
-        0,
-        None,
-    )
 
 
 def test_keep_nearest(database: Database, corpus: str, other_corpus: str) -> None:
@@ -310,49 +178,6 @@ def test_similarity_edges_of_a_few_passages(
     assert database.write("connect/join", corpus=other_corpus, rows=[given]) == [{"written": 0}]
 
 
-def test_remove_keywords(database: Database, corpus: str, other_corpus: str) -> None:
-    lighthouse(database, corpus)
-    lighthouse(database, other_corpus)
-    texts = [row["text"] for row in database.read("connect/stored_keywords", corpus=corpus)]
-    given = {"corpus": corpus, "rows": [*texts[1:], "none"]}
-    assert database.write("connect/remove_keywords", **given) == [{"written": 0}]
-    database.write_in_batches("connect/remove_edges", corpus=corpus, type="HAS_KEYWORD")
-    assert database.write("connect/remove_keywords", **given) == [{"written": 5}]
-    query = "MATCH (k:Keyword {corpus: $c}) RETURN count(k) AS n"
-    assert rows(database, query, c=corpus) == [{"n": 1}]
-    assert rows(database, query, c=other_corpus) == [{"n": 6}]
-    assert len(database.read("connect/passages", corpus=corpus)) == 6
-
-
-def test_embeddings(database: Database, corpus: str) -> None:
-    passages(database, corpus)
-    given = [
-        {"id": f"{corpus}/a1", "vector": [1.0, 0.0]},
-        {"id": f"{corpus}/none", "vector": [1.0, 0.0]},
-    ]
-    assert database.write("connect/embeddings", rows=given) == [{"written": 1}]
-    query = "MATCH (p:Passage {id: $c + '/a1'}) RETURN p.embedding AS v"
-    assert rows(database, query, c=corpus) == [{"v": [1.0, 0.0]}]
-
-
-def test_unembedded(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    found = database.read("connect/unembedded", corpus=corpus)
-    assert found == [{"id": f"{corpus}/e1", "title": "New York", "text": "It has a statue."}]
-
-
-def test_remove_embeddings(database: Database, corpus: str, other_corpus: str) -> None:
-    lighthouse(database, corpus)
-    lighthouse(database, other_corpus)
-    database.write("connect/encoder", corpus=corpus, encoder="e", dimension=2)
-    done = database.write_in_batches("connect/remove_embeddings", corpus=corpus, batch=4)
-    assert done == {"removed": 6}
-    assert len(database.read("connect/unembedded", corpus=corpus)) == 6
-    assert len(database.read("connect/unembedded", corpus=other_corpus)) == 1
-    state = _state(database, corpus)
-    assert (state["encoder"], state["dimension"]) == (None, None)
-
-
 def test_project_similar_and_drop(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
     database.write_in_batches("connect/remove_edges", corpus=corpus, type="SIMILAR_ST")
@@ -374,208 +199,6 @@ def test_project_similar_and_drop(database: Database, corpus: str) -> None:
     for a, b, e in found:
         cosine = sum(map(operator.mul, vectors[a], vectors[b]))
         assert math.isclose(e["score"], (1 + cosine) / 2, abs_tol=1e-6)
-
-
-def test_project_without_embeddings(database: Database, corpus: str) -> None:
-    passages(database, corpus)
-    graph = f"graph of {corpus}"
-    found = database.read("connect/project", graph=graph, corpus=corpus)
-    database.read("connect/drop", graph=graph)
-    assert found in ([], [{"nodes": 0}], [{"nodes": None}])
-
-
-# --- Entities -------------------------------------------------------------------------------------
-
-
-def _mentioned(document: str, score: float) -> dict[str, Any]:
-    return {
-        "surface": document,
-        "start": 1,
-        "end": 5,
-        "commonness": 0.9,
-        "coherence": 0.5,
-        "score": score,
-        "offsets": [1, 5, 7, 9],
-    }
-
-
-def _named(name: str) -> dict[str, Any]:
-    places = {"surface": name.title(), "start": 0, "end": len(name), "offsets": [0, len(name)]}
-    return {**places, "commonness": None, "coherence": None, "score": None}
-
-
-def _mentions(database: Database, corpus: str) -> None:
-    """Let a1 mention documents b and c, b1 c; a1, c1, d1 "moe", c1 and d1 "the harbour fair"."""
-    passages(database, corpus)
-    kinds = {"moe": "Phrase", "the harbour fair": "EVENT"}
-    given = [{"name": n, "title": n.title(), "type": t} for n, t in kinds.items()]
-    written = database.write("connect/entities", corpus=corpus, rows=given)
-    assert database.write("connect/entities", corpus=corpus, rows=given) == written
-    nodes = {row["name"]: row["node"] for row in written}
-    nodes |= {
-        short(row["document"]): row["documentNode"]
-        for row in database.read("connect/entity_passages", corpus=corpus)
-    }
-    others = {"a1": ["moe"], "c1": ["moe", "the harbour fair"], "d1": ["moe", "the harbour fair"]}
-    documents: dict[str, list[tuple[str, float]]] = {"a1": [("b", 0.8), ("c", 0.4)]}
-    documents |= {"b1": [("c", 0.6)], "c1": [], "d1": [], "e1": []}
-    given = [
-        {
-            "passage": f"{corpus}/{p}",
-            "marks": f"of {p}",
-            "mentions": [
-                *({"node": nodes[n], **_named(n)} for n in others.get(p, ())),
-                *({"node": nodes[d], **_mentioned(d, s)} for d, s in found),
-            ],
-        }
-        for p, found in documents.items()
-    ]
-    done = database.write("connect/mentions", corpus=corpus, rows=given, linker="titles")
-    assert done == [{"written": 8}]
-    # What is no longer there, or of another corpus, is passed over.
-    assert database.write("connect/mentions", corpus="", rows=given, linker="titles") == [
-        {"written": 0}
-    ]
-
-
-def _entity_edges(database: Database, corpus: str) -> list[tuple[Any, ...]]:
-    return [
-        (a, b, e["count"], round(e["weight"], 6), e["entities"], e["namesTitle"])
-        for a, b, e in edges(database, corpus, "SHARES_ENTITY")
-    ]
-
-
-def test_marks_and_their_removal_with_the_edges(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    kinds = {
-        "HAS_KEYWORD": "keywordMarks",
-        "SHARES_KEYWORD": "sharedKeywordMarks",
-        "MENTIONS": "mentionMarks",
-        "SHARES_ENTITY": "sharedEntityMarks",
-    }
-    ids = [row["id"] for row in database.read("connect/passages", corpus=corpus)]
-    marks = dict.fromkeys(kinds.values(), "of it")
-    written = [{"id": id_, "marks": marks} for id_ in (*ids, "gone")]
-    assert database.write("connect/marks", corpus=corpus, rows=written) == [{"written": len(ids)}]
-    query = "MATCH (p:Passage {corpus: $c}) RETURN p.id AS id, [m IN $m WHERE p[m] = 'of it'] AS m"
-    count = "MATCH (:Passage {corpus: $c})-[e]->() WHERE type(e) = $type RETURN count(e) AS there"
-    left = list(marks)
-    for type_, name in kinds.items():
-        there = rows(database, count, c=corpus, type=type_)[0]["there"]
-        done = database.write_in_batches(
-            "connect/remove_edges", corpus=corpus, type=type_, marks=name
-        )
-        assert (done["removed"] or 0) == there
-        assert rows(database, count, c=corpus, type=type_) == [{"there": 0}]
-        left.remove(name)
-        found = rows(database, query, c=corpus, m=list(marks))
-        assert [row["m"] for row in found] == [left] * len(ids)
-    assert rows(database, "MATCH (p {id: 'gone'}) RETURN p") == []
-
-
-def test_mentions_and_entities(database: Database, corpus: str, other_corpus: str) -> None:
-    _mentions(database, corpus)
-    found = rows(
-        database,
-        "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(e) RETURN p.id AS id, "
-        "coalesce(e.name, e.id) AS to, properties(m) AS m ORDER BY id, to",
-        c=corpus,
-    )
-    found.sort(key=lambda r: (short(r["id"]), short(r["to"])))
-    assert [(short(r["id"]), short(r["to"])) for r in found] == [
-        ("a1", "b"), ("a1", "c"), ("a1", "moe"), ("b1", "c"), ("c1", "moe"),
-        ("c1", "the harbour fair"), ("d1", "moe"), ("d1", "the harbour fair"),
-    ]  # fmt: skip
-    assert found[0]["m"] == _mentioned("b", 0.8)
-    assert found[2]["m"] == {"surface": "Moe", "start": 0, "end": 3, "offsets": [0, 3]}
-    made = database.read("connect/entity_passages", corpus=corpus)
-    assert [(short(r["id"]), short(r["document"]), r["title"], r["linkedBy"]) for r in made] == [
-        ("a1", "a", "Ardfin Lighthouse", "titles"),
-        ("a2", "a", "Ardfin Lighthouse", None),
-        ("b1", "b", "Isobel Tarn", "titles"),
-        ("c1", "c", "Kettlehaven", "titles"),
-        ("d1", "d", "York", "titles"),
-        ("e1", "e", "New York", "titles"),
-    ]
-    assert made[1]["text"] == "It has run without a crew since 1988."
-    for name, counts in ((corpus, (2, 8, 0)), (other_corpus, (0, 0, 0))):
-        passages(database, name)
-        database.write("connect/finish", corpus=name, graph="entities", settings="{}")
-        sizes = dict(zip(("nodes", "links", "edges"), counts, strict=True))
-        counted = database.write("connect/counts", corpus=name, complete=False)
-        assert counted == [{"graph": "entities", **sizes}]
-
-
-def test_naming(database: Database, corpus: str) -> None:
-    _mentions(database, corpus)
-    nodes = {node: name for name, node in _nodes(database, corpus).items()}
-    found = [
-        (nodes[passage], nodes[r["other"]], r["title"], score, r["frequency"])
-        for r in database.read("connect/naming", corpus=corpus)
-        for passage, score in r["naming"]
-    ]
-    assert sorted(found) == [
-        ("a1", "b1", "Isobel Tarn", 0.8, 1),
-        ("a1", "c1", "Kettlehaven", 0.4, 2),
-        ("b1", "c1", "Kettlehaven", 0.6, 2),
-    ]
-
-
-def test_mentioned(database: Database, corpus: str) -> None:
-    _mentions(database, corpus)
-    names = {node: name for name, node in _nodes(database, corpus).items()}
-
-    def found(most: int) -> list[tuple[str, bool, list[str]]]:
-        read = database.read("connect/mentioned", corpus=corpus, maxFrequency=most)
-        return sorted(
-            (r["title"], r["single"], sorted(names[n] for n in r["passages"])) for r in read
-        )
-
-    # Isobel Tarn is mentioned once, "moe" in three passages.
-    twice = [("Kettlehaven", False, ["a1", "b1"]), ("The Harbour Fair", False, ["c1", "d1"])]
-    assert found(2) == twice
-    assert found(3) == [twice[0], ("Moe", True, ["a1", "c1", "d1"]), twice[1]]
-
-
-def test_mentions_are_replaced_and_entities_removed(
-    database: Database, corpus: str, other_corpus: str
-) -> None:
-    for name in (corpus, other_corpus):
-        _mentions(database, name)
-    kinds = {"moe": "Phrase", "the harbour fair": "EVENT"}
-    found = database.read("connect/stored_entities", corpus=corpus)
-    assert database.read("connect/stored_entities", corpus=corpus, after="moe") == found[1:]
-    assert {r["name"]: (r["title"], r["type"]) for r in found} == {
-        name: (name.title(), kind) for name, kind in kinds.items()
-    }
-    moe = {r["name"]: r["node"] for r in found}["moe"]
-    kept = {k: v for k, v in _named("moe").items() if v is not None}
-    for passage, mentions in (("a1", [{"node": moe, **_named("moe")}]), ("c1", []), ("d1", [])):
-        row = {"passage": f"{corpus}/{passage}", "marks": "new", "mentions": mentions}
-        done = database.write("connect/mentions", corpus=corpus, rows=[row], linker="spacy")
-        assert done == [{"written": len(mentions)}]
-    left = rows(
-        database,
-        "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(e) RETURN p.id AS id, "
-        "coalesce(e.name, e.title) AS to, properties(m) AS m ORDER BY id",
-        c=corpus,
-    )
-    assert [(short(r["id"]), r["to"]) for r in left] == [("a1", "moe"), ("b1", "Kettlehaven")]
-    assert left[0]["m"] == kept
-    made = database.read("connect/entity_passages", corpus=corpus)
-    noted = ("linkedBy", "mentionMarks", "mentions", "sharedMarks", "shared")
-    assert [tuple(r[n] for n in noted) for r in made] == [
-        ("spacy", "new", 1, None, 0),
-        (None, None, 0, None, 0),
-        ("titles", "of b1", 1, None, 0),
-        ("spacy", "new", 0, None, 0),
-        ("spacy", "new", 0, None, 0),
-        ("titles", "of e1", 0, None, 0),
-    ]
-    made = database.read("connect/entity_passages", corpus=corpus, anew=True)
-    assert {(r["linkedBy"], r["mentionMarks"]) for r in made} == {(None, None)}
-    assert database.write_in_batches("connect/remove_entities", corpus=corpus) == {"removed": 1}
-    assert len(database.read("connect/stored_entities", corpus=other_corpus)) == 2
 
 
 def test_counts_are_kept_once_all_parts_are_there(
@@ -619,29 +242,6 @@ def test_counts_are_kept_once_all_parts_are_there(
     query = "MATCH (:Corpus {name: $c})-[:HAS_GRAPH]->(n) RETURN n"
     assert rows(database, query, c=other_corpus) == []
     assert rows(database, "MATCH (n:Counts {run: 'r'}) RETURN n") == []
-
-
-def test_pending_passages_and_titles(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    seen = {"id": f"{corpus}/b1", "marks": {"inKeywordGraph": True}}
-    database.write("connect/marks", corpus=corpus, rows=[seen])
-
-    def pending(graph: str) -> tuple[int, list[str]]:
-        (found,) = database.read("connect/pending", corpus=corpus, graph=graph)
-        return found["passages"], [short(id_) for id_ in found["pending"]]
-
-    assert pending("keywords") == (6, ["a1", "a2", "c1", "d1", "e1"])
-    assert pending("entities") == (6, ["a1", "a2", "b1", "c1", "d1", "e1"])
-    rows(database, "MATCH (p:Passage {corpus: $c}) SET p.linkedBy = 'titles'", c=corpus)
-    assert pending("entities") == (6, [])
-    found = database.read("connect/titles", corpus=corpus)
-    assert {(short(row["document"]), row["title"]) for row in found} == {
-        (name, title) for name, (title, _) in PASSAGES.items()
-    }
-    some = {"corpus": corpus, "rows": [*key(corpus, "d1", "a2"), "none"]}
-    for path in ("connect/passages", "connect/entity_passages"):
-        assert [short(row["id"]) for row in database.read(path, **some)] == ["a2", "d1"]
-        assert database.read(path, corpus="no such", rows=some["rows"]) == []
 
 
 @pytest.mark.parametrize("large", [1, 1000])

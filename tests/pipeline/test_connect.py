@@ -116,18 +116,6 @@ def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
     assert _state(database, corpus)["unconnected"] == 0
 
 
-def test_running_again_makes_the_same_graph(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
-    first = connect(database, corpus)
-    before = _graph(database, corpus)
-    again = connect(database, corpus)
-    assert _graph(database, corpus) == before
-    assert (first.embedded, again.embedded) == (5, 0)
-    assert first.similarity_edges == again.similarity_edges == 20
-
-
 def test_other_settings_leave_no_stale_edges(
     database: Database, corpus: str, other_corpus: str, tmp_path: Path
 ) -> None:
@@ -204,30 +192,6 @@ def test_the_knobs_change_the_density(database: Database, corpus: str, tmp_path:
     assert edges(longest=1, keywords=1) <= edges(longest=1)
     assert edges(max_frequency=2) < full
     assert edges() == full
-
-
-def test_a_frequent_word_does_not_flood_the_graph(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    texts = [(f"Number {n}", f"Every passage speaks of whales, item{n // 2}.") for n in range(60)]
-    _store(database, corpus, tmp_path, *texts)
-    connect(
-        database, corpus, edges=["tfidf"], keywords=KeywordSettings(max_frequency=10, neighbours=3)
-    )
-    # `whales` stands in all 60 passages, which would be 1,770 pairs; `item` pairs two each.
-    assert _edges(database, corpus) == 30
-    query = "MATCH (k:Keyword {corpus: $c, text: 'whales'}) RETURN k.documentFrequency AS n"
-    found = rows(database, query, c=corpus) or rows(
-        database,
-        "MATCH (k:Keyword {corpus: $c}) WHERE k.text CONTAINS 'whales' "
-        "RETURN max(k.documentFrequency) AS n",
-        c=corpus,
-    )
-    assert found == [{"n": 60}]
-    connect(
-        database, corpus, edges=["tfidf"], keywords=KeywordSettings(max_frequency=100, neighbours=3)
-    )
-    assert _edges(database, corpus) <= 60 * 3
 
 
 def test_a_passage_many_others_name_is_joined_to_each(
@@ -375,21 +339,6 @@ def test_two_encoders_side_by_side(
             assert owners == [{"c": name}]
 
 
-def test_retrieval_keeps_to_its_corpus(
-    database: Database, corpus: str, other_corpus: str, tmp_path: Path
-) -> None:
-    _store(database, corpus, tmp_path, *FILMS[:2])
-    _store(database, other_corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    connect(database, other_corpus)
-    for method in ("bm25", "dense", "hybrid", "kgp"):
-        found = PassageRetriever(database, corpus, method=method).retrieve(
-            Question("", "In which city in California was Tim Burton born?")
-        )
-        assert {p.title for p in found.passages} <= {"Ed Wood (film)", "Tim Burton"}
-        assert found.passages
-
-
 # --- A run that is cut short ----------------------------------------------------------------------
 
 
@@ -456,20 +405,6 @@ def test_a_run_that_fails_ends_the_encoding(
         connect(failing, corpus)
     assert "encode" not in {thread.name for thread in threading.enumerate()}
     connect(database, corpus)
-    assert sorted(_state(database, corpus)["connected"]) == _ALL
-
-
-def test_settings_that_are_wrong_leave_all_graphs_alone(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
-    connect(database, corpus)
-    before = _graph(database, corpus)
-    with pytest.raises(ConfigurationError, match="keywords is 0"):
-        connect(database, corpus, keywords=KeywordSettings(keywords=0))
-    with pytest.raises(EncoderError):
-        connect(database, corpus, similarity=SimilaritySettings(encoder=str(tmp_path)))
-    assert _graph(database, corpus) == before
     assert sorted(_state(database, corpus)["connected"]) == _ALL
 
 

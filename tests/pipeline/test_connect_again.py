@@ -388,21 +388,6 @@ def test_documents_of_any_text_are_joined(
         assert connect(database, corpus, edges=["entity"], entities=bare).joined == joined
 
 
-def test_the_title_of_a_deleted_document_is_none_any_longer(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    texts = ("Zeb Quorn met Bo Pike.", "Bo Pike came.", "He saw Zeb Quorn and Bo Pike.")
-    titles = ("Zeb Quorn", "Bo Pike", "A diary")
-    records = zip(titles, texts, strict=True)
-    load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
-    connect(database, corpus, edges=["tfidf"])
-    delete_document(database, corpus, "Zeb Quorn")
-    query = "MATCH (k:Keyword {corpus: $c, named: true}) RETURN k.text AS text ORDER BY text"
-    assert [row["text"] for row in rows(database, query, c=corpus)] == ["a diary", "bo pike"]
-    query = "MATCH (k:Keyword {corpus: $c, text: 'zeb quorn'}) RETURN k.documentFrequency AS n"
-    assert rows(database, query, c=corpus) == [{"n": 1}]
-
-
 def test_all_is_counted_again_where_much_has_changed_or_a_run_was_cut_short(
     database: Database, corpus: str, large: list[tuple[str, str]], tmp_path: Path
 ) -> None:

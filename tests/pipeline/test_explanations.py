@@ -19,7 +19,6 @@ from kgp_neo4j.corpus.answer.shown_queries import browser_lines
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.demo import QUESTION, SETTINGS
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.show.marks import Marks, marked_html
 from kgp_neo4j.show.mermaid import paths_mermaid
 from kgp_neo4j.show.pages import answer_page
 from kgp_neo4j.show.pictures import draw_paths
@@ -139,36 +138,6 @@ def test_a_models_words_are_found_in_the_passages_it_cites() -> None:
     said = Statement("林工程师", (one,), True)
     made = _answer(_path(1), passages=(han,), statements=(said,), question="灯塔是谁设计的？")
     assert [m.text for m in _soup(answer_page(made)).select("mark.a")] == ["林工程师"]
-
-
-def _flags(html: str) -> list[tuple[str, bool, bool]]:
-    """Return each character with whether it is within the answer's words, and within a sentence."""
-    made = []
-    for text in _soup(html).find_all(string=True):
-        kinds = {kind for mark in text.find_parents("mark") for kind in mark["class"]}
-        made += [(c, "a" in kinds, "s" in kinds) for c in text]
-    return made
-
-
-def test_marks_are_right_however_they_overlap() -> None:
-    rng = random.Random(7)
-    text = "".join(rng.choice("ab <&>\"'鸟é") for _ in range(120))
-
-    def intervals(most: int) -> tuple[tuple[int, int], ...]:
-        ends = sorted(rng.sample(range(len(text) + 1), 2 * rng.randrange(most)))
-        return tuple(zip(ends[::2], ends[1::2], strict=True))
-
-    for _ in range(200):
-        marks = Marks(intervals(4), intervals(5))
-        expected = [
-            (
-                c,
-                any(a <= at < b for a, b in marks.answer),
-                any(a <= at < b for a, b in marks.sentences),
-            )
-            for at, c in enumerate(text)
-        ]
-        assert _flags(marked_html(_passage(1, text), marks)) == expected
 
 
 def test_a_long_passage_is_shown_round_what_is_marked() -> None:

@@ -34,7 +34,6 @@ from kgp_neo4j.types.corpus import (
     Span,
     Statement,
     Step,
-    Trace,
 )
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, TraceError
 from kgp_neo4j.types.language import Usage
@@ -83,22 +82,6 @@ def _without_texts(answer: Answer) -> Answer:
 
 
 # --- The statements -------------------------------------------------------------------------------
-
-
-def test_traces(database: Database, corpus: str, other_corpus: str) -> None:
-    _lighthouse(database, corpus)
-    _lighthouse(database, other_corpus)
-    first = store(database, _answer(corpus, "a1", "a1 c1", text="An answer"))
-    second = store(database, _answer(corpus, "b1"))
-    store(database, _answer(other_corpus, "b1"))
-    latest, earliest = traces(database, corpus)
-    assert (latest.id, earliest.id) == (second, first)
-    assert replace(earliest, asked_at="") == Trace(
-        first, corpus, "Who?", "tfidf", "", "An answer", passages=2, left=2
-    )
-    assert len(traces(database, corpus, limit=1)) == 1
-    assert {each.corpus for each in traces(database)} >= {corpus, other_corpus}
-    assert traces(database, "no such") == []
 
 
 def test_remove(database: Database, corpus: str, other_corpus: str) -> None:
