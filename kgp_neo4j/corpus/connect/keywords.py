@@ -523,6 +523,7 @@ def _frequent(
         key, at = key[order], at[order]
         begins = np.flatnonzero(np.diff(key, prepend=-1))
         group = np.repeat(np.arange(begins.size), np.diff(begins, append=key.size))
+        frequency: NDArray[np.integer[Any]]
         if counts:
             frequency = counts.of(text.hashes(at[begins], size), counts.frequency)
         else:
