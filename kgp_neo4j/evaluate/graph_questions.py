@@ -19,7 +19,7 @@ import regex
 from kgp_neo4j.environment.files import extension, opened, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.mindmap.answer.ask_graph import as_question, is_of_asker
-from kgp_neo4j.mindmap.load.triple_files import json_values
+from kgp_neo4j.mindmap.load.graph_files import json_values
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 

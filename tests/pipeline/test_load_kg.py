@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,11 @@ from small_kg import CHINESE, ENGLISH, load_chinese, load_english
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
+from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load import write_graph as writing
-from kgp_neo4j.mindmap.load.entity_tables import values_of_list
+from kgp_neo4j.mindmap.load import write_graph
 from kgp_neo4j.mindmap.load.gather import parse_type
+from kgp_neo4j.mindmap.load.graph_files import values_of_list
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
 from kgp_neo4j.mindmap.load.mapping import built_in, read_mapping
@@ -487,25 +487,31 @@ def test_loading_again_changes_nothing_and_adds_what_is_new(
     assert ("Measles", "has_symptom", "Fever") in _triples(database, graph)
 
 
+class _Meanwhile(Database):
+    """A database where something happens before a batch of relationships is written."""
+
+    def __init__(self, connection: Connection, batch: int, happens: Callable[[], object]) -> None:
+        super().__init__(connection)
+        self._left, self._happens = batch, happens
+
+    def write(self, path: str, **values: object) -> list[dict[str, object]]:
+        self._left -= path == "load_kg/relationships"
+        if self._left < 0:
+            self._left = 1_000
+            self._happens()
+        return super().write(path, **values)
+
+
 def test_a_load_that_was_cut_short_goes_on(
     database: Database, graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = _write(tmp_path, "a.tsv", "".join(f"E{n}\tto\tE{n + 1}\n" for n in range(100)))
-    monkeypatch.setattr(writing, "BATCH", 10)
-    batches = writing.batches
-
-    def cut(rows_: Any, size: int) -> Iterator[list[Any]]:
-        for number, batch in enumerate(batches(rows_, size)):
-            if number == 5 and "relation" in batch[0]:
-                raise KeyboardInterrupt
-            yield batch
-
-    monkeypatch.setattr(writing, "batches", cut)
-    with pytest.raises(KeyboardInterrupt):
-        load_graph(database, [path], graph, embed=False)
+    monkeypatch.setattr(write_graph, "BATCH", 10)
+    cut = _Meanwhile(database.connection, 5, lambda: 1 / 0)
+    with cut, pytest.raises(ZeroDivisionError):
+        load_graph(cut, [path], graph, embed=False)
     # What was committed stays, whole: batches of ten.
     assert len(_triples(database, graph)) == 50
-    monkeypatch.setattr(writing, "batches", batches)
     account = load_graph(database, [path], graph, embed=False)
     assert (account.new, account.entities, account.relationships) == (50, 101, 100)
 
@@ -514,19 +520,14 @@ def test_a_second_load_takes_over(
     database: Database, graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = _write(tmp_path, "a.tsv", "".join(f"E{n}\tto\tE{n + 1}\n" for n in range(40)))
-    monkeypatch.setattr(writing, "BATCH", 10)
-    batches = writing.batches
-    second = threading.Lock()
+    monkeypatch.setattr(write_graph, "BATCH", 10)
 
-    def meanwhile(rows_: Any, size: int) -> Iterator[list[Any]]:
-        for number, batch in enumerate(batches(rows_, size)):
-            if number == 2 and "relation" in batch[0] and second.acquire(blocking=False):
-                load_graph(database, [path], graph, embed=False)
-            yield batch
-
-    monkeypatch.setattr(writing, "batches", meanwhile)
-    with pytest.raises(GraphError, match="another load or deletion of this graph began"):
+    def second() -> None:
         load_graph(database, [path], graph, embed=False)
+
+    first = _Meanwhile(database.connection, 2, second)
+    with first, pytest.raises(GraphError, match="another load or deletion of this graph began"):
+        load_graph(first, [path], graph, embed=False)
     # No relationship is there twice.
     (graph_,) = (each for each in graphs(database) if each.name == graph)
     assert (graph_.entities, graph_.relationships) == (41, 40)

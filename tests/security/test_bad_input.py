@@ -21,7 +21,8 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.answer import map_reply
-from kgp_neo4j.mindmap.load.triple_files import is_encoding, read_triples
+from kgp_neo4j.mindmap.load.graph_files import read_file
+from kgp_neo4j.mindmap.load.mapping import is_encoding
 from kgp_neo4j.types.errors import InputError, KgpError
 
 #: Texts that nobody would want: control signs, injections, deep nesting, much of one sign.
@@ -146,7 +147,7 @@ def test_a_first_line_that_is_no_record_is_an_error_or_a_row(line: bytes, tmp_pa
     path = tmp_path / "t.csv"
     path.write_bytes(line + b"a,b,c\n")
     with bar("read", None) as progress:
-        assert list(read_triples(path, progress))
+        assert list(read_file(path, progress))
 
 
 def test_no_name_of_an_encoding_is_an_error() -> None:

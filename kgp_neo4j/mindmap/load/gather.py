@@ -7,11 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.environment.files import opened, shown
-from kgp_neo4j.environment.progress import Progress
 from kgp_neo4j.mindmap.load.graph_names import (
     Fact,
     NamedEntity,
@@ -26,10 +23,9 @@ from kgp_neo4j.mindmap.load.graph_names import (
     problem_of_type,
     triple_id,
 )
-from kgp_neo4j.mindmap.load.triple_files import rows_of
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 
-__all__ = ["Gathered", "parse_type", "read_entity_types"]
+__all__ = ["Gathered", "parse_type"]
 
 #: Types of head and tail; empty where nothing is known.
 Ends = tuple[str, str]
@@ -57,11 +53,9 @@ def _inferred_types(relation: str) -> Ends:
     words = [word.lower() for word in _WORD.findall(relation)]
     if len(words) < 2:
         return "", ""
-    return (_type(words[-2]), "") if words[-1] == "of" else ("", _type(words[-1]))
-
-
-def _type(word: str) -> str:
-    return _NOUNS.get(word) or _NOUNS.get(word.removesuffix("s"), "")
+    noun = words[-2] if words[-1] == "of" else words[-1]
+    type_ = _NOUNS.get(noun) or _NOUNS.get(noun.removesuffix("s"), "")
+    return (type_, "") if words[-1] == "of" else ("", type_)
 
 
 def parse_type(text: str) -> tuple[str, Ends]:
@@ -76,37 +70,11 @@ def parse_type(text: str) -> tuple[str, Ends]:
     return relation.strip(), (head.strip(), tail.strip())
 
 
-def read_entity_types(path: Path, progress: Progress, *, encoding: str = "") -> dict[str, str]:
-    """Return types by the keys of names, from a file of names and types (`name<TAB>type`).
-
-    Raises InputError for the first line that is not one name and one type.
-    """
-    types: dict[str, str] = {}
-    with opened(path, progress) as file:
-        for row in rows_of(file, path, encoding=encoding):
-            if isinstance(row, InputError):
-                raise row
-            where = f"{shown(path)}:{row.line}"
-            if len(row.fields) != 2:
-                reason = f"{len(row.fields)} fields where a name and a type are expected"
-                raise InputError(reason, where=where)
-            name, type_ = (text.strip() for text in row.fields)
-            if problem := problem_of_type(type_):
-                raise InputError(problem, where=where)
-            if not is_missing(name) and not is_missing(type_):
-                types[key_of(name)] = type_
-    return types
-
-
-# --- Entities and triples ---
-
-
 @dataclass(slots=True)
 class _Entity:
     """An entity; `types` counts types that sources give, `votes` types that relations suggest."""
 
     id: str
-    key: str
     name: str
     aliases: dict[str, None] = field(default_factory=dict)
     types: Counter[str] = field(default_factory=Counter)
@@ -114,31 +82,21 @@ class _Entity:
 
 
 class Gathered:
-    """The entities and triples of all sources of one load, in the order they were read."""
+    """The entities, by key, and triples of all sources of one load, in the order they were read."""
 
     def __init__(self, graph: str, *, keep_going: bool = False) -> None:
         self.graph = graph
         self.began = time.monotonic()
         self.errors: list[str] = []
         self.facts = self.duplicates = self.skipped = 0
+        self.entities: dict[str, _Entity] = {}
+        #: The keys of head and tail, and the relation between.
+        self.triples: dict[tuple[str, str, str], None] = {}
         self._keep_going = keep_going
-        self._entities: dict[str, _Entity] = {}
-        self._by_text: dict[str, _Entity] = {}
-        self._triples: dict[tuple[str, str, str], None] = {}
+        #: Keys and names for display of the names as they were read.
+        self._spellings: dict[str, tuple[str, str]] = {}
         #: Relations and types as they were read, and as they are stored.
-        self._names: dict[str, dict[str, str]] = {"relation": {}, "type": {}}
-
-    def __len__(self) -> int:
-        return len(self._triples)
-
-    @property
-    def entities(self) -> int:
-        """How many entities there are."""
-        return len(self._entities)
-
-    def names(self) -> Iterator[str]:
-        """Yield the entities' names."""
-        return (entity.name for entity in self._entities.values())
+        self._stored: dict[str, dict[str, str]] = {"relation": {}, "type": {}}
 
     def read(self, records: Iterable[Record]) -> None:
         """Add what a reader yields; raises InputError at a bad record, or lists it and goes on."""
@@ -157,105 +115,94 @@ class Gathered:
                     raise InputError(error.what, where=error.where, hint=hint) from error
                 self.errors.append(str(error))
 
+    # Both check all names of a record before they add anything of it.
+
     def _add_fact(self, fact: Fact) -> None:
         if is_missing(fact.head) or is_missing(fact.relation) or is_missing(fact.tail):
             self.skipped += 1
             return
         relation = self._checked("relation", fact.relation, fact.where)
         types = [self._checked("type", t, fact.where) for t in (fact.head_type, fact.tail_type)]
-        for text in (fact.head, fact.tail):
-            self._check_name(text, fact.where)
-        ends = self._entity(fact.head), self._entity(fact.tail)
-        for entity, type_ in zip(ends, types, strict=True):
-            if type_:
-                entity.types[type_] += 1
+        spellings = [self._spelling(text, fact.where) for text in (fact.head, fact.tail)]
+        for spelling, type_ in zip(spellings, types, strict=True):
+            self._entity(*spelling, type_)
         self.facts += 1
-        triple = (ends[0].key, relation, ends[1].key)
-        self.duplicates += triple in self._triples
-        self._triples[triple] = None
+        triple = (spellings[0][0], relation, spellings[1][0])
+        self.duplicates += triple in self.triples
+        self.triples[triple] = None
 
     def _add_entity(self, row: NamedEntity) -> None:
         if is_missing(row.name):
             self.skipped += 1
             return
         type_ = self._checked("type", row.type, row.where)
-        for text in (row.name, *row.aliases):
-            self._check_name(text, row.where)
-        entity = self._entity(row.name)
+        own, *others = (self._spelling(text, row.where) for text in (row.name, *row.aliases))
+        entity = self._entity(*own, type_)
+        entity.aliases |= {alias: None for key, alias in others if key != own[0]}
+
+    def _spelling(self, text: str, where: str) -> tuple[str, str]:
+        """Return a name's key and the name for display; raises InputError where it is no name."""
+        if text not in self._spellings:
+            name = clean(text)
+            key = key_of(name)
+            if problem := problem_of_name(name) or ("" if key else f"{text!r} is no name"):
+                raise InputError(problem, where=where)
+            self._spellings[text] = key, name
+        return self._spellings[text]
+
+    def _entity(self, key: str, name: str, type_: str) -> _Entity:
+        entity = self.entities.get(key)
+        if entity is None:
+            entity = self.entities[key] = _Entity(entity_id(self.graph, key), name)
+        elif name != entity.name:
+            entity.aliases[name] = None  # another spelling of the same key
         if type_:
             entity.types[type_] += 1
-        for alias in map(clean, row.aliases):
-            if key_of(alias) not in ("", entity.key):
-                entity.aliases[alias] = None
-
-    def _check_name(self, text: str, where: str) -> None:
-        if text in self._by_text:
-            return
-        name = clean(text)
-        problem = problem_of_name(name) or ("" if key_of(name) else f"{text!r} is no name")
-        if problem:
-            raise InputError(problem, where=where)
-
-    def _entity(self, text: str) -> _Entity:
-        if known := self._by_text.get(text):
-            return known
-        name = clean(text)
-        key = key_of(name)
-        entity = self._entities.get(key)
-        if entity is None:
-            entity = self._entities[key] = _Entity(entity_id(self.graph, key), key, name)
-        elif name != entity.name:
-            # Another spelling of the same key becomes an alias.
-            entity.aliases[name] = None
-        self._by_text[text] = entity
         return entity
 
     def _checked(self, kind: str, text: str, where: str) -> str:
         """Return a relation or a type as it is stored, a missing one as an empty text."""
-        names = self._names[kind]
-        if text not in names:
+        stored = self._stored[kind]
+        if text not in stored:
             name = "" if is_missing(text) else text.strip()
             problem = (problem_of_relation if kind == "relation" else problem_of_type)(name)
-            if not problem and len(names) >= _MOST[kind]:
+            if not problem and len(stored) >= _MOST[kind]:
                 problem = f"more than {_MOST[kind]:,} different {kind}s, perhaps of another column"
             if problem:
                 hint = "A header line can name the columns."
                 raise InputError(problem, where=where, hint=hint)
-            names[text] = name
-        return names[text]
+            stored[text] = name
+        return stored[text]
 
-    def decide_types(
-        self, by_relation: Mapping[str, Ends] | None, by_key: Mapping[str, str]
-    ) -> None:
+    def decide_types(self, by_relation: Mapping[str, Ends], by_key: Mapping[str, str]) -> None:
         """Let relations vote on the types of entities for which no source gives one.
 
         `by_relation` has the user's types for head and tail; those of other relations are inferred
         from their names. `by_key` has the types of a type file, which override all others. Raises
         ConfigurationError for a type that cannot be a label.
         """
-        for relation, types in (by_relation or {}).items():
+        for relation, types in by_relation.items():
             for problem in filter(None, map(problem_of_type, types)):
                 raise ConfigurationError(f"the type of {relation!r} is {problem}")
         ends = {
-            relation: (by_relation or {}).get(relation) or _inferred_types(relation)
-            for relation in self._names["relation"].values()
+            relation: by_relation.get(relation) or _inferred_types(relation)
+            for relation in self._stored["relation"].values()
         }
-        for head, relation, tail in self._triples:
+        for head, relation, tail in self.triples:
             for key, type_ in zip((head, tail), ends[relation], strict=True):
                 if type_:
-                    self._entities[key].votes[type_] += 1
-        for key, type_ in by_key.items():
-            if entity := self._entities.get(key):
-                entity.types = Counter({type_: 1})
+                    self.entities[key].votes[type_] += 1
+        for key in by_key.keys() & self.entities.keys():
+            self.entities[key].types = Counter({by_key[key]: 1})
 
     def entity_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the entities as `load_kg/entities` takes them."""
-        for entity in self._entities.values():
+        for key, entity in self.entities.items():
             # Most frequent first, the first one read where several are as frequent.
             types = [name for name, _ in (entity.types or entity.votes).most_common()]
             yield {
                 "id": entity.id,
-                "key": entity.key,
+                "key": key,
                 "name": entity.name,
                 "aliases": list(entity.aliases),
                 "type": types[0] if types else "",
@@ -264,7 +211,7 @@ class Gathered:
 
     def triple_rows(self) -> Iterator[dict[str, str]]:
         """Yield the triples as `load_kg/relationships` takes them."""
-        for head_key, relation, tail_key in self._triples:
-            head, tail = self._entities[head_key].id, self._entities[tail_key].id
+        for head_key, relation, tail_key in self.triples:
+            head, tail = self.entities[head_key].id, self.entities[tail_key].id
             id_ = triple_id(head, relation, tail)
             yield {"id": id_, "head": head, "relation": relation, "tail": tail}

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
+
+import regex
 
 from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.load.embed import embed_names, encoder_of_language
-from kgp_neo4j.mindmap.load.entity_tables import read_table
-from kgp_neo4j.mindmap.load.gather import Gathered, read_entity_types
-from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph
-from kgp_neo4j.mindmap.load.mapping import read_mapping
-from kgp_neo4j.mindmap.load.triple_files import is_encoding, read_triples
-from kgp_neo4j.mindmap.load.write_graph import GraphWriter
+from kgp_neo4j.mindmap.load.gather import Gathered
+from kgp_neo4j.mindmap.load.graph_files import read_entity_types, read_file
+from kgp_neo4j.mindmap.load.graph_names import (
+    Fact,
+    NamedEntity,
+    Record,
+    checked_graph,
+    graph_scope,
+)
+from kgp_neo4j.mindmap.load.graphs import discard_import
+from kgp_neo4j.mindmap.load.mapping import is_encoding, read_mapping
+from kgp_neo4j.mindmap.load.write_graph import embed_names, write_graph
+from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError, InputError
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
-if TYPE_CHECKING:
-    from kgp_neo4j.models.encoder import Encoder
-
 __all__ = ["LoadOptions", "adopt_graph", "load_graph", "load_triples"]
+
+_HAN = regex.compile(r"\p{Han}")
+#: Letters of Japanese and Korean, which stand beside Han characters there.
+_NOT_CHINESE = regex.compile(r"[\p{Hiragana}\p{Katakana}\p{Hangul}]")
 
 
 class LoadOptions(TypedDict, total=False):
@@ -62,18 +72,14 @@ def load_graph(
         raise ConfigurationError(f"{encoding!r} is no encoding", hint="Write gb18030, for example.")
     table = read_mapping(mapping) if mapping is not None else None
     sources = find(paths)
+    types_by_key = {}
     with bar("read", sum(map(size_on_disk, sources.files)), bytes_=True) as progress:
-        by_key = {}
         if entity_types is not None:
-            by_key = read_entity_types(Path(entity_types), progress, encoding=encoding)
+            types_by_key = read_entity_types(Path(entity_types), progress, encoding=encoding)
         gathered.read(sources.errors)
         for path in sources.files:
-            gathered.read(
-                read_table(path, table, progress, encoding=encoding)
-                if table
-                else read_triples(path, progress, encoding=encoding)
-            )
-    return _store(database, gathered, options, by_key, len(sources.files))
+            gathered.read(read_file(path, progress, table, encoding=encoding))
+    return _store(database, gathered, options, types_by_key, len(sources.files))
 
 
 def adopt_graph(
@@ -86,24 +92,12 @@ def adopt_graph(
 ) -> GraphLoadReport:
     """Copy nodes of these labels, with the relationships between them, into a knowledge graph.
 
-    `name_property` holds their names; the first of `labels` that a node has becomes its type. The
-    nodes themselves are never changed or deleted. Raises ConfigurationError where the database has
-    no such label or property; otherwise works as `load_graph` does.
+    `name_property` holds their names; the first of `labels` that a node has becomes its type. Nodes
+    without the property, and their relationships, are skipped. The nodes themselves are never
+    changed or deleted. Raises ConfigurationError where the database has no such label or property;
+    otherwise works as `load_graph` does.
     """
     gathered = _gathered(graph, options)
-    gathered.read(_stored_records(database, graph, labels, name_property))
-    return _store(database, gathered, options)
-
-
-def _stored_records(
-    database: Database, graph: str, labels: Sequence[str], name_property: str
-) -> Iterator[Record]:
-    """Yield the nodes of these labels, and the relationships between them as triples.
-
-    A node's type is the first of `labels` that it has. Nodes without the property, and their
-    relationships, have an empty name, so that they are skipped. Raises ConfigurationError where
-    the database has no such label or property.
-    """
     (known,) = database.read("load_kg/known_names")
     asked = [("labels", label) for label in labels] + [("properties", name_property)]
     for kind, name in asked:
@@ -114,10 +108,15 @@ def _stored_records(
             )
     where = f"({':'.join(labels)})"
     values = {"graph": graph, "labels": list(labels), "property": name_property}
-    for row in database.read("load_kg/adopted_nodes", **values):
-        yield NamedEntity(row["name"] or "", f"{where} node {row['node']}", row["type"])
-    for row in database.read("load_kg/adopted_relationships", **values):
-        yield Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
+
+    def records() -> Iterator[Record]:
+        for row in database.read("load_kg/adopted_nodes", **values):
+            yield NamedEntity(row["name"] or "", f"{where} node {row['node']}", row["type"])
+        for row in database.read("load_kg/adopted_relationships", **values):
+            yield Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
+
+    gathered.read(records())
+    return _store(database, gathered, options)
 
 
 def load_triples(
@@ -151,21 +150,30 @@ def _store(
     types_by_key: Mapping[str, str] | None = None,
     files: int = 0,
 ) -> GraphLoadReport:
-    gathered.decide_types(options.get("types"), types_by_key or {})
+    graph, load = gathered.graph, uuid.uuid4().hex
+    gathered.decide_types(options.get("types") or {}, types_by_key or {})
     if not gathered.entities:
         first = f" ({gathered.errors[0]})" if gathered.errors else ""
-        raise InputError(f"there is no triple to load{first}", where=gathered.graph)
-    writer = GraphWriter(database, gathered.graph)
-    encoder = _encoder(options, writer, gathered) if options.get("embed", True) else None
-    new = writer.write(gathered)
+        raise InputError(f"there is no triple to load{first}", where=graph)
+    discard_import(database, graph)
+    (begun,) = database.write("load_kg/begin", graph=graph, scope=graph_scope(graph), load=load)
+    encoder = None
+    if options.get("embed", True):
+        # Imported here: it is slow, and needed only where names are embedded.
+        from kgp_neo4j.models.encoder import load_encoder
+
+        name = options.get("encoder") or begun["encoder"]
+        names = (entity.name for entity in gathered.entities.values())
+        encoder = load_encoder(name or _encoder_of_language(names))
+    new = write_graph(database, gathered, load)
     if encoder is not None:
-        embed_names(database, gathered.graph, encoder)
-    writer.finish()
+        embed_names(database, graph, encoder)
+    database.write("load_kg/finish", graph=graph, load=load)
     database.read("install/await_indexes")
-    (counts,) = database.read("load_kg/counts", graph=gathered.graph)
+    (counts,) = database.read("load_kg/counts", graph=graph)
     relations = {row["name"]: row["count"] for row in counts["relations"]}
     return GraphLoadReport(
-        graph=gathered.graph,
+        graph=graph,
         files=files,
         triples=gathered.facts,
         duplicates=gathered.duplicates,
@@ -181,9 +189,7 @@ def _store(
     )
 
 
-def _encoder(options: LoadOptions, writer: GraphWriter, gathered: Gathered) -> Encoder:
-    # Imported here: it is slow, and needed only where names are embedded.
-    from kgp_neo4j.models.encoder import load_encoder
-
-    name = options.get("encoder") or writer.encoder
-    return load_encoder(name or encoder_of_language(gathered.names()))
+def _encoder_of_language(names: Iterable[str]) -> str:
+    """Return the offline encoder for names: the Chinese one where most have Han characters."""
+    chinese = [bool(_HAN.search(name) and not _NOT_CHINESE.search(name)) for name in names]
+    return CHINESE_ENCODER if 2 * sum(chinese) > len(chinese) else DEFAULT_ENCODER

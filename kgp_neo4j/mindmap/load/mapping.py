@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 from importlib import resources
@@ -13,10 +14,9 @@ import msgspec
 
 from kgp_neo4j.environment.files import read_toml
 from kgp_neo4j.mindmap.load.graph_names import problem_of_relation, problem_of_type
-from kgp_neo4j.mindmap.load.triple_files import is_encoding
 from kgp_neo4j.types.errors import ConfigurationError
 
-__all__ = ["ColumnMapping", "TableMapping", "built_in", "read_mapping"]
+__all__ = ["ColumnMapping", "TableMapping", "built_in", "is_encoding", "read_mapping"]
 
 _HINT = "docs/knowledge-graphs.md describes mapping files."
 
@@ -79,6 +79,14 @@ class TableMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"{self.encoding!r} is no encoding")
         if self.separator and (len(self.separator) != 1 or self.separator in '"\r\n\0'):
             raise ValueError("the separator is not one character that can separate fields")
+
+
+def is_encoding(name: str) -> bool:
+    """Return whether a name is that of a text encoding."""
+    try:
+        return bool(name) and bool(io.TextIOWrapper(io.BytesIO(), name))
+    except (LookupError, ValueError):  # no such name, or a NUL character in it
+        return False
 
 
 def _check_patterns(patterns: Sequence[str]) -> None:

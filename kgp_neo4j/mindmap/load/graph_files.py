@@ -1,0 +1,338 @@
+"""Reads triples, and tables of entities by a mapping, from separated values and from JSON."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import csv
+import io
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from kgp_neo4j.environment.files import Value, extension, opened, read_lines, read_records, shown
+from kgp_neo4j.environment.progress import Progress
+from kgp_neo4j.mindmap.load.graph_names import (
+    Fact,
+    NamedEntity,
+    Record,
+    is_missing,
+    key_of,
+    problem_of_type,
+)
+from kgp_neo4j.mindmap.load.mapping import AliasMapping, TableMapping
+from kgp_neo4j.types.errors import InputError
+
+__all__ = ["json_values", "read_entity_types", "read_file", "values_of_list"]
+
+_JSON_KINDS = (".jsonl", ".json")
+#: Endings of the files that are read, each also with `.gz`.
+_KINDS = (".tsv", ".txt", ".csv", *_JSON_KINDS)
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SEPARATORS = (",", ";", "|")
+#: Characters of a line or a field: a whole page of text is well below it.
+_LONGEST = 1 << 24
+#: Accepted names of columns in a header line and of keys in a JSON record, in lower case.
+_COLUMNS = {
+    "head": "head h subject subj source src from head_name x_name start entity1 node1 :start_id",
+    "relation": "relation rel r predicate pred relationship type edge label :type property",
+    "tail": "tail t object obj target dst to tail_name y_name end entity2 node2 :end_id",
+    "head_type": "head_type headtype subject_type source_type x_type h_type start_type",
+    "tail_type": "tail_type tailtype object_type target_type y_type t_type end_type",
+}
+_MEANING = {name: column for column, names in _COLUMNS.items() for name in names.split()}
+_REQUIRED = ("head", "relation", "tail")
+_HINT = (
+    "A row has head, relation and tail; files with other columns begin with a line that names "
+    "them, or need a mapping."
+)
+
+
+def read_file(
+    path: Path, progress: Progress, mapping: TableMapping | None = None, *, encoding: str = ""
+) -> Iterator[Record]:
+    """Yield the triples of a file, or with a mapping the entities and triples of a table's rows.
+
+    An InputError stands for each line or record that is neither. Without a header line the three
+    columns are head, relation and tail. A header line, or a JSON record's keys, may name them in
+    any order (subject, predicate, object; source, target; x_name, y_name...), with `head_type` and
+    `tail_type` beside them; other columns are ignored. `encoding` overrides that of the mapping.
+    """
+    kind = extension(path)
+    if kind not in _KINDS:
+        reason = f"a kind of file that {'is no table' if mapping else 'holds no triples'}"
+        hint = f"Known are {', '.join(_KINDS)}, each also with .gz."
+        yield InputError(reason, where=shown(path), hint=hint)
+        return
+    own_encoding, separator = (mapping.encoding, mapping.separator) if mapping else ("", "")
+    try:
+        with opened(path, progress) as file:
+            if kind in _JSON_KINDS:
+                values = json_values(file, path)
+            else:
+                values = _by_column(_rows(file, path, encoding or own_encoding, separator), mapping)
+            for value, where in values:
+                if isinstance(value, InputError):
+                    yield value
+                elif mapping is None:
+                    yield _fact(value, where)
+                else:
+                    yield from _table_records(value, mapping, where)
+    except InputError as error:
+        yield error
+
+
+def read_entity_types(path: Path, progress: Progress, *, encoding: str = "") -> dict[str, str]:
+    """Return types by the keys of names, from a file of names and types (`name<TAB>type`).
+
+    Raises InputError for the first line that is not one name and one type.
+    """
+    types: dict[str, str] = {}
+    with opened(path, progress) as file:
+        for fields, where in _rows(file, path, encoding):
+            if isinstance(fields, InputError):
+                raise fields
+            if len(fields) != 2:
+                reason = f"{len(fields)} fields where a name and a type are expected"
+                raise InputError(reason, where=where)
+            name, type_ = map(str.strip, fields)
+            if problem := problem_of_type(type_):
+                raise InputError(problem, where=where)
+            if not is_missing(name) and not is_missing(type_):
+                types[key_of(name)] = type_
+    return types
+
+
+# --- Files ---
+
+
+def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
+    """Yield the records of a JSON file: the members of its one array, or the value of each line."""
+    start = file.peek(4096)[:4096]  # type: ignore[attr-defined]
+    # A file of JSON lines may begin with a bracket too: that of a list of three.
+    begins = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+    is_array = extension(path) == ".json" and begins == b"["
+    return (read_records if is_array else read_lines)(file, shown(path))
+
+
+def _rows(file: IO[bytes], path: Path, encoding: str, separator: str = "") -> Iterator[Value]:
+    """Yield the fields of each line or record that is not empty; an InputError where it is bad.
+
+    The default encoding is UTF-8, or UTF-16 where the file has its byte order mark. Fields are
+    separated by tabs where the first line has one, else by the mark of comma, semicolon and bar
+    that gives the most fields. Quotes have no meaning in tab files, where names may contain them.
+    """
+    lines = _lines(file, path, encoding)
+    first = next((line for line in lines if line[1].strip()), None)
+    if first is None:
+        return
+    if separator == "\t" or (not separator and "\t" in first[1]):
+        for number, line in chain([first], lines):
+            if line.strip():
+                yield Value(line.rstrip("\r\n").split("\t"), f"{shown(path)}:{number}")
+        return
+    csv.field_size_limit(_LONGEST)
+    unquoted = re.sub(r'"[^"]*"', "", first[1])
+    reader = csv.reader(
+        (line for _, line in chain([first], lines)),
+        delimiter=separator or max(_SEPARATORS, key=unquoted.count),
+        strict=True,
+        skipinitialspace=True,
+    )
+    while True:
+        where = f"{shown(path)}:{first[0] + reader.line_num}"
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            reason = f"not separated values ({error})"
+            hint = 'Close every quote, and write a quote within quotes as "".'
+            yield Value(InputError(reason, where=where, hint=hint), where)
+            continue
+        if any(field.strip() for field in fields):
+            yield Value(fields, where)
+
+
+def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file with their numbers; raises InputError where it is not text."""
+    start = file.peek(2)[:2]  # type: ignore[attr-defined]
+    encoding = encoding or ("utf-16" if start in _UTF16 else "utf-8")
+    text, number = io.TextIOWrapper(file, encoding, newline="\n"), 1
+    try:
+        while line := text.readline(_LONGEST):
+            if len(line) == _LONGEST:
+                raise InputError(
+                    f"a line of {_LONGEST:,} characters or more", where=f"{shown(path)}:{number}"
+                )
+            yield number, line.removeprefix("\ufeff") if number == 1 else line
+            number += 1
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"this line or one soon after it is not {encoding} text",
+            where=f"{shown(path)}:{number}",
+            hint="Name the file's encoding (--encoding, or `encoding` of the mapping), or save it "
+            "as UTF-8.",
+        ) from error
+
+
+def _by_column(rows: Iterator[Value], mapping: TableMapping | None) -> Iterator[Value]:
+    """Yield rows as cells by column; of columns with the same name or meaning the first counts.
+
+    Raises InputError where a column of the mapping is not in the header.
+    """
+    columns: list[str] = []
+    expected = "the header has {}"
+    for fields, where in rows:
+        if isinstance(fields, InputError):
+            yield Value(fields, where)
+        elif not columns and mapping:
+            columns = [field.strip() for field in fields]
+            _check_header(columns, mapping, where)
+        elif not columns and set(_REQUIRED) <= set(meanings := list(map(_meaning, fields))):
+            columns = meanings
+        else:
+            if not columns:
+                columns, expected = list(_REQUIRED), "head, relation and tail are expected"
+            if len(fields) == len(columns):
+                yield Value(dict(zip(reversed(columns), reversed(fields), strict=True)), where)
+            else:
+                reason = f"{len(fields)} fields where {expected.format(len(columns))}"
+                hint = None if mapping else _HINT
+                yield Value(InputError(reason, where=where, hint=hint), where)
+
+
+def _check_header(columns: list[str], mapping: TableMapping, where: str) -> None:
+    wanted = [mapping.name, *(column.column for column in mapping.columns)]
+    wanted += [mapping.aliases.column] if mapping.aliases else []
+    if missing := [repr(column) for column in wanted if column not in columns]:
+        raise InputError(
+            f"there is no column {', '.join(missing)}",
+            where=where,
+            hint=f"The header has {', '.join(filter(None, columns))}.",
+        )
+
+
+# --- Triples ---
+
+
+def _meaning(name: object) -> str:
+    return _MEANING.get(str(name).strip().lower(), "")
+
+
+def _fact(record: object, where: str) -> Record:
+    """Return the triple of a row or a JSON value: cells by column, or a list of three texts."""
+    if isinstance(record, list) and len(record) == 3:
+        record = dict(zip(_REQUIRED, record, strict=True))
+    if not isinstance(record, Mapping):
+        return InputError("neither an object nor a list of three", where=where, hint=_HINT)
+    parts: dict[str, str] = {}
+    for key, part in record.items():
+        column = _meaning(key)
+        if not column or column in parts:
+            continue
+        if not isinstance(part, str | int | float | None) or isinstance(part, bool):
+            return InputError(f"the value of {key!r} is no text", where=where, hint=_HINT)
+        parts[column] = "" if part is None else str(part)
+    if missing := [column for column in _REQUIRED if column not in parts]:
+        return InputError(f"no {' and no '.join(missing)}", where=where, hint=_HINT)
+    return Fact(**parts, where=where)
+
+
+# --- Tables of entities ---
+
+_STRING = r"[uUrR]?'(?:\\.|[^'\\\n])*+'|[uUrR]?\"(?:\\.|[^\"\\\n])*+\""
+#: One item of a Python or JSON list, up to its comma.
+_ITEM = re.compile(rf"\s*+(?:(?P<text>{_STRING})|(?P<word>[^\s,'\"\[\]()]++))\s*+(?:,|\Z)")
+
+
+def _table_records(cells: object, mapping: TableMapping, where: str) -> list[Record]:
+    """Return the entity of a row and its triples; an InputError alone where a value is bad.
+
+    Of a JSON record the keys are the columns; a key that it lacks is an empty cell.
+    """
+    if not isinstance(cells, Mapping) or not isinstance(cells.get(mapping.name), str):
+        return [InputError(f"no object with a text {mapping.name!r}", where=where)]
+    entity = _without(cells[mapping.name], mapping.noise)
+    if _is_dropped(entity, mapping.drop):
+        return [Fact("", "", "", where)]
+    try:
+        aliases = _values(cells, mapping.aliases, mapping) if mapping.aliases else []
+        records: list[Record] = [
+            NamedEntity(entity, where, mapping.type, tuple(filter(None, aliases)))
+        ]
+        for column in mapping.columns:
+            ends = mapping.type, column.type
+            for value in _values(cells, column, mapping):
+                records.append(Fact(entity, column.relation, value, where, *ends))
+                if column.inverse:
+                    records.append(Fact(value, column.inverse, entity, where, *ends[::-1]))
+    except ValueError as error:
+        return [InputError(str(error), where=where)]
+    return records
+
+
+def _without(text: str, patterns: tuple[str, ...]) -> str:
+    for pattern in patterns:
+        text = re.sub(pattern, "", text)
+    return text
+
+
+def _is_dropped(text: str, patterns: tuple[str, ...]) -> bool:
+    return is_missing(text) or any(re.search(pattern, text) for pattern in patterns)
+
+
+def _values(cells: Mapping[str, Any], column: AliasMapping, mapping: TableMapping) -> list[str]:
+    """Return the values of a cell; dropped ones are empty. Raises ValueError for a bad one.
+
+    A JSON array holds its values as they are, of whatever form the column is.
+    """
+    cell = cells.get(column.column)
+    texts = cell if isinstance(cell, list) else [] if cell is None else [cell]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{column.column!r} holds neither a text nor a list of texts")
+    values: list[str] = []
+    for text in texts:
+        text = _without(text, (*mapping.noise, *column.noise))
+        if not text.strip() or (column.form == "list" and is_missing(text)):
+            continue
+        if column.form == "list" and not isinstance(cell, list):
+            values += values_of_list(text, column.column)
+        elif column.separators and not isinstance(cell, list):
+            parts = text.translate({ord(mark): "\n" for mark in column.separators}).split("\n")
+            values += [part.strip() for part in parts if part.strip()]
+        else:
+            values.append(text.strip())
+    drop = (*mapping.drop, *column.drop)
+    return ["" if _is_dropped(value, drop) else value for value in values]
+
+
+def values_of_list(text: str, column: str) -> list[str]:
+    """Return the texts of a flat list in Python or JSON notation, without evaluating it.
+
+    Words without quotes (`nan`, `None`, numbers) are returned as they are. Raises ValueError for
+    anything else: no list, a nested list, a quote that is not closed.
+    """
+    inner = text.strip()
+    if inner[:1] + inner[-1:] not in ("[]", "()"):
+        raise ValueError(f"the column {column!r} holds no list: {inner[:60]!r}")
+    inner = inner[1:-1].strip()
+    values: list[str] = []
+    at = 0
+    while at < len(inner):
+        item = _ITEM.match(inner, at)
+        try:
+            if not item:
+                raise ValueError("no text or word")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SyntaxWarning)  # an unknown escape stays as it is
+                values.append(ast.literal_eval(item["text"]) if item["text"] else item["word"])
+        except (SyntaxError, ValueError) as error:
+            raise ValueError(
+                f"the list in the column {column!r} is malformed: {inner[at:][:60]!r}"
+            ) from error
+        at = item.end()
+    return values
