@@ -27,8 +27,14 @@ import _common as common
 import numpy as np
 
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.explore.path_features import GRAMMAR, HOPS, Step, read_question
-from kgp_neo4j.mindmap.explore.path_scorer import path_forms, word_features
+from kgp_neo4j.mindmap.explore.path_scorer import (
+    GRAMMAR,
+    HOPS,
+    Step,
+    path_forms,
+    read_question,
+    word_features,
+)
 from kgp_neo4j.mindmap.link.name_forms import spans
 from kgp_neo4j.mindmap.link.name_scorer import FEATURES, mention_features
 from kgp_neo4j.mindmap.load.graph_names import key_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 __all__ = [
@@ -151,6 +151,11 @@ class RelationPath:
         """Return the id and the name of the entity at a route's end."""
         last = route[-1]
         return (last.tail_id, last.tail) if self.steps[-1][1] else (last.head_id, last.head)
+
+    def with_ends(self, ids: Collection[str]) -> RelationPath:
+        """Return the path with these of its ends alone."""
+        routes = tuple(route for route in self.routes if self.end_of(route)[0] in ids)
+        return replace(self, routes=routes, ends=len(ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ import pytest
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
-from kgp_neo4j.mindmap.explore.exploration import shortest_paths
+from kgp_neo4j.mindmap.explore.exploration import prune, shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
-from kgp_neo4j.mindmap.explore.pruning import prune
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph, open_graph
 from kgp_neo4j.types.errors import GraphError

@@ -16,12 +16,11 @@ from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines, five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
 from kgp_neo4j.mindmap.answer.options import (
-    asks_for_the_odd_one,
     best_option,
     checked_options,
     read_choice,
 )
-from kgp_neo4j.mindmap.answer.outline_reply import RawEdge, read_edges
+from kgp_neo4j.mindmap.answer.outline_reply import read_edges
 from kgp_neo4j.mindmap.explore.exploration import only_relevant
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.show.pages import mind_map_page
@@ -119,6 +118,12 @@ def test_evidence_is_numbered_and_on_one_line_each(reasoning: ReasoningGraph) ->
 
 # --- The reply ------------------------------------------------------------------------------------
 
+
+def _drawn(head: str, relation: str, tail: str, *evidence: int) -> MapEdge:
+    """Return an edge as a model drew it."""
+    return MapEdge(head, relation, tail, "model", evidence=evidence)
+
+
 _TREE = """
 Patient (Evidence 1)
 └── has been experiencing
@@ -157,11 +162,11 @@ def test_a_reply_is_taken_apart_however_it_is_dressed(
     assert parsed.answer == "You may have anemia."
     assert _ROUTE in parsed.inference
     assert parsed.edges == (
-        RawEdge("Patient", "has been experiencing", "fatigue", (1, 2)),
-        RawEdge("fatigue", "could come from", "Anemia", (1,)),
-        RawEdge("fatigue", "could come from", "Flu", (1, 2)),
-        RawEdge("Anemia", "needs medication", "Iron", (4,)),
-        RawEdge("Anemia", "checked with", "Blood count", (), True),
+        _drawn("Patient", "has been experiencing", "fatigue", 1, 2),
+        _drawn("fatigue", "could come from", "Anemia", 1),
+        _drawn("fatigue", "could come from", "Flu", 1, 2),
+        _drawn("Anemia", "needs medication", "Iron", 4),
+        _drawn("Anemia", "checked with", "Blood count"),
     )
 
 
@@ -245,7 +250,7 @@ def test_each_edge_is_checked(
     triples: tuple[str, ...],
     note: str,
 ) -> None:
-    (made,) = Checker(reasoning).check([RawEdge(*edge, (4,))])
+    (made,) = Checker(reasoning).check([_drawn(*edge, 4)])
     assert (made.head, made.relation, made.tail, made.evidence) == (*edge, (4,))
     assert (made.status, made.triples) == (status, triples)
     assert note in made.note
@@ -254,7 +259,7 @@ def test_each_edge_is_checked(
 
 def test_relations_that_go_both_ways_do_not_contradict() -> None:
     named = _reasoning(("Ada", "related_to", "Bo", "", ""), asked=("Ada",))
-    (made,) = Checker(named).check([RawEdge("Bo", "related to", "Ada")])
+    (made,) = Checker(named).check([_drawn("Bo", "related to", "Ada")])
     assert (made.status, made.triples) == ("grounded", ("t0",))
     seen = _reasoning(
         ("A", "meets", "B", "", ""),
@@ -262,7 +267,7 @@ def test_relations_that_go_both_ways_do_not_contradict() -> None:
         ("C", "meets", "D", "", ""),
         asked=(),
     )
-    assert [e.status for e in Checker(seen).check([RawEdge("D", "meets", "C")])] == ["grounded"]
+    assert [e.status for e in Checker(seen).check([_drawn("D", "meets", "C")])] == ["grounded"]
 
 
 def test_names_that_were_merged_are_one() -> None:
@@ -270,7 +275,7 @@ def test_names_that_were_merged_are_one() -> None:
     merged = ReasoningGraph(
         graph.entities, graph.evidence, graph.triples, merged={"Atrophic vaginitis": "Vaginitis"}
     )
-    (made,) = Checker(merged).check([RawEdge("atrophic vaginitis", "needs", "exam")])
+    (made,) = Checker(merged).check([_drawn("atrophic vaginitis", "needs", "exam")])
     assert made.status == "grounded"
     facts = [("Fatigue", "sign_of", "Vaginitis"), ("Itching", "sign_of", "Atrophic vaginitis")]
     asked = ("Fatigue", "Itching")
@@ -390,6 +395,8 @@ def _option(label: str, score: float, text: str = "x") -> OptionScore:
     [
         ((0.1, 0.5, 0.0), "Which helps?", ("B", True, ())),
         ((0.0, 0.5, 0.2), "Which does not help?", ("A", True, ())),
+        ((0.0, 0.5, 0.2), "All of these except", ("A", True, ())),
+        ((0.0, 0.5, 0.2), "Which notice helps?", ("B", True, ())),
         ((0.0, 0.5, 0.0), "Which does not help?", ("A", False, ())),
         ((0.0, 0.5, 0.2), "It does not ache. Which helps?", ("B", True, ())),
         ((0.5, 0.5, 0.2), "Which helps?", ("A", True, ("A", "B"))),
@@ -414,8 +421,6 @@ def test_options_are_checked() -> None:
     for wrong in ({"A": "x"}, {"A": " ", "B": "x"}, {"a": "x", "A": "y"}):
         with pytest.raises(ConfigurationError):
             checked_options(wrong)
-    assert asks_for_the_odd_one("All of these except")
-    assert not asks_for_the_odd_one("Which notice?")
 
 
 _OPTIONS = (_option("A", 0.0, "Salt"), _option("B", 0.5, "Iron"), _option("C", 0.1, "Rest"))

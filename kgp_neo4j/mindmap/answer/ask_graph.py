@@ -264,17 +264,15 @@ def _from_model(
 ) -> MindMap:
     """Return the model's answer if its mind map passes the check, else the composed one."""
     checker = Checker(composed.reasoning)
-    parsed = parse_reply(raw, checker.entities, checker.relations)
-    if parsed.edges:
-        names = dict.fromkeys(name for edge in parsed.edges for name in (edge.head, edge.tail))
+    reply = parse_reply(raw, checker.entities, checker.relations)
+    if reply.edges:
+        names = dict.fromkeys(name for edge in reply.edges for name in (edge.head, edge.tail))
         checker = Checker(composed.reasoning, between(list(names)))
-    edges = checker.check(parsed.edges)
+    edges = checker.check(reply.edges)
     share = checker.grounded_share(edges)
-    choice = read_choice(parsed.answer, {o.label: o.text for o in composed.options})
-    problem = _problem(raw, parsed.answer, share)
-    if composed.options and not choice:
-        problem = problem or "malformed"
-    reply = ModelReply(raw, parsed.answer, parsed.inference, edges, problem)
+    choice = read_choice(reply.answer, {o.label: o.text for o in composed.options})
+    problem = _problem(reply, share, bool(composed.options) and not choice)
+    reply = replace(reply, edges=edges, problem=problem)
     if problem:
         notice = _fallback_notice(composed.question, reply)
         return replace(composed, reply=reply, notices=(notice, *composed.notices))
@@ -282,10 +280,10 @@ def _from_model(
     notice = _text("disagreement", composed.question, composed.choice, choice)
     return replace(
         composed,
-        text=parsed.answer,
+        text=reply.answer,
         by="model",
         edges=edges,
-        inference=parsed.inference,
+        inference=reply.inference,
         choice=choice,
         supported=any(o.label == choice and o.score > 0 for o in composed.options),
         notices=(notice,) if disagrees else (),
@@ -294,16 +292,15 @@ def _from_model(
     )
 
 
-def _problem(raw: str, answer: str, share: GroundedShare) -> str:
-    if not raw.strip():
+def _problem(reply: ModelReply, share: GroundedShare, undecided: bool) -> str:
+    """Return why a reply is not the answer; empty where it is."""
+    if not reply.text.strip():
         return "empty"
-    if not answer:
-        return "malformed"
-    if share.contradicted:
+    if reply.answer and share.contradicted:
         return "contradicting"
-    if not share.edges:
+    if not reply.answer or not share.edges:
         return "malformed"
-    return "" if share.grounded else "ungrounded"
+    return "ungrounded" if not share.grounded else "malformed" if undecided else ""
 
 
 def _fallback_notice(question: str, reply: ModelReply) -> str:

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.outline_reply import RawEdge
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
 from kgp_neo4j.types.mindmap import GroundedShare, MapEdge, ReasoningGraph, Status, Triple
 
@@ -82,52 +82,54 @@ class Checker:
         key = same(name)
         return self._merged.get(key, key)
 
-    def check(self, edges: Sequence[RawEdge]) -> tuple[MapEdge, ...]:
+    def check(self, edges: Sequence[MapEdge]) -> tuple[MapEdge, ...]:
         """Return the edges in their order, each with its status and a note."""
-        return tuple(map(self._checked, edges))
+        checked = []
+        for edge in edges:
+            status, triples, note = self._verdict(edge)
+            ids = tuple(dict.fromkeys(t.id for t in triples))
+            if status == "grounded" and not self._shown.intersection(ids):
+                beyond = "the graph says so, beyond the evidence shown"
+                note = f"{note}; {beyond}" if note else beyond
+            checked.append(replace(edge, status=status, triples=ids, note=note))
+        return tuple(checked)
 
-    def _checked(self, edge: RawEdge) -> MapEdge:
+    def _verdict(self, edge: MapEdge) -> tuple[Status, Sequence[Triple], str]:
+        """Return an edge's status, the triples that tell, and why."""
         head, tail = self._key(edge.head), self._key(edge.tail)
         forward = self._between.get((head, tail), [])
         back = self._between.get((tail, head), [])
-        if forward or back:
-            return self._check_joined(edge, forward, back)
-        question = self._question_keys
-        if (head in _ASKER and tail in question) or (tail in _ASKER and head in question):
-            return _edge_with(edge, "question", (), "the question says so")
-        ends = {edge.head: head, edge.tail: tail}
-        missing = [repr(name) for name, key in ends.items() if key not in self.entities]
-        note = "the evidence holds both, but does not join them"
-        if missing:
-            note = f"the evidence holds no {' and no '.join(missing)}"
-        return _edge_with(edge, "model", (), note)
-
-    def _check_joined(self, edge: RawEdge, forward: list[Triple], back: list[Triple]) -> MapEdge:
-        """Check an edge between two entities that the graph joins in some way."""
         joining = [*forward, *back]
+        if not joining:
+            return self._not_joined(edge, head, tail)
+        contradiction: tuple[Status, Sequence[Triple], str]
+        contradiction = "contradicts", joining, f"the graph says: {_triples_text(joining)}"
         relation = same_relation(edge.relation)
         if relation not in self.relations:  # in the model's own words, or with no relation at all
             if DENIES.search(edge.relation):
-                note = f"the graph says: {_triples_text(joining)}"
-                return _edge_with(edge, "contradicts", joining, note)
-            note = "the relation is in the model's words" if relation else ""
-            return self._grounded(edge, joining, note)
+                return contradiction
+            return "grounded", joining, "the relation is in the model's words" if relation else ""
         if exact := [t for t in forward if same_relation(t.relation) == relation]:
-            return self._grounded(edge, exact, "")
+            return "grounded", exact, ""
         if turned := [t for t in back if same_relation(t.relation) == relation]:
             if relation in self._both_ways:
-                return self._grounded(edge, turned, "")
-            note = f"the other way round: {_triples_text(turned)}"
-            return _edge_with(edge, "contradicts", turned, note)
+                return "grounded", turned, ""
+            return "contradicts", turned, f"the other way round: {_triples_text(turned)}"
         if inverse := [t for t in back if (same_relation(t.relation), relation) in self._inverses]:
-            return self._grounded(edge, inverse, f"as the inverse of: {_triples_text(inverse)}")
-        return _edge_with(edge, "contradicts", joining, f"the graph says: {_triples_text(joining)}")
+            return "grounded", inverse, f"as the inverse of: {_triples_text(inverse)}"
+        return contradiction
 
-    def _grounded(self, edge: RawEdge, triples: Sequence[Triple], note: str) -> MapEdge:
-        if not any(t.id in self._shown for t in triples):
-            beyond = "the graph says so, beyond the evidence shown"
-            note = f"{note}; {beyond}" if note else beyond
-        return _edge_with(edge, "grounded", triples, note)
+    def _not_joined(
+        self, edge: MapEdge, head: str, tail: str
+    ) -> tuple[Status, Sequence[Triple], str]:
+        asked = self._question_keys
+        if (head in _ASKER and tail in asked) or (tail in _ASKER and head in asked):
+            return "question", (), "the question says so"
+        ends = {edge.head: head, edge.tail: tail}
+        missing = [repr(name) for name, key in ends.items() if key not in self.entities]
+        if missing:
+            return "model", (), f"the evidence holds no {' and no '.join(missing)}"
+        return "model", (), "the evidence holds both, but does not join them"
 
     def grounded_share(self, edges: Sequence[MapEdge]) -> GroundedShare:
         """Return how much of a mind map is grounded, without edges that restate the question."""
@@ -140,11 +142,6 @@ class Checker:
             names=len(names),
             known=sum(self._merged.get(name, name) in self.entities for name in names),
         )
-
-
-def _edge_with(edge: RawEdge, status: Status, triples: Sequence[Triple], note: str) -> MapEdge:
-    ids = tuple(dict.fromkeys(t.id for t in triples))
-    return MapEdge(edge.head, edge.relation, edge.tail, status, ids, edge.evidence, note)
 
 
 def _triples_text(triples: Sequence[Triple]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from kgp_neo4j.mindmap.aggregate import readable
@@ -12,7 +12,6 @@ from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.types.mindmap import (
     Candidate,
     Facts,
-    LinkedEntity,
     MapEdge,
     ReasoningGraph,
     Support,
@@ -30,15 +29,8 @@ _MOST_HOPS = 2
 #: Least share of triples with an end of one type, for candidates to be of that type.
 _TYPE_SHARE = 0.9
 
-#: Triples by the keys of their ends.
-_Links = Mapping[str, Sequence[Triple]]
-#: Names and types of entities by their keys, in the order of the evidence.
-_Names = Mapping[str, tuple[str, str]]
 
-
-def rank_candidates(
-    reasoning: ReasoningGraph, limit: int = _MOST_CANDIDATES
-) -> tuple[Candidate, ...]:
+def rank_candidates(reasoning: ReasoningGraph) -> tuple[Candidate, ...]:
     """Return the entities that the question's entities lead to, best first, with their facts.
 
     Candidates are of the type that nearly all triples have at one end (the diseases of a medical
@@ -47,23 +39,28 @@ def rank_candidates(
     """
     triples = _with_merged_names(reasoning)
     links: dict[str, list[Triple]] = defaultdict(list)
+    #: Names and types of the entities by id, in the order of the evidence.
     names: dict[str, tuple[str, str]] = {}
     for triple in triples:
-        links[_head(triple)].append(triple)
-        links[_tail(triple)].append(triple)
-        names.setdefault(_head(triple), (triple.head, triple.head_type))
-        names.setdefault(_tail(triple), (triple.tail, triple.tail_type))
-    weights = _question_entities(reasoning.entities, names)
-    routes = {entity: _routes(entity, links) for entity in weights}
-    scores: dict[str, float] = {}
-    for key in _possible(triples, names, weights):
-        reached = [entity for entity in weights if key in routes[entity]]
-        scores[key] = sum(weights[e][1] / max(len(routes[e][key]), 1) ** 2 for e in reached)
-    order = list(names)
-    best = max(scores.values(), default=0.0)
+        links[triple.head_id].append(triple)
+        links[triple.tail_id].append(triple)
+        names.setdefault(triple.head_id, (triple.head, triple.head_type))
+        names.setdefault(triple.tail_id, (triple.tail, triple.tail_type))
+    asked = {e.id: e for e in reasoning.entities if e.id in names}
+    routes = {id_: _routes(id_, links) for id_ in asked}
+    scores = {
+        key: sum(
+            max(min(asked[id_].score, 1.0), 0.1) / max(len(reached[key]), 1) ** 2
+            for id_, reached in routes.items()
+            if key in reached
+        )
+        for key in _possible(triples, names, asked)
+    }
+    order = {key: at for at, key in enumerate(names)}
+    least = _SCORE_SHARE * max(scores.values(), default=0.0)
     ranked = sorted(
-        (key for key, score in scores.items() if score > 0 and score >= _SCORE_SHARE * best),
-        key=lambda key: (-scores[key], -len(links[key]), order.index(key)),
+        (key for key, score in scores.items() if score > 0 and score >= least),
+        key=lambda key: (-scores[key], -len(links[key]), order[key]),
     )
     return tuple(
         Candidate(
@@ -71,10 +68,16 @@ def rank_candidates(
             id=key,
             type=names[key][1],
             score=round(scores[key], 4),
-            support=_support(key, weights, routes),
-            facts=_facts(key, links[key], set(weights)),
+            support=tuple(
+                Support(asked[id_].name, route, route_text(asked[id_].name, route))
+                for id_, route in sorted(
+                    ((id_, reached[key]) for id_, reached in routes.items() if key in reached),
+                    key=lambda way: len(way[1]),
+                )
+            ),
+            facts=_facts(key, links[key], asked),
         )
-        for key in ranked[:limit]
+        for key in ranked[:_MOST_CANDIDATES]
     )
 
 
@@ -90,47 +93,31 @@ def _with_merged_names(reasoning: ReasoningGraph) -> list[Triple]:
             triple = replace(triple, head=head, head_id=ends[head][0], head_type=ends[head][1])
         if tail in ends and tail != triple.tail:
             triple = replace(triple, tail=tail, tail_id=ends[tail][0], tail_type=ends[tail][1])
-        if _head(triple) != _tail(triple):
+        if triple.head_id != triple.tail_id:
             renamed.append(triple)
     return renamed
 
 
-def _head(triple: Triple) -> str:
-    return triple.head_id or same(triple.head)
+def _other(triple: Triple, key: str) -> str:
+    return triple.tail_id if triple.head_id == key else triple.head_id
 
 
-def _tail(triple: Triple) -> str:
-    return triple.tail_id or same(triple.tail)
-
-
-def _question_entities(
-    entities: Sequence[LinkedEntity], names: _Names
-) -> dict[str, tuple[str, float]]:
-    """Return the question's entities that are in the evidence: name and weight by key."""
-    weights: dict[str, tuple[str, float]] = {}
-    for entity in entities:
-        key = entity.id if entity.id in names else same(entity.name)
-        if entity.name and key in names:
-            weights.setdefault(key, (entity.name, max(min(entity.score, 1.0), 0.1)))
-    return weights
-
-
-def _routes(entity: str, links: _Links) -> dict[str, tuple[Triple, ...]]:
+def _routes(entity: str, links: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
     """Return the shortest route from an entity to each one within reach."""
     routes: dict[str, tuple[Triple, ...]] = {entity: ()}
-    queue = deque([entity])
-    while queue:
-        here = queue.popleft()
-        for triple in links.get(here, ()) if len(routes[here]) < _MOST_HOPS else ():
-            other = _tail(triple) if _head(triple) == here else _head(triple)
-            if other not in routes:
+    queue = [entity]
+    for here in queue:
+        for triple in links[here] if len(routes[here]) < _MOST_HOPS else ():
+            if (other := _other(triple, here)) not in routes:
                 routes[other] = (*routes[here], triple)
                 queue.append(other)
     return routes
 
 
-def _possible(triples: Sequence[Triple], names: _Names, weights: Mapping[str, object]) -> list[str]:
-    """Return the keys of the entities that can be candidates."""
+def _possible(
+    triples: Sequence[Triple], names: Mapping[str, tuple[str, str]], asked: Container[str]
+) -> list[str]:
+    """Return the ids of the entities that can be candidates."""
     sizes = Counter(type_ for _, type_ in names.values() if type_)
     covered = {t: sum(t in (x.head_type, x.tail_type) for x in triples) for t in sizes}
     covering = [t for t in sizes if covered[t] >= _TYPE_SHARE * len(triples)]
@@ -138,28 +125,15 @@ def _possible(triples: Sequence[Triple], names: _Names, weights: Mapping[str, ob
         fewest = min(covering, key=lambda type_: (sizes[type_], type_))
         return [key for key, (_, type_) in names.items() if type_ == fewest]
     # Chosen greedily until they touch all triples; those not in the question first.
-    pairs = {(_head(t), _tail(t)) for t in triples}
+    pairs = {(t.head_id, t.tail_id) for t in triples}
     order = {key: at for at, key in enumerate(names)}
     cover: list[str] = []
     while pairs:
         counts = Counter(key for pair in pairs for key in pair)
-        best = max(counts, key=lambda key: (counts[key], key not in weights, -order[key]))
+        best = max(counts, key=lambda key: (counts[key], key not in asked, -order[key]))
         cover.append(best)
         pairs = {pair for pair in pairs if best not in pair}
     return cover
-
-
-def _support(
-    key: str,
-    weights: Mapping[str, tuple[str, float]],
-    routes: Mapping[str, Mapping[str, tuple[Triple, ...]]],
-) -> tuple[Support, ...]:
-    supports = [
-        Support(name, routes[entity][key], route_text(name, routes[entity][key]))
-        for entity, (name, _) in weights.items()
-        if key in routes[entity]
-    ]
-    return tuple(sorted(supports, key=lambda support: len(support.route)))
 
 
 def route_text(start: str, route: Sequence[Triple]) -> str:
@@ -173,15 +147,14 @@ def route_text(start: str, route: Sequence[Triple]) -> str:
     return "".join(parts)
 
 
-def _facts(key: str, triples: Sequence[Triple], question_entities: set[str]) -> tuple[Facts, ...]:
+def _facts(key: str, triples: Sequence[Triple], asked: Container[str]) -> tuple[Facts, ...]:
     """Group a candidate's triples by relation; a pair joined both ways is listed outwards only."""
-    outward = {_tail(t) for t in triples if _head(t) == key}
-    groups: dict[tuple[str, bool], list[Triple]] = {}
+    outward = {t.tail_id for t in triples if t.head_id == key}
+    groups: dict[tuple[str, bool], list[Triple]] = defaultdict(list)
     for triple in triples:
-        inward = _head(triple) != key
-        other = _head(triple) if inward else _tail(triple)
-        if other not in question_entities and not (inward and other in outward):
-            groups.setdefault((triple.relation, inward), []).append(triple)
+        inward, other = triple.head_id != key, _other(triple, key)
+        if other not in asked and not (inward and other in outward):
+            groups[triple.relation, inward].append(triple)
     return tuple(
         Facts(
             relation=relation,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 import regex
 
 from kgp_neo4j.llm.reply_text import without_reasoning
-from kgp_neo4j.mindmap.answer.outline_reply import RawEdge, read_edges
+from kgp_neo4j.mindmap.answer.outline_reply import read_edges
+from kgp_neo4j.types.mindmap import ModelReply
 
-__all__ = ["Parsed", "parse_reply"]
+__all__ = ["parse_reply"]
 
 # Possessive: a line of nothing but marks would else be tried at each of its places.
 _LEAD = r"^[\s>#*_`\-]*+(?:\d[.)、]\s*+)?[*_]*+"
@@ -36,28 +36,20 @@ _PATTERNS = {
 _DRAWN = regex.compile(r"[├└│→⇒▶]|--?>")
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """The parts of a reply; each is empty where the reply has none."""
-
-    answer: str
-    inference: str
-    edges: tuple[RawEdge, ...]
-
-
 def parse_reply(
     text: str, entities: AbstractSet[str] = frozenset(), relations: AbstractSet[str] = frozenset()
-) -> Parsed:
-    """Parse a reply by its headings, or by what looks like a drawing.
+) -> ModelReply:
+    """Parse a reply by its headings, or by what looks like a drawing; no edge is checked.
 
     Where the mind map has no edge, the routes of the inference are read as edges. Nothing in a
     reply is ever run or used as a template.
     """
-    text = without_reasoning(text)
-    parts = _headed(text) or _unheaded(text)
+    bare = without_reasoning(text)
+    parts = _headed(bare) or _unheaded(bare)
     edges = read_edges(parts.get("map", ""), entities, relations)
     edges = edges or read_edges(parts.get("inference", ""), entities, relations)
-    return Parsed(_clean(parts.get("answer", "")), _clean(parts.get("inference", "")), tuple(edges))
+    answer, inference = (_clean(parts.get(name, "")) for name in ("answer", "inference"))
+    return ModelReply(text, answer, inference, tuple(edges))
 
 
 def _headed(text: str) -> dict[str, str]:

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import regex
 
+from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.answer.compose import route_text
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.mindmap import LinkedEntity, OptionScore, ReasoningGraph, Triple
 
-__all__ = [
-    "asks_for_the_odd_one",
-    "best_option",
-    "checked_options",
-    "read_choice",
-    "score_options",
-]
+__all__ = ["best_option", "checked_options", "read_choice", "score_options"]
 
 _ODD = regex.compile(
     r"\b(?:not|except|least|incorrect|false|never|wrong|untrue)\b"
@@ -55,12 +48,6 @@ def checked_options(options: Mapping[str, str]) -> dict[str, str]:
     return checked
 
 
-def asks_for_the_odd_one(question: str) -> bool:
-    """Return whether a question ends by asking for what does not hold ("except", 不包括)."""
-    parts = [part for part in _CLAUSE.split(question.strip()) if part.strip()]
-    return bool(parts) and _ODD.search(parts[-1]) is not None
-
-
 def score_options(
     graph: StoredGraph, reasoning: ReasoningGraph, options: Mapping[str, str], question: str
 ) -> tuple[OptionScore, ...]:
@@ -72,40 +59,36 @@ def score_options(
     the cosine of question and option by the graph's encoder, less the option's mean cosine to the
     others.
     """
-    question_entities = [e for e in reasoning.entities if e.id]
-    linked = {
-        label: [entity for entity in link(graph, text) if entity.id]
-        for label, text in options.items()
-    }
+    sources = [e for e in reasoning.entities if e.id]
+    linked = {label: [e for e in link(graph, text) if e.id] for label, text in options.items()}
     rows = graph.database.read(
         "mindmap/reach",
         graph=graph.name,
-        sources=[e.id for e in question_entities],
+        sources=[e.id for e in sources],
         targets=sorted({e.id for entities in linked.values() for e in entities}),
     )
     reached = {(row["source"], row["target"]): row for row in rows}
-    labels, texts = list(options), list(options.values())
+    texts = list(options.values())
     alike = graph.similarity(texts, texts)
     others = (alike.sum(axis=1) - alike.diagonal()) / max(len(texts) - 1, 1)
-    likeness = (graph.similarity(texts, [question])[:, 0] - others).tolist()
-    scored = []
-    for label, like in zip(labels, np.round(likeness, 6).tolist(), strict=True):
-        score = _scored(label, options[label], linked[label], question_entities, reached)
-        scored.append(replace(score, likeness=like))
-    return tuple(scored)
+    likeness = np.round((graph.similarity(texts, [question])[:, 0] - others).tolist(), 6).tolist()
+    return tuple(
+        _scored(label, options[label], linked[label], sources, reached, like)
+        for label, like in zip(options, likeness, strict=True)
+    )
 
 
 def _scored(
     label: str,
     text: str,
     linked: Sequence[LinkedEntity],
-    question_entities: Sequence[LinkedEntity],
-    reached: Mapping[tuple[str, str], Mapping[str, Any]],
+    sources: Sequence[LinkedEntity],
+    reached: Mapping[tuple[str, str], Row],
+    likeness: float,
 ) -> OptionScore:
     score = 0.0
-    routes: list[tuple[int, str]] = []
-    ids: list[str] = []
-    for source in question_entities:
+    routes: list[tuple[str, list[Triple]]] = []
+    for source in sources:
         # The score of a link, times the share of the option's text that it covers.
         ways = [
             (
@@ -118,17 +101,17 @@ def _scored(
         ]  # fmt: skip
         if ways:
             weight, row = max(ways, key=lambda way: way[0])
-            triples = [Triple(**triple) for triple in row["triples"]]
             score += source.score * weight
-            routes.append((len(triples), route_text(row["start"], triples)))
-            ids += [triple.id for triple in triples]
+            routes.append((row["start"], [Triple(**triple) for triple in row["triples"]]))
+    shortest_first = sorted(routes, key=lambda route: len(route[1]))
     return OptionScore(
         label=label,
         text=text,
         score=round(score, 6),
         entities=tuple(dict.fromkeys(entity.name for entity in linked)),
-        routes=tuple(route for _, route in sorted(routes, key=lambda pair: pair[0])),
-        triples=tuple(dict.fromkeys(ids)),
+        routes=tuple(route_text(start, triples) for start, triples in shortest_first),
+        triples=tuple(dict.fromkeys(t.id for _, triples in routes for t in triples)),
+        likeness=likeness,
     )
 
 
@@ -141,7 +124,8 @@ def best_option(options: Sequence[OptionScore], question: str) -> tuple[str, boo
     """
     if not options:
         return "", False, ()
-    odd = asks_for_the_odd_one(question)
+    clauses = [part for part in _CLAUSE.split(question) if part.strip()]
+    odd = bool(clauses) and _ODD.search(clauses[-1]) is not None
     scores = [(-o.score if odd else o.score) for o in options]
     best = max(scores)
     tied = [o for o, score in zip(options, scores, strict=True) if score == best]

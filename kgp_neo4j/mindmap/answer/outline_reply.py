@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import regex
 
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
+from kgp_neo4j.types.mindmap import MapEdge
 
-__all__ = ["RawEdge", "read_edges"]
+__all__ = ["read_edges"]
 
 #: Longer texts are sentences, not names.
 _LONGEST_NAME = 160
@@ -20,7 +21,6 @@ _MARK = regex.compile(
     r"[(（\[【]\s*([^()（）\[\]【】]*?(?:\bev(?:idence)?\b|证据|\bown\b|自有|已有知识)[^()（）\[\]【】]*)[)）\]】]",
     regex.IGNORECASE,
 )
-_OWN = regex.compile(r"\bown\b|自有|已有知识", regex.IGNORECASE)
 _ARROW = regex.compile(r"\s*(?:(?:[-─=—]+|[-─=.]*-)[>▶►]|[→⇒⟶➜➔]|<[-─=—]+(?![>▶])|[←⇐⟵])\s*")
 _BACK = regex.compile(r"[<←⇐⟵]")
 _DASH = r"(?:(?<=\s)[-─=]{1,3}|[-─=]{2,3}|[-─=](?=\s*[\[(|]))"
@@ -41,25 +41,12 @@ _ROUTE = regex.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RawEdge:
-    """An edge as a model wrote it; `own` where the model says that it added one of the ends."""
-
-    head: str
-    relation: str
-    tail: str
-    evidence: tuple[int, ...] = ()
-    own: bool = False
-
-
 @dataclass(slots=True)
 class _Node:
-    """A name as it was written, with the evidence numbers and the marks beside it."""
+    """A name as it was written, with the evidence numbers beside it."""
 
     name: str
     evidence: tuple[int, ...] = ()
-    own: bool = False
-    depth: int = 0
     relation: str = ""
     children: list[_Node] = field(default_factory=list)
 
@@ -74,20 +61,20 @@ class _Node:
             name = name.strip(" \"'`*“”‘’「」:：,，;；").removesuffix("。").strip()
             if name.startswith("(") and name.endswith(")") and name.count("(") == 1:
                 name = name[1:-1]
-        return cls(name[:_LONGEST_NAME], tuple(numbers), bool(_OWN.search(marks)))
+        return cls(name[:_LONGEST_NAME], tuple(numbers))
 
 
 def read_edges(
     text: str, entities: AbstractSet[str] = frozenset(), relations: AbstractSet[str] = frozenset()
-) -> list[RawEdge]:
-    """Return the edges of a mind map, each once.
+) -> list[MapEdge]:
+    """Return the edges of a mind map, each once and none of them checked.
 
     `entities` and `relations` are the known names, normalised by `same` and `same_relation`: they
     tell relations from entities in trees and chains that mix both.
     """
     reader = _Reader(entities, relations)
     lines = [line.replace("\t", "    ") for line in text.splitlines() if line.strip()]
-    edges: list[RawEdge] = []
+    edges: list[MapEdge] = []
     tree: list[tuple[int, _Node]] = []
     for line in lines:
         branch = _BRANCH.match(line)
@@ -109,6 +96,10 @@ def read_edges(
     return list(dict.fromkeys(e for e in edges if same(e.head) != same(e.tail)))[:_MOST_EDGES]
 
 
+def _edge(head: str, relation: str, tail: str, cited: Sequence[int]) -> MapEdge:
+    return MapEdge(head, relation, tail, "model", evidence=tuple(dict.fromkeys(cited)))
+
+
 def _split_labels(text: str) -> str:
     """Rewrite labelled arrows as two arrows: `-[r]->` as `-> r ->`."""
     text = _LABELLED.sub(r" -> \1 -> ", text)
@@ -124,7 +115,6 @@ def _roots(lines: Sequence[tuple[int, _Node]]) -> list[_Node]:
             continue
         while above and above[-1][0] >= place:
             above.pop()
-        node.depth = above[-1][1].depth + 1 if above else 0
         (above[-1][1].children if above else roots).append(node)
         above.append((place, node))
     return roots
@@ -145,7 +135,7 @@ class _Reader:
         is_start = place == 0 and same_relation(first) not in self._relations
         return same(first) in self._entities or is_start
 
-    def chain(self, text: str, evidence: tuple[int, ...] = ()) -> Iterator[RawEdge]:
+    def chain(self, text: str, evidence: tuple[int, ...] = ()) -> Iterator[MapEdge]:
         """Yield the edges of `A -> r -> B`, `A -[r]-> B` and longer ones, in either direction."""
         text = _split_labels(text)
         nodes = [_Node.read(part) for part in _ARROW.split(text)]
@@ -165,8 +155,7 @@ class _Reader:
             relation = nodes[at + 1] if alternates else _Node("")
             head, tail = reversed(ends) if back[at] else ends
             cited = (*evidence, *head.evidence, *relation.evidence, *tail.evidence)
-            own = head.own or relation.own or tail.own
-            yield RawEdge(head.name, relation.name, tail.name, tuple(dict.fromkeys(cited)), own)
+            yield _edge(head.name, relation.name, tail.name, cited)
 
     def node(self, text: str) -> _Node:
         """Read a line of a tree: a name, `relation -> name` or `relation: name`."""
@@ -180,10 +169,10 @@ class _Reader:
             node.name, node.relation = _Node.read(rest).name, _Node.read(first).name
         return node
 
-    def tree(self, root: _Node) -> list[RawEdge]:
+    def tree(self, root: _Node) -> list[MapEdge]:
         """Return the edges of a tree, breadth first."""
         alternates = self._alternates(root)
-        edges: list[RawEdge] = []
+        edges: list[MapEdge] = []
         # (node, the entity above, the relation node between them)
         queue: list[tuple[_Node, _Node | None, _Node | None]] = [(root, None, None)]
         for node, entity, between in queue:
@@ -199,17 +188,17 @@ class _Reader:
                 continue
             if entity is not None:
                 relation = between or _Node(node.relation)
-                cited = tuple(dict.fromkeys((*relation.evidence, *node.evidence)))
-                own = node.own or relation.own
-                edges.append(RawEdge(entity.name, relation.name, node.name, cited, own))
+                cited = (*relation.evidence, *node.evidence)
+                edges.append(_edge(entity.name, relation.name, node.name, cited))
             queue += [(child, node, None) for child in node.children]
         return edges
 
     def _alternates(self, root: _Node) -> bool:
         """Return whether entities and relations alternate from the root on, as in the paper."""
-        nodes = [root]
-        for node in nodes:
-            nodes += node.children
+        levels = [[root]]
+        while below := [child for node in levels[-1] for child in node.children]:
+            levels.append(below)
+        nodes = [node for level in levels for node in level]
         if any(node.relation for node in nodes):
             return False
         if any(
@@ -217,5 +206,5 @@ class _Reader:
             for n in nodes
         ):
             return True
-        odd = [node for node in nodes if node.depth % 2]
+        odd = [node for level in levels[1::2] for node in level]
         return bool(odd) and all(n.children and same(n.name) not in self._entities for n in odd)

@@ -8,17 +8,17 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.explore.path_features import HOPS, Step, read_question
-from kgp_neo4j.mindmap.explore.path_scorer import load_path_scorer
+from kgp_neo4j.mindmap.explore.exploration import pairs_of
+from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, load_path_scorer, read_question
 from kgp_neo4j.mindmap.explore.values import restrict
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.text.values import Condition
@@ -44,14 +44,8 @@ _YES_OR_NO = regex.compile(
     r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can|could|will)\b", regex.I
 )
 
-#: A relation path with its probability and the entity that it begins at.
-ScoredPath: TypeAlias = tuple[float, LinkedEntity, tuple[Step, ...]]
 #: A relation path with the ids of its ends; these are read where several entities are named.
 Walked: TypeAlias = tuple[RelationPath, frozenset[str]]
-
-
-class _Walk(Protocol):
-    def __call__(self, paths: Sequence[ScoredPath]) -> list[Walked]: ...
 
 
 def explore_relation_paths(
@@ -71,14 +65,14 @@ def explore_relation_paths(
     if graph.encoder is None or not starts:
         return []
     hops = min(settings.exploration.hops, HOPS)
-    scored = sorted(_scored_paths(graph, question, starts, hops, bounds), key=lambda p: -p[0])
+    scored = sorted(_scored_paths(graph, question, starts, hops, bounds), key=lambda p: -p.score)
     limit = settings.size
     if bounds or len(starts) > 1:
         limit = _RESTRICTED if bounds else max(limit, _JOINED)
     walk = partial(_walk, graph, starts, limit)
     walked = _by_score(walk(scored))
     if not asks_yes_or_no(question):
-        walked = _before_the_end(walk, walked, starts, bounds)
+        walked = _before_the_end(walk, walked, bounds)
     if len(starts) > 1:
         confirmed = [_confirmed(path, ids, walked) for path, ids in walked]
         if confirmed == walked:
@@ -105,8 +99,8 @@ def _scored_paths(
     starts: Sequence[LinkedEntity],
     hops: int,
     bounds: Sequence[Condition],
-) -> Iterator[ScoredPath]:
-    """Yield the relation paths from each entity that explain what the question says."""
+) -> Iterator[RelationPath]:
+    """Yield the relation paths from each entity that explain what the question says, not walked."""
     encoder, scorer = graph.encoder, load_path_scorer()
     assert encoder is not None
     names = [readable(relation) for relation in graph.relations]
@@ -126,45 +120,45 @@ def _scored_paths(
         if words.explained([rows_of[relation] for relation, _ in paths[int(scores.argmax())]]):
             scores = np.exp(scores - scores.max())
             for score, path in zip((scores / scores.sum()).tolist(), paths, strict=True):
-                yield score, entity, path
+                yield RelationPath(entity.name, entity.id, path, score, 0)
 
 
 def _walk(
-    graph: StoredGraph, starts: Sequence[LinkedEntity], limit: int, paths: Sequence[ScoredPath]
+    graph: StoredGraph, starts: Sequence[LinkedEntity], limit: int, paths: Sequence[RelationPath]
 ) -> list[Walked]:
     """Walk relation paths to their ends, with routes to `limit` of them."""
-    by_entity: dict[str, list[ScoredPath]] = {}
-    for scored in paths:
-        if scored[0] >= _LEAST or not by_entity:
-            by_entity.setdefault(scored[1].id, []).append(scored)
+    by_entity: dict[str, list[RelationPath]] = {}
+    for path in paths:
+        if path.score >= _LEAST or not by_entity:
+            by_entity.setdefault(path.entity_id, []).append(path)
     walked: list[Walked] = []
     for entity_id, group in by_entity.items():
         rows = graph.read(
             "explore/relation_path_ends",
             entity=entity_id,
             paths=[
-                {"relations": [r for r, _ in steps], "forward": [f for _, f in steps]}
-                for _, _, steps in group[:_WALKED]
+                {"relations": [r for r, _ in path.steps], "forward": [f for _, f in path.steps]}
+                for path in group[:_WALKED]
             ],
             limit=limit,
             listed=_COMPARED if len(starts) > 1 else 0,
         )
         for row in rows:
             if row["ends"]:
-                score, entity, steps = group[row["path"]]
-                routes = tuple(tuple(Triple(**t) for t in route) for route in row["routes"])
                 ids = frozenset(row["ids"])
-                others = tuple(e.name for e in starts if e.id in ids and e.id != entity.id)
-                ends = row["ends"]
-                path = RelationPath(entity.name, entity.id, steps, score, ends, routes, others)
+                path = replace(
+                    group[row["path"]],
+                    ends=row["ends"],
+                    routes=tuple(tuple(Triple(**t) for t in route) for route in row["routes"]),
+                    reaches=tuple(e.name for e in starts if e.id in ids and e.id != entity_id),
+                )
                 walked.append((path, ids))
     return walked
 
 
 def _before_the_end(
-    walk: _Walk,
+    walk: Callable[[Sequence[RelationPath]], list[Walked]],
     walked: Sequence[Walked],
-    starts: Sequence[LinkedEntity],
     bounds: Sequence[Condition],
 ) -> list[Walked]:
     """Return paths without a last step that leads to what the question itself says.
@@ -172,9 +166,8 @@ def _before_the_end(
     That is another of its entities, or the date or number of a condition: what stands before it is
     asked for. "Which films of X star Y" asks for no actor.
     """
-    kept: dict[tuple[str, tuple[Step, ...]], Walked] = {}
-    shortened: list[ScoredPath] = []
-    entities = {entity.id: entity for entity in starts}
+    best: dict[tuple[str, tuple[Step, ...]], Walked] = {}
+    shortened: list[RelationPath] = []
     for path, ids in walked:
         in_question = path.reaches or any(
             bound.holds(path.end_of(route)[1]) is not None
@@ -182,14 +175,14 @@ def _before_the_end(
             for route in path.routes[:1]
         )
         if in_question and len(path.steps) > 1:
-            shortened.append((path.score, entities[path.entity_id], path.steps[:-1]))
+            shortened.append(replace(path, steps=path.steps[:-1]))
         else:
-            kept[path.entity_id, path.steps] = path, ids
-    for path, ids in sorted(walk(shortened), key=lambda each: each[0].score):
-        known = kept.get((path.entity_id, path.steps))
+            best[path.entity_id, path.steps] = path, ids
+    for path, ids in walk(shortened):
+        known = best.get((path.entity_id, path.steps))
         if known is None or known[0].score < path.score:
-            kept[path.entity_id, path.steps] = path, ids
-    return _by_score(list(kept.values()))
+            best[path.entity_id, path.steps] = path, ids
+    return _by_score(list(best.values()))
 
 
 def _joined(
@@ -217,9 +210,7 @@ def _joined(
                 names.append(other.name)
         if names:
             path = replace(
-                path,
-                routes=tuple(route for route in path.routes if path.end_of(route)[0] in ids),
-                ends=len(ids),
+                path.with_ends(ids),
                 facts=tuple(edges[pair] for pair in sorted(edges) if pair[0] in ids),
                 restricted=f"joined to {' and '.join(names)}",
             )
@@ -232,10 +223,9 @@ def _confirmed(path: RelationPath, ids: frozenset[str], others: Sequence[Walked]
     for other, reached in _by_score(others):
         both = ids & reached
         if other.entity_id != path.entity_id and both and path.entity_id not in both:
-            routes = tuple(route for route in path.routes if path.end_of(route)[0] in both)
-            if routes:
-                score = (path.score + other.score) / 2
-                return replace(path, routes=routes, ends=len(both), score=score), both
+            confirmed = path.with_ends(both)
+            if confirmed.routes:
+                return replace(confirmed, score=(path.score + other.score) / 2), both
     return path, ids
 
 
@@ -256,7 +246,7 @@ def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
         for route in path.routes:
             end, name = path.end_of(route)
             facts = [fact for fact in path.facts if end in (fact.head_id, fact.tail_id)]
-            pairs = {frozenset((t.head_id, t.tail_id)) for t in (*route, *facts)} - used
+            pairs = pairs_of((*route, *facts)) - used
             if pairs and len(used) + len(pairs) <= size:
                 used |= pairs
                 nodes = path.nodes_of(route)

@@ -1,20 +1,28 @@
-"""Explores a knowledge graph round the entities of a question (MindMap, section 3.1)."""
+"""Explores a knowledge graph round the entities of a question and prunes what it finds to a size
+(MindMap, section 3.1).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import chain, combinations, zip_longest
+from itertools import chain, combinations, pairwise, zip_longest
 
 import regex
 
-from kgp_neo4j.mindmap.explore.pruning import prune
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, Triple
 from kgp_neo4j.types.settings import ExplorationSettings
 
-__all__ = ["explore_neighbours", "explore_paths", "only_relevant", "shortest_paths"]
+__all__ = [
+    "explore_neighbours",
+    "explore_paths",
+    "only_relevant",
+    "pairs_of",
+    "prune",
+    "shortest_paths",
+]
 
 
 def explore_paths(
@@ -101,6 +109,62 @@ def shortest_paths(
     paths = [path for pair in pairs for path in explore_paths(graph, pair, settings)]
     paths.sort(key=lambda path: (len(path.triples), path.nodes))
     return prune(paths, [], size, path_share=1.0)[0]
+
+
+# --- Pruning ---
+
+
+def pairs_of(triples: Iterable[Triple]) -> set[frozenset[str]]:
+    """Return the pairs of entities, by id, that triples join."""
+    return {frozenset((triple.head_id, triple.tail_id)) for triple in triples}
+
+
+def prune(
+    paths: Sequence[EvidenceGraph],
+    neighbours: Sequence[EvidenceGraph],
+    size: int,
+    *,
+    path_share: float = 0.2,
+    known: Set[frozenset[str]] = frozenset(),
+) -> tuple[list[EvidenceGraph], int]:
+    """Keep `size` triples at most; return paths and neighbourhoods, and the number left out.
+
+    Triples of the same pair of entities count once. Whole paths take `path_share` of the size, the
+    rest goes to the single triples of `neighbours` by rank (the paper draws a random sample). The
+    neighbours chosen are joined to one sub-graph for each entity that they begin at. `known` are
+    pairs that other evidence has: they are left out.
+    """
+    pairs = set(known)
+    size += len(pairs)
+    chosen: list[EvidenceGraph] = []
+    for path in paths:
+        new = pairs_of(path.triples) - pairs
+        # The first path may use the whole size; a path that adds no pair is left out.
+        if new and len(pairs | new) <= (size * path_share if chosen else size):
+            pairs |= new
+            chosen.append(path)
+    #: Triples between question entities by where they lead, others by where they begin.
+    groups: dict[str, dict[str, list[EvidenceGraph]]] = {"path": {}, "neighbour": {}}
+    for single in neighbours:
+        if len(pairs) < size and (new := pairs_of(single.triples) - pairs):
+            pairs |= new
+            at = single.nodes[-1] if single.kind == "path" else single.entity
+            groups[single.kind].setdefault(at, []).append(single)
+    for singles in groups["path"].values():
+        # Triples that lead to one neighbour are paths between question entities.
+        chosen += [
+            _joined(pair, pair[0].score + pair[1].score) for pair in pairwise(singles)
+        ] or singles
+    for singles in groups["neighbour"].values():
+        chosen.append(_joined(singles, max(single.score for single in singles)))
+    everything = pairs_of(t for each in (*paths, *neighbours) for t in each.triples)
+    return chosen, len(everything - pairs)
+
+
+def _joined(singles: Sequence[EvidenceGraph], score: float) -> EvidenceGraph:
+    triples = tuple(triple for single in singles for triple in single.triples)
+    nodes = tuple(dict.fromkeys(name for single in singles for name in single.nodes))
+    return EvidenceGraph(singles[0].kind, singles[0].entity, triples, nodes, score)
 
 
 # --- Neighbours chosen by a language model ---

@@ -16,8 +16,9 @@ from kgp_neo4j.mindmap.explore.exploration import (
     explore_neighbours,
     explore_paths,
     only_relevant,
+    pairs_of,
+    prune,
 )
-from kgp_neo4j.mindmap.explore.pruning import prune
 from kgp_neo4j.mindmap.explore.values import compared, outside
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
@@ -29,6 +30,7 @@ from kgp_neo4j.types.mindmap import (
     LinkedEntity,
     ReasoningGraph,
     RelationPath,
+    Triple,
 )
 from kgp_neo4j.types.settings import MiningSettings
 
@@ -69,20 +71,17 @@ def mine(
             asked = explore_relation_paths(graph, question, entities, chosen, bounds)
             comparison = compared(graph, question, entities) if graph.encoder_name else None
         complete = _complete(asked, comparison, len(entities), chosen)
-        paths, near = _around(graph, question, entities, chosen, len(_pairs(complete)), write)
-        kept, left_out = prune(
-            paths,
-            near,
-            chosen.size - len(_pairs(complete)),
-            path_share=chosen.path_share,
-            known=_pairs(complete),
-        )
-        evidence = (*complete, *kept)
+        known = pairs_of(t for each in complete for t in each.triples)
+        left = chosen.size - len(known)
+        paths: list[EvidenceGraph] = []
+        near: list[EvidenceGraph] = []
+        if entities and left > 0:
+            paths, near = _around(graph, question, entities, chosen, write)
+        pruned, left_out = prune(paths, near, left, path_share=chosen.path_share, known=known)
+        evidence = (*complete, *pruned)
         triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))
         explored = {i for e in (*paths, *near) for t in e.triples for i in (t.head_id, t.tail_id)}
-        merged = merge_names(
-            _entities(graph, evidence, explored), [entity.name for entity in entities]
-        )
+        merged = merge_names(_entities(graph, triples, explored), [e.name for e in entities])
         reasoning = ReasoningGraph(
             entities=tuple(linked),
             evidence=evidence,
@@ -116,23 +115,14 @@ def _complete(
     return spend(asked, int(settings.size * share))
 
 
-def _pairs(evidence: Sequence[EvidenceGraph]) -> set[frozenset[str]]:
-    return {frozenset((t.head_id, t.tail_id)) for each in evidence for t in each.triples}
-
-
 def _around(
     graph: StoredGraph,
     question: str,
     entities: Sequence[LinkedEntity],
     settings: MiningSettings,
-    used: int,
     write: Callable[[str], str] | None,
 ) -> tuple[list[EvidenceGraph], list[EvidenceGraph]]:
-    """Return the paths between entities and the triples around them, unless `used` triples are the
-    whole size.
-    """
-    if not entities or used >= settings.size:
-        return [], []
+    """Return the paths between entities and the triples around them."""
     vector: list[float] = []
     weights = {}
     if encoder := graph.encoder:
@@ -169,13 +159,13 @@ def _around(
 
 
 def _entities(
-    graph: StoredGraph, evidence: Sequence[EvidenceGraph], explored: set[str]
+    graph: StoredGraph, triples: Sequence[Triple], explored: set[str]
 ) -> list[Mapping[str, Any]]:
-    """Return the entities of the evidence: names and types, of those explored aliases and
-    embeddings too.
+    """Return the entities of triples: names and types, of those explored aliases and embeddings
+    too.
     """
     entities: dict[str, Mapping[str, Any]] = {}
-    for triple in (triple for each in evidence for triple in each.triples):
+    for triple in triples:
         entities[triple.head_id] = {"name": triple.head, "type": triple.head_type}
         entities[triple.tail_id] = {"name": triple.tail, "type": triple.tail_type}
     if ids := sorted(explored & entities.keys()):

@@ -118,9 +118,7 @@ def restrict(
                 unknown.add(end)
         ids = met
     return replace(
-        path,
-        routes=tuple(route for route in path.routes if path.end_of(route)[0] in ids),
-        ends=len(ids),
+        path.with_ends(ids),
         restricted=", ".join(conditions),
         unknown=len(unknown),
         facts=tuple(facts[end] for end in ids if end in facts),
