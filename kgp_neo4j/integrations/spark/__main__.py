@@ -19,14 +19,6 @@ def main() -> None:
     """Load, connect and ask a corpus by Apache Spark (docs/spark.md)."""
 
 
-@main.command()
-def jar() -> None:
-    """Print the path of Neo4j's connector, fetched if need be: `spark-submit --jars`."""
-    from kgp_neo4j.integrations.spark_connector import connector_jar
-
-    click.echo(connector_jar(echo=lambda line: click.echo(line, err=True)))
-
-
 _master = click.option("--master", help="Where Spark runs; by default what spark-submit says.")
 _format = click.option(
     "--format", "kind", type=click.Choice(_FORMATS), help="Read PATHS as a frame of this kind."
@@ -74,7 +66,7 @@ def load(
 @click.option("--edges", default="tfidf,entity,knn-st", show_default=True)
 @_master
 def connect(corpus: str, edges: str, master: str | None) -> None:
-    """Make the graphs of a corpus anew."""
+    """Make the graphs of a corpus; the executors embed its passages."""
     from kgp_neo4j.integrations import spark
 
     names = cast(Sequence[GraphName], [name.strip() for name in edges.split(",")])
