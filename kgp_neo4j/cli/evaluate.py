@@ -23,7 +23,7 @@ from kgp_neo4j.types.settings import (
 )
 
 if TYPE_CHECKING:
-    from kgp_neo4j.evaluate.scores import Row, Run
+    from kgp_neo4j.evaluate.scores import Run
     from kgp_neo4j.types.language import LanguageModel
 
 _EPILOG = """
@@ -46,7 +46,7 @@ DATASET is one of
             paper; or of PDFTriage, with the PDFs beside it
   over a knowledge graph (--graph NAME, loaded by `kgp-neo4j load-kg`)
             a file of GenMedGPT-5k, CMCQA, ExplainCPE or PathQuestion, or of dialogues or
-            questions in their form; a CSV table of published outputs is scored again
+            questions in their form
 A stopped evaluation continues where it was.
 """
 
@@ -242,7 +242,7 @@ def _say_plan(asked: _Evaluation, names: list[str], questions: int, *, judge: bo
 
 
 def _evaluate_graph(asked: _Evaluation, file: Path, graph: str | None, *, as_json: bool) -> None:
-    """Answer the questions over a graph by each method, or score published outputs; report."""
+    """Answer the questions over a graph by each method, score the runs, and report."""
     from kgp_neo4j.evaluate.experiment import check_methods
     from kgp_neo4j.evaluate.graph_experiment import (
         GRAPH_METHODS,
@@ -251,29 +251,24 @@ def _evaluate_graph(asked: _Evaluation, file: Path, graph: str | None, *, as_jso
         GraphResult,
         run_graph_methods,
     )
-    from kgp_neo4j.evaluate.graph_questions import read_graph_questions, read_published
+    from kgp_neo4j.evaluate.graph_questions import read_graph_questions
     from kgp_neo4j.evaluate.graph_scores import Holdings, measure_run
     from kgp_neo4j.evaluate.questions import draw
     from kgp_neo4j.evaluate.report import graph_report
     from kgp_neo4j.evaluate.runs import read_rows
     from kgp_neo4j.graphdb.open import open_database
 
-    published = file.name.lower().removesuffix(".gz").endswith(".csv")
-    if graph is None and not published:
+    if graph is None:
         raise ConfigurationError(
             "these questions are asked over a knowledge graph",
             hint="Name it: --graph NAME (`kgp-neo4j load-kg` loads one).",
         )
-    lines: dict[str, Mapping[str, Row]] = {}
-    questions, outputs = read_published(file) if published else (read_graph_questions(file), {})
-    questions = draw(questions, asked.sample, asked.seed)
+    questions = draw(read_graph_questions(file), asked.sample, asked.seed)
     name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
-    data = GraphDataset(name, graph or "", tuple(questions))
-    lines |= outputs
-    lines |= {each.stem: read_rows(each, {q.id for q in questions}) for each in asked.other}
+    data = GraphDataset(name, graph, tuple(questions))
     size = asked.budget or int(default_of(MiningSettings, "size"))
     names: list[str] = []
-    if not published and (asked.methods or asked.table or not asked.other):
+    if asked.methods or asked.table or not asked.other:
         names = check_methods(
             asked.methods,
             within=GRAPH_TABLES[asked.table] if asked.table else tuple(GRAPH_METHODS),
@@ -281,17 +276,16 @@ def _evaluate_graph(asked: _Evaluation, file: Path, graph: str | None, *, as_jso
             known=GRAPH_METHODS,
         )
     result = GraphResult(data, {"budget": size, "answers": "their own"})
-    holdings = Holdings()
-    if graph is not None:
-        with open_database(echo=say) as database:
-            holdings = Holdings.of(database, graph)
-            if names:
-                _say_plan(asked, names, len(questions))
-                result = run_graph_methods(
-                    database, data, names, asked.out, budget=size, model=asked.model, echo=say
-                )
-    for system, rows in lines.items():
-        result.runs[system] = measure_run(rows, questions, holdings)
+    with open_database(echo=say) as database:
+        if names:
+            _say_plan(asked, names, len(questions))
+            result = run_graph_methods(
+                database, data, names, asked.out, budget=size, model=asked.model, echo=say
+            )
+        holdings = Holdings.of(database, graph)
+    for each in asked.other:
+        rows = read_rows(each, {q.id for q in questions})
+        result.runs[each.stem] = measure_run(rows, questions, holdings)
     _show(graph_report(result), name, result.runs, asked.out if names else None, as_json=as_json)
 
 

@@ -91,7 +91,7 @@ _DOCUMENTS = 3
 
 @dataclass(frozen=True, slots=True)
 class GraphDataset:
-    """Questions, and the name of the graph that they are asked over, empty where there is none."""
+    """Questions, and the name of the graph that they are asked over."""
 
     name: str
     graph: str

@@ -1,20 +1,14 @@
 """Read questions over a knowledge graph: dialogues, multiple choice, questions with entities.
 
-The keys of a record show its form. Published outputs, a table with a column for each system, bring
-the systems' answers with their questions.
+The keys of a record show its form.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import regex
 
 from kgp_neo4j.environment.files import extension, opened, shown
 from kgp_neo4j.environment.progress import bar
@@ -27,7 +21,6 @@ __all__ = [
     "GraphQuestion",
     "is_over_graph",
     "read_graph_questions",
-    "read_published",
 ]
 
 _TURNS = ("dialogue", "messages", "conversation", "turns")
@@ -37,9 +30,6 @@ _HINT = (
     'A record has "question" and "answer" ("options" and "explanation" with it) or '
     '"answer_entities", "input" and "output", or a list of turns with "role" and "content".'
 )
-_OPTION = regex.compile(r"^([A-Z])[:：](.*)$", regex.MULTILINE)
-#: What the authors of published outputs counted a reply as.
-_COUNTED = {"1": "right", "0": "wrong", "2": "failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +58,6 @@ class GraphQuestion:
 
 def is_over_graph(path: Path) -> bool:
     """Return whether a file's first record has a form that only questions over a graph have."""
-    if extension(path) == ".csv":
-        return True
     if extension(path) not in (".json", ".jsonl"):
         return False
     with bar("questions", None) as progress, opened(path, progress) as file:
@@ -149,66 +137,3 @@ def _labelled(options: Any) -> dict[str, str] | None:
     if isinstance(options, list):
         return {chr(ord("A") + at): str(text) for at, text in enumerate(options)}
     return None
-
-
-# --- Published outputs ---
-
-
-def read_published(path: Path) -> tuple[list[GraphQuestion], dict[str, dict[str, dict[str, Any]]]]:
-    """Return the questions of a table of published outputs, and the lines of each system's run.
-
-    The table is a CSV file (also `.gz`) with the columns `question` and `label`, the reference, and
-    of multiple choice questions `label_choice`, in any case; the options then stand in the question
-    ("A: ..."). Every other column is a system. Where columns NAME_acc say what the authors counted
-    (1 right, 0 wrong, 2 failed), only the first column of each NAME is one. Raises InputError for a
-    table of another form.
-    """
-    csv.field_size_limit(sys.maxsize)
-    with bar("outputs", None) as progress, opened(path, progress) as file:
-        reader = csv.DictReader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""))
-        try:
-            rows = list(reader)
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"no CSV in UTF-8 ({error})", where=shown(path)) from error
-    columns = {str(name).lower(): str(name) for name in reader.fieldnames or ()}
-    if not rows or not {"question", "label"} <= set(columns):
-        raise InputError(
-            "not a table of published outputs",
-            where=shown(path),
-            hint="It needs the columns question and label, and one for each system.",
-        )
-    questions: list[GraphQuestion] = []
-    systems = _systems(columns)
-    runs: dict[str, dict[str, dict[str, Any]]] = {system: {} for system in systems}
-    for number, row in enumerate(rows, 1):
-        cells = {name: str(row[column] or "").strip() for name, column in columns.items()}
-        text, choice = str(row[columns["question"]] or ""), cells.get("label_choice", "")
-        labelled = _OPTION.findall(text) if "label_choice" in columns else ()
-        options = {label: option.strip() for label, option in labelled}
-        questions.append(GraphQuestion(str(number), text, cells["label"], options, choice))
-        for system, mark in systems.items():
-            line = {"id": str(number), "answer": cells[system.lower()]}
-            if mark:
-                counted = cells[mark.lower()]
-                if counted not in _COUNTED:
-                    where = f"{shown(path)}, row {number}"
-                    raise InputError(f"{mark} is {counted!r}", where=where, hint="Write 1, 0 or 2.")
-                line["counted"] = _COUNTED[counted]
-            runs[system][line["id"]] = line
-    return questions, runs
-
-
-def _systems(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the column of the authors' marks for each system's column, empty where none is."""
-    marks = [name for name in columns if name.endswith("_acc")]
-    outputs = [n for n in columns if n not in ("question", "label", "label_choice", *marks)]
-    if not marks:
-        return {columns[name]: "" for name in outputs}
-    systems = {}
-    for mark in marks:
-        about = mark.removesuffix("_acc")
-        # The whole name before a part of one: "kg" is in "kg retriever", and in "mindmap-kg" too.
-        alike = sorted((n for n in outputs if about in n), key=lambda n: not n.startswith(about))
-        if alike:
-            systems[columns[alike[0]]] = columns[mark]
-    return systems

@@ -113,9 +113,6 @@ def _measure_choice(asked: GraphQuestion, row: Row, answer: str) -> dict[str, fl
         measures["by evidence"] = float(bool(row["supported"]))
         if row["supported"]:
             measures["right by evidence"] = measures["right"]
-    if "counted" in row:
-        measures["as counted"] = float(row["counted"] == outcome)
-        measures["counted right"] = float(row["counted"] == "right")
     return measures
 
 

@@ -205,8 +205,6 @@ def _asked(
         return [Asked(gold, document=PurePosixPath(record["pdf_url"]).name)]
     if not isinstance(record.get("question"), str):
         raise InputError("not a question", where=where, hint=_FORM)
-    if isinstance(record.get("paragraph"), str):
-        return [_with_sentences(record, number)]
     return [_with_facts(record, where)]
 
 
@@ -280,27 +278,6 @@ def _nested(record: dict[str, Any], articles: Mapping[str, str]) -> list[Asked]:
         gold = GoldQuestion(str(question["qid"]), text, answers, tuple(facts), answer["type"])
         questions.append(Asked(gold, tuple(contexts)))
     return questions
-
-
-def _with_sentences(record: dict[str, Any], number: int) -> Asked:
-    """Read a question of IIRC that has only its gold sentences, without the articles around them.
-
-    Its contexts are its introductory paragraph and the sentences of each article as one text.
-    """
-    introduction = f"Introduction: {record['paragraph'].split('.')[0][:80]}"
-    texts: dict[str, list[str]] = {introduction: [record["paragraph"]]}
-    facts = []
-    for sentence in record["context"]:
-        main = sentence["title"] == "main"
-        title = introduction if main else sentence["title"]
-        facts.append(Fact(title, sentence["sent"], part=True))
-        if not main:
-            texts.setdefault(title, []).append(sentence["sent"])
-    (answer,), kind = record["answer"], record["answer_type"]
-    known = kind != "none"
-    answers = _true_answers(answer["spans"], str(answer["number"]), "") if known else ()
-    gold = GoldQuestion(str(number), record["question"], answers, tuple(facts), kind)
-    return Asked(gold, tuple((title, "\n".join(parts)) for title, parts in texts.items()))
 
 
 def _true_answers(spans: Sequence[str], value: str, unit: str) -> tuple[str, ...]:

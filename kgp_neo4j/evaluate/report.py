@@ -21,7 +21,7 @@ _OF_KIND = ("Struct-EM", "F1", "silent", "stated")
 #: The measures of a run over a graph, in the order of the table.
 _GRAPH_MEASURES = (
     "coverage", "hits@1", "named", "carried", "right", "wrong", "failed", "by evidence",
-    "right by evidence", "counted right", "as counted",
+    "right by evidence",
 )  # fmt: skip
 #: Those that a run over a graph is compared by, the first that it has.
 _COMPARED = ("coverage", "right", "named")

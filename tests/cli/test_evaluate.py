@@ -312,24 +312,6 @@ def test_questions_nested_in_their_passages(tmp_path: Path) -> None:
         read_asked(tmp_path / "dev.json")
 
 
-def test_questions_with_gold_sentences_alone(tmp_path: Path) -> None:
-    row = {
-        "question": "When was the light built?",
-        "paragraph": "Wing was a keeper. He lit a lamp.",
-        "question_links": ["ardfin point"],
-        "context": [{"title": "ardfin point", "sent": "The tower was built in 1874."}],
-        "answer_type": "number",
-        "answer": [{"date": {}, "number": "1874", "spans": []}],
-    }
-    (asked,) = read_asked(_lines(tmp_path / "questions.jsonl", row))
-    assert asked.gold.answers == ("1874",)
-    assert [title for title, _ in asked.contexts] == [
-        "Introduction: Wing was a keeper",
-        "ardfin point",
-    ]
-    assert asked.gold.facts[0].is_in("ardfin point", "The tower was\nbuilt in 1874.")
-
-
 def test_a_sentence_that_a_border_cuts_is_found() -> None:
     fact = Fact("A", "The tower was built in 1874 of grey stone.", part=True)
     assert fact.is_in("A", "It stands. The tower was built in 1874 of")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from kgp_neo4j.evaluate.graph_questions import (
     GraphQuestion,
     is_over_graph,
     read_graph_questions,
-    read_published,
 )
 from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
 from kgp_neo4j.evaluate.questions import draw
@@ -273,51 +271,6 @@ def test_a_model_is_compared_with_its_baselines(
         assert (rows[name]["right"], rows[name]["failed"]) == ("100.0", "0.0"), name
     # A reply without a choice is a failed one: nothing stands behind a baseline.
     assert (rows["model-alone"]["right"], rows["model-alone"]["failed"]) == ("0.0", "100.0")
-
-
-def _published(file: Path, *rows: list[str]) -> Path:
-    with file.open("w", encoding="utf-8", newline="") as out:
-        csv.writer(out).writerows(rows)
-    return file
-
-
-def test_published_outputs_are_scored_again(tmp_path: Path) -> None:
-    systems = ("mindmap_output1", "mindmap_output2", "kg_found", "document+bm25", "chatgpt")
-    marks = ("mindmap_acc", "kg_acc", "bm25_acc", "chatgpt_acc")
-    question = "什么有用？\nA: 盐\nB: 铁\n"
-    right, none = "正确选项是B: 铁。", "无法确定。"
-    file = _published(
-        tmp_path / "outputs.csv",
-        ["Question", "label", "label_choice", *systems, *marks],
-        [question, "B\n铁。", "B", *[right] * 5, *["1"] * 4],
-        [question, "A\n盐。", "A", *[none] * 5, "0", *["2"] * 3],
-    )
-    done = kgp("evaluate", str(file))
-    assert done.returncode == 0, done.stderr
-    rows = _rows(done.stdout)
-    assert list(rows) == ["mindmap_output1", "kg_found", "document+bm25", "chatgpt"]
-    names = ("right", "wrong", "failed", "counted right", "as counted")
-    assert [rows["chatgpt"][name] for name in names] == ["50.0", "0.0", "50.0", "50.0", "100.0"]
-    assert rows["mindmap_output1"]["as counted"] == "50.0"
-    assert len(read_published(file)[0]) == 2
-    broken = _published(tmp_path / "broken.csv", ["Question", "label", "a", "a_acc"],
-                        ["?", "B", "B", "maybe"])  # fmt: skip
-    with pytest.raises(InputError, match="a_acc is 'maybe'"):
-        read_published(broken)
-    with pytest.raises(InputError, match="not a table of published outputs"):
-        read_published(_published(tmp_path / "x.csv", ["a", "b"], ["1", "2"]))
-
-
-@pytest.mark.slow
-def test_published_answers_name_entities_of_a_graph(
-    demo_graph: str, connection: Connection, tmp_path: Path
-) -> None:
-    file = _published(tmp_path / "outputs.csv", ["Question", "Label", "Theirs", "Other"],
-                      ["Tired.", "Pale tide.", "It is pale tide.", "Rest."])  # fmt: skip
-    done = kgp("evaluate", str(file), "--graph", demo_graph, **environment(connection))
-    assert {n: row["named"] for n, row in _rows(done.stdout).items()} == {
-        "Theirs": "100.0", "Other": "0.0",
-    }  # fmt: skip
 
 
 def test_what_is_refused_over_a_graph(tmp_path: Path) -> None:
