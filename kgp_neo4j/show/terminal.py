@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 from rich.tree import Tree
 
@@ -74,9 +75,11 @@ class _Page:
             self.line(Text(" " * indent).append_text(line))
 
     def link(self, address: str | None) -> None:
-        """Write the link into Neo4j Browser, where there is one."""
+        """Write the link into Neo4j Browser, where there is one; on a terminal it is short."""
         if address:
-            self.line(f"See it in Neo4j Browser: {address}")
+            shown = address.partition("?")[0] if self.console.is_terminal else address
+            link = Text(shown, Style(link=address))
+            self.line(Text.assemble("See it in Neo4j Browser: ", link))
             self.line("  (user neo4j; `kgp-neo4j server open --show-password` shows the password)")
 
 
