@@ -16,7 +16,7 @@ from small_graphs import FILMS
 from kgp_neo4j.corpus.connect import embedding_graph
 from kgp_neo4j.corpus.connect.embedding_graph import Embedding
 from kgp_neo4j.corpus.connect.graphs import connect
-from kgp_neo4j.corpus.load.delete import delete_document
+from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.graphdb.database import Database
@@ -117,38 +117,19 @@ def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
 
 
 def test_other_settings_leave_no_stale_edges(
-    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+    database: Database, corpus: str, tmp_path: Path
 ) -> None:
-    for name in (corpus, other_corpus):
-        _store(database, name, tmp_path, *FILMS)
     dense = KeywordSettings(keywords=60, neighbours=20, max_frequency=100)
     sparse = KeywordSettings(keywords=1, neighbours=1, longest=2, max_frequency=2)
+    similarity = SimilaritySettings(neighbours=2)
+    _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus, keywords=dense, similarity=SimilaritySettings(neighbours=4))
-    connect(database, corpus, keywords=sparse, similarity=SimilaritySettings(neighbours=2))
-    connect(database, other_corpus, keywords=sparse, similarity=SimilaritySettings(neighbours=2))
-
-    def anonymous(name: str) -> dict[str, list[Any]]:
-        titles = {
-            row["id"]: row["title"]
-            for row in rows(
-                database,
-                "MATCH (p:Passage {corpus: $c}) RETURN p.id AS id, p.title AS title",
-                c=name,
-            )
-        }
-        made = _graph(database, name)
-        return {
-            "keywords": [{**row["k"], "corpus": ""} for row in made["keywords"]],
-            "links": sorted((titles[row["p"]], row["k"]) for row in made["links"]),
-            "shared": sorted(
-                sorted((titles[r["p"]], titles[r["q"]]))
-                for r in made["edges"]
-                if r["type"] == "SHARES_KEYWORD"
-            ),
-            "similar": [sum(r["type"] == "SIMILAR_ST" for r in made["edges"])],
-        }
-
-    assert anonymous(corpus) == anonymous(other_corpus)
+    connect(database, corpus, keywords=sparse, similarity=similarity)
+    made = _graph(database, corpus)
+    delete_corpus(database, corpus)
+    _store(database, corpus, tmp_path, *FILMS)
+    connect(database, corpus, keywords=sparse, similarity=similarity)
+    assert _graph(database, corpus) == made
 
 
 def test_deleted_and_new_documents_leave_no_stale_edges(
