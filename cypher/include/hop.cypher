@@ -1,5 +1,5 @@
 // One hop for a whole beam. Needs `frontier` (steps as traverse/next_evidence takes them), `lexical`
-// (include/hits), the ids `known` of what was visited, the types `edges` (all when empty), `branching`,
+// (by text the `best` BM25 score and the `hits`, scores by passage id), the ids `known` of what was visited, the types `edges` (all when empty), `branching`,
 // `outward` and `inward`. Leaves one row for each neighbour `n`: `path`, the place in the frontier;
 // `seen`, whether it was visited; `e`, the edge; `match` and `inherited`.
 UNWIND range(0, size(frontier) - 1) AS path

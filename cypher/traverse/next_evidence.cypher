@@ -9,7 +9,21 @@
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, $frontier AS frontier
-// include: hits
+// By text: the best score, and the scores by passage id.
+CALL (c, frontier) {
+  UNWIND frontier AS step
+  WITH DISTINCT c, coalesce(step.text, '') AS text
+  WITH c, text,
+    // include: words
+    AS words
+  WITH c, text, words, 1000 AS most
+  // include: search
+  WITH text, node.id AS id, score
+  // A passage deleted since the search has no properties any longer.
+  WHERE id IS NOT NULL
+  WITH text, collect([id, score]) AS hits, max(score) AS best
+  RETURN apoc.map.fromPairs(collect([text, {best: best, hits: apoc.map.fromPairs(hits)}])) AS lexical
+}
 WITH frontier, lexical, $visited AS known, $edges AS edges, $branching AS branching,
      $outward AS outward, $inward AS inward
 // include: hop

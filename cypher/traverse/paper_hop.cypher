@@ -6,7 +6,21 @@
 // mode: READ
 MATCH (c:Corpus {name: $corpus})
 WITH c, $frontier AS frontier
-// include: hits
+// By text: the best score, and the scores by passage id.
+CALL (c, frontier) {
+  UNWIND frontier AS step
+  WITH DISTINCT c, coalesce(step.text, '') AS text
+  WITH c, text,
+    // include: words
+    AS words
+  WITH c, text, words, 1000 AS most
+  // include: search
+  WITH text, node.id AS id, score
+  // A passage deleted since the search has no properties any longer.
+  WHERE id IS NOT NULL
+  WITH text, collect([id, score]) AS hits, max(score) AS best
+  RETURN apoc.map.fromPairs(collect([text, {best: best, hits: apoc.map.fromPairs(hits)}])) AS lexical
+}
 UNWIND range(0, size(frontier) - 1) AS path
 WITH path, frontier[path] AS step, lexical
 MATCH (p:Passage {id: step.passage})-[e:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST|SIMILAR_MDR|NEXT]-(n:Passage)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from kgp_neo4j.corpus.connect.graphs import EDGES, connect
+from kgp_neo4j.corpus.connect.graphs import EDGES, GraphSettings, connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
 from kgp_neo4j.corpus.load.listing import list_documents, list_passages, list_tables
@@ -31,12 +31,6 @@ from kgp_neo4j.types.corpus import (
     QuestionType,
     Retrieval,
     Trace,
-)
-from kgp_neo4j.types.settings import (
-    EntitySettings,
-    KeywordSettings,
-    MdrSettings,
-    SimilaritySettings,
 )
 from kgp_neo4j.types.tables import TableSummary
 from kgp_neo4j.types.transfer import Transfer
@@ -81,12 +75,9 @@ class Corpus(Store):
         self,
         *,
         edges: Sequence[GraphName] = EDGES,
-        keywords: KeywordSettings | None = None,
-        entities: EntitySettings | None = None,
-        similarity: SimilaritySettings | None = None,
-        mdr: MdrSettings | None = None,
         anew: bool = False,
         whole: bool = False,
+        **settings: Unpack[GraphSettings],
     ) -> ConnectReport:
         """Make the named graphs; of those that are there, write what has changed.
 
@@ -95,17 +86,7 @@ class Corpus(Store):
         `knn-mdr` needs an encoder that you trained, named in `mdr`; the others are made by default.
         """
         self._loaded = None
-        return connect(
-            self.database,
-            self.name,
-            edges=edges,
-            keywords=keywords,
-            entities=entities,
-            similarity=similarity,
-            mdr=mdr,
-            anew=anew,
-            whole=whole,
-        )
+        return connect(self.database, self.name, edges=edges, anew=anew, whole=whole, **settings)
 
     def documents(self) -> list[Document]:
         """Return the documents by title; raises CorpusError where the corpus does not exist."""

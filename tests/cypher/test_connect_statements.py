@@ -296,9 +296,8 @@ def test_known_keywords_and_entities(database: Database, corpus: str, other_corp
         ("isobel tarn", 2, True),
         ("kettlehaven", 2, True),
     ]
-    changed = [{"text": "york", "frequency": 7}, {"text": "none", "frequency": 1}]
-    done = database.write("connect/keyword_frequencies", corpus=corpus, rows=changed)
-    assert done == [{"written": 1}]
+    changed = [{"text": "york", "frequency": 7, "named": True, "links": []}]
+    database.write("connect/keywords", corpus=corpus, rows=changed)
     for name, frequency in ((corpus, 7), (other_corpus, 1)):
         (york,) = database.read("connect/stored_keywords", corpus=name, rows=["york"])
         assert york == {"text": "york", "frequency": frequency, "named": True}

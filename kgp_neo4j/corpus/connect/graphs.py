@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import get_args
+from typing import TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.connect.build import GraphBuild
 from kgp_neo4j.corpus.connect.embedding_graph import connect_mdr, embed_passages
@@ -26,6 +26,7 @@ __all__ = [
     "EDGES",
     "GRAPHS",
     "EntitySettings",
+    "GraphSettings",
     "KeywordSettings",
     "MdrSettings",
     "SimilaritySettings",
@@ -52,17 +53,23 @@ _COUNTS = {
 }
 
 
+class GraphSettings(TypedDict, total=False):
+    """The settings of the graphs, of which those that are not given have their defaults."""
+
+    keywords: KeywordSettings | None
+    entities: EntitySettings | None
+    similarity: SimilaritySettings | None
+    mdr: MdrSettings | None
+
+
 def connect(
     database: Database,
     corpus: str,
     *,
     edges: Sequence[str] = EDGES,
-    keywords: KeywordSettings | None = None,
-    entities: EntitySettings | None = None,
-    similarity: SimilaritySettings | None = None,
-    mdr: MdrSettings | None = None,
     anew: bool = False,
     whole: bool = False,
+    **settings: Unpack[GraphSettings],
 ) -> ConnectReport:
     """Make the edges between a corpus's passages (KGP, section 3).
 
@@ -84,8 +91,9 @@ def connect(
         )
     if not database.read("connect/made", corpus=corpus):
         raise no_corpus(corpus)
-    keywords, entities = keywords or KeywordSettings(), entities or EntitySettings()
-    similarity = similarity or SimilaritySettings()
+    keywords = settings.get("keywords") or KeywordSettings()
+    entities = settings.get("entities") or EntitySettings()
+    similarity = settings.get("similarity") or SimilaritySettings()
     report = {"joined": 0}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
@@ -104,7 +112,7 @@ def connect(
         if embedding:
             report |= embedding.join(similarity, anew=anew)
     if "knn-mdr" in edges:
-        by_mdr = connect_mdr(database, corpus, mdr or MdrSettings(), seconds)
+        by_mdr = connect_mdr(database, corpus, settings.get("mdr") or MdrSettings(), seconds)
         by_mdr["gds_memory"] = max(by_mdr["gds_memory"], report.get("gds_memory", 0))
         report |= by_mdr
     report |= finish_connect(database, corpus)

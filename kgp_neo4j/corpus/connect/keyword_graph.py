@@ -159,12 +159,12 @@ def _join(build: GraphBuild, settings: KeywordSettings, new: NewPassages) -> Non
         _write_keywords(build, rows, keywords, stored)
         written = set(keywords.texts)
         recounted = [
-            {"text": row["text"], "frequency": frequency}
+            row | {"frequency": frequency, "links": []}
             for row in stored
             if row["text"] not in written and not row["named"]
             and (frequency := counts.frequency_of(row["text"])) != row["frequency"]
         ]  # fmt: skip
-        build.write_rows("connect/keyword_frequencies", recounted, 5000)
+        build.write_rows("connect/keywords", recounted, 5000)
     with build.timed("shared-keyword edges"):
         build.join_passages(
             "connect/keyword_neighbours", KEYWORD_EDGE, [row["node"] for row in fresh],
