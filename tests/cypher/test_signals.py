@@ -57,31 +57,18 @@ def _graph(database: Database, corpus: str) -> str:
 
 
 def _share(
-    database: Database,
-    corpus: str,
-    first: str,
-    second: str,
-    weight: float,
-    shared: list[str],
-    names: bool,
-    kind: str = "SHARES_KEYWORD",
-) -> None:
+    database: Database, corpus: str, first: str, second: str, weight: float, shared: list[str],
+    names: bool, kind: str = "SHARES_KEYWORD",
+) -> None:  # fmt: skip
     """Join two passages by what they share."""
+    edge = {"weight": weight, "namesTitle": names, "count": len(shared)}
+    edge |= {"keywords": shared, "entities": shared}
     rows(
         database,
-        """
-        MATCH (a:Passage {id: $a}), (b:Passage {id: $b})
-        CALL apoc.create.relationship(a, $kind, {weight: $weight, namesTitle: $names,
-          keywords: $shared, entities: $shared, count: size($shared)}, b) YIELD rel
-        RETURN rel
-        """,
-        a=f"{corpus}/{first}",
-        b=f"{corpus}/{second}",
-        weight=weight,
-        shared=shared,
-        names=names,
-        kind=kind,
-    )
+        "MATCH (a:Passage {id: $a}), (b:Passage {id: $b}) "
+        "CALL apoc.create.relationship(a, $kind, $edge, b) YIELD rel RETURN rel",
+        a=f"{corpus}/{first}", b=f"{corpus}/{second}", edge=edge, kind=kind,
+    )  # fmt: skip
 
 
 # --- kgp.questionSignals --------------------------------------------------------------------------

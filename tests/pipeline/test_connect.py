@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from connected import Watched, connected_graph
 from graphs import rows, write_jsonl
 from small_graphs import FILMS
 
@@ -32,39 +33,6 @@ _ALL = ["entities", "keywords", "similarity"]
 
 def _store(database: Database, corpus: str, tmp_path: Path, *records: tuple[str, str]) -> None:
     load(database, [write_jsonl(tmp_path / "records.jsonl", *records)], corpus)
-
-
-def _graph(database: Database, corpus: str) -> dict[str, list[Any]]:
-    """Return everything that `connect` makes, but when."""
-    keywords = rows(
-        database,
-        "MATCH (k:Keyword {corpus: $c}) RETURN properties(k) AS k ORDER BY k.text",
-        c=corpus,
-    )
-    links = rows(
-        database,
-        "MATCH (p:Passage {corpus: $c})-[h:HAS_KEYWORD]->(k) "
-        "RETURN p.id AS p, k.text AS k, properties(h) AS h ORDER BY p, k",
-        c=corpus,
-    )
-    edges = rows(
-        database,
-        "MATCH (p:Passage {corpus: $c})-[e:SHARES_KEYWORD|SHARES_ENTITY|SIMILAR_ST]->(q) "
-        "RETURN type(e) AS type, p.id AS p, q.id AS q, properties(e) AS e "
-        "ORDER BY type, p, q, e.namesTitle",
-        c=corpus,
-    )
-    for edge in edges:
-        edge["e"] = {k: sorted(v) if k == "keywords" else v for k, v in edge["e"].items()}
-        edge["e"].pop("weight", None)  # a sum, in no fixed order
-    mentions = rows(
-        database,
-        "MATCH (p:Passage {corpus: $c})-[m:MENTIONS]->(e) "
-        "RETURN p.id AS p, coalesce(e.id, e.name) AS e, e.type AS type, properties(m) AS m "
-        "ORDER BY p, e",
-        c=corpus,
-    )
-    return {"keywords": keywords, "links": links, "edges": edges, "mentions": mentions}
 
 
 def _edges(database: Database, corpus: str, kind: str = "SHARES_KEYWORD") -> int:
@@ -101,10 +69,11 @@ def test_keyword_graph(database: Database, corpus: str, tmp_path: Path) -> None:
         ("Burbank", "Tim Burton"),
     }
     assert report.shared_keyword_edges == _edges(database, corpus)
-    made = _graph(database, corpus)
+    made = connected_graph(database, corpus)
     assert report.keywords == len(made["keywords"])
     assert report.keyword_links == len(made["links"])
-    assert {row["k"]["title"] for row in made["keywords"]} >= {"tim burton", "gothic comedy"}
+    titles = "MATCH (k:Keyword {corpus: $c}) RETURN k.title AS title"
+    assert {r["title"] for r in rows(database, titles, c=corpus)} > {"tim burton", "gothic comedy"}
     frequency = rows(
         database,
         "MATCH (k:Keyword {corpus: $c}) WHERE COUNT { (k)<-[:HAS_KEYWORD]-() } > "
@@ -125,11 +94,11 @@ def test_other_settings_leave_no_stale_edges(
     _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus, keywords=dense, similarity=SimilaritySettings(neighbours=4))
     connect(database, corpus, keywords=sparse, similarity=similarity)
-    made = _graph(database, corpus)
+    made = connected_graph(database, corpus)
     delete_corpus(database, corpus)
     _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus, keywords=sparse, similarity=similarity)
-    assert _graph(database, corpus) == made
+    assert connected_graph(database, corpus) == made
 
 
 def test_deleted_and_new_documents_leave_no_stale_edges(
@@ -144,8 +113,9 @@ def test_deleted_and_new_documents_leave_no_stale_edges(
     # Only the new passage is embedded.
     assert report.embedded == 1
     assert _state(database, corpus)["unconnected"] == 0
-    named = {k["text"]: k["named"] for k in (r["k"] for r in _graph(database, corpus)["keywords"])}
-    assert named["tim burton"] is False  # two others speak of him, but he has no document
+    query = "MATCH (k:Keyword {corpus: $c, text: 'tim burton'}) RETURN k.named AS named"
+    # Two others speak of him, but he has no document.
+    assert rows(database, query, c=corpus) == [{"named": False}]
     assert ("It", "Maine") in _named_edges(database, corpus)
     dangling = rows(
         database,
@@ -256,7 +226,7 @@ def test_another_encoder_is_refused_and_harms_nothing(
 ) -> None:
     _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
-    before = _graph(database, corpus)
+    before = connected_graph(database, corpus)
     given = SimilaritySettings(encoder=tiny_encoder)
     with pytest.raises(EncoderError) as raised:
         connect(database, corpus, edges=["knn-st"], similarity=given)
@@ -264,20 +234,20 @@ def test_another_encoder_is_refused_and_harms_nothing(
     assert f"{DEFAULT_ENCODER} (384 dimensions)" in said
     assert "(32)" in said
     assert "--replace-embeddings" in said
-    assert _graph(database, corpus) == before
+    assert connected_graph(database, corpus) == before
     assert sorted(_state(database, corpus)["connected"]) == _ALL
 
 
 def test_an_encoder_that_is_not_there(database: Database, corpus: str, tmp_path: Path) -> None:
     _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
-    before = _graph(database, corpus)
+    before = connected_graph(database, corpus)
     (tmp_path / "nothing").mkdir()
     given = SimilaritySettings(encoder=str(tmp_path / "nothing"), replace=True)
     with pytest.raises(EncoderError, match="could not be loaded"):
         connect(database, corpus, edges=["knn-st"], similarity=given)
     # The old embeddings are not given up for an encoder that cannot be had.
-    assert _graph(database, corpus) == before
+    assert connected_graph(database, corpus) == before
     assert _state(database, corpus)["encoder"] == DEFAULT_ENCODER
 
 
@@ -323,26 +293,6 @@ def test_two_encoders_side_by_side(
 # --- A run that is cut short ----------------------------------------------------------------------
 
 
-class _CutShort(Database):
-    """A real database whose connection fails before one statement, as when it is unplugged."""
-
-    def __init__(self, database: Database, path: str) -> None:
-        super().__init__(database.connection)
-        self._path = path
-
-    def write_in_batches(self, path: str, **values: Any) -> dict[str, Any]:
-        if path == self._path:
-            raise DatabaseError("the server does not answer")
-        return super().write_in_batches(path, **values)
-
-    def write_all(
-        self, path: str, batches: Iterable[Mapping[str, Any]]
-    ) -> Iterator[list[dict[str, Any]]]:
-        if path == self._path:
-            raise DatabaseError("the server does not answer")
-        return super().write_all(path, batches)
-
-
 @pytest.mark.parametrize(
     ("path", "edges", "lost"),
     [
@@ -358,8 +308,8 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
 ) -> None:
     _store(database, corpus, tmp_path, *FILMS)
     connect(database, corpus)
-    before = _graph(database, corpus)
-    with _CutShort(database, path) as failing, pytest.raises(DatabaseError):
+    before = connected_graph(database, corpus)
+    with Watched(database, path) as failing, pytest.raises(DatabaseError):
         connect(failing, corpus, edges=[edges], anew=True)
     # What is left can be asked, and says that it is not whole.
     state = _state(database, corpus)
@@ -373,7 +323,7 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
     retriever = PassageRetriever(database, corpus, method=method, agent=agent)
     assert retriever.retrieve(Question("q", "Where is the harbour?")).notes
     connect(database, corpus, edges=[edges])
-    assert _graph(database, corpus) == before
+    assert connected_graph(database, corpus) == before
     assert sorted(_state(database, corpus)["connected"]) == _ALL
     assert _state(database, corpus)["unconnected"] == 0
 
@@ -382,7 +332,7 @@ def test_a_run_that_fails_ends_the_encoding(
     database: Database, corpus: str, tmp_path: Path
 ) -> None:
     _store(database, corpus, tmp_path, *FILMS)
-    with _CutShort(database, "connect/shared") as failing, pytest.raises(DatabaseError):
+    with Watched(database, "connect/shared") as failing, pytest.raises(DatabaseError):
         connect(failing, corpus)
     assert "encode" not in {thread.name for thread in threading.enumerate()}
     connect(database, corpus)

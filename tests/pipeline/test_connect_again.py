@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from connected import Watched, connected_graph
 from graphs import rows, write_jsonl
 
 from kgp_neo4j.corpus.connect import build, embedding_graph
@@ -35,71 +36,6 @@ def _record(title: str, version: int) -> tuple[str, str]:
     seen = " ".join(f"the {a} {b}" for a, b in zip(things[::2], things[1::2], strict=True))
     others = " and ".join(drawn.sample(people, 2))
     return title, f"At {first}bay {others} saw {seen}. Then {title} left."
-
-
-class _Watched(Database):
-    """A real database that counts the rows of statements, and may fail before one of them."""
-
-    def __init__(self, database: Database, failing: str = "") -> None:
-        super().__init__(database.connection)
-        self.rows: dict[str, int] = {}
-        self._failing = failing
-
-    def write(self, path: str, **values: Any) -> list[dict[str, Any]]:
-        self._count(path, values)
-        return super().write(path, **values)
-
-    def write_all(
-        self, path: str, batches: Iterable[Mapping[str, Any]]
-    ) -> Iterator[list[dict[str, Any]]]:
-        for values in batches:
-            self._count(path, values)
-            yield from super().write_all(path, [values])
-
-    def write_in_batches(self, path: str, **values: Any) -> dict[str, Any]:
-        self._count(path, values)
-        return super().write_in_batches(path, **values)
-
-    def _count(self, path: str, values: Mapping[str, Any]) -> None:
-        if path == self._failing:
-            raise DatabaseError("the server does not answer")
-        self.rows[path] = self.rows.get(path, 0) + len(values.get("rows", ()))
-
-
-def _graph(database: Database, corpus: str) -> dict[str, dict[tuple[Any, ...], Any]]:
-    """Return everything that `connect` makes, each with its weights."""
-
-    def found(match: str, identity: str, weights: str) -> dict[tuple[Any, ...], Any]:
-        query = f"MATCH {match} RETURN [{identity}] AS identity, [{weights}] AS weights"
-        made = rows(database, query, c=corpus)
-        kept = {repr(row["identity"]): row["weights"] for row in made}
-        assert len(kept) == len(made)
-        return kept
-
-    passage = "(p:Passage {corpus: $c})"
-    shared = "CASE WHEN {e}.namesTitle OR p.id < q.id THEN [p.id, q.id] ELSE [q.id, p.id] END"
-    return {
-        "keywords": found(
-            "(k:Keyword {corpus: $c})", "k.text, k.documentFrequency, k.named, k.title", ""
-        ),
-        "entities": found("(e:NamedEntity {corpus: $c})", "e.name, e.title, e.type", ""),
-        "links": found(f"{passage}-[h:HAS_KEYWORD]->(k)", "p.id, k.text, h.owned", "h.tfidf"),
-        "mentions": found(
-            f"{passage}-[m:MENTIONS]->(e)",
-            "p.id, coalesce(e.id, e.name), m.surface, m.start, m.offsets",
-            "m.commonness, m.coherence, m.score",
-        ),
-        **{
-            kind: found(
-                f"{passage}-[e:{kind}]->(q)",
-                f"{shared.format(e='e')}, e.namesTitle, e.count, "
-                "[n IN apoc.coll.sort(coalesce(e.keywords, e.entities)) | n]",
-                "e.weight",
-            )
-            for kind in ("SHARES_KEYWORD", "SHARES_ENTITY")
-        },
-        "SIMILAR_ST": found(f"{passage}-[e:SIMILAR_ST]->(q)", "p.id, q.id", "e.score"),
-    }
 
 
 def _close(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> bool:
@@ -140,11 +76,11 @@ def changed(
 def _same_as_a_first_run(
     database: Database, corpus: str, path: Path, settings: SimilaritySettings
 ) -> None:
-    made = _graph(database, corpus)
+    made = connected_graph(database, corpus)
     delete_corpus(database, corpus)
     load(database, [path], corpus)
     connect(database, corpus, similarity=settings)
-    whole = _graph(database, corpus)
+    whole = connected_graph(database, corpus)
     for what, found in made.items():
         if what != "SIMILAR_ST":
             assert found.keys() == whole[what].keys(), what
@@ -158,7 +94,7 @@ def test_only_what_changed_is_written_and_the_graph_is_that_of_a_first_run(
     database: Database, corpus: str, changed: tuple[Path, SimilaritySettings]
 ) -> None:
     path, settings = changed
-    with _Watched(database, failing="connect/similar") as watched:
+    with Watched(database, failing="connect/similar") as watched:
         report = connect(watched, corpus, similarity=settings)
         assert report.embedded == 11
         first = dict(watched.rows)
@@ -175,7 +111,7 @@ def test_only_what_changed_is_written_and_the_graph_is_that_of_a_first_run(
     # What somebody has meddled with is not compared with what there should be, unless asked.
     query = "MATCH (:Passage {corpus: $c})-[e:HAS_KEYWORD|SHARES_ENTITY]->() SET e.tfidf = 9"
     rows(database, query, c=corpus)
-    with _Watched(database) as watched:
+    with Watched(database) as watched:
         connect(watched, corpus, similarity=settings, anew=True)
     assert watched.rows["connect/marks"] == watched.rows["connect/mentions"] == 102
     query = "MATCH (:Passage {corpus: $c})-[e {tfidf: 9}]->() RETURN count(e) AS n"
@@ -189,7 +125,7 @@ def test_graphs_of_the_same_documents_stay_as_they_are(
     path = write_jsonl(tmp_path / "records.jsonl", *(_record(t, 0) for t in _TITLES[:20]))
     load(database, [path], corpus)
     first = connect(database, corpus, edges=edges)
-    made = _graph(database, corpus)
+    made = connected_graph(database, corpus)
     again = connect(database, corpus, edges=edges)
     assert {"extract keywords", "link entities"}.isdisjoint(again.seconds)
     assert replace(again, seconds={}) == replace(first, seconds={})
@@ -198,19 +134,19 @@ def test_graphs_of_the_same_documents_stay_as_they_are(
     assert "link entities" not in other.seconds
     # A deletion that is cut off has removed keywords, and no document yet.
     with (
-        _Watched(database, "load/delete_corpus_documents") as watched,
+        Watched(database, "load/delete_corpus_documents") as watched,
         pytest.raises(DatabaseError),
     ):
         delete_corpus(watched, corpus)
     load(database, [path], corpus)
     connect(database, corpus, edges=edges)
-    assert _graph(database, corpus) == made
+    assert connected_graph(database, corpus) == made
     # Its documents are the same, and one of its passages is another node.
     delete_document(database, corpus, _TITLES[3])
     load(database, [path], corpus)
     back = connect(database, corpus, edges=edges)
     assert {"extract keywords", "link entities"} <= back.seconds.keys()
-    assert _graph(database, corpus) == made
+    assert connected_graph(database, corpus) == made
 
 
 def test_a_run_that_is_cut_short_anywhere_ends_in_the_same_graph(
@@ -219,7 +155,7 @@ def test_a_run_that_is_cut_short_anywhere_ends_in_the_same_graph(
     path, settings = changed
     stages = ("connect/keywords", "connect/shared", "connect/mentions", "connect/join")
     for failing in stages:
-        with _Watched(database, failing) as watched, pytest.raises(DatabaseError):
+        with Watched(database, failing) as watched, pytest.raises(DatabaseError):
             connect(watched, corpus, similarity=settings)
     connect(database, corpus, similarity=settings)
     _same_as_a_first_run(database, corpus, path, settings)
@@ -264,19 +200,19 @@ def test_a_few_new_documents_are_joined_into_a_large_corpus(
 ) -> None:
     path = tmp_path / "records.jsonl"
     load(database, [write_jsonl(path, *large, *_NEW)], corpus)
-    with _Watched(database) as watched:
+    with Watched(database) as watched:
         report = connect(watched, corpus, edges=_EDGES)
     assert report.joined == 2
     # The new ones, the one that says the same, and the one that names one of them.
     assert watched.rows["connect/marks"] == watched.rows["connect/mentions"] == 4
-    made = _graph(database, corpus)
+    made = connected_graph(database, corpus)
     parts = [{"graph": g, "parts": 1, "runs": 1} for g in ("entities", "keywords")]
     assert _counts(database, corpus) == parts
     assert connect(database, corpus, edges=_EDGES).joined == 0
-    assert _graph(database, corpus) == made
+    assert connected_graph(database, corpus) == made
 
     assert connect(database, corpus, edges=_EDGES, whole=True).joined == 0
-    whole = _graph(database, corpus)
+    whole = connected_graph(database, corpus)
     query = "MATCH (p:Passage {corpus: $c}) WHERE p.title IN $t RETURN p.id AS id"
     titles = [title for title, _ in (*_NEW, _OLD, _NAMING)]
     ids = {row["id"] for row in rows(database, query, c=corpus, t=titles)}
@@ -412,14 +348,14 @@ def test_all_is_counted_again_where_much_has_changed_or_a_run_was_cut_short(
         ("connect/mentions", "entity"),
     ):
         load(database, [write_jsonl(path, (f"By {failing}", f"It was {failing}."))], corpus)
-        with _Watched(database, failing) as watched, pytest.raises(DatabaseError):
+        with Watched(database, failing) as watched, pytest.raises(DatabaseError):
             connect(watched, corpus, edges=[edge])
         assert connect(database, corpus, edges=[edge]).joined == 0
     connect(database, corpus, edges=_EDGES, whole=True)
-    made = _graph(database, corpus)
+    made = connected_graph(database, corpus)
     assert connect(database, corpus, edges=_EDGES, whole=True).joined == 0
-    assert _graph(database, corpus).keys() == made.keys()
-    for what, found in _graph(database, corpus).items():
+    assert connected_graph(database, corpus).keys() == made.keys()
+    for what, found in connected_graph(database, corpus).items():
         assert found.keys() == made[what].keys(), what
     delete_corpus(database, corpus)
     assert rows(database, "MATCH (n:Counts) WHERE NOT (n)<-[:HAS_COUNTS]-() RETURN n") == []
