@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import typing
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.answer.visits import GIVEN, Visit, visits
 from kgp_neo4j.corpus.traverse.paths import read_passages
-from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
@@ -78,7 +77,19 @@ def store(database: Database, answer: Answer) -> str:
         "titles": [titles.get(passage, "") for passage in visited],
     }
     rows = [
-        {"passage": v.step.passage, "properties": _properties(v, answer.agent)} for v in all_visits
+        {
+            "passage": v.step.passage,
+            "properties": {
+                **{name: getattr(v.step, name) for name in _STEP},
+                "order": v.order,
+                "step": v.hop,
+                "path": list(v.path),
+                "rank": v.rank,
+                "score": v.step.score,
+                "agent": answer.agent,
+            },
+        }
+        for v in all_visits
     ]
     stored = database.write("trace/store", corpus=answer.corpus, question=question, visits=rows)
     if not stored:
@@ -97,7 +108,10 @@ def explain(database: Database, trace: str) -> Replay:
     if not rows:
         raise _no_trace(trace)
     question = rows[0]["question"]
-    all_visits = [_visit(row) for row in rows[0]["visits"]]
+    all_visits = []
+    for row in rows[0]["visits"]:
+        step = Step(row["passage"], **{name: row[name] for name in _STEP if name in row})
+        all_visits.append(Visit(row["order"], tuple(row["path"]), step, row.get("rank")))
     existing = {visit.step.passage for visit in all_visits}
     titles = dict(zip(question["passages"], question["titles"], strict=True))
     gone = tuple(title for passage, title in titles.items() if passage not in existing)
@@ -123,11 +137,15 @@ def explain(database: Database, trace: str) -> Replay:
     shown = [p for p in shown_passages(answer.paths) if p in passages]
     if answer.type.type == "structural":
         shown = cited_parts(answer)
-    answer = replace(
-        answer,
-        browser=browser_link(database.connection, shown),
-        notes=(*answer.notes, *_gone_note(gone, len(titles))),
-    )
+    notes = list(answer.notes)
+    if gone:
+        named = ", ".join(map(repr, gone[:_LISTED])) + (", ..." if len(gone) > _LISTED else "")
+        notes.append(
+            f"{len(gone)} of the {len(titles)} passages visited then have left the corpus since: "
+            f"{named}."
+        )
+    browser = browser_link(database.connection, shown)
+    answer = replace(answer, browser=browser, notes=tuple(notes))
     return Replay(
         id=key,
         asked_at=rows[0]["askedAt"],
@@ -195,21 +213,6 @@ def _no_trace(trace: str) -> TraceError:
     )
 
 
-# --- Visits ---
-
-
-def _properties(visit: Visit, agent: str) -> Row:
-    """Return the properties of a relationship VISITED."""
-    step = {name: getattr(visit.step, name) for name in _STEP}
-    place = {"order": visit.order, "step": visit.hop, "path": list(visit.path), "rank": visit.rank}
-    return {**place, **step, "score": visit.step.score, "agent": agent}
-
-
-def _visit(row: Mapping[str, Any]) -> Visit:
-    step = Step(row["passage"], **{name: row[name] for name in _STEP if name in row})
-    return Visit(row["order"], tuple(row["path"]), step, row.get("rank"))
-
-
 def _paths(all_visits: Iterable[Visit], ranked: Iterable[Visit]) -> tuple[ReasoningPath, ...]:
     """Return the paths to the retrieved passages; a deleted step keeps its place."""
     steps = {visit.order: visit.step for visit in all_visits}
@@ -217,15 +220,4 @@ def _paths(all_visits: Iterable[Visit], ranked: Iterable[Visit]) -> tuple[Reason
         ReasoningPath(tuple(steps.get(order, Step("", GONE, 0.0)) for order in visit.path))
         for visit in ranked
         if visit.step.edge != GIVEN
-    )
-
-
-def _gone_note(gone: Sequence[str], visited: int) -> tuple[str, ...]:
-    if not gone:
-        return ()
-    named = ", ".join(map(repr, gone[:_LISTED]))
-    more = ", ..." if len(gone) > _LISTED else ""
-    return (
-        f"{len(gone)} of the {visited} passages visited then have left the corpus since: "
-        f"{named}{more}.",
     )

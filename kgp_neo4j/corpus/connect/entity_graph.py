@@ -28,11 +28,11 @@ from kgp_neo4j.corpus.connect.entities.mentions import (
     find_phrases,
     link_all,
     link_passages,
+    load_spacy,
     mention_marks,
     owners_of,
     read_passages,
 )
-from kgp_neo4j.corpus.connect.entities.spacy_entities import load_spacy
 from kgp_neo4j.corpus.connect.entities.surface_forms import read_aliases
 from kgp_neo4j.corpus.connect.pairs import MOST_ITEMS, Pairs, strongest_pairs, write_pairs
 from kgp_neo4j.environment.progress import bar

@@ -271,7 +271,20 @@ class EntityLinker:
         self._count(form[counted], written[counted], owned[at[counted]])
         number = np.where(new, self._links.passages + np.cumsum(new) - 1, known)
         self._links.passages += int(new.sum())
-        self._link(at, form, owned, self._choose(spots)[0], number, np.where(new, 0, entities))
+        # What the texts mention for certain: names that one entity has alone.
+        since = np.where(new, 0, entities)
+        alone = [f.owners[0][0] if len(f.owners) == 1 else -1 for f in self.names.forms]
+        places, _ = self._choose(spots)
+        entity, text = np.array(alone, np.int64)[form[places]], at[places]
+        certain = (entity >= 0) & (entity >= since[text])
+        text, entity = text[certain], entity[certain]
+        named = np.bincount(entity, minlength=len(self.titles))
+        named[: self._named.size] += self._named
+        self._named = named
+        for place in np.flatnonzero((owned >= 0) & (owned >= since)).tolist():
+            self._links.add(int(owned[place]), int(number[place]))
+        for of, place in zip(entity.data, number[text].data, strict=True):
+            self._links.add(of, place)
         self._searched = len(self.names.forms), len(self.titles)
 
     def chosen(self, all_spots: Spots) -> Iterator[list[_Chosen]]:
@@ -284,37 +297,14 @@ class EntityLinker:
     def _choose(self, all_spots: Spots) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places of the spots that may be mentions, none overlapping; how likely."""
         at, start, end, form, written = all_spots.columns()
-        likely = self._probabilities(form, written)
+        kinds, place = np.unique(form.astype(np.int64) << 5 | written, return_inverse=True)
+        forms = self.names.forms
+        each = [_probability(forms[kind >> 5], kind & 31) for kind in kinds.tolist()]
+        likely = np.array(each, np.float64)[place.reshape(-1)]
         spots = np.flatnonzero(likely > _LEAST)
         begins = at[spots] << 32  # places in all texts, one behind the other
         spots = spots[_apart(begins + start[spots], begins + end[spots])]
         return spots, likely[spots]
-
-    def _link(
-        self,
-        text: NDArray[Any],
-        form: NDArray[Any],
-        owned: NDArray[np.int64],
-        spots: NDArray[np.int64],
-        number: NDArray[np.int64],
-        since: NDArray[np.int64],
-    ) -> None:
-        """Record what the texts mention for certain: names that one entity has alone.
-
-        `number` is each text's among all that were learnt; entities before `since` are known.
-        """
-        alone = [f.owners[0][0] if len(f.owners) == 1 else -1 for f in self.names.forms]
-        entity = np.array(alone, np.int64)[form[spots]]
-        text = text[spots]
-        new = (entity >= 0) & (entity >= since[text])
-        text, entity = text[new], entity[new]
-        named = np.bincount(entity, minlength=len(self.titles))
-        named[: self._named.size] += self._named
-        self._named = named
-        for at in np.flatnonzero((owned >= 0) & (owned >= since)).tolist():
-            self._links.add(int(owned[at]), int(number[at]))
-        for of, at in zip(entity.data, number[text].data, strict=True):
-            self._links.add(of, at)
 
     # --- Is it a mention? ---
 
@@ -349,13 +339,6 @@ class EntityLinker:
         met = np.unique(form)
         for at, *numbers in zip(met.tolist(), *(n[met].tolist() for n in counts), strict=True):
             forms[at].count(*numbers)
-
-    def _probabilities(self, form: NDArray[Any], written: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the link probability of each occurrence of a name (TAGME's lp)."""
-        kinds, place = np.unique(form.astype(np.int64) << 5 | written, return_inverse=True)
-        forms = self.names.forms
-        likely = [_probability(forms[kind >> 5], kind & 31) for kind in kinds.tolist()]
-        return np.array(likely, np.float64)[place.reshape(-1)]
 
     # --- Which entity is it? ---
 

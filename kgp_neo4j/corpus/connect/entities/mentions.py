@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.entities.capitalised import Phrase, Phrases, place_of
 from kgp_neo4j.corpus.connect.entities.linker import EntityLinker, Mention
-from kgp_neo4j.corpus.connect.entities.spacy_entities import spacy_entities
 from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts, outdated
+from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.text.words import cut, whole_words, words
+from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = [
     "FoundPhrase",
@@ -25,6 +26,7 @@ __all__ = [
     "find_phrases",
     "link_all",
     "link_passages",
+    "load_spacy",
     "mention_marks",
     "owners_of",
     "read_passages",
@@ -32,6 +34,8 @@ __all__ = [
 
 #: A title of more documents than this is too ambiguous to be a mention.
 _MOST_SAME_TITLE = 20
+#: Labels of spaCy's English models for values rather than entities.
+_VALUES = frozenset(("CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +201,17 @@ def link_all(
     if not pipeline:
         yield from by_titles
         return
-    texts = [passage.text for passage in passages]
-    spans_of_texts = spacy_entities(pipeline, texts, linker.settings.spacy_labels)
-    for linked, spans in zip(by_titles, spans_of_texts, strict=True):
+    documents = pipeline.pipe((passage.text for passage in passages), batch_size=64)
+    labels = linker.settings.spacy_labels
+    for linked, document in zip(by_titles, documents, strict=True):
         phrases, linked.entities = linked.entities, {}
         # Both are sorted, and neither overlaps itself.
         mentions = iter(linked.mentions)
         mention = next(mentions, None)
-        for start, end, kind in spans:
+        for entity in document.ents:
+            start, end, kind = entity.start_char, entity.end_char, entity.label_
+            if kind not in labels if labels else kind in _VALUES:
+                continue
             while mention and mention.end <= start:
                 mention = next(mentions, None)
             surface = linked.passage.text[start:end]
@@ -215,6 +222,24 @@ def link_all(
         linked.entities = phrases | linked.entities  # both may find the same
         linked.spell_phrases()
         yield linked
+
+
+def load_spacy(model: str) -> Any:
+    """Return a spaCy pipeline by the name of its package or its folder."""
+    with needs("spacy", "a spaCy model"):
+        import spacy
+    try:
+        return spacy.load(model)
+    except OSError as error:
+        raise ConfigurationError(
+            f"there is no spaCy model {model!r}",
+            hint="Name a folder, or install one: python -m spacy download en_core_web_sm",
+        ) from error
+    except ValueError as error:
+        raise ConfigurationError(
+            f"the spaCy model {model!r} cannot be loaded ({str(error).splitlines()[0]})",
+            hint="Install the packages it was made with.",
+        ) from error
 
 
 def _documents(linker: EntityLinker, mentions: Sequence[Mention]) -> list[dict[str, Any]]:

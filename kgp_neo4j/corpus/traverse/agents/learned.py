@@ -110,12 +110,13 @@ class LearnedAgent(KnnAgent):
                 break
             with span("hop", number=hop + 1):
                 reachable = candidates_of(database, corpus, signals, frontier, settings, before)
-                scores = self._trees(hop).scores(reachable.features).tolist()
+                trees = self.scorer.later if hop else self.scorer.first
+                scores = trees.scores(reachable.features).tolist()
                 order = sorted(range(len(scores)), key=lambda at: (-scores[at], reachable.ids[at]))
                 # The last hop's scores are final; those before only choose the next frontier.
                 last = hop == settings.hops - 1
                 best = order[: settings.budget if last else settings.seeds]
-                reasons = self._reasons(reachable, best[:_WITH_REASONS], hop) if last else {}
+                reasons = _reasons(trees, reachable, best[:_WITH_REASONS]) if last else {}
                 judged: dict[str, ReasoningPath] = {}
                 for at in best:
                     step = replace(
@@ -135,25 +136,6 @@ class LearnedAgent(KnnAgent):
         ranked = list(dict.fromkeys((*ranked[: settings.budget], *signals.order)))
         chosen = [paths[passage] for passage in ranked[: settings.budget]]
         return with_edges(database, chosen, settings.edges)
-
-    def _trees(self, hop: int) -> Trees:
-        """Return the trees that score the candidates of a hop, counted from 0."""
-        return self.scorer.later if hop else self.scorer.first
-
-    def _reasons(self, reachable: Candidates, places: Sequence[int], hop: int) -> dict[int, str]:
-        """Return the strongest signals in favour of some candidates, with their contributions."""
-        trees = self._trees(hop)
-        names = [_reason(name) for name in trees.features]
-        reasons = {}
-        contributions = trees.contributions(reachable.features[list(places)]).tolist()
-        for at, row in zip(places, contributions, strict=True):
-            shares: dict[str, float] = {}
-            for name, share in zip(names, row, strict=True):
-                if name:
-                    shares[name] = shares.get(name, 0.0) + share
-            best = sorted(shares.items(), key=lambda item: -item[1])[:_REASONS]
-            reasons[at] = ", ".join(f"{name} (+{share:.1f})" for name, share in best if share > 0)
-        return reasons
 
 
 def search(
@@ -257,6 +239,21 @@ def _path(
 def likelihood(score: float) -> float:
     """Return a score (log odds) as a number from 0 to 1, in the same order."""
     return 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
+
+
+def _reasons(trees: Trees, reachable: Candidates, places: Sequence[int]) -> dict[int, str]:
+    """Return the strongest signals in favour of some candidates, with their contributions."""
+    names = [_reason(name) for name in trees.features]
+    reasons = {}
+    contributions = trees.contributions(reachable.features[list(places)]).tolist()
+    for at, row in zip(places, contributions, strict=True):
+        shares: dict[str, float] = {}
+        for name, share in zip(names, row, strict=True):
+            if name:
+                shares[name] = shares.get(name, 0.0) + share
+        best = sorted(shares.items(), key=lambda item: -item[1])[:_REASONS]
+        reasons[at] = ", ".join(f"{name} (+{share:.1f})" for name, share in best if share > 0)
+    return reasons
 
 
 def _reason(feature: str) -> str:

@@ -52,9 +52,6 @@ class KnnAgent(TfidfAgent):
 
     name = "knn"
 
-    def __init__(self, encoder: Encoder) -> None:
-        super().__init__(encoder)
-
 
 class RandomAgent(TfidfAgent):
     """Ranks neighbours at random: the paper's baseline.
