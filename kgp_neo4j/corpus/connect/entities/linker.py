@@ -274,8 +274,8 @@ class EntityLinker:
         # What the texts mention for certain: names that one entity has alone.
         since = np.where(new, 0, entities)
         alone = [f.owners[0][0] if len(f.owners) == 1 else -1 for f in self.names.forms]
-        places, _ = self._choose(spots)
-        entity, text = np.array(alone, np.int64)[form[places]], at[places]
+        likely, _ = self._choose(spots)
+        entity, text = np.array(alone, np.int64)[form[likely]], at[likely]
         certain = (entity >= 0) & (entity >= since[text])
         text, entity = text[certain], entity[certain]
         named = np.bincount(entity, minlength=len(self.titles))
