@@ -6,6 +6,7 @@ to; here names and embeddings do, and the model of step III sees the result.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -86,32 +87,36 @@ def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list
     Liver problem".
     """
     lines = dict.fromkeys(_walk(each, merged) for each in evidence if each.kind == "path")
-    triples = [t for each in evidence if each.kind != "path" for t in each.triples]
-    facts = dict.fromkeys((_as(t.head, merged), t.relation, _as(t.tail, merged)) for t in triples)
-    heads: dict[tuple[str, str], list[str]] = {}
-    for head, relation, tail in facts:
-        heads.setdefault((relation, tail), []).append(head)
-    tails: dict[tuple[str, str], list[str]] = {}
+    facts: dict[tuple[str, str, str], None] = {}
+    heads: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    tails: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for triple in (t for each in evidence if each.kind != "path" for t in each.triples):
+        head, relation, tail = _fact(triple, merged)
+        facts[head, relation, tail] = None
+        heads[relation, tail][head] = None
     for head, relation, tail in facts:
         if len(heads[relation, tail]) == 1:
-            tails.setdefault((head, relation), []).append(tail)
+            tails[head, relation].append(tail)
     for head, relation, tail in facts:
-        sharing = heads[relation, tail]
+        sharing = list(heads[relation, tail])
         ends = ([head], tails[head, relation]) if len(sharing) == 1 else (sharing, [tail])
         lines[f"{_several(ends[0])} -> {relation} -> {_several(ends[1])}"] = None
     return list(lines)
 
 
+def _fact(triple: Triple, merged: Mapping[str, str]) -> tuple[str, str, str]:
+    head, tail = (merged.get(name, name) for name in (triple.head, triple.tail))
+    return head, triple.relation, tail
+
+
 def _walk(path: EvidenceGraph, merged: Mapping[str, str]) -> str:
     at = path.entity
-    line = _as(at, merged)
+    line = merged.get(at, at)
     for triple in path.triples:
-        if triple.head == at:
-            at = triple.tail
-            line += f" -> {triple.relation} -> {_as(at, merged)}"
-        else:
-            at = triple.head
-            line += f" <- {triple.relation} <- {_as(at, merged)}"
+        forward = triple.head == at
+        at = triple.tail if forward else triple.head
+        arrow = "->" if forward else "<-"
+        line += f" {arrow} {triple.relation} {arrow} {merged.get(at, at)}"
     return line
 
 
@@ -119,17 +124,9 @@ def _several(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
-def _as(name: str, merged: Mapping[str, str]) -> str:
-    return merged.get(name, name)
-
-
 def sentences(triples: Sequence[Triple], merged: Mapping[str, str]) -> list[str]:
     """Return each fact once, as a sentence made of its relation's name."""
-    return list(
-        dict.fromkeys(
-            _sentence(_as(t.head, merged), t.relation, _as(t.tail, merged)) for t in triples
-        )
-    )
+    return list(dict.fromkeys(_sentence(*_fact(triple, merged)) for triple in triples))
 
 
 def readable(relation: str) -> str:

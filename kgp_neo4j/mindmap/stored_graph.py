@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.graphdb.database import Database, Row
+from kgp_neo4j.mindmap.load.graphs import graphs, no_graph
 from kgp_neo4j.models.encoder import Encoder, embed, load_encoder
-from kgp_neo4j.types.errors import GraphError
 
 __all__ = ["StoredGraph", "open_graph"]
 
@@ -50,9 +50,6 @@ def open_graph(database: Database, name: str) -> StoredGraph:
     """Return a knowledge graph; raises GraphError where there is none of this name."""
     rows = database.read("explore/graph", graph=name)
     if not rows:
-        raise GraphError(
-            f"there is no knowledge graph {name!r}",
-            hint="`kgp-neo4j corpora` lists them; `kgp-neo4j load-kg FILE --graph NAME` makes one.",
-        )
+        raise no_graph(name, graphs(database))
     (row,) = rows
     return StoredGraph(database, name, row["encoder"], tuple(row["relations"]), tuple(row["names"]))

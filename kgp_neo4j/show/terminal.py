@@ -287,7 +287,7 @@ def _end(page: _Page, answer: Answer, summary: str) -> None:
 
 def print_mind_map(answer: MindMap, show: int) -> None:
     """Print an answer with at most `show` lines of its mind map."""
-    from kgp_neo4j.mindmap.answer.path_answer import path_text
+    from kgp_neo4j.mindmap.answer.compose import path_text
 
     page = _Page()
     for notice in answer.notices:

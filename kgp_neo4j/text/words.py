@@ -17,18 +17,19 @@ import regex
 import snowballstemmer
 
 __all__ = [
-    "FUNCTION_WORDS", "MAX_WORD", "STOP_WORDS", "WORD", "Words",
+    "FUNCTION_WORDS", "MAX_WORD", "SINGLE", "STOP_WORDS", "WORD", "Words",
     "content_words", "cut", "fold", "stem", "title_words", "whole_words", "words",
 ]  # fmt: skip
 
 #: Characters of a word at most; longer runs are data (base64, hashes), which no question names.
 MAX_WORD = 64
-_SINGLE = r"[\p{Han}\p{Hiragana}\p{Katakana}ー〆]"
-#: One Chinese or Japanese character, or a run of letters, digits and combining marks.
-WORD = rf"{_SINGLE}|(?:(?!{_SINGLE})[\p{{L}}\p{{N}}\p{{M}}])+"
+#: One Chinese or Japanese character.
+SINGLE = r"[\p{Han}\p{Hiragana}\p{Katakana}ー〆]"
+#: Such a character, or a run of letters, digits and combining marks.
+WORD = rf"{SINGLE}|(?:(?!{SINGLE})[\p{{L}}\p{{N}}\p{{M}}])+"
 #: The same words by sets of characters, which is many times faster to search for; in a group, so
 #: that `split` gives them too.
-_WORDS = regex.compile(rf"({_SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{_SINGLE}]+)", regex.V1)
+_WORDS = regex.compile(rf"({SINGLE}|[[\p{{L}}\p{{N}}\p{{M}}]--{SINGLE}]+)", regex.V1)
 #: The same in text that is ASCII alone.
 _ASCII_WORDS = re.compile(r"([A-Za-z0-9]+)")
 #: English words that do not show what a question is about.

@@ -14,13 +14,12 @@ from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.compose import rank_candidates
 from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines, five_parts
-from kgp_neo4j.mindmap.answer.map_reply import parse_reply
+from kgp_neo4j.mindmap.answer.map_reply import parse_reply, read_edges
 from kgp_neo4j.mindmap.answer.options import (
     best_option,
     checked_options,
     read_choice,
 )
-from kgp_neo4j.mindmap.answer.outline_reply import read_edges
 from kgp_neo4j.mindmap.explore.exploration import only_relevant
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.show.pages import mind_map_page

@@ -15,7 +15,12 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.check_map import Checker
-from kgp_neo4j.mindmap.answer.compose import composed_edges, composed_text, rank_candidates
+from kgp_neo4j.mindmap.answer.compose import (
+    answer_by_path,
+    composed_edges,
+    composed_text,
+    rank_candidates,
+)
 from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
@@ -25,7 +30,6 @@ from kgp_neo4j.mindmap.answer.options import (
     read_choice,
     score_options,
 )
-from kgp_neo4j.mindmap.answer.path_answer import answer_by_path
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of

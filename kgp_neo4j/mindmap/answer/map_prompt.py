@@ -71,21 +71,15 @@ def five_parts(
     medical: bool = False,
 ) -> str:
     """Return the prompt: system instruction, question, evidence, how to think, and an example."""
-    system = f"{_SYSTEM} {_MEDICAL}" if medical else _SYSTEM
-    question_lines = ["Question:", question.strip()]
-    if options:
-        question_lines += [
-            "Options:",
-            *(f"{label}: {plain(text)}" for label, text in options.items()),
-        ]
-    lines = evidence_lines(reasoning)
-    evidence = ["Evidence from the knowledge graph:", *(lines or ["(none was found)"])]
-    thought = f"{_THOUGHT}\n\n{_CHOOSE}" if options else _THOUGHT
+    choices = [f"{label}: {plain(text)}" for label, text in (options or {}).items()]
     parts = [
-        system,
-        "\n".join(question_lines),
-        "\n".join(evidence),
-        thought,
+        f"{_SYSTEM} {_MEDICAL}" if medical else _SYSTEM,
+        "\n".join(["Question:", question.strip(), *(["Options:", *choices] if choices else ())]),
+        "\n".join(
+            ["Evidence from the knowledge graph:"]
+            + (evidence_lines(reasoning) or ["(none was found)"])
+        ),
+        f"{_THOUGHT}\n\n{_CHOOSE}" if options else _THOUGHT,
         _EXEMPLAR,
         "Your reply:",
     ]

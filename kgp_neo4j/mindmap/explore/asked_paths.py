@@ -8,9 +8,8 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ from kgp_neo4j.mindmap.explore.exploration import pairs_of
 from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, load_path_scorer, read_question
 from kgp_neo4j.mindmap.explore.values import restrict
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
+from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.values import Condition
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
 from kgp_neo4j.types.settings import MiningSettings
@@ -64,20 +64,13 @@ def explore_relation_paths(
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
     if graph.encoder is None or not starts:
         return []
-    hops = min(settings.exploration.hops, HOPS)
-    scored = sorted(_scored_paths(graph, question, starts, hops, bounds), key=lambda p: -p.score)
-    limit = settings.size
-    if bounds or len(starts) > 1:
-        limit = _RESTRICTED if bounds else max(limit, _JOINED)
-    walk = partial(_walk, graph, starts, limit)
-    walked = _by_score(walk(scored))
+    search = _Search(graph, question, starts, settings, bounds)
+    walked = _by_score(search.walk(sorted(search.scored(graph.encoder), key=lambda p: -p.score)))
     if not asks_yes_or_no(question):
-        walked = _before_the_end(walk, walked, bounds)
+        walked = search.before_the_end(walked)
     if len(starts) > 1:
         confirmed = [_confirmed(path, ids, walked) for path, ids in walked]
-        if confirmed == walked:
-            confirmed = _joined(graph, walked, starts)
-        walked = _by_score(confirmed)
+        walked = _by_score(search.joined(walked) if confirmed == walked else confirmed)
     asked = [path for path, _ in walked if path.routes]
     if bounds:
         asked = [restrict(graph, question, path, bounds) for path in asked[:_BOUNDED]]
@@ -93,129 +86,128 @@ def _by_score(walked: Sequence[Walked]) -> list[Walked]:
     return sorted(walked, key=lambda each: -each[0].score)
 
 
-def _scored_paths(
-    graph: StoredGraph,
-    question: str,
-    starts: Sequence[LinkedEntity],
-    hops: int,
-    bounds: Sequence[Condition],
-) -> Iterator[RelationPath]:
-    """Yield the relation paths from each entity that explain what the question says, not walked."""
-    encoder, scorer = graph.encoder, load_path_scorer()
-    assert encoder is not None
-    names = [readable(relation) for relation in graph.relations]
-    rows_of = {relation: at for at, relation in enumerate(graph.relations)}
-    mentions = [(at, at + len(e.surface)) for e in starts for at in [question.index(e.surface)]]
-    bounded = [(bound.start, bound.end) for bound in bounds]
-    for entity, mention in zip(starts, mentions, strict=True):
-        others = [other for other in mentions if other != mention]
-        words = read_question(encoder, question, [mention], names, [*others, *bounded])
-        weights = dict(zip(graph.relations, words.weights().tolist(), strict=True))
-        rows = graph.read("explore/relation_paths", entity=entity.id, weights=weights, hops=hops)
-        paths = [tuple(zip(row["relations"], row["forward"], strict=True)) for row in rows]
-        paths = [path for path in paths if all(relation in rows_of for relation, _ in path)]
-        if not paths:
-            continue
-        scores = scorer.scores(words, paths, rows_of) / scorer.temperature
-        if words.explained([rows_of[relation] for relation, _ in paths[int(scores.argmax())]]):
-            scores = np.exp(scores - scores.max())
-            for score, path in zip((scores / scores.sum()).tolist(), paths, strict=True):
-                yield RelationPath(entity.name, entity.id, path, score, 0)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A question whose relation paths are looked for, from the entities `starts` on."""
 
+    graph: StoredGraph
+    question: str
+    starts: Sequence[LinkedEntity]
+    settings: MiningSettings
+    bounds: Sequence[Condition]
 
-def _walk(
-    graph: StoredGraph, starts: Sequence[LinkedEntity], limit: int, paths: Sequence[RelationPath]
-) -> list[Walked]:
-    """Walk relation paths to their ends, with routes to `limit` of them."""
-    by_entity: dict[str, list[RelationPath]] = {}
-    for path in paths:
-        if path.score >= _LEAST or not by_entity:
-            by_entity.setdefault(path.entity_id, []).append(path)
-    walked: list[Walked] = []
-    for entity_id, group in by_entity.items():
-        rows = graph.read(
-            "explore/relation_path_ends",
-            entity=entity_id,
-            paths=[
-                {"relations": [r for r, _ in path.steps], "forward": [f for _, f in path.steps]}
-                for path in group[:_WALKED]
-            ],
-            limit=limit,
-            listed=_COMPARED if len(starts) > 1 else 0,
-        )
-        for row in rows:
-            if row["ends"]:
-                ids = frozenset(row["ids"])
-                path = replace(
-                    group[row["path"]],
-                    ends=row["ends"],
-                    routes=tuple(tuple(Triple(**t) for t in route) for route in row["routes"]),
-                    reaches=tuple(e.name for e in starts if e.id in ids and e.id != entity_id),
-                )
-                walked.append((path, ids))
-    return walked
-
-
-def _before_the_end(
-    walk: Callable[[Sequence[RelationPath]], list[Walked]],
-    walked: Sequence[Walked],
-    bounds: Sequence[Condition],
-) -> list[Walked]:
-    """Return paths without a last step that leads to what the question itself says.
-
-    That is another of its entities, or the date or number of a condition: what stands before it is
-    asked for. "Which films of X star Y" asks for no actor.
-    """
-    best: dict[tuple[str, tuple[Step, ...]], Walked] = {}
-    shortened: list[RelationPath] = []
-    for path, ids in walked:
-        in_question = path.reaches or any(
-            bound.holds(path.end_of(route)[1]) is not None
-            for bound in bounds
-            for route in path.routes[:1]
-        )
-        if in_question and len(path.steps) > 1:
-            shortened.append(replace(path, steps=path.steps[:-1]))
-        else:
-            best[path.entity_id, path.steps] = path, ids
-    for path, ids in walk(shortened):
-        known = best.get((path.entity_id, path.steps))
-        if known is None or known[0].score < path.score:
-            best[path.entity_id, path.steps] = path, ids
-    return _by_score(list(best.values()))
-
-
-def _joined(
-    graph: StoredGraph, walked: Sequence[Walked], starts: Sequence[LinkedEntity]
-) -> list[Walked]:
-    """Return paths with the ends alone that the graph joins to another entity of the question.
-
-    A path whose ends are joined to none of them stays as it is.
-    """
-    rows = graph.read(
-        "explore/between",
-        entities=sorted({end for _, ids in walked for end in ids}),
-        others=[entity.id for entity in starts],
-    )
-    edges: dict[tuple[str, str], Triple] = {}
-    for row in rows:
-        edges.setdefault((row["entity"], row["neighbour"]), Triple(**row["edge"]))
-    restricted = []
-    for path, ids in walked:
-        names = []
-        for other in starts:
-            both = frozenset(end for end in ids if (end, other.id) in edges)
-            if both and other.id != path.entity_id and other.name not in path.reaches:
-                ids = both
-                names.append(other.name)
-        if names:
-            path = replace(
-                path.with_ends(ids),
-                facts=tuple(edges[pair] for pair in sorted(edges) if pair[0] in ids),
-                restricted=f"joined to {' and '.join(names)}",
+    def scored(self, encoder: Encoder) -> Iterator[RelationPath]:
+        """Yield the paths from each entity that explain what the question says, not walked."""
+        graph, question, scorer = self.graph, self.question, load_path_scorer()
+        hops = min(self.settings.exploration.hops, HOPS)
+        names = [readable(relation) for relation in graph.relations]
+        rows_of = {relation: at for at, relation in enumerate(graph.relations)}
+        begins = [question.index(entity.surface) for entity in self.starts]
+        mentions = [(b, b + len(e.surface)) for b, e in zip(begins, self.starts, strict=True)]
+        bounded = [(bound.start, bound.end) for bound in self.bounds]
+        for entity, mention in zip(self.starts, mentions, strict=True):
+            others = [other for other in mentions if other != mention]
+            words = read_question(encoder, question, [mention], names, [*others, *bounded])
+            weights = dict(zip(graph.relations, words.weights().tolist(), strict=True))
+            rows = graph.read(
+                "explore/relation_paths", entity=entity.id, weights=weights, hops=hops
             )
-        restricted.append((path, ids))
-    return restricted
+            paths = [tuple(zip(row["relations"], row["forward"], strict=True)) for row in rows]
+            paths = [path for path in paths if all(relation in rows_of for relation, _ in path)]
+            if not paths:
+                continue
+            scores = scorer.scores(words, paths, rows_of) / scorer.temperature
+            if words.explained([rows_of[relation] for relation, _ in paths[int(scores.argmax())]]):
+                scores = np.exp(scores - scores.max())
+                for score, path in zip((scores / scores.sum()).tolist(), paths, strict=True):
+                    yield RelationPath(entity.name, entity.id, path, score, 0)
+
+    def walk(self, paths: Sequence[RelationPath]) -> list[Walked]:
+        """Walk relation paths to their ends."""
+        several = len(self.starts) > 1
+        limit = max(self.settings.size, _JOINED) if several else self.settings.size
+        by_entity: dict[str, list[RelationPath]] = {}
+        for path in paths:
+            if path.score >= _LEAST or not by_entity:
+                by_entity.setdefault(path.entity_id, []).append(path)
+        walked: list[Walked] = []
+        for entity_id, group in by_entity.items():
+            rows = self.graph.read(
+                "explore/relation_path_ends",
+                entity=entity_id,
+                paths=[
+                    {"relations": [r for r, _ in path.steps], "forward": [f for _, f in path.steps]}
+                    for path in group[:_WALKED]
+                ],
+                limit=_RESTRICTED if self.bounds else limit,
+                listed=_COMPARED if several else 0,
+            )
+            for row in rows:
+                if row["ends"]:
+                    ids = frozenset(row["ids"])
+                    reached = [e for e in self.starts if e.id in ids and e.id != entity_id]
+                    path = replace(
+                        group[row["path"]],
+                        ends=row["ends"],
+                        routes=tuple(tuple(Triple(**t) for t in route) for route in row["routes"]),
+                        reaches=tuple(entity.name for entity in reached),
+                    )
+                    walked.append((path, ids))
+        return walked
+
+    def before_the_end(self, walked: Sequence[Walked]) -> list[Walked]:
+        """Return paths without a last step that leads to what the question itself says.
+
+        That is another of its entities, or the date or number of a condition: what stands before it
+        is asked for. "Which films of X star Y" asks for no actor.
+        """
+        best: dict[tuple[str, tuple[Step, ...]], Walked] = {}
+        shortened: list[RelationPath] = []
+        for path, ids in walked:
+            in_question = path.reaches or any(
+                bound.holds(path.end_of(route)[1]) is not None
+                for bound in self.bounds
+                for route in path.routes[:1]
+            )
+            if in_question and len(path.steps) > 1:
+                shortened.append(replace(path, steps=path.steps[:-1]))
+            else:
+                best[path.entity_id, path.steps] = path, ids
+        for path, ids in self.walk(shortened):
+            known = best.get((path.entity_id, path.steps))
+            if known is None or known[0].score < path.score:
+                best[path.entity_id, path.steps] = path, ids
+        return _by_score(list(best.values()))
+
+    def joined(self, walked: Sequence[Walked]) -> list[Walked]:
+        """Return paths with the ends alone that the graph joins to another entity of the question.
+
+        A path whose ends are joined to none of them stays as it is.
+        """
+        rows = self.graph.read(
+            "explore/between",
+            entities=sorted({end for _, ids in walked for end in ids}),
+            others=[entity.id for entity in self.starts],
+        )
+        edges: dict[tuple[str, str], Triple] = {}
+        for row in rows:
+            edges.setdefault((row["entity"], row["neighbour"]), Triple(**row["edge"]))
+        restricted = []
+        for path, ids in walked:
+            names = []
+            for other in self.starts:
+                both = frozenset(end for end in ids if (end, other.id) in edges)
+                if both and other.id != path.entity_id and other.name not in path.reaches:
+                    ids = both
+                    names.append(other.name)
+            if names:
+                path = replace(
+                    path.with_ends(ids),
+                    facts=tuple(edges[pair] for pair in sorted(edges) if pair[0] in ids),
+                    restricted=f"joined to {' and '.join(names)}",
+                )
+            restricted.append((path, ids))
+        return restricted
 
 
 def _confirmed(path: RelationPath, ids: frozenset[str], others: Sequence[Walked]) -> Walked:

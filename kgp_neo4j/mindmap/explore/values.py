@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import regex
 
@@ -20,22 +21,26 @@ __all__ = ["compared", "outside", "restrict"]
 _AROUND = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(NamedTuple):
     """A value of an entity by a relation or property; a property has no triple."""
 
+    entity: str
     relation: str
     text: str
     triple: Triple | None
 
 
-def _values(graph: StoredGraph, ids: Sequence[str]) -> dict[str, list[_Value]]:
-    """Return what may be a date or a number, by the id of the entity."""
-    values: dict[str, list[_Value]] = {}
-    for row in graph.read("explore/values", entities=list(ids)):
-        triple = Triple(**row["edge"]) if row["edge"]["id"] else None
-        values.setdefault(row["entity"], []).append(_Value(row["relation"], row["value"], triple))
-    return values
+def _values(graph: StoredGraph, ids: Sequence[str]) -> list[_Value]:
+    """Return what may be a date or a number."""
+    return [
+        _Value(
+            row["entity"],
+            row["relation"],
+            row["value"],
+            Triple(**row["edge"]) if row["edge"]["id"] else None,
+        )
+        for row in graph.read("explore/values", entities=list(ids))
+    ]
 
 
 def _nearest(graph: StoredGraph, relations: Sequence[str], words: Sequence[str]) -> str:
@@ -97,7 +102,7 @@ def restrict(
     conditions: dict[str, None] = {}
     facts: dict[str, Triple] = {}
     for bound in bounds:
-        of_kind = [v for each in values.values() for v in each if bound.holds(v.text) is not None]
+        of_kind = [v for v in values if bound.holds(v.text) is not None]
         same_unit = [v for v in of_kind if typed(v.text).unit == bound.bound.unit]
         known = {v.relation for v in same_unit or of_kind}
         if not known:
@@ -106,9 +111,13 @@ def restrict(
         around += _content(question[bound.end :])[:2]
         relation = _nearest(graph, sorted(known), around)
         conditions[f"{readable(relation)} {question[bound.start : bound.end]}"] = None
+        by_end: dict[str, list[_Value]] = {end: [] for end in ids}
+        for value in values:
+            if value.relation == relation and value.entity in by_end:
+                by_end[value.entity].append(value)
         met = []
         for end in ids:
-            of_end = [v for v in values.get(end, ()) if v.relation == relation]
+            of_end = by_end[end]
             answers = [bound.holds(v.text) for v in of_end]
             if True in answers:
                 met.append(end)
@@ -164,9 +173,8 @@ def compared(
     names = tuple(option.name for option in options)
     #: By relation the first value of each option.
     columns: dict[str, dict[str, _Value]] = {}
-    for id_, values in _values(graph, [option.id for option in options]).items():
-        for value in values:
-            columns.setdefault(value.relation, {}).setdefault(id_, value)
+    for value in _values(graph, [option.id for option in options]):
+        columns.setdefault(value.relation, {}).setdefault(value.entity, value)
     rows = {
         relation: [column[option.id] for option in options]
         for relation, column in sorted(columns.items())

@@ -81,29 +81,28 @@ class _Linker:
     def link_question(self, question: str) -> list[LinkedEntity]:
         """Link the phrases of a question by name, and the remaining ones by embedding."""
         mentions = phrases(question)
-        matches = Names(self._candidates(mentions, question)).match(mentions)
-        accepted, refused = self._by_embedding(mentions, matches, question)
-        pairs = [(match.phrase, _linked(match.phrase, match.entities, match.by))
-                 for match in matches] + accepted  # fmt: skip
-        pairs, unlikely = self._likely_names(question, pairs)
-        if not pairs:
-            return (unlikely + refused)[:_ALTERNATIVES]  # with the nearest names as alternatives
-        pairs.sort(key=lambda pair: pair[0].place)
+        named = Names(self._candidates(mentions, question)).match(mentions)
+        near, suggestions = self._by_embedding(mentions, named, question)
+        matches = [*named, *near]
+        refused = self._unlikely_names(question, [match.phrase for match in matches])
+        likely = [match for match in matches if match.phrase.words not in refused]
+        if not likely:
+            unlikely = [_suggested(m.phrase, m.entities[:1], m.by) for m in matches]
+            return (unlikely + suggestions)[:_ALTERNATIVES]
         best: dict[str, LinkedEntity] = {}
-        for _, entity in pairs:
+        for match in sorted(likely, key=lambda match: match.phrase.place):
+            entity = _linked(match)
             if entity.id not in best or entity.score > best[entity.id].score:
                 # Assignment keeps the key's position, that of the first mention.
                 best[entity.id] = entity
         return list(best.values())[: self.settings.entities]
 
-    def _likely_names(
-        self, question: str, pairs: list[tuple[Phrase, LinkedEntity]]
-    ) -> tuple[list[tuple[Phrase, LinkedEntity]], list[LinkedEntity]]:
-        """Return what is likely to be a name, and the rest without an entity."""
-        placed = [phrase for phrase, _ in pairs if phrase.places and not is_han(phrase.text)]
+    def _unlikely_names(self, question: str, mentions: Sequence[Phrase]) -> set[tuple[str, ...]]:
+        """Return the words of the phrases that are not likely to be a name."""
+        placed = [phrase for phrase in mentions if phrase.places and not is_han(phrase.text)]
         encoder = self.graph.encoder
         if encoder is None or not placed:
-            return pairs, []
+            return set()
         relations = [readable(name) for name in self.graph.relations]
         near = self.graph.similarity([phrase.text.casefold() for phrase in placed], relations)
         features = mention_features(
@@ -114,13 +113,7 @@ class _Linker:
             near.max(axis=1, initial=0.0).tolist(),
         )
         likely = zip(placed, are_names(features), strict=True)
-        refused = {phrase.words for phrase, is_name in likely if not is_name}
-        unlikely = [
-            LinkedEntity(phrase.text, by=entity.by, alternatives=((entity.name, entity.score),))
-            for phrase, entity in pairs
-            if phrase.words in refused
-        ]
-        return [pair for pair in pairs if pair[0].words not in refused], unlikely
+        return {phrase.words for phrase, is_name in likely if not is_name}
 
     def link_names(self, names: Sequence[str]) -> list[LinkedEntity]:
         """Link the names that a model extracted."""
@@ -132,10 +125,9 @@ class _Linker:
         linked: dict[str, LinkedEntity] = {}
         for phrase in mentions:
             rows = whole.get(phrase.text) or near.get(phrase.text, [])
-            if rows and rows[0]["score"] >= self.settings.threshold - 0.1:
-                entity = _linked(phrase, rows, "model")
-            else:
-                entity = LinkedEntity(phrase.text, by="model", alternatives=_alternatives(rows))
+            near_enough = rows and rows[0]["score"] >= self.settings.threshold - 0.1
+            match = Match(phrase, rows, "model")
+            entity = _linked(match) if near_enough else _suggested(phrase, rows, "model")
             linked.setdefault(entity.id or f"?{phrase.text}", entity)
         return list(linked.values())[: self.settings.entities]
 
@@ -146,8 +138,8 @@ class _Linker:
 
     def _by_embedding(
         self, mentions: Sequence[Phrase], matches: Sequence[Match], question: str
-    ) -> tuple[list[tuple[Phrase, LinkedEntity]], list[LinkedEntity]]:
-        """Return the linked entities with their phrases, and the nearest phrases not linked."""
+    ) -> tuple[list[Match], list[LinkedEntity]]:
+        """Return the phrases that mean an entity, and the nearest others with alternatives."""
         used = {word for match in matches for word in content_words(match.phrase.words)}
         rest = [
             p
@@ -156,17 +148,16 @@ class _Linker:
         ]
         near = self._nearest(rest[:_EMBEDDED])
         question_stems = {rough_stem(word) for run in spans(question) for word, _, _ in run}
-        ranked = [(phrase, near[phrase.text]) for phrase in rest if near.get(phrase.text)]
-        ranked.sort(key=lambda each: (-each[1][0]["score"], each[0].text))
-        linked = []
-        refused: list[tuple[Phrase, Sequence[Row]]] = []
-        for phrase, rows in ranked:
-            if not self._accepts(phrase, rows, question_stems):
-                refused.append((phrase, rows))
-            elif not used & (words := content_words(phrase.words)):
-                used |= words
-                linked.append((phrase, _linked(phrase, rows, "embedding")))
-        return linked, _suggestions(refused)
+        ranked = [Match(p, near[p.text], "embedding") for p in rest if near.get(p.text)]
+        ranked.sort(key=lambda match: (-match.score, match.phrase.text))
+        accepted = [self._accepts(match, question_stems) for match in ranked]
+        linked = _without_common_words(
+            [match for match, accept in zip(ranked, accepted, strict=True) if accept], used
+        )
+        refused = [match for match, accept in zip(ranked, accepted, strict=True) if not accept]
+        shown = [match for match in refused if match.score >= _WORTH_SHOWING]
+        suggestions = _without_common_words(shown, set())[:_ALTERNATIVES]
+        return linked, [_suggested(m.phrase, m.entities, m.by) for m in suggestions]
 
     def _can_embed(self, phrase: Phrase) -> bool:
         if is_han(phrase.text):
@@ -175,10 +166,10 @@ class _Linker:
             return known and 2 <= len(phrase.words) <= 8 and not is_quantity(phrase.text)
         return len(phrase.words) <= _LONGEST_EMBEDDED and len(phrase.text) > 2
 
-    def _accepts(self, phrase: Phrase, rows: Sequence[Row], question_stems: set[str]) -> bool:
-        score = float(rows[0]["score"])
+    def _accepts(self, match: Match, question_stems: set[str]) -> bool:
+        rows, score = match.entities, match.score
         ahead = score - (float(rows[1]["score"]) if len(rows) > 1 else 0.0)
-        phrase_stems = {*content_stems(phrase.words)}
+        phrase_stems = {*content_stems(match.phrase.words)}
         name_stems = {*content_stems(name_words(rows[0]["name"]))}
         needed = self.settings.threshold
         if phrase_stems & name_stems:
@@ -225,30 +216,33 @@ class _Linker:
         return near
 
 
-def _suggestions(refused: Sequence[tuple[Phrase, Sequence[Row]]]) -> list[LinkedEntity]:
-    """Return the first phrases that share no word, without an entity but with alternatives."""
-    used: set[str] = set()
-    suggestions: list[LinkedEntity] = []
-    for phrase, rows in refused:
-        words = content_words(phrase.words)
-        if rows[0]["score"] >= _WORTH_SHOWING and not used & words:
+def _without_common_words(matches: Sequence[Match], used: set[str]) -> list[Match]:
+    """Return the first of the matches that share a content word with each other or with `used`."""
+    apart = []
+    for match in matches:
+        words = content_words(match.phrase.words)
+        if not used & words:
             used |= words
-            others = _alternatives(rows)
-            suggestions.append(LinkedEntity(phrase.text, by="embedding", alternatives=others))
-    return suggestions[:_ALTERNATIVES]
+            apart.append(match)
+    return apart
 
 
-def _linked(phrase: Phrase, rows: Sequence[Row], by: str) -> LinkedEntity:
-    best, *others = rows
+def _linked(match: Match) -> LinkedEntity:
+    best, *others = match.entities
     return LinkedEntity(
-        surface=phrase.text,
+        surface=match.phrase.text,
         id=best["id"],
         name=best["name"],
         type=best["type"],
         score=min(1.0, round(best["score"], 4)),
-        by=by,
+        by=match.by,
         alternatives=_alternatives(others),
     )
+
+
+def _suggested(phrase: Phrase, rows: Sequence[Row], by: str) -> LinkedEntity:
+    """Return a phrase that is not linked, with the entities nearest to it."""
+    return LinkedEntity(phrase.text, by=by, alternatives=_alternatives(rows))
 
 
 def _alternatives(rows: Sequence[Row]) -> tuple[tuple[str, float], ...]:

@@ -24,7 +24,7 @@ class Match:
     """A phrase and the entities that it names, best first, each with its `score`."""
 
     phrase: Phrase
-    entities: tuple[Row, ...]
+    entities: Sequence[Row]
     by: str
 
     @property

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import regex
 
+from kgp_neo4j.text.words import SINGLE, WORD
+
 __all__ = [
     "Phrase",
     "content_stems",
@@ -22,9 +24,9 @@ __all__ = [
     "spans",
 ]
 
-#: Words of a name and of a question; Chinese and Japanese characters are words of their own.
-_HAN = "々-〇ぁ-ゖゝ-ヺー-ヿ㐀-䶿一-鿿豈-﫿"
-_TOKEN = regex.compile(rf"[{_HAN}]|(?:(?![{_HAN}])[\p{{L}}\p{{N}}\p{{M}}])+(?:['’][\p{{L}}]+)*")
+#: Words of a name and of a question, with what stands behind an apostrophe.
+_TOKEN = regex.compile(rf"{WORD}(?:['’]\p{{L}}+)*")
+_HAN = regex.compile(SINGLE)
 #: Numerals and measure words are closed classes of Chinese.
 _QUANTITY = regex.compile(
     r"(?:已经?|有|快)?第?[\d一二三四五六七八九十百千万两半几数]+[多余来]?"
@@ -97,7 +99,7 @@ def is_quantity(text: str) -> bool:
 
 def is_han(text: str) -> bool:
     """Return whether a text has Chinese or Japanese characters."""
-    return regex.search(f"[{_HAN}]", text) is not None
+    return _HAN.search(text) is not None
 
 
 def spans(text: str) -> Iterator[list[tuple[str, int, int]]]:

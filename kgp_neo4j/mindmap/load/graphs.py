@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.export_files import discard
 from kgp_neo4j.types.errors import GraphError
 from kgp_neo4j.types.mindmap import GraphSummary
 
-__all__ = ["delete_graph", "discard_import", "graphs", "require_graph"]
+__all__ = ["delete_graph", "discard_import", "graphs", "no_graph", "require_graph"]
 
 
 def graphs(database: Database) -> list[GraphSummary]:
@@ -17,14 +19,18 @@ def graphs(database: Database) -> list[GraphSummary]:
 
 def require_graph(database: Database, graph: str) -> GraphSummary:
     """Return what is in a knowledge graph; raises GraphError when there is no such one."""
-    known = {each.name: each for each in graphs(database)}
-    if graph in known:
-        return known[graph]
-    raise GraphError(
-        f"there is no knowledge graph {graph!r}",
-        hint=f"Graphs: {', '.join(known) or 'none yet'}. `kgp-neo4j load-kg FILE --graph NAME` "
-        "makes one.",
-    )
+    known = graphs(database)
+    summary = next((each for each in known if each.name == graph), None)
+    if summary is None:
+        raise no_graph(graph, known)
+    return summary
+
+
+def no_graph(graph: str, known: Sequence[GraphSummary]) -> GraphError:
+    """Return the error for a graph that is not among those known."""
+    names = ", ".join(each.name for each in known) or "none yet"
+    hint = f"Graphs: {names}. `kgp-neo4j load-kg FILE --graph NAME` makes one."
+    return GraphError(f"there is no knowledge graph {graph!r}", hint=hint)
 
 
 def delete_graph(database: Database, graph: str) -> GraphSummary:
@@ -33,9 +39,8 @@ def delete_graph(database: Database, graph: str) -> GraphSummary:
     Corpora, other graphs and the nodes that a graph was copied from stay. Deleting again finishes
     a deletion that was interrupted. Raises GraphError when there is no such graph.
     """
-    discarded = discard_import(database, graph)
-    if discarded and graph not in [each.name for each in graphs(database)]:
-        return GraphSummary(graph, 0, 0, None)
+    if discard_import(database, graph) and not database.read("explore/graph", graph=graph):
+        return GraphSummary(graph, 0, 0)
     summary = require_graph(database, graph)
     _delete(database, graph)
     return summary

@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Sequence
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +17,7 @@ from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = ["ColumnMapping", "TableMapping", "built_in", "is_encoding", "read_mapping"]
 
+_FOLDER = resources.files("kgp_neo4j.mindmap.load") / "mappings"
 _HINT = "docs/knowledge-graphs.md describes mapping files."
 
 
@@ -97,13 +97,9 @@ def _check_patterns(patterns: Sequence[str]) -> None:
             raise ValueError(f"{pattern[:60]!r} is no regular expression ({error})") from None
 
 
-def _folder() -> Traversable:
-    return resources.files("kgp_neo4j.mindmap.load").joinpath("mappings")
-
-
 def built_in() -> tuple[str, ...]:
     """Return the names of the mappings in the package."""
-    return tuple(sorted(file.name.removesuffix(".toml") for file in _folder().iterdir()))
+    return tuple(sorted(file.name.removesuffix(".toml") for file in _FOLDER.iterdir()))
 
 
 def read_mapping(source: str | Path) -> TableMapping:
@@ -112,7 +108,7 @@ def read_mapping(source: str | Path) -> TableMapping:
     Raises ConfigurationError for a file that cannot be read, naming the wrong key.
     """
     name = str(source)
-    own = _folder().joinpath(f"{name}.toml") if name in built_in() else None
+    own = _FOLDER.joinpath(f"{name}.toml") if name in built_in() else None
     try:
         _, values = read_toml(own or Path(source).expanduser(), _HINT)
         return msgspec.convert(values, TableMapping)
