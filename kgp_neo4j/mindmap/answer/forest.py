@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -35,43 +35,32 @@ def forest(edges: Sequence[MapEdge], roots: Iterable[str] = ()) -> list[Branch]:
             names.setdefault(same(name), name)
             at[same(name)].append(edge)
     heads = {same(e.head) for e in edges}
-    wanted = [same(root) for root in roots]
     # Then the entities that no edge leads to, then the rest.
     rest = sorted(names, key=lambda k: k not in heads or any(same(e.tail) == k for e in at[k]))
     seen: set[str] = set()
     drawn: set[frozenset[str] | MapEdge] = set()
-    trees: list[Branch] = []
-    roots_now = [key for key in dict.fromkeys(wanted) if key in names]
-    if roots_now:
-        trees += _grow(roots_now, names, at, seen, drawn)
+
+    def grow(keys: Sequence[str]) -> list[Branch]:
+        trees = [Branch(names[key]) for key in keys]
+        seen.update(keys)
+        queue = list(zip(keys, trees, strict=True))
+        for key, branch in queue:
+            for edge in at[key]:
+                inward = same(edge.tail) == key
+                other = same(edge.head if inward else edge.tail)
+                pair = frozenset((key, other))
+                if edge in drawn or (pair in drawn and edge.status == "grounded"):
+                    continue
+                drawn.update((pair, edge))
+                child = Branch(names[other], edge, inward, again=other in seen)
+                branch.children.append(child)
+                if other not in seen:
+                    seen.add(other)
+                    queue.append((other, child))
+        return trees
+
+    trees = grow([key for key in dict.fromkeys(map(same, roots)) if key in names])
     for key in rest:
         if key not in seen:
-            trees += _grow([key], names, at, seen, drawn)
+            trees += grow([key])
     return [branch for branch in trees if branch.children] or trees
-
-
-def _grow(
-    keys: Sequence[str],
-    names: dict[str, str],
-    at: dict[str, list[MapEdge]],
-    seen: set[str],
-    drawn: set[frozenset[str] | MapEdge],
-) -> list[Branch]:
-    roots = [Branch(names[key]) for key in keys]
-    seen.update(keys)
-    left = deque(zip(keys, roots, strict=True))
-    while left:
-        key, branch = left.popleft()
-        for edge in at[key]:
-            inward = same(edge.tail) == key
-            other = same(edge.head) if inward else same(edge.tail)
-            pair = frozenset((key, other))
-            if edge in drawn or (pair in drawn and edge.status == "grounded"):
-                continue
-            drawn |= {pair, edge}
-            child = Branch(names[other], edge, inward, again=other in seen)
-            branch.children.append(child)
-            if other not in seen:
-                seen.add(other)
-                left.append((other, child))
-    return roots

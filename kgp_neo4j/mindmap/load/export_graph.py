@@ -12,9 +12,7 @@ from kgp_neo4j.mindmap.load.graph_names import (
     graph_scope,
     is_reserved,
     key_of,
-    problem_of_name,
-    problem_of_relation,
-    problem_of_type,
+    problem_of,
     triple_id,
 )
 from kgp_neo4j.mindmap.load.graphs import delete_graph, discard_import, require_graph
@@ -60,8 +58,8 @@ class _Importer:
     def place_node(self, labels: list[str], properties: Row) -> list[str] | None:
         if labels[:1] != ["Entity"] or any(map(is_reserved, labels[1:])):
             raise InputError("a label that no entity has")
-        problem = next(filter(None, map(problem_of_type, labels[1:])), "")
-        problem = problem or problem_of_name(properties["name"])
+        kinds = [("name", properties["name"]), *(("type", label) for label in labels[1:])]
+        problem = next(filter(None, (problem_of(*kind) for kind in kinds)), "")
         if problem or properties["key"] != key_of(properties["name"]):
             raise InputError(problem or "a key that is not of its name")
         self._ids.append(entity_id(self._name, properties["key"]))
@@ -71,7 +69,7 @@ class _Importer:
         return labels
 
     def place_relationship(self, type_: str, start: int, end: int, properties: Row) -> None:
-        if problem := problem_of_relation(type_):
+        if problem := problem_of("relation", type_):
             raise InputError(problem)
         id_ = triple_id(self._ids[start], type_, self._ids[end])
         properties |= {"id": id_, "graph": self._name}

@@ -18,9 +18,7 @@ from kgp_neo4j.mindmap.load.graph_names import (
     is_missing,
     is_reserved,
     key_of,
-    problem_of_name,
-    problem_of_relation,
-    problem_of_type,
+    problem_of,
     triple_id,
 )
 from kgp_neo4j.types.errors import ConfigurationError, InputError
@@ -84,7 +82,7 @@ class _Entity:
 class Gathered:
     """The entities, by key, and triples of all sources of one load, in the order they were read."""
 
-    def __init__(self, graph: str, *, keep_going: bool = False) -> None:
+    def __init__(self, graph: str) -> None:
         self.graph = graph
         self.began = time.monotonic()
         self.errors: list[str] = []
@@ -92,13 +90,12 @@ class Gathered:
         self.entities: dict[str, _Entity] = {}
         #: The keys of head and tail, and the relation between.
         self.triples: dict[tuple[str, str, str], None] = {}
-        self._keep_going = keep_going
         #: Keys and names for display of the names as they were read.
         self._spellings: dict[str, tuple[str, str]] = {}
         #: Relations and types as they were read, and as they are stored.
         self._stored: dict[str, dict[str, str]] = {"relation": {}, "type": {}}
 
-    def read(self, records: Iterable[Record]) -> None:
+    def read(self, records: Iterable[Record], *, keep_going: bool) -> None:
         """Add what a reader yields; raises InputError at a bad record, or lists it and goes on."""
         for record in records:
             try:
@@ -109,7 +106,7 @@ class Gathered:
                 else:
                     self._add_fact(record)
             except InputError as error:
-                if not self._keep_going:
+                if not keep_going:
                     hint = "Nothing was written; --keep-going loads the rest without this."
                     hint = f"{error.hint} {hint}" if error.hint else hint
                     raise InputError(error.what, where=error.where, hint=hint) from error
@@ -145,7 +142,7 @@ class Gathered:
         if text not in self._spellings:
             name = clean(text)
             key = key_of(name)
-            if problem := problem_of_name(name) or ("" if key else f"{text!r} is no name"):
+            if problem := problem_of("name", name) or ("" if key else f"{text!r} is no name"):
                 raise InputError(problem, where=where)
             self._spellings[text] = key, name
         return self._spellings[text]
@@ -165,7 +162,7 @@ class Gathered:
         stored = self._stored[kind]
         if text not in stored:
             name = "" if is_missing(text) else text.strip()
-            problem = (problem_of_relation if kind == "relation" else problem_of_type)(name)
+            problem = problem_of(kind, name)
             if not problem and len(stored) >= _MOST[kind]:
                 problem = f"more than {_MOST[kind]:,} different {kind}s, perhaps of another column"
             if problem:
@@ -182,7 +179,7 @@ class Gathered:
         ConfigurationError for a type that cannot be a label.
         """
         for relation, types in by_relation.items():
-            for problem in filter(None, map(problem_of_type, types)):
+            if problem := problem_of("type", types[0]) or problem_of("type", types[1]):
                 raise ConfigurationError(f"the type of {relation!r} is {problem}")
         ends = {
             relation: by_relation.get(relation) or _inferred_types(relation)

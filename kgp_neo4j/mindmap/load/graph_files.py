@@ -21,7 +21,7 @@ from kgp_neo4j.mindmap.load.graph_names import (
     Record,
     is_missing,
     key_of,
-    problem_of_type,
+    problem_of,
 )
 from kgp_neo4j.mindmap.load.mapping import AliasMapping, TableMapping
 from kgp_neo4j.types.errors import InputError
@@ -99,7 +99,7 @@ def read_entity_types(path: Path, progress: Progress, *, encoding: str = "") -> 
                 reason = f"{len(fields)} fields where a name and a type are expected"
                 raise InputError(reason, where=where)
             name, type_ = map(str.strip, fields)
-            if problem := problem_of_type(type_):
+            if problem := problem_of("type", type_):
                 raise InputError(problem, where=where)
             if not is_missing(name) and not is_missing(type_):
                 types[key_of(name)] = type_

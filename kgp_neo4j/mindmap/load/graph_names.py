@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from kgp_neo4j.text.safe import is_storable
@@ -22,9 +21,7 @@ __all__ = [
     "is_missing",
     "is_reserved",
     "key_of",
-    "problem_of_name",
-    "problem_of_relation",
-    "problem_of_type",
+    "problem_of",
     "triple_id",
 ]
 
@@ -64,16 +61,11 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in _MISSING
 
 
-def _problem(kind: str, text: str) -> str:
-    """Return why a text cannot be a name, relation or type, or an empty string."""
+def problem_of(kind: str, text: str) -> str:
+    """Return why a text cannot be of a kind: a name, a relation or a type; empty where it can."""
     if len(text) > _LONGEST[kind]:
         return f"a {kind} of {len(text):,} characters"
     return _unprintable(text)
-
-
-problem_of_name = partial(_problem, "name")
-problem_of_relation = partial(_problem, "relation")
-problem_of_type = partial(_problem, "type")
 
 
 def _unprintable(text: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -67,19 +68,23 @@ def load_graph(
     and leaves the graph as it was. Loading again changes nothing, and finishes a load that was
     interrupted.
     """
-    gathered = _gathered(graph, options)
     if encoding and not is_encoding(encoding):
         raise ConfigurationError(f"{encoding!r} is no encoding", hint="Write gb18030, for example.")
     table = read_mapping(mapping) if mapping is not None else None
     sources = find(paths)
     types_by_key = {}
-    with bar("read", sum(map(size_on_disk, sources.files)), bytes_=True) as progress:
-        if entity_types is not None:
+    if entity_types is not None:
+        with bar("types", None) as progress:
             types_by_key = read_entity_types(Path(entity_types), progress, encoding=encoding)
-        gathered.read(sources.errors)
-        for path in sources.files:
-            gathered.read(read_file(path, progress, table, encoding=encoding))
-    return _store(database, gathered, options, types_by_key, len(sources.files))
+
+    def records() -> Generator[Record, None, None]:
+        yield from sources.errors
+        with bar("read", sum(map(size_on_disk, sources.files)), bytes_=True) as progress:
+            for path in sources.files:
+                yield from read_file(path, progress, table, encoding=encoding)
+
+    files = len(sources.files)
+    return _load(database, graph, records(), files=files, types_by_key=types_by_key, **options)
 
 
 def adopt_graph(
@@ -97,7 +102,6 @@ def adopt_graph(
     changed or deleted. Raises ConfigurationError where the database has no such label or property;
     otherwise works as `load_graph` does.
     """
-    gathered = _gathered(graph, options)
     (known,) = database.read("load_kg/known_names")
     asked = [("labels", label) for label in labels] + [("properties", name_property)]
     for kind, name in asked:
@@ -109,14 +113,13 @@ def adopt_graph(
     where = f"({':'.join(labels)})"
     values = {"graph": graph, "labels": list(labels), "property": name_property}
 
-    def records() -> Iterator[Record]:
+    def records() -> Generator[Record, None, None]:
         for row in database.read("load_kg/adopted_nodes", **values):
             yield NamedEntity(row["name"] or "", f"{where} node {row['node']}", row["type"])
         for row in database.read("load_kg/adopted_relationships", **values):
             yield Fact(row["head"] or "", row["relation"], row["tail"] or "", where)
 
-    gathered.read(records())
-    return _store(database, gathered, options)
+    return _load(database, graph, records(), **options)
 
 
 def load_triples(
@@ -131,26 +134,25 @@ def load_triples(
 
     Works as `load_graph` does; errors name a triple by `where` and its number, from 1.
     """
-    gathered = _gathered(graph, options)
-    gathered.read(
+    facts = (
         Fact(head or "", relation or "", tail or "", f"{where}:{number}")
         for number, (head, relation, tail) in enumerate(triples, 1)
     )
-    return _store(database, gathered, options)
+    return _load(database, graph, facts, **options)
 
 
-def _gathered(graph: str, options: LoadOptions) -> Gathered:
-    return Gathered(checked_graph(graph), keep_going=options.get("keep_going", False))
-
-
-def _store(
+def _load(
     database: Database,
-    gathered: Gathered,
-    options: LoadOptions,
-    types_by_key: Mapping[str, str] | None = None,
+    graph: str,
+    records: Generator[Record, None, None],
+    *,
     files: int = 0,
+    types_by_key: Mapping[str, str] | None = None,
+    **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
-    graph, load = gathered.graph, uuid.uuid4().hex
+    gathered, load = Gathered(checked_graph(graph)), uuid.uuid4().hex
+    with closing(records):  # ends the progress bar of reading also after an error
+        gathered.read(records, keep_going=options.get("keep_going", False))
     gathered.decide_types(options.get("types") or {}, types_by_key or {})
     if not gathered.entities:
         first = f" ({gathered.errors[0]})" if gathered.errors else ""

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from kgp_neo4j.environment.files import read_toml
-from kgp_neo4j.mindmap.load.graph_names import problem_of_relation, problem_of_type
+from kgp_neo4j.mindmap.load.graph_names import problem_of
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = ["ColumnMapping", "TableMapping", "built_in", "is_encoding", "read_mapping"]
@@ -49,10 +49,9 @@ class ColumnMapping(AliasMapping, frozen=True, forbid_unknown_fields=True, kw_on
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for problem in (*map(problem_of_relation, (self.relation, self.inverse)),
-                        problem_of_type(self.type)):  # fmt: skip
-            if problem:
-                raise ValueError(problem)
+        names = (("relation", self.relation), ("relation", self.inverse), ("type", self.type))
+        for problem in filter(None, (problem_of(*name) for name in names)):
+            raise ValueError(problem)
         if not self.relation.strip():
             raise ValueError("the relation is empty")
 
@@ -73,7 +72,7 @@ class TableMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         _check_patterns((*self.noise, *self.drop))
         if not self.columns and self.aliases is None:
             raise ValueError("at least one [[columns]] is needed, or [aliases]")
-        if problem := problem_of_type(self.type):
+        if problem := problem_of("type", self.type):
             raise ValueError(f"the type is {problem}")
         if self.encoding and not is_encoding(self.encoding):
             raise ValueError(f"{self.encoding!r} is no encoding")
