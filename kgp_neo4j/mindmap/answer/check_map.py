@@ -67,8 +67,8 @@ class Checker:
         for triple in {t.id: t for t in (*beyond, *reasoning.triples)}.values():
             self._between[self._key(triple.head), self._key(triple.tail)].append(triple)
         pairs = self._between
-        self.entities = {*self._question_keys, *self._merged, *(e for pair in pairs for e in pair)}
-        self.entities.discard("")
+        names = {name for pair in pairs for name in pair}
+        self.entities = (self._question_keys | self._merged.keys() | names) - {""}
         relations = {pair: {same_relation(t.relation) for t in pairs[pair]} for pair in pairs}
         self.relations: set[str] = set().union(*relations.values())
         self._both_ways = {r for r in self.relations if _BOTH_WAYS.search(r)}

@@ -63,12 +63,8 @@ def describe(
         if not lines:
             continue
         numbered = "\n".join(f"{at}. {line}" for at, line in enumerate(lines, 1))
-        sentences_by_number, pairs = _parsed(
-            write(
-                f"{_PROMPT}\nQuestion:\n{question.strip()}\n\n{kind}-based evidence:\n{numbered}"
-                "\n\nReply:"
-            )
-        )
+        shown = f"Question:\n{question.strip()}\n\n{kind}-based evidence:\n{numbered}"
+        sentences_by_number, pairs = _parsed(write(f"{_PROMPT}\n{shown}\n\nReply:"))
         for at, line in enumerate(lines, 1):
             sentence = sentences_by_number.get(at, "")
             described.append(sentence if _is_carried(sentence, line, known) else line)
@@ -115,6 +111,6 @@ def _merge(names: Sequence[str], merged: dict[str, str], asked: set[str]) -> Non
     """Add two names to those merged, where they may mean the same."""
     if names[0] == names[1] or {*names} <= asked or not may_be_same(*names):
         return
-    kept, other = sorted(names, key=lambda name: (name not in asked, len(name), name))
-    merged.update({name: kept for name, to in merged.items() if to == other})
-    merged[other] = kept
+    first, other = sorted(names, key=lambda name: (name not in asked, len(name), name))
+    merged.update({name: first for name, to in merged.items() if to == other})
+    merged[other] = first

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import regex
 
-__all__ = ["extract", "parse_entities"]
+__all__ = ["extract"]
 
 _PROMPT = """Name the entities in the last question: the things that one would look up in a \
 knowledge graph, each in a few words, as a list of JSON strings and nothing else.
@@ -33,16 +33,11 @@ _LONGEST = 100
 def extract(question: str, write: Callable[[str], str]) -> list[str]:
     """Return the entities that a model names in a question (MindMap, section 3.1): one call.
 
-    The list is empty where its reply holds none, so that the caller can match names instead.
+    They are those of the last list in brackets in its reply, or of lines with bullets, or the few
+    words between commas of its one line. A reply in sentences has none, so that the caller can
+    match names instead.
     """
-    return parse_entities(write(_PROMPT.format(question=" ".join(question.split()))))
-
-
-def parse_entities(reply: str) -> list[str]:
-    """Return the names in a reply: those of the last list in brackets, or of lines with bullets.
-
-    A reply in sentences has none.
-    """
+    reply = write(_PROMPT.format(question=" ".join(question.split())))
     for text in reversed(_LIST.findall(reply)):
         try:
             values = json.loads(text)

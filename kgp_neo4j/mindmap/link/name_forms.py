@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import regex
 
-from kgp_neo4j.text.words import SINGLE, WORD
+from kgp_neo4j.text.words import FUNCTION_WORDS, SINGLE, WORD
 
 __all__ = [
     "Phrase",
@@ -45,13 +46,9 @@ _MOST_WHOLE = 80
 #: Characters of a question that are read.
 _MOST_CHARACTERS = 4_000
 
-_FUNCTION_WORDS = frozenset(
-    "a an the of in on at by for with to from and or is are was were be been being am it its "
-    "it's this that that's these those as who whom whose what what's which when where why how "
-    "did does do has have had he she they his her their him them also but if than then there "
-    "after before during between about into over under out up down i i'm i've i'd i'll you "
-    "you're we we've me my our your can could will would should may might must just really very "
-    "some any s t so too".split()
+_FUNCTION_WORDS = FUNCTION_WORDS - {"no", "not"} | set(
+    "am any can could i'd i'll i'm i've it's just may might must really should so some that's too "
+    "very we've what's will would you're".split()
 )
 #: Words of telling and asking ("feel", "lately", "please"), which name nothing.
 _FILLER_WORDS = frozenset(
@@ -88,8 +85,8 @@ class Phrase:
     @property
     def plain(self) -> bool:
         """Whether it begins and ends with words that can be part of a name."""
-        ends = (self.words[0], self.words[-1])
-        return not any(word in _FUNCTION_WORDS or word in _FILLER_WORDS for word in ends)
+        ends = {self.words[0], self.words[-1]}
+        return content_words(ends) == ends
 
 
 def is_quantity(text: str) -> bool:
@@ -136,10 +133,8 @@ def phrases(question: str) -> list[Phrase]:
                     words = tuple(w for w, _, _ in run[first:after])
                     places = known[words].places if words in known else ()
                     known[words] = Phrase(question[begin:end], words, (*places, (begin, end)))
-    for run in spans(question):
-        for words in _coordinated([word for word, _, _ in run]):
-            known.setdefault(words, Phrase(" ".join(words), words))
-    for phrase in _whole(question):
+    coordinated = (_coordinated([word for word, _, _ in run]) for run in spans(question))
+    for phrase in (*chain.from_iterable(coordinated), *_whole(question)):
         known.setdefault(phrase.words, phrase)
     return list(known.values())
 
@@ -161,17 +156,15 @@ def _whole(question: str) -> Iterator[Phrase]:
                 yield Phrase(question[begin:end], words, ((begin, end),), whole=True)
 
 
-def _coordinated(run: list[str]) -> Iterator[tuple[str, ...]]:
+def _coordinated(run: list[str]) -> Iterator[Phrase]:
     for at, word in enumerate(run):
         if word not in ("and", "or") or not 0 < at < len(run) - 1:
             continue
         before, after = run[max(0, at - 5) : at], run[at + 1 : at + 6]
         combined = [(*before[-1:], *after[1:n]) for n in range(2, 5)]
         combined += [(*before[-n:-1], *after[:m]) for n in range(2, 6) for m in (1, 2)]
-        for words in combined:
-            ends = (words[0], words[-1])
-            if len(words) > 1 and not any(w in _FUNCTION_WORDS or w in _FILLER_WORDS for w in ends):
-                yield words
+        phrases_of_two = (Phrase(" ".join(words), words) for words in combined if len(words) > 1)
+        yield from (phrase for phrase in phrases_of_two if phrase.plain)
 
 
 def negated(words: Iterable[str]) -> bool:
