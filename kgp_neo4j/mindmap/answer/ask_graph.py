@@ -208,24 +208,6 @@ def answer_from(
 ) -> MindMap:
     """Answer from a reasoning graph; `between` returns the whole graph's triples between names."""
     medical = is_medical(reasoning, question)
-    answer = _composed(question, graph, reasoning, options, medical)
-    if write is not None:
-        texts = {option.label: option.text for option in options}
-        prompt = five_parts(question, reasoning, options=texts, medical=medical)
-        answer = _from_model(answer, write(prompt), between)
-    if medical:
-        answer = replace(answer, notices=(*answer.notices, _text("not advice", question)))
-    return answer
-
-
-def _composed(
-    question: str,
-    graph: str,
-    reasoning: ReasoningGraph,
-    options: Sequence[OptionScore],
-    medical: bool,
-) -> MindMap:
-    """Compose the answer from the evidence alone, without a model."""
     candidates = rank_candidates(reasoning)
     edges = composed_edges(candidates, reasoning)
     text = composed_text(question, reasoning, candidates)
@@ -244,7 +226,7 @@ def _composed(
         elif ties:
             notices = (_text("ties", question, ", ".join(ties)),)
         text = "\n".join([head, *chosen.routes[:1], "", text])
-    return MindMap(
+    answer = MindMap(
         question=question,
         graph=graph,
         text=text.strip(),
@@ -258,6 +240,13 @@ def _composed(
         notices=notices,
         carried=Checker(reasoning).grounded_share(edges),
     )
+    if write is not None:
+        texts = {option.label: option.text for option in options}
+        prompt = five_parts(question, reasoning, options=texts, medical=medical)
+        answer = _from_model(answer, write(prompt), between)
+    if medical:
+        answer = replace(answer, notices=(*answer.notices, _text("not advice", question)))
+    return answer
 
 
 # --- With a model ---

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import regex
 
-from kgp_neo4j.graphdb.database import Row
 from kgp_neo4j.mindmap.answer.compose import route_text
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.types.errors import ConfigurationError
-from kgp_neo4j.types.mindmap import LinkedEntity, OptionScore, ReasoningGraph, Triple
+from kgp_neo4j.types.mindmap import OptionScore, ReasoningGraph, Triple
 
 __all__ = ["best_option", "checked_options", "read_choice", "score_options"]
 
@@ -72,47 +71,35 @@ def score_options(
     alike = graph.similarity(texts, texts)
     others = (alike.sum(axis=1) - alike.diagonal()) / max(len(texts) - 1, 1)
     likeness = np.round((graph.similarity(texts, [question])[:, 0] - others).tolist(), 6).tolist()
-    return tuple(
-        _scored(label, options[label], linked[label], sources, reached, like)
-        for label, like in zip(options, likeness, strict=True)
-    )
-
-
-def _scored(
-    label: str,
-    text: str,
-    linked: Sequence[LinkedEntity],
-    sources: Sequence[LinkedEntity],
-    reached: Mapping[tuple[str, str], Row],
-    likeness: float,
-) -> OptionScore:
-    score = 0.0
-    routes: list[tuple[str, list[Triple]]] = []
-    for source in sources:
-        # The score of a link, times the share of the option's text that it covers.
-        ways = [
-            (
-                entity.score * min(len(entity.surface) / max(len(text.strip()), 1), 1.0)
-                * reached[source.id, entity.id]["weight"],
-                reached[source.id, entity.id],
+    scored = []
+    for (label, text), like in zip(options.items(), likeness, strict=True):
+        score = 0.0
+        routes: list[tuple[str, list[Triple]]] = []
+        for source in sources:
+            # The score of a link, times the share of the option's text that it covers.
+            length = max(len(text.strip()), 1)
+            ways = [
+                (e.score * min(len(e.surface) / length, 1.0) * row["weight"], row)
+                for e in linked[label]
+                if (row := reached.get((source.id, e.id)))
+            ]
+            if ways:
+                weight, row = max(ways, key=lambda way: way[0])
+                score += source.score * weight
+                routes.append((row["start"], [Triple(**triple) for triple in row["triples"]]))
+        shortest_first = sorted(routes, key=lambda route: len(route[1]))
+        scored.append(
+            OptionScore(
+                label=label,
+                text=text,
+                score=round(score, 6),
+                entities=tuple(dict.fromkeys(entity.name for entity in linked[label])),
+                routes=tuple(route_text(start, triples) for start, triples in shortest_first),
+                triples=tuple(dict.fromkeys(t.id for _, triples in routes for t in triples)),
+                likeness=like,
             )
-            for entity in linked
-            if (source.id, entity.id) in reached
-        ]  # fmt: skip
-        if ways:
-            weight, row = max(ways, key=lambda way: way[0])
-            score += source.score * weight
-            routes.append((row["start"], [Triple(**triple) for triple in row["triples"]]))
-    shortest_first = sorted(routes, key=lambda route: len(route[1]))
-    return OptionScore(
-        label=label,
-        text=text,
-        score=round(score, 6),
-        entities=tuple(dict.fromkeys(entity.name for entity in linked)),
-        routes=tuple(route_text(start, triples) for start, triples in shortest_first),
-        triples=tuple(dict.fromkeys(t.id for _, triples in routes for t in triples)),
-        likeness=likeness,
-    )
+        )
+    return tuple(scored)
 
 
 def best_option(options: Sequence[OptionScore], question: str) -> tuple[str, bool, tuple[str, ...]]:

@@ -11,9 +11,8 @@ from kgp_neo4j.mindmap.link.name_forms import Phrase, content_stems, forms, is_h
 
 __all__ = ["Match", "Names", "begin_alike", "compound", "inflected"]
 
-#: The kinds of a match, best first, with their scores.
-_SCORES = {"name": 1.0, "alias": 1.0, "words": 0.95}
-_RANKS = tuple(_SCORES)
+#: The score of a name or alias as it is, and of one in another form or order.
+_EXACT, _IN_WORDS = 1.0, 0.95
 #: Least share of a Chinese name, and least characters of it, that the question must have.
 _HAN_PART = 0.75
 _HAN_LEAST = 3
@@ -37,9 +36,10 @@ class Names:
     """Looks up entities by the words, word forms and parts of their names."""
 
     def __init__(self, entities: Sequence[Row]) -> None:
-        self._exact: dict[tuple[str, ...], list[tuple[int, Row]]] = {}
-        self._stems: dict[tuple[str, ...], list[tuple[int, Row]]] = {}
-        self._parts: dict[tuple[str, ...], list[tuple[float, Row]]] = {}
+        #: By words, by stems, and by parts of a Chinese name: score, kind of match and entity.
+        self._exact: dict[tuple[str, ...], list[tuple[float, str, Row]]] = {}
+        self._stems: dict[tuple[str, ...], list[tuple[float, str, Row]]] = {}
+        self._parts: dict[tuple[str, ...], list[tuple[float, str, Row]]] = {}
         # Of entities with the same name, the one with more relationships comes first.
         for entity in sorted(entities, key=lambda e: (-e["degree"], e["key"])):
             for name in (entity["name"], *entity["aliases"]):
@@ -48,17 +48,19 @@ class Names:
     def _add(self, entity: Row, name: str) -> None:
         whole = name_words(name)
         for form in forms(name):
-            by = "words" if form != whole else "name" if name == entity["name"] else "alias"
-            self._exact.setdefault(form, []).append((_RANKS.index(by), entity))
+            by = "name" if name == entity["name"] else "alias"
+            match = (_EXACT, by, entity) if form == whole else (_IN_WORDS, "words", entity)
+            self._exact.setdefault(form, []).append(match)
             if not is_han("".join(form)) and (stems := content_stems(form)):
-                self._stems.setdefault(stems, []).append((_RANKS.index("words"), entity))
+                self._stems.setdefault(stems, []).append((_IN_WORDS, "words", entity))
         if is_han(name) and len(whole) > _HAN_LEAST:
             least = max(_HAN_LEAST, ceil(_HAN_PART * len(whole)))
             for first in range(len(whole)):
                 for after in range(first + least, len(whole) + 1):
                     share = (after - first) / len(whole)
                     if share < 1:
-                        self._parts.setdefault(whole[first:after], []).append((share, entity))
+                        part = self._parts.setdefault(whole[first:after], [])
+                        part.append((share, "words", entity))
 
     def match(self, phrases: Sequence[Phrase]) -> list[Match]:
         """Return the phrases that name an entity, the longest ones where they overlap."""
@@ -79,20 +81,14 @@ class Names:
         # Two things, as in "back pain and low back pain", are not one name in another order.
         if phrase.whole or (phrase.places and {"and", "or"} & {*phrase.words}):
             stems = ()
-        for rows in (self._exact.get(phrase.words), self._stems.get(stems) if stems else None):
+        words = phrase.words
+        for rows in (self._exact.get(words), self._stems.get(stems), self._parts.get(words)):
             if rows:
-                ranked = sorted(rows, key=lambda row: row[0])
-                by = _RANKS[ranked[0][0]]
-                return _match(phrase, [(_SCORES[by], entity) for _, entity in ranked], by)
-        if parts := self._parts.get(phrase.words):
-            return _match(phrase, sorted(parts, key=lambda part: -part[0]), "words")
+                rows = sorted(rows, key=lambda row: (-row[0], row[1] == "alias"))
+                score, by, _ = rows[0]
+                entities = {entity["id"]: {**entity, "score": score} for *_, entity in rows}
+                return Match(phrase, tuple(entities.values()), by)
         return None
-
-
-def _match(phrase: Phrase, scored: Sequence[tuple[float, Row]], by: str) -> Match:
-    score = scored[0][0]
-    entities = {entity["id"]: {**entity, "score": score} for _, entity in scored}
-    return Match(phrase, tuple(entities.values()), by)
 
 
 def _is_covered(phrase: Phrase, others: Sequence[Phrase]) -> bool:
