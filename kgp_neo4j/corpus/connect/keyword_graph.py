@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,8 @@ __all__ = ["KEYWORD_EDGE", "MOST_OWNERS", "connect_keywords", "link_hashes", "na
 KEYWORD_EDGE = {"type": "SHARES_KEYWORD", "items": "keywords", "marks": "sharedKeywordMarks"}
 #: A title shared by more documents than this names none of them.
 MOST_OWNERS = 20
+#: Links that are Python's numbers at once, which take four times the memory of an array's.
+_LISTED = 100_000
 
 
 def connect_keywords(build: GraphBuild, settings: KeywordSettings) -> int:
@@ -212,22 +215,26 @@ def _keyword_rows(
     touched[list(changed)] = True
     places = np.flatnonzero(touched[keywords.passage])
     order = places[np.argsort(keywords.keyword[places], kind="stable")]
-    sizes = np.bincount(keywords.keyword[order], minlength=len(keywords.texts))
-    columns = (keywords.texts, keywords.frequency.tolist(), keywords.named.tolist())
-    begins = np.cumsum(sizes) - sizes
-    for text, frequency, named, begin, size in zip(
-        *columns, begins.tolist(), sizes.tolist(), strict=True
-    ):
+    links = (
+        (nodes[passage], weight, owned)
+        for at in range(0, order.size, _LISTED)
+        for passage, weight, owned in zip(
+            *(
+                column[order[at : at + _LISTED]].tolist()
+                for column in (keywords.passage, keywords.weight, keywords.owned)
+            ),
+            strict=True,
+        )
+    )
+    sizes = np.bincount(keywords.keyword[order], minlength=len(keywords.texts)).tolist()
+    columns = (keywords.texts, keywords.frequency.tolist(), keywords.named.tolist(), sizes)
+    for text, frequency, named, size in zip(*columns, strict=True):
         if stored.pop(text, None) != (frequency, named) or size:
-            at = order[begin : begin + size]
-            links = (
-                each[at].tolist() for each in (keywords.passage, keywords.weight, keywords.owned)
-            )
             yield {
                 "text": text,
                 "frequency": frequency,
                 "named": named,
-                "links": [[nodes[place], *of_it] for place, *of_it in zip(*links, strict=True)],
+                "links": list(itertools.islice(links, size)),
             }
 
 
