@@ -30,7 +30,7 @@ class Progress(Protocol):
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-    ) -> object: ...
+    ) -> None: ...
 
 
 class _Silent:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
-import queue
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from types import TracebackType
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import Self
 
 import numpy as np
@@ -117,43 +116,40 @@ class Embedding:
         if self._gds:
             # What is needed at the least, before the passages are encoded, which takes much longer.
             check_memory(database, len(self._ids), encoder.dimension, 1)
-        #: Passages with their vectors; at the end None, or the error that ended the thread.
-        self._ready: queue.Queue[list[Row] | BaseException | None] = queue.Queue(_QUEUED)
+        #: Passages with their vectors, as they are encoded; a few chunks may wait for `write`.
+        self._chunks: deque[Future[list[Row]]] = deque()
+        self._room = threading.Semaphore(_QUEUED)
         self._unwritten: list[Row] = []
-        self._begun = self._encoded = False
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._encode, name="encode")
+        self._begun = False
+        self._executor = ThreadPoolExecutor(1, "encode")
+        self._shown = ExitStack()
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._progress = self._shown.enter_context(bar("embed", len(self._ids), "passages"))
+        for start in range(0, len(self._ids), _CHUNK):
+            ids = self._ids[start : start + _CHUNK]
+            self._chunks.append(self._executor.submit(self._encode, ids))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stopped.set()
-        self._thread.join()
+    def __exit__(self, *_: object) -> None:
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._room.release()  # for the one that waits
+        self._executor.shutdown()
+        self._shown.close()
 
     def write(self, *, wait: bool = False) -> None:
         """Write the passages encoded by now, in full batches; with `wait`, write all of them.
 
         A run that is interrupted continues after the passages written.
         """
-        while not self._encoded:
-            try:
-                item = self._ready.get(timeout=0.5 if wait else 0.0)
-            except queue.Empty:
-                if wait:
-                    continue
-                return
-            if isinstance(item, BaseException):
-                raise item
-            self._encoded = item is None
-            self._unwritten += item or ()
-            if len(self._unwritten) >= _BATCH or self._encoded:
+        while self._chunks and (wait or self._chunks[0].done()):
+            self._unwritten += self._chunks.popleft().result()
+            self._room.release()
+            if len(self._unwritten) >= _BATCH:
+                self._write()
+        if wait:
+            self._shown.close()
+            if self._unwritten or not self._begun:
                 self._write()
 
     def join(
@@ -228,39 +224,20 @@ class Embedding:
         finally:
             database.write("connect/drop", graph=graph)
 
-    def _encode(self) -> None:
-        ended: BaseException | None = None
-        try:
-            with (
-                timed(self._seconds, "embed"),
-                bar("embed", len(self._ids), "passages") as progress,
-            ):
-                for start in range(0, len(self._ids), _CHUNK):
-                    rows = self._database.read(
-                        "inspect/passages", ids=self._ids[start : start + _CHUNK]
-                    )
-                    texts = [(row["title"], row["text"]) for row in rows]
-                    pairs = zip(rows, self._vectors(texts, progress.update), strict=True)
-                    self._put([{"id": row["id"], "vector": vector} for row, vector in pairs])
-                    if self._stopped.is_set():
-                        return
-        except BaseException as error:  # raised by `write`, in the thread that waits for it
-            ended = error
-        self._put(ended)
+    def _encode(self, ids: Sequence[str]) -> list[Row]:
+        self._room.acquire()
+        with timed(self._seconds, "embed"):
+            rows = self._database.read("inspect/passages", ids=ids)
+            texts = [(row["title"], row["text"]) for row in rows]
+            pairs = zip(rows, self._vectors(texts), strict=True)
+            return [{"id": row["id"], "vector": vector} for row, vector in pairs]
 
-    def _vectors(
-        self, texts: Sequence[tuple[str, str]], done: Callable[[int], object]
-    ) -> NDArray[np.float32]:
+    def _vectors(self, texts: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return the vectors of passages given as (title, text)."""
+        done = self._progress.update
         if isinstance(self._encoder, MdrEncoder):
             return self._encoder.encode_passages(texts, done=done)
         return self._encoder.encode([passage_text(*text) for text in texts], done=done)
-
-    def _put(self, item: list[Row] | BaseException | None) -> None:
-        while not self._stopped.is_set():
-            with contextlib.suppress(queue.Full):
-                self._ready.put(item, timeout=0.2)
-                break
 
     def _write(self) -> None:
         database, corpus = self._database, self._corpus
