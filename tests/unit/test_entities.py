@@ -392,8 +392,8 @@ def test_a_linker_that_learns_on_finds_what_one_finds_that_learnt_all_at_once() 
 
     linker.add_lead_names(zip(owners[:5], texts[:5], strict=True))
     linker.learn(_spots(linker, texts[:5]), owners[:5])
-    kept = {name: array.copy() for name, array in linker.kept().items()}
-    linker = EntityLinker.restored(kept, EntitySettings())
+    kept = {name: array.copy() for name, array in linker.as_arrays().items()}
+    linker = EntityLinker.from_arrays(kept, EntitySettings())
     assert linker.update(titles) == {"Bo Pike"}
     assert list(linker.new_names(())) == [("bo pike", "Bo Pike", "Bo Pike")]
     named = {text for _, _, text in linker.new_names({"The Wall"})}

@@ -164,7 +164,7 @@ def test_with_what_was_counted_before_new_passages_get_the_keywords_of_the_whole
     old, new = rows[:38], rows[38:]
     settings = KeywordSettings(keywords=6)
     first = extract_keywords(old, titles[:38], settings)
-    before = CorpusCounts.restored(first.counts.kept(), len(rows))
+    before = CorpusCounts.from_arrays(first.counts.as_arrays(), len(rows))
     _, lacking = find_phrases(new, settings.longest, before)
     # "Harbour storm" is the title of a new document, and was none before.
     having = [

@@ -111,7 +111,7 @@ def _write_mentions(
         build.database.write_in_batches("connect/remove_entities", corpus=build.corpus)
     if aliases or pipeline:
         return {}
-    return {**linker.kept(), "ids": as_array([row["id"] for row in rows])}
+    return {**linker.as_arrays(), "ids": as_array([row["id"] for row in rows])}
 
 
 class _MentionWriter:
@@ -180,7 +180,7 @@ def _join(build: GraphBuild, settings: EntitySettings, new: NewPassages) -> None
         fresh = build.read("connect/entity_passages", rows=new.ids)
         documents = build.database.read_packed("connect/titles", corpus=build.corpus)
     with build.timed("restore names"):
-        linker = EntityLinker.restored(new.counts, settings)
+        linker = EntityLinker.from_arrays(new.counts, settings)
         nodes = {row["document"]: row["node"] for row in documents}
         # A document may be deleted meanwhile.
         fresh = [row for row in fresh if row["document"] in nodes]
@@ -222,7 +222,7 @@ def _join(build: GraphBuild, settings: EntitySettings, new: NewPassages) -> None
             passages=new.passages,
         )  # fmt: skip
     ids += [p.id for p in passages if p.id not in place]
-    counts = {**linker.kept(), "ids": as_array(ids)}
+    counts = {**linker.as_arrays(), "ids": as_array(ids)}
     build.keep_counts(counts, new.counted, new.joined + len(new.ids))
 
 

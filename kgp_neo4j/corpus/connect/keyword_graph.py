@@ -82,7 +82,7 @@ def _connect_all(build: GraphBuild, settings: KeywordSettings) -> None:
             keywords.passage, keywords.keyword, keywords.weight, keywords.owned, owners
         )
         write_pairs(build, KEYWORD_EDGE, rows, named, shared, keywords.texts)
-    build.keep_counts(keywords.counts.kept(), len(rows))
+    build.keep_counts(keywords.counts.as_arrays(), len(rows))
 
 
 def _words_of(row: Row) -> PassageWords:
@@ -119,7 +119,7 @@ def _write_keywords(
 
 def _join(build: GraphBuild, settings: KeywordSettings, new: NewPassages) -> None:
     """Give new passages their keywords, and others those that they share with new ones alone."""
-    counts = CorpusCounts.restored(new.counts, new.passages)
+    counts = CorpusCounts.from_arrays(new.counts, new.passages)
     with build.timed("read passages"):
         fresh = build.read("connect/passages", rows=new.ids)
         documents = build.database.read_packed("connect/titles", corpus=build.corpus)
@@ -174,7 +174,7 @@ def _join(build: GraphBuild, settings: KeywordSettings, new: NewPassages) -> Non
             maxFrequency=settings.max_frequency, neighbours=settings.neighbours,
             mostOwners=MOST_OWNERS,
         )  # fmt: skip
-    build.keep_counts(counts.kept(), new.counted, new.joined + len(new.ids))
+    build.keep_counts(counts.as_arrays(), new.counted, new.joined + len(new.ids))
 
 
 def _with_phrases(

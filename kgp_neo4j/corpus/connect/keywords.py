@@ -60,7 +60,7 @@ class Keywords:
 
 
 #: What is kept of the counts of a corpus.
-_KEPT = ("hashes", "frequency", "title_frequency")
+_COUNTED = ("hashes", "frequency", "title_frequency")
 #: Hashes of n-grams and titles, and how many passages have each as an n-gram and as a title.
 Counted: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32]]
 
@@ -86,17 +86,17 @@ class CorpusCounts:
         hashes, place = np.unique(every, return_inverse=True)
         frequency = np.bincount(place, frequencies, hashes.size).astype(np.int32)
         title_frequency = np.bincount(place, titled, hashes.size).astype(np.int32)
-        kept = (frequency > 1) | (title_frequency > 0)
-        return cls(passages, hashes[kept], frequency[kept], title_frequency[kept])
+        often = (frequency > 1) | (title_frequency > 0)
+        return cls(passages, hashes[often], frequency[often], title_frequency[often])
 
-    def kept(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays, of which `restored` makes the same counts."""
-        return {name: getattr(self, name) for name in _KEPT}
+    def as_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name, of which `from_arrays` makes the same counts."""
+        return {name: getattr(self, name) for name in _COUNTED}
 
     @classmethod
-    def restored(cls, kept: Counts, passages: int) -> CorpusCounts:
-        """Return the counts of so many passages that are `kept`."""
-        return cls(passages, *(kept[name] for name in _KEPT))
+    def from_arrays(cls, arrays: Counts, passages: int) -> CorpusCounts:
+        """Return the counts of so many passages that these `arrays` have."""
+        return cls(passages, *(arrays[name] for name in _COUNTED))
 
     def joined(self, new: Counted, old: Counted) -> CorpusCounts:
         """Return the counts with those of `new` passages, and of what is new in `old` ones."""
@@ -221,7 +221,7 @@ def extract_keywords(
         grams.best(low, min(low + _COMPARED, text.passages))
         for low in range(0, max(text.passages, 1), _COMPARED)
     ]
-    place, gram, gram_weight = (np.concatenate(found) for found in zip(*parts, strict=True))
+    place, gram, gram_weight = (np.concatenate(part) for part in zip(*parts, strict=True))
     # Titles get the numbers after the n-grams.
     title_weight = _tfidf(
         np.maximum(text.title_count, 1), text.title_frequency[text.title], text.corpus
@@ -283,11 +283,11 @@ class _Text:
             numbers.extend(map(vocabulary.__getitem__, low))
             ends.append(len(numbers))
             own = known.of(passage)
-            found = known.found(cased, low)
-            for text in {**found, **dict.fromkeys(own)}:
+            named = known.named_in(cased, low)
+            for text in {**named, **dict.fromkeys(own)}:
                 at.append(place)
                 title.append(titles[text])
-                count.append(found.get(text, 0))
+                count.append(named.get(text, 0))
                 owned.append(text in own)
             done(1)
         self.passages = self.corpus = len(ends)
@@ -345,7 +345,7 @@ class _Titles:
         """Return the keywords that name this passage's own document."""
         return self._keywords.get(passage.title, [])
 
-    def found(self, cased: Sequence[str], low: Sequence[str]) -> dict[str, int]:
+    def named_in(self, cased: Sequence[str], low: Sequence[str]) -> dict[str, int]:
         """Return the titles in a text and how often each occurs; of overlapping ones the longest.
 
         `low` are its words in lower case.
@@ -453,15 +453,15 @@ class _Grams:
         """
         ends = self._text.ends
         begin, end = (int(ends[at - 1]) if at else 0 for at in (low, high))
-        found = [np.zeros(0, np.int64)]
+        places = [np.zeros(0, np.int64)]
         for at, grams in self._levels:
             here = slice(*np.searchsorted(at, (begin, end)))
             passage = low + np.searchsorted(ends[low:high], at[here], side="right")
-            found.append(passage * self.number + grams[here])
-        pairs, count = np.unique(np.concatenate(found), return_counts=True)
+            places.append(passage * self.number + grams[here])
+        pairs, count = np.unique(np.concatenate(places), return_counts=True)
         place, gram = np.divmod(pairs, max(self.number, 1))
-        kept = self._untitled[gram]
-        place, gram, count = place[kept], gram[kept], count[kept]
+        untitled = self._untitled[gram]
+        place, gram, count = place[untitled], gram[untitled], count[untitled]
         weight = _tfidf(count, self.frequency[gram], self._text.corpus)
         order = np.lexsort((self._rank[gram], -weight, place))
         place = place[order]

@@ -110,14 +110,14 @@ class Phrases:
         single = np.concatenate((np.frombuffer(self._single, np.int8), np.ones(sure.size, np.int8)))
         return PhraseCounts(hashes, count - inside, inside | (single[first] == 0))
 
-    def shared(self, kept: NDArray[np.int64]) -> Iterator[list[tuple[int, int, bool]]]:
-        """Yield those phrases of each passage whose hash is in `kept`, each once, in order.
+    def shared(self, wanted: NDArray[np.int64]) -> Iterator[list[tuple[int, int, bool]]]:
+        """Yield those phrases of each passage whose hash is in `wanted`, each once, in order.
 
         These are the places, as `Phrase.at` takes them, and whether the passage is the first with
         that phrase.
         """
         hashes = np.frombuffer(self._hashes, np.int64)
-        places = np.flatnonzero(np.isin(hashes, kept))
+        places = np.flatnonzero(np.isin(hashes, wanted))
         new = np.zeros(places.size, bool)
         new[np.unique(hashes[places], return_index=True)[1]] = True
         passage = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))

@@ -210,15 +210,15 @@ class EntityLinker:
                 for written in form.written:
                     yield " ".join(form.words), " ".join(written), _as_in(title, written)
 
-    def kept(self) -> Counts:
-        """Return what was learnt, of which `restored` makes the same linker."""
+    def as_arrays(self) -> Counts:
+        """Return what was learnt, of which `from_arrays` makes the same linker."""
         links = self._links.passages_of
         passages = np.fromiter(itertools.chain.from_iterable(links.values()), np.int32)
         sizes = np.fromiter(map(len, links.values()), np.int64, len(links))
         entities = np.repeat(np.fromiter(links, np.int32, len(links)), sizes)
         return {
             "entities": as_array([self.titles, self.documents]),
-            "names": as_array([form.kept() for form in self.names.forms]),
+            "names": as_array([form.as_json() for form in self.names.forms]),
             "named": self._named,
             "linked_entities": entities,
             "linked_passages": passages,
@@ -226,19 +226,19 @@ class EntityLinker:
         }
 
     @classmethod
-    def restored(cls, kept: Counts, settings: EntitySettings) -> EntityLinker:
-        """Return the linker that had learnt what is `kept`."""
+    def from_arrays(cls, arrays: Counts, settings: EntitySettings) -> EntityLinker:
+        """Return the linker that had learnt what these `arrays` say."""
         linker = cls((), settings=settings)
-        linker.titles, linker.documents = from_array(kept["entities"])
+        linker.titles, linker.documents = from_array(arrays["entities"])
         linker.number = {
             document: n for n, all_ in enumerate(linker.documents) for document in all_
         }
         linker._qualifiers = list(map(qualifier_words, linker.titles))
-        for form in from_array(kept["names"]):
-            linker.names.add_form(Form.restored(form))
-        linker._named = kept["named"]
-        linker._links.passages = int(kept["learnt"][0])
-        pairs = zip(kept["linked_entities"].data, kept["linked_passages"].data, strict=True)
+        for form in from_array(arrays["names"]):
+            linker.names.add_form(Form.from_json(form))
+        linker._named = arrays["named"]
+        linker._links.passages = int(arrays["learnt"][0])
+        pairs = zip(arrays["linked_entities"].data, arrays["linked_passages"].data, strict=True)
         for entity, passage in pairs:
             linker._links.add(entity, passage)
         linker._searched = len(linker.names.forms), len(linker.titles)
@@ -455,12 +455,12 @@ def _probability(form: Form, written: int) -> float:
 def _apart(start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.int64]:
     """Return the places of the spots, sorted by start, that overlap none that is kept before."""
     following = np.searchsorted(start, end).data
-    kept = array("q")
+    apart = array("q")
     at = 0
     while at < len(following):
-        kept.append(at)
+        apart.append(at)
         at = following[at]
-    return np.frombuffer(kept, np.int64)
+    return np.frombuffer(apart, np.int64)
 
 
 def _voters(candidates: Sequence[Voter], at: int, owner: int) -> list[Voter]:

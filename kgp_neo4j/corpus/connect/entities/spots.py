@@ -58,15 +58,15 @@ class Form:
         self.own_lower += own_lower
         self.small_article |= small
 
-    def kept(self) -> list[Any]:
-        """Return everything as values of JSON, of which `restored` makes it again."""
-        values = (getattr(self, name) for name in self.__slots__)
-        return [sorted(value) if isinstance(value, set) else value for value in values]
+    def as_json(self) -> list[Any]:
+        """Return everything as values of JSON, of which `from_json` makes it again."""
+        fields = (getattr(self, name) for name in self.__slots__)
+        return [sorted(value) if isinstance(value, set) else value for value in fields]
 
     @classmethod
-    def restored(cls, kept: Sequence[Any]) -> Form:
-        """Return what was kept of a form."""
-        words, owners, written, *counts = kept
+    def from_json(cls, values: Sequence[Any]) -> Form:
+        """Return the form of these values."""
+        words, owners, written, *counts = values
         return cls(tuple(words), list(map(tuple, owners)), set(map(tuple, written)), *counts)
 
     @property
@@ -175,18 +175,18 @@ class Names:
         spots: list[Spot] = []
         keys, tree = words.keys, self._tree
         for at in [at for at, key in enumerate(keys) if key in tree]:
-            found: list[Spot] = []
+            names: list[Spot] = []
             node, last = tree[keys[at]], at
             while node is not None:
                 if _END in node:
                     form = self.forms[node[_END]]
                     if _is_contiguous(words, at, last):
-                        found.append(_spot(words, at, last, node[_END], form))
+                        names.append(_spot(words, at, last, node[_END], form))
                 last += 1
                 if last == len(keys):
                     break
                 node = node.get(keys[last])
-            spots += reversed(found)
+            spots += reversed(names)
         return spots
 
 

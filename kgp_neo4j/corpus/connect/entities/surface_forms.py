@@ -91,11 +91,11 @@ def _names(given: Iterable[tuple[str, float]]) -> Iterator[Name]:
     seen: set[tuple[str, ...]] = set()
     for text, weight in given:
         for form in _spellings(text):
-            found = cut(form)
-            keys = tuple(found.keys)
+            parts = cut(form)
+            keys = tuple(parts.keys)
             if keys and keys not in seen and len(keys) <= LONGEST and _worth_naming(keys):
                 seen.add(keys)
-                yield keys, tuple(found.raw), weight
+                yield keys, tuple(parts.raw), weight
 
 
 def _spellings(text: str) -> Iterator[str]:
@@ -104,22 +104,17 @@ def _spellings(text: str) -> Iterator[str]:
         yield text.replace("&", " and ")
     elif " and " in text:
         yield text.replace(" and ", " ")  # as "&" is no word
-    found = cut(text).raw
-    if len(found) == 1 and found[0].isalpha() and found[0].isupper() and 2 <= len(found[0]) <= 5:
-        yield ".".join(found[0])
-    elif 2 <= len(found) <= 5 and all(len(w) == 1 and w.isupper() for w in found):
-        yield "".join(found)
-    elif (
-        found
-        and len(found[-1]) > 2
-        and found[-1].isalpha()
-        and found[-1].islower()
-        and text.endswith(found[-1])
-    ):
+    raw = cut(text).raw
+    last = raw[-1] if raw else ""
+    if len(raw) == 1 and last.isalpha() and last.isupper() and 2 <= len(last) <= 5:
+        yield ".".join(last)
+    elif 2 <= len(raw) <= 5 and all(len(w) == 1 and w.isupper() for w in raw):
+        yield "".join(raw)
+    elif len(last) > 2 and last.isalpha() and last.islower() and text.endswith(last):
         # A common noun: "aircraft carriers", "universities".
-        if found[-1][-1] == "y" and found[-1][-2] not in "aeiou":
+        if last[-1] == "y" and last[-2] not in "aeiou":
             yield f"{text[:-1]}ies"
-        elif found[-1][-1] != "s":
+        elif last[-1] != "s":
             yield f"{text}s"
 
 
@@ -129,8 +124,8 @@ def _worth_naming(keys: tuple[str, ...]) -> bool:
 
 def qualifier_words(title: str) -> frozenset[str]:
     """Return the words that distinguish a title from similar ones: "film" of "Ed Wood (film)"."""
-    found = _PARENTHESIS.search(title)
-    text = found[1] if found else ""
+    qualifier = _PARENTHESIS.search(title)
+    text = qualifier[1] if qualifier else ""
     if not text:
         parted = _COMMA.match(title)
         text = parted[2] if parted else ""
@@ -171,18 +166,18 @@ def lead_names(title: str, text: str) -> Iterator[Name]:
     nickname = _NICKNAME.match(sentence)
     if nickname:
         given += [(f"{nickname[2]} {nickname[3]}", 0.5), (f"{nickname[1]} {nickname[3]}", 0.4)]
-    for found in _KNOWN_AS.finditer(sentence):
+    for match in _KNOWN_AS.finditer(sentence):
         # A word alone, or before others in lower case, is seldom the whole name ("called German
         # idealism").
-        if found[1] and found[1][0].isupper():
-            given.append((found[1], 0.4))
-        elif found[2] and " " in found[2] and not _NOUN_FOLLOWS.match(sentence, found.end()):
-            given.append((found[2], 0.4))
+        if match[1] and match[1][0].isupper():
+            given.append((match[1], 0.4))
+        elif match[2] and " " in match[2] and not _NOUN_FOLLOWS.match(sentence, match.end()):
+            given.append((match[2], 0.4))
     initials = "".join(k[0] for k in cut(opening[1] if opening else title).keys if k)
-    for found in _INITIALS.finditer(sentence):
-        letters = "".join(k for k in found[1].lower() if k.isalpha())
+    for match in _INITIALS.finditer(sentence):
+        letters = "".join(k for k in match[1].lower() if k.isalpha())
         if letters and letters in (initials, "".join(k[0] for k in cut(title).keys)):
-            given.append((found[1], 0.4))
+            given.append((match[1], 0.4))
     yield from _names(
         (text, weight)
         for text, weight in given
