@@ -126,7 +126,7 @@ def test_a_disambiguator_is_no_part_of_the_name() -> None:
 def test_a_common_word_is_a_title_only_as_it_is_written() -> None:
     titles = (("Heat", "A heist."), ("Heat and Dust", "A novel."))
     # Also at the end of a text.
-    texts = ("He saw Heat.", "He saw Heat", "The heat was on.", "He felt the heat")
+    texts = ("He saw Heat.", "She likes Heat", "The heat was on.", "He felt the heat")
     found = [set(links) for links in _links(*titles, *texts)[2:]]
     assert found == [{"heat"}, {"heat"}, set(), set()]
 
