@@ -59,10 +59,7 @@ def main() -> None:
     parser = common.parser(__doc__ or "", None)
     parser.add_argument("folder", type=Path, help="holds the data sets")
     parser.add_argument("--reader", type=Path, metavar="FOLDER", help="a reader of your training")
-    parser.add_argument(
-        "--score", type=Path, default=Path("score.py"), metavar="FILE",
-        help="a scorer with normalise and f1 (default: score.py)",
-    )  # fmt: skip
+    parser.add_argument("--score", type=Path, default="score.py", help="has normalise and f1")
     given = parser.parse_args()
     scorer = common.scorer(given.score)
     cases: dict[tuple[str, str], list[Case]] = {}

@@ -109,10 +109,7 @@ def main() -> None:
         "--sets", type=common.words, default=list(NAMES), metavar="A,B", help="default: all three"
     )
     parser.add_argument("--reader", metavar="FOLDER", help="a reader of your training")
-    parser.add_argument(
-        "--score", type=Path, default=Path("score.py"), metavar="FILE",
-        help="a scorer with normalise and f1 (default: score.py)",
-    )  # fmt: skip
+    parser.add_argument("--score", type=Path, default="score.py", help="has normalise and f1")
     given = parser.parse_args()
     scorer = common.scorer(given.score)
     with common.explained():
