@@ -124,16 +124,6 @@ def test_only_the_edges_asked_for_are_walked(
     assert _edges(_retrieve(database, demo_corpus, edges=(edge,), budget=20)) <= {edge, "MENTIONS"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["?", "北京 在哪里", '"' * 50, "Hesk Bridge one " * 600],
-)
-def test_odd_questions_find_something_or_nothing(
-    database: Database, demo_corpus: str, text: str
-) -> None:
-    assert len(_retrieve(database, demo_corpus, text).passages) <= 8
-
-
 # --- Training -------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ from kgp_neo4j.corpus.connect.entities.spots import Spots
 from kgp_neo4j.corpus.connect.entities.surface_forms import lead_names, names_of, read_aliases
 from kgp_neo4j.corpus.connect.entity_graph import rarity
 from kgp_neo4j.text.words import cut
-from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.settings import EntitySettings
 
 
@@ -363,18 +362,6 @@ def test_aliases_that_cannot_be_used(tmp_path: Path, content: bytes, reason: str
         read_aliases(file, ["York"])
     with pytest.raises(InputError, match="cannot be read"):
         read_aliases(tmp_path / "none.tsv", ["York"])
-
-
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        ({"threshold": 2}, "threshold is 2"),
-        ({"neighbours": 2000}, "neighbours is 2000"),
-    ],
-)
-def test_settings_that_do_not_fit(settings: dict[str, Any], reason: str) -> None:
-    with pytest.raises(ConfigurationError, match=reason):
-        EntitySettings(**settings)
 
 
 def test_a_linker_that_learns_on_finds_what_one_finds_that_learnt_all_at_once() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.build import timed
+from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.environment.progress import bar, is_shown
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.room import check_heap
@@ -126,9 +127,10 @@ class Embedding:
 
     def __enter__(self) -> Self:
         self._progress = self._shown.enter_context(bar("embed", len(self._ids), "passages"))
+        encode = in_context(self._encode)
         for start in range(0, len(self._ids), _CHUNK):
             ids = self._ids[start : start + _CHUNK]
-            self._chunks.append(self._executor.submit(self._encode, ids))
+            self._chunks.append(self._executor.submit(encode, ids))
         return self
 
     def __exit__(self, *_: object) -> None:
