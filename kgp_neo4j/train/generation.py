@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.corpus.traverse.agents.prompts import (
+from kgp_neo4j.corpus.traverse.agents.generating import (
     alpaca_prompt,
     fitted,
     seq2seq_prompt,

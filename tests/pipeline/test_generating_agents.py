@@ -17,11 +17,12 @@ from tiny_models import tiny_llama, tiny_t5
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.retrieve import PassageRetriever
 from kgp_neo4j.corpus.traverse.agents.choice import make_agent
-from kgp_neo4j.corpus.traverse.agents.generating import GeneratingAgent, readable
-from kgp_neo4j.corpus.traverse.agents.prompts import (
+from kgp_neo4j.corpus.traverse.agents.generating import (
+    GeneratingAgent,
     alpaca_prompt,
     chat_prompt,
     fitted,
+    readable,
     titled_line,
 )
 from kgp_neo4j.demo import DOCUMENTS
