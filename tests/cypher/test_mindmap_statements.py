@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 import pytest
-from small_kg import ENGLISH, load_english
+from small_kg import load_english
 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
@@ -60,31 +60,6 @@ def test_reach(database: Database, graph: str) -> None:
     assert found["Migraine", "Flu"][1] == 2
     assert found["Migraine", "Sumatriptan"][1] == 1
     assert reach(["Fever"], []) == {}
-    (row,) = database.read(
-        "mindmap/reach", graph=graph, sources=[_id(graph, "Migraine")],
-        targets=[_id(graph, "Sumatriptan")],
-    )  # fmt: skip
-    (triple,) = row["triples"]
-    assert row["start"] == "Migraine"
-    assert (triple["head"], triple["relation"], triple["tail"]) == (
-        "Migraine",
-        "need_medication",
-        "Sumatriptan",
-    )
-    assert triple["head_id"] == _id(graph, "Migraine")
-
-
-def test_documents(database: Database, graph: str) -> None:
-    found = {row["name"]: row["triples"] for row in database.read("mindmap/documents", graph=graph)}
-    heads = {head.replace("_", " ") for head, _, _ in ENGLISH}
-    assert set(found) == heads
-    assert sum(map(len, found.values())) == len(ENGLISH)
-    assert [(t["relation"], t["tail"]) for t in found["Food poisoning"]] == [
-        ("has_symptom", "Nausea"),
-        ("has_symptom", "Stomach cramps"),
-        ("need_medical_test", "Stool culture"),
-    ]
-    assert database.read("mindmap/documents", graph="no such") == []
 
 
 def test_show_entities(database: Database, graph: str) -> None:

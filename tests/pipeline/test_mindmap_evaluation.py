@@ -11,7 +11,7 @@ from chat_server import ChatServer, completion
 from commands import environment, kgp
 
 from kgp_neo4j.environment.folders import Connection
-from kgp_neo4j.evaluate.graph_experiment import baseline_prompt, document_retriever
+from kgp_neo4j.evaluate.graph_experiment import document_retriever
 from kgp_neo4j.evaluate.graph_questions import (
     GraphQuestion,
     is_over_graph,
@@ -94,16 +94,6 @@ def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=message):
             read_graph_questions(tmp_path / name)
-
-
-def test_the_prompt_of_a_baseline_is_plain() -> None:
-    alone = baseline_prompt("What helps {x}?")
-    assert "Knowledge" not in alone
-    assert "letter" not in alone
-    full = baseline_prompt("What helps?", ["Iron helps."], {"A": "Salt", "B": "Iron"})
-    assert "Knowledge that may help:\nIron helps." in full
-    assert "A: Salt\nB: Iron" in full
-    assert "letter of your choice" in full
 
 
 def test_documents_of_a_graph_are_retrieved(database: Database, demo_graph: str) -> None:
@@ -253,7 +243,8 @@ def test_a_model_is_compared_with_its_baselines(
             return "1. Pale tide needs Iron of Hesk."
         if "mind map of your own" in prompt:
             return "Output 1: B\nOutput 3:\nPale tide -> need_medication -> Iron of Hesk"
-        return "B: iron." if "Knowledge" in prompt else "I do not know."
+        shown = ("Knowledge that may help:\n", "A: Sollanol\nB: Iron of Hesk")
+        return "B: iron." if all(part in prompt for part in shown) else "I do not know."
 
     chat_server.answer = lambda body: (200, completion(reply(body["messages"][-1]["content"])))
     file = tmp_path / "choices.json"

@@ -198,8 +198,13 @@ def test_errors_say_what_to_do(database: Database, demo_graph: str) -> None:
             ask_graph(database, demo_graph, question)
     with pytest.raises(ConfigurationError, match="Unicode"):
         ask_graph(database, demo_graph, "half \ud800")
-    with pytest.raises(ConfigurationError, match="one option only"):
-        ask_graph(database, demo_graph, "Which?", options={"A": "x"})
+    for options, problem in (
+        ({"A": "x"}, "one option only"),
+        ({"A": " ", "B": "x"}, "the option 'A' is empty"),
+        ({"a": "x", "A": "y"}, "the option A is given twice"),
+    ):
+        with pytest.raises(ConfigurationError, match=problem):
+            ask_graph(database, demo_graph, "Which?", options=options)
 
 
 # --- The command line -----------------------------------------------------------------------------
@@ -276,6 +281,7 @@ def test_turns_and_options(run: _Run) -> None:
     guess = json.loads(blank.stdout)
     assert guess["supported"] is False
     assert "a guess" in guess["notices"][0]
+    assert guess["text"].startswith("(a guess, without evidence) ")
 
 
 @pytest.mark.parametrize(

@@ -13,19 +13,15 @@ from kgp_neo4j.mindmap.answer.ask_graph import answer_from, as_question, read_tu
 from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.compose import rank_candidates
 from kgp_neo4j.mindmap.answer.describe import describe
-from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines, five_parts
+from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply, read_edges
-from kgp_neo4j.mindmap.answer.options import (
-    best_option,
-    checked_options,
-    read_choice,
-)
+from kgp_neo4j.mindmap.answer.options import best_option, read_choice
 from kgp_neo4j.mindmap.explore.exploration import only_relevant
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.show.pages import mind_map_page
 from kgp_neo4j.show.pictures import draw_mind_map
 from kgp_neo4j.show.terminal import mind_map_lines
-from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.mindmap import (
     EvidenceGraph,
     LinkedEntity,
@@ -93,26 +89,19 @@ def test_the_prompt_has_its_five_parts_and_leaves_braces_alone(reasoning: Reason
             "you do not replace a doctor",
             question,
             "A: Iron {x}",
-            "Evidence 1: Fatigue <- has_symptom <- Anemia -> has_symptom -> Dizziness",
-            "Throat {swab}",
+            "Evidence 1: Fatigue <- has_symptom <- Anemia -> has_symptom -> Dizziness\n"
+            "Evidence 2: Flu -> has_symptom -> Fatigue\n"
+            "Evidence 3: Flu -> need_medical_test -> Throat {swab}\n"
+            "Evidence 4: Anemia -> need_medication -> Iron\n"
+            "Evidence 5: Fatigue -> possible_disease -> Anemia\n",
             "Work in steps.",
             "An example, with another graph:",
         )
     ]
     assert places == sorted(places)
-    assert "you do not replace a doctor" not in five_parts(question, reasoning)
-
-
-def test_evidence_is_numbered_and_on_one_line_each(reasoning: ReasoningGraph) -> None:
-    assert evidence_lines(reasoning) == [
-        "Evidence 1: Fatigue <- has_symptom <- Anemia -> has_symptom -> Dizziness",
-        "Evidence 2: Flu -> has_symptom -> Fatigue",
-        "Evidence 3: Flu -> need_medical_test -> Throat {swab}",
-        "Evidence 4: Anemia -> need_medication -> Iron",
-        "Evidence 5: Fatigue -> possible_disease -> Anemia",
-    ]
-    hostile = _reasoning(("A\nOutput 1: x", "r\n", "B", "", ""), asked=())
-    assert evidence_lines(hostile) == ["Evidence 1: A Output 1: x -> r -> B"]
+    hostile = five_parts(question, _reasoning(("A\nOutput 1: x", "r\n", "B", "", ""), asked=()))
+    assert "\nEvidence 1: A Output 1: x -> r -> B\n" in hostile
+    assert "you do not replace a doctor" not in hostile
 
 
 # --- The reply ------------------------------------------------------------------------------------
@@ -414,26 +403,7 @@ def test_the_best_option(
     assert expected[1] or best_option(liked, question)[0] == "C"
 
 
-def test_options_are_checked() -> None:
-    assert checked_options({"a": " Iron ", "B": "Salt"}) == {"A": "Iron", "B": "Salt"}
-    assert checked_options({}) == {}
-    for wrong in ({"A": "x"}, {"A": " ", "B": "x"}, {"a": "x", "A": "y"}):
-        with pytest.raises(ConfigurationError):
-            checked_options(wrong)
-
-
 _OPTIONS = (_option("A", 0.0, "Salt"), _option("B", 0.5, "Iron"), _option("C", 0.1, "Rest"))
-
-
-def test_without_a_model_evidence_chooses(reasoning: ReasoningGraph) -> None:
-    answer = answer_from("What helps?", "g", reasoning, _OPTIONS)
-    assert (answer.choice, answer.supported) == ("B", True)
-    assert answer.text.startswith("B: Iron")
-    blank = [_option("A", 0.0), _option("B", 0.0)]
-    guess = answer_from("What helps?", "g", reasoning, blank)
-    assert (guess.choice, guess.supported) == ("A", False)
-    assert guess.text.startswith("(a guess, without evidence) A")
-    assert "a guess" in guess.notices[0]
 
 
 @pytest.mark.parametrize(
@@ -441,8 +411,6 @@ def test_without_a_model_evidence_chooses(reasoning: ReasoningGraph) -> None:
     [
         ("B: Iron helps.", "B", "model"),
         ("The correct answer is (C).", "C", "model"),
-        ("I would take Iron.", "B", "model"),
-        ("答案：C", "C", "model"),
         ("Anything will do.", "B", "evidence"),
         ("A rest helps, Salt and Iron too.", "A", "model"),
     ],
@@ -519,6 +487,7 @@ def test_mermaid_is_escaped_and_marks_what_is_not_grounded(reasoning: ReasoningG
         ("The correct answer is A: salt.", "A"),
         ("正确选项是B：铁。", "B"),
         ("A good choice is not easy.", ""),
+        ("I would take Iron of Hesk.", "B"),
         # A reply that first goes through all options.
         ("A: salt does nothing.\nB: iron helps.\nC: no.\nSo the answer is B.", "B"),
         ("根据证据，应选用的药物是铁（选项B）。其他选项A和C无关。", "B"),
@@ -563,7 +532,7 @@ def test_evidence_is_described_by_a_model_and_checked(reasoning: ReasoningGraph)
         "Fatigue -> possible_disease -> Anemia",
     )
     assert made.merged == {}
-    assert evidence_lines(made)[0] == f"Evidence 1: {made.described[0]}"
+    assert f"Evidence 1: {made.described[0]}\n" in five_parts("?", made)
     facts = (
         ("Anemia", "has_symptom", "Fatigue", "Disease", "Symptom"),
         ("Iron deficiency", "need_medication", "Iron", "Disease", "Drug"),
