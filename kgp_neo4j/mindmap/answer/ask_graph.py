@@ -189,7 +189,7 @@ def ask_graph(
     answer = answer_from(question, graph, reasoning, scores, write=write, between=between)
     drawn = {i for edge in answer.edges for i in edge.triples}
     triples = [t for t in reasoning.triples if t.id in drawn] or reasoning.triples
-    ids = dict.fromkeys(i for t in triples for i in (t.head_id, t.tail_id) if i)
+    ids = dict.fromkeys(i for t in triples for i in (t.head_id, t.tail_id))
     return replace(
         answer,
         browser=browser_link(database.connection, list(ids)[:_BROWSER_LIMIT]),

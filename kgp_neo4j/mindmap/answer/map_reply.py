@@ -21,10 +21,7 @@ _NUMBERED_PART = r"(?:output|part|输出|结果)\s*[#（(]?\s*(?:{})[)）]?"
 #: The words of a heading, and how its number may be written.
 _HEADINGS = {
     "answer": (r"(?:final\s+|summary\s+)?answer|summary|回答|答案|结论", "1|one|一"),
-    "inference": (
-        r"(?:the\s+)?(?:inference|reasoning)(?:\s+process)?|推理(?:过程)?",
-        "2|two|二",
-    ),
+    "inference": (r"(?:the\s+)?(?:inference|reasoning)(?:\s+process)?|推理(?:过程)?", "2|two|二"),
     "map": (r"(?:the\s+)?(?:mind\s*map|decision\s+tree)|思维导图|决策树", "3|three|三"),
 }
 #: What may follow "Output 1", such as ": the answer".

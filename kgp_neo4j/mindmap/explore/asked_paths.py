@@ -229,8 +229,7 @@ def spend(paths: Sequence[RelationPath], size: int) -> list[EvidenceGraph]:
     """
     paths = [path for path in paths if path.routes]
     order = sorted(
-        paths[1:],
-        key=lambda path: -path.score / max(min(path.ends + len(path.steps) - 1, size), 1),
+        paths[1:], key=lambda path: -path.score / max(min(path.ends + len(path.steps) - 1, size), 1)
     )
     used: set[frozenset[str]] = set()
     chosen: list[EvidenceGraph] = []

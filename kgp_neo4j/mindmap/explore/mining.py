@@ -25,7 +25,6 @@ from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import embed
 from kgp_neo4j.text.values import conditions
 from kgp_neo4j.types.mindmap import (
-    Comparison,
     EvidenceGraph,
     LinkedEntity,
     ReasoningGraph,
@@ -55,8 +54,7 @@ def mine(
     judges neighbours in another one. `linked` are the entities where they are known already.
     Raises ConfigurationError for text that is not Unicode.
     """
-    chosen = settings or MiningSettings()
-    began = time.perf_counter()
+    chosen, began = settings or MiningSettings(), time.perf_counter()
     if linked is None:
         with span("link", graph=graph.name):
             linked = link(graph, question, chosen.linking, write)
@@ -70,7 +68,13 @@ def mine(
         if chosen.paths and entities:
             asked = explore_relation_paths(graph, question, entities, chosen, bounds)
             comparison = compared(graph, question, entities) if graph.encoder_name else None
-        complete = _complete(asked, comparison, len(entities), chosen)
+        if comparison:
+            facts = comparison.triples[: chosen.size]
+            complete = [EvidenceGraph("path", t.head, (t,), (t.head, t.tail)) for t in facts]
+        else:
+            # What several entities have in common, neighbours and shortest paths show best.
+            share = 1.0 if len(entities) == 1 else chosen.path_share
+            complete = spend(asked, int(chosen.size * share))
         known = pairs_of(t for each in complete for t in each.triples)
         left = chosen.size - len(known)
         paths: list[EvidenceGraph] = []
@@ -98,23 +102,6 @@ def mine(
     return reasoning
 
 
-def _complete(
-    asked: Sequence[RelationPath],
-    comparison: Comparison | None,
-    entities: int,
-    settings: MiningSettings,
-) -> list[EvidenceGraph]:
-    """Return the evidence that a question asks for by a comparison or by relation paths."""
-    if comparison:
-        return [
-            EvidenceGraph("path", triple.head, (triple,), (triple.head, triple.tail))
-            for triple in comparison.triples[: settings.size]
-        ]
-    # What several entities have in common, neighbours and shortest paths show best.
-    share = 1.0 if entities == 1 else settings.path_share
-    return spend(asked, int(settings.size * share))
-
-
 def _around(
     graph: StoredGraph,
     question: str,
@@ -134,12 +121,8 @@ def _around(
         }
     with ThreadPoolExecutor(1) as beside:
         # Both at once: between hubs, and before the server has planned them, each takes a while.
-        joining = beside.submit(
-            in_context(explore_paths),
-            graph,
-            entities if settings.paths else [],
-            settings.exploration,
-        )
+        starts = entities if settings.paths else []
+        joining = beside.submit(in_context(explore_paths), graph, starts, settings.exploration)
         neighbours = explore_neighbours(
             graph,
             entities,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Row
@@ -73,10 +74,10 @@ def link(
     return linker.link_question(question)
 
 
+@dataclass(frozen=True, slots=True)
 class _Linker:
-    def __init__(self, graph: StoredGraph, settings: LinkSettings) -> None:
-        self.graph = graph
-        self.settings = settings
+    graph: StoredGraph
+    settings: LinkSettings
 
     def link_question(self, question: str) -> list[LinkedEntity]:
         """Link the phrases of a question by name, and the remaining ones by embedding."""
@@ -200,19 +201,14 @@ class _Linker:
             phrases=[{"text": text, "vector": vector} for text, vector in vectors],
             limit=_ALTERNATIVES + 1,
         )
+        stems_denied = {p.text: {*content_stems(p.words)} for p in mentions if negated(p.words)}
         near: dict[str, list[Row]] = {}
         for row in rows:
-            near.setdefault(row["phrase"], []).append(row)
-        for phrase in mentions:
-            if negated(phrase.words) and phrase.text in near:
-                stems = {*content_stems(phrase.words)}
-                # "Can't sleep" does not mean "sleepiness", however near the two are.
-                near[phrase.text] = [
-                    row
-                    for row in near[phrase.text]
-                    if not stems & (name_stems := {*content_stems(name_words(row["name"]))})
-                    and not begin_alike(stems, name_stems)
-                ]
+            stems = stems_denied.get(row["phrase"], set())
+            name_stems = {*content_stems(name_words(row["name"]))}
+            # "Can't sleep" does not mean "sleepiness", however near the two are.
+            if not stems & name_stems and not begin_alike(stems, name_stems):
+                near.setdefault(row["phrase"], []).append(row)
         return near
 
 

@@ -16,13 +16,7 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.gather import Gathered
 from kgp_neo4j.mindmap.load.graph_files import read_entity_types, read_file
-from kgp_neo4j.mindmap.load.graph_names import (
-    Fact,
-    NamedEntity,
-    Record,
-    checked_graph,
-    graph_scope,
-)
+from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph, graph_scope
 from kgp_neo4j.mindmap.load.graphs import discard_import
 from kgp_neo4j.mindmap.load.mapping import is_encoding, read_mapping
 from kgp_neo4j.mindmap.load.write_graph import embed_names, write_graph
