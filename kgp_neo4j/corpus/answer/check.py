@@ -29,10 +29,8 @@ __all__ = ["MARK", "Evidence", "check", "marked"]
 
 #: Sentences of a passage that a claim is compared with, and sentences of it that are read.
 _MOST_COMPARED, _MOST_READ = 3, 60
-#: Weight of the cosine beside shared words, and least score of both; of words without an encoder.
-_MEANING_WEIGHT = 0.5
-_THRESHOLD = 0.6
-_WORDS_THRESHOLD = 0.6
+#: Weight of the cosine beside shared words, and least score of both, or of words alone.
+_MEANING_WEIGHT, _THRESHOLD = 0.5, 0.6
 #: A clause of this many words or more must share one with the passages.
 _CLAUSE_WORDS = 2
 #: Letters of a stem that are compared, so that `director` and `directed` are equal.
@@ -142,11 +140,10 @@ class Evidence:
         )
         missing = [*sorted(_missing_names(wanted, known)), *sorted(wanted.numbers - known)]
         shared = len(wanted.all) - len(missing) - len(wanted.words - known)
-        score, threshold = shared / len(wanted.all), _WORDS_THRESHOLD
+        score = shared / len(wanted.all)
         if self._encoder is not None:
             meaning = self._meaning(claim, places, self._encoder)
             score = (1 - _MEANING_WEIGHT) * score + _MEANING_WEIGHT * meaning
-            threshold = _THRESHOLD
         score = max(0.0, min(1.0, score))
         if missing:
             return Support(score, f"not in them: {', '.join(missing[:5])}")
@@ -154,7 +151,7 @@ class Evidence:
             return Support(score, "one denies what the other says")
         if note := _replaced_word(wanted, nearest, known):
             return Support(score, note)
-        if score < threshold:
+        if score < _THRESHOLD:
             return Support(score, "they say too little of it")
         unsaid = _unsaid(wanted, known)
         return Support(score, f"they say nothing of “{unsaid}”" if unsaid else "")

@@ -410,10 +410,12 @@ class EntityLinker:
         occupied = iter(mentions)
         taken = next(occupied, None)
         for at, raw_word in enumerate(words.raw):
+            if raw_word not in called:
+                continue
+            entity, since = called[raw_word]
             start, end = words.starts[at], words.ends[at]
             while taken and taken.end <= start:
                 taken = next(occupied, None)
-            entity, since = called.get(raw_word, (-1, 0))
             if entity < 0 or start < since or (taken and taken.start < end):
                 continue
             if is_part_of_name(words, at, at):
