@@ -55,11 +55,13 @@ def marks_of(answer: Answer, passage: Passage) -> Marks:
     is in a cited passage. For yes and no the reader's span is the sentence that decided. An answer
     from pages and tables has no words in passages.
     """
-    sentences = [(s.start, s.end) for s in answer.sentences if s.passage == passage.id]
+    by_reader = answer.reading is not None and not answer.statements
+    shown = answer.shown_sentences if by_reader else answer.sentences
+    sentences = [(s.start, s.end) for s in shown if s.passage == passage.id]
     words: list[Interval] = []
     if from_structure(answer):
         return Marks(sentences=_merged(sentences, passage.text))
-    if answer.reading is not None and not answer.statements:
+    if answer.reading is not None and by_reader:
         spans = [(s.start, s.end) for s in answer.reading.spans if s.passage == passage.id]
         if answer.reading.kind == "span":
             words = spans
