@@ -140,16 +140,6 @@ class GraphBuild:
         passages, ids = state["passages"], state["pending"]
         if passages < LEAST or len(ids) > MOST * passages:
             return None
-        counts = self._kept_counts()
-        if counts is None:
-            return None
-        counted, joined = counts["passages"].tolist()
-        gone = counted + joined + len(ids) - passages
-        if gone < 0 or joined + len(ids) + gone > MOST * counted:
-            return None
-        return NewPassages(ids, passages, counted, joined, counts)
-
-    def _kept_counts(self) -> Counts | None:
         parts = self.database.stream(
             "connect/kept_counts", corpus=self.corpus, graph=self._graph, madeOf=self._made_of
         )
@@ -157,7 +147,12 @@ class GraphBuild:
         if not data:
             return None
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            return dict(file)
+            counts = dict(file)
+        counted, joined = counts["passages"].tolist()
+        gone = counted + joined + len(ids) - passages
+        if gone < 0 or joined + len(ids) + gone > MOST * counted:
+            return None
+        return NewPassages(ids, passages, counted, joined, counts)
 
     def keep_counts(self, counts: Counts, passages: int, joined: int = 0) -> None:
         """Keep what was counted in so many passages, and those joined since, if it may be of use.
