@@ -47,35 +47,34 @@ def _load(database: Database, folder: Path, corpus: str, numbers: Sequence[int],
 
 
 def _found(database: Database, corpus: str) -> list[tuple[str, float]]:
-    found = database.read(
-        "procedures/seeds",
-        question="a rare lantern of oak",
-        corpus=corpus,
-        configuration={"limit": 5},
-    )
+    asked = {"question": "a rare lantern of oak", "configuration": {"limit": 5}}
+    found = database.read("procedures/seeds", corpus=corpus, **asked)
     return [(row["passage"]["title"], row["score"]) for row in found]
 
 
 def _near(database: Database, corpus: str) -> list[str]:
-    found = database.read(
-        "procedures/seeds_by_vector",
-        vector=_VECTORS[3],
-        corpus=corpus,
-        configuration={"limit": 2},
-    )
+    asked = {"vector": _VECTORS[3], "configuration": {"limit": 2}}
+    found = database.read("procedures/seeds_by_vector", corpus=corpus, **asked)
     return [row["passage"]["title"] for row in found]
 
 
+def _scope(database: Database, corpus: str) -> str:
+    query = "MATCH (c:Corpus {name: $c}) RETURN c.scope AS scope"
+    return str(rows(database, query, c=corpus)[0]["scope"])
+
+
+def _indexes(database: Database, scope: str) -> set[str]:
+    """Return the indexes of a corpus alone."""
+    names = {row["name"] for row in rows(database, "SHOW INDEXES YIELD name")}
+    return {name for name in names if name.endswith(scope)}
+
+
 def _own(database: Database, corpus: str) -> list[bool]:
-    """Return for each of the two indexes that this corpus could have whether it is there."""
-    found = rows(
-        database,
-        "MATCH (c:Corpus {name: $c}) RETURN ['kgp_passage_' + c.scope, 'kgp_vectors_' + c.scope] "
-        "AS names, c.shelf = c.scope AS own",
-        c=corpus,
-    )[0]
-    there = [row["name"] for row in rows(database, "SHOW INDEXES YIELD name")]
-    return [found["own"], *(name in there for name in found["names"])]
+    """Return whether a corpus is searched by its own, and which of the two indexes are there."""
+    scope = _scope(database, corpus)
+    (row,) = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.shelf AS shelf", c=corpus)
+    there = _indexes(database, scope)
+    return [row["shelf"] == scope, *(f"kgp_{n}_{scope}" in there for n in ("passage", "vectors"))]
 
 
 def test_others_change_nothing(
@@ -93,10 +92,9 @@ def test_others_change_nothing(
     assert _found(database, corpus) == found
     assert _near(database, corpus) == near
     assert _near(database, other_corpus) == near
-    names = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.scope AS scope", c=other_corpus)
+    scope = _scope(database, other_corpus)
     delete_corpus(database, other_corpus)
-    there = [row["name"] for row in rows(database, "SHOW INDEXES YIELD name")]
-    assert not [name for name in there if name.endswith(names[0]["scope"])]
+    assert not _indexes(database, scope)
     assert _found(database, corpus) == found
 
 
@@ -168,15 +166,10 @@ def test_indexes_that_were_made_and_not_chosen_go_with_the_corpus(
     broken = _Broken(database.connection, "load/choose_indexes")
     with broken, pytest.raises(DatabaseError, match="broke"):
         _load(broken, tmp_path, corpus, range(60), "rare")
-    (own,) = rows(database, "MATCH (c:Corpus {name: $c}) RETURN c.scope AS scope", c=corpus)
-
-    def indexes() -> list[str]:
-        names = [row["name"] for row in rows(database, "SHOW INDEXES YIELD name")]
-        return [name for name in names if name.endswith(own["scope"])]
-
-    assert indexes()
+    scope = _scope(database, corpus)
+    assert _indexes(database, scope)
     delete_corpus(database, corpus)
-    assert not indexes()
+    assert not _indexes(database, scope)
 
 
 @pytest.mark.parametrize(

@@ -188,8 +188,8 @@ def only_relevant(
     Triples at a linked entity stay, and those further on where a model takes the neighbour
     between for related to the question. All stay where its reply holds no numbers.
     """
-    kept = {entity.name for entity in linked}
-    between = list(dict.fromkeys(e.nodes[0] for e in neighbours if e.nodes[0] not in kept))
+    relevant = {entity.name for entity in linked}
+    between = list(dict.fromkeys(e.nodes[0] for e in neighbours if e.nodes[0] not in relevant))
     if not between:
         return list(neighbours)
     names = "\n".join(f"{at}. {plain(name)}" for at, name in enumerate(between, 1))
@@ -197,5 +197,5 @@ def only_relevant(
     if (numbers := _NUMBERS.search(reply)) is None:
         return list(neighbours)
     chosen = {int(number) for number in regex.findall(r"\d+", numbers[0])}
-    kept |= {name for at, name in enumerate(between, 1) if at in chosen}
-    return [each for each in neighbours if each.nodes[0] in kept]
+    relevant |= {name for at, name in enumerate(between, 1) if at in chosen}
+    return [each for each in neighbours if each.nodes[0] in relevant]

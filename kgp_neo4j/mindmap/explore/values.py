@@ -80,10 +80,10 @@ def outside(
         start, end = places[entity.surface]
         return start < 0 or end <= bound.start or bound.end <= start
 
-    kept = [b for b in bounds if all(apart(e, b) or inside(e, b) for e in entities)]
-    rest = [e for e in entities if not any(inside(e, b) for b in kept)]
-    if rest or any(bound.operation != "=" for bound in kept):
-        return rest, kept
+    conditions = [b for b in bounds if all(apart(e, b) or inside(e, b) for e in entities)]
+    rest = [e for e in entities if not any(inside(e, b) for b in conditions)]
+    if rest or any(bound.operation != "=" for bound in conditions):
+        return rest, conditions
     return list(entities), []
 
 
