@@ -71,7 +71,7 @@ def _given(embedded: bool) -> dict[str, int]:
     if not embedded:
         return {}
     from kgp_neo4j.environment.folders import Folders
-    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.server import supervise as server
     from kgp_neo4j.graphdb.server.neo4j_conf import machine_memory
 
     state = server.status(Folders.from_environment())

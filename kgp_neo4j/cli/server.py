@@ -88,7 +88,7 @@ def _show(status: ServerStatus) -> None:
 @json_option
 def start_command(home: Path | None, memory: str | None, verify: bool, as_json: bool) -> None:
     """Start the database, fetching it on first use (190 MB)."""
-    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.server import supervise as server
 
     folders = _folders(home)
     server.start(folders, memory=memory, verify=verify, echo=say)
@@ -104,7 +104,7 @@ def start_command(home: Path | None, memory: str | None, verify: bool, as_json: 
 @json_option
 def stop_command(home: Path | None, as_json: bool) -> None:
     """Stop the database; the data stays."""
-    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.server import supervise as server
 
     folders = _folders(home)
     result = server.stop(folders, echo=say)
@@ -123,7 +123,7 @@ def stop_command(home: Path | None, as_json: bool) -> None:
 @json_option
 def status_command(home: Path | None, as_json: bool) -> None:
     """Show whether the database runs, where, and with how much memory."""
-    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.server import supervise as server
 
     status = server.status(_folders(home))
     if as_json:
@@ -142,7 +142,7 @@ def backup_command(file: Path, home: Path | None, overwrite: bool, as_json: bool
 
     The file has the database's password and is readable by you alone.
     """
-    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.server import supervise as server
 
     done = server.backup(_folders(home), file, overwrite=overwrite, echo=say)
     if as_json:
@@ -162,7 +162,7 @@ def restore_command(file: Path, home: Path | None, yes: bool, as_json: bool) -> 
     The present one is deleted once the restored one has started; if anything fails before, it is
     back at the next start.
     """
-    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.server import supervise as server
 
     check_can_ask(yes, "restore")
     if not yes:
@@ -181,19 +181,19 @@ def restore_command(file: Path, home: Path | None, yes: bool, as_json: bool) -> 
 @click.option("--debug", "debug", is_flag=True, help="Show debug.log, the most detailed one.")
 def logs_command(home: Path | None, lines: int, follow: bool, debug: bool) -> None:
     """Show the last lines of the database's log."""
-    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.server import logs
     from kgp_neo4j.types.errors import ServerError
 
     folders = _folders(home)
     name = "debug.log" if debug else "neo4j.log"
-    files = {path.name: path for path in server.log_files(folders.home)}
+    files = {path.name: path for path in logs.log_files(folders.home)}
     if name not in files:
         raise ServerError(
             "There is no log yet",
             where=str(folders.home / "logs"),
             hint="Start the server: kgp-neo4j server start.",
         )
-    click.echo("\n".join(server.tail(files[name], lines)))
+    click.echo("\n".join(logs.tail(files[name], lines)))
     if follow:
         _follow(files[name])
 
@@ -218,11 +218,12 @@ def open_command(home: Path | None, show_password: bool, as_json: bool) -> None:
     """Open Neo4j Browser on the database, starting it if it does not run."""
     import webbrowser
 
-    from kgp_neo4j.graphdb import server
+    from kgp_neo4j.graphdb.server import supervise as server
+    from kgp_neo4j.graphdb.server.admin import password_file
 
     folders = _folders(home)
     connection = server.ensure(folders, echo=say)
-    where = server.password_file(folders.home)
+    where = password_file(folders.home)
     address = connection.browser_address or ""
     if as_json:
         record = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -54,14 +53,14 @@ def shown_url(text: str) -> str:
 KEY_VARIABLE = "OPENAI_API_KEY"
 
 
-def read_key(key_file: Path | None, environ: Mapping[str, str] = os.environ) -> str:
+def read_key(key_file: Path | None) -> str:
     """Return the key in OPENAI_API_KEY, else the one in the file; empty where there is none.
 
     Raises ConfigurationError for a file that others may read and for a malformed key; the message
     does not contain the key.
     """
     where = KEY_VARIABLE
-    key = environ.get(KEY_VARIABLE, "").strip()
+    key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key and key_file is not None:
         where = str(key_file)
         key = _key_in(key_file)
@@ -76,25 +75,21 @@ def read_key(key_file: Path | None, environ: Mapping[str, str] = os.environ) -> 
 def _key_in(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise OSError(0, "not a regular file")
             # Windows has no such permission bits.
-            if os.name == "posix" and found.st_mode & 0o077:
+            if os.name == "posix" and status.st_mode & 0o077:
                 raise ConfigurationError(
                     "others may read this file, which holds a key",
                     where=str(path),
                     hint=f"Close it: chmod 600 {path}",
                 )
-            data = file.read(1 << 16)
-        return data.decode("ascii").strip()
+            # Whoever asks refuses characters that are not ASCII.
+            return file.read(1 << 16).decode("latin-1").strip()
     except OSError as error:
         raise ConfigurationError(
             f"the key's file cannot be read ({error.strerror})",
             where=str(path),
             hint="Change OPENAI_API_KEY_FILE (or llm.key_file), or make the file.",
         ) from error
-    except UnicodeDecodeError:
-        raise ConfigurationError(
-            f"{path} holds characters that no key has", hint="Copy the key once more."
-        ) from None

@@ -212,35 +212,25 @@ _FILE_VARIABLE = "KGP_NEO4J_CONFIG"
 _SECRET_KEY = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
 
 
-def read_configuration(
-    environ: Mapping[str, str] = os.environ, folder: Path | None = None
-) -> Configuration:
-    """Read the environment and the files; raises ConfigurationError for an error in them.
-
-    `folder` replaces the working folder.
-    """
+def read_configuration() -> Configuration:
+    """Read the environment and the files; raises ConfigurationError for an error in them."""
     values = {name: SettingValue(name, each.default) for name, each in SETTINGS.items()}
     values["llm.cache"] = SettingValue("llm.cache", True)
     files: list[Path] = []
-    folder = folder or _working_folder()
-    for path, source in _files(environ, folder):
+    try:
+        folder = Path.cwd()
+    except OSError:  # it has been deleted
+        folder = Path.home()
+    for path, source in _files(folder):
         files.insert(0, path)
         values |= _read_file(path, source)
     for name, declared in SETTINGS.items():
         variable = variable_of(name)
-        if text := environ.get(variable, "").strip():
+        if text := os.environ.get(variable, "").strip():
             given = _number_or_text(text) if declared.metadata["bounds"] else text
             value = _checked_value(name, given, variable, folder)
             values[name] = SettingValue(name, value, "environment", variable)
     return Configuration(values, tuple(files))
-
-
-def _working_folder() -> Path:
-    """Return the working folder, or the home folder where it has been deleted."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return Path.home()
 
 
 def user_file() -> Path:
@@ -248,12 +238,12 @@ def user_file() -> Path:
     return Path(platformdirs.user_config_dir("kgp-neo4j", appauthor=False)) / "config.toml"
 
 
-def _files(environ: Mapping[str, str], folder: Path) -> Iterator[tuple[Path, Source]]:
+def _files(folder: Path) -> Iterator[tuple[Path, Source]]:
     """Yield the files of settings, those that are overridden first."""
     user = user_file()
     if user.is_file():
         yield user, "user"
-    named = environ.get(_FILE_VARIABLE)
+    named = os.environ.get(_FILE_VARIABLE)
     if named is not None:
         # Empty, or the null device: no project file is read.
         path = Path(named).expanduser()
@@ -364,15 +354,13 @@ _OTHERS = {
 }
 
 
-def setting_lines(
-    configuration: Configuration, environ: Mapping[str, str] = os.environ
-) -> list[SettingValue]:
+def setting_lines(configuration: Configuration) -> list[SettingValue]:
     """Return every setting as it may be shown, in the order of the documentation."""
-    folders = Folders.from_environment(environ=environ)
+    folders = Folders.from_environment()
     lines = [replace(each, value=_shown_value(each)) for each in configuration.values.values()]
 
     def add(name: str, variable: str, default: str | None, shown: str) -> None:
-        text = environ.get(variable, "").strip()
+        text = os.environ.get(variable, "").strip()
         line = SettingValue(name, shown or shown_url(text), "environment", variable)
         lines.append(line if text else SettingValue(name, default))
 

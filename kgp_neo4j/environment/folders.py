@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -59,23 +58,22 @@ class Folders:
     home: Path
 
     @classmethod
-    def from_environment(
-        cls, home: Path | None = None, environ: Mapping[str, str] = os.environ
-    ) -> Folders:
+    def from_environment(cls, home: Path | None = None) -> Folders:
         """Return `home` or the environment's folders, else the platform's default ones."""
-        cache = environ.get("KGP_NEO4J_CACHE") or platformdirs.user_cache_dir(_APP, appauthor=False)
-        chosen = home or environ.get("KGP_NEO4J_HOME")
+        cache = os.environ.get("KGP_NEO4J_CACHE")
+        cache = cache or platformdirs.user_cache_dir(_APP, appauthor=False)
+        chosen = home or os.environ.get("KGP_NEO4J_HOME")
         chosen = chosen or platformdirs.user_data_dir(_APP, appauthor=False)
         return cls(Path(cache).expanduser().absolute(), Path(chosen).expanduser().absolute())
 
 
-def connection_from_environment(environ: Mapping[str, str] = os.environ) -> Connection | None:
+def connection_from_environment() -> Connection | None:
     """Return the server that `NEO4J_URI` names, or None for the embedded one.
 
     The variables are those of Neo4j's own tools: `NEO4J_URI`, `NEO4J_USERNAME` (default neo4j),
     `NEO4J_PASSWORD`, `NEO4J_DATABASE` (default neo4j).
     """
-    uri = environ.get("NEO4J_URI", "").strip()
+    uri = os.environ.get("NEO4J_URI", "").strip()
     if not uri:
         return None
     if uri.split("://")[0] not in _SCHEMES or "://" not in uri:
@@ -83,7 +81,7 @@ def connection_from_environment(environ: Mapping[str, str] = os.environ) -> Conn
             f"NEO4J_URI is {uri!r}, which is not a Bolt address",
             hint="Use neo4j://HOST:7687, bolt://HOST:7687, or neo4j+s://HOST for Aura.",
         )
-    password = environ.get("NEO4J_PASSWORD")
+    password = os.environ.get("NEO4J_PASSWORD")
     if password is None:
         raise ConfigurationError(
             "NEO4J_URI is set but NEO4J_PASSWORD is not",
@@ -91,7 +89,7 @@ def connection_from_environment(environ: Mapping[str, str] = os.environ) -> Conn
         )
     return Connection(
         uri=uri,
-        username=environ.get("NEO4J_USERNAME") or "neo4j",
+        username=os.environ.get("NEO4J_USERNAME") or "neo4j",
         password=password,
-        database=environ.get("NEO4J_DATABASE") or "neo4j",
+        database=os.environ.get("NEO4J_DATABASE") or "neo4j",
     )

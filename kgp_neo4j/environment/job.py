@@ -25,20 +25,14 @@ _R = TypeVar("_R")
 class Job:
     """One piece of work; safe to share between threads.
 
-    `seconds` limits it from now on, None not at all. `on_event` is called, in the thread that does
-    the work, with the name of each event and what there is to tell.
+    `seconds` limits it from now on, None not at all. Where `on_event` is set, it is called in the
+    thread that does the work, with the name of each event and what there is to tell.
     """
 
-    def __init__(
-        self,
-        seconds: float | None = None,
-        on_event: Callable[[str, Any], object] | None = None,
-        *,
-        id_: str | None = None,
-    ) -> None:
+    def __init__(self, seconds: float | None = None, *, id_: str | None = None) -> None:
         self.id = id_ or uuid.uuid4().hex
         self.seconds = seconds
-        self.on_event = on_event
+        self.on_event: Callable[[str, Any], object] | None = None
         self._end = None if seconds is None else time.monotonic() + seconds
         self._given_up = threading.Event()
 

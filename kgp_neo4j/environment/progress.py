@@ -5,37 +5,21 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from types import TracebackType
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from kgp_neo4j.environment.job import current_job, tell
 
 __all__ = ["Progress", "bar", "is_shown"]
 
-
 #: Seconds between two events of one bar.
 _EVERY = 0.2
 
 
-class Progress(Protocol):
-    """A progress bar, as long loops use it."""
+class Progress:
+    """A progress bar, as long loops use it; this one is silent."""
 
-    def update(self, n: int = 1) -> object:
-        """Count `n` more units as done."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-
-class _Silent:
     def update(self, n: int = 1) -> None:
-        return None
+        """Count `n` more units as done."""
 
     def __enter__(self) -> Self:
         return self
@@ -44,7 +28,7 @@ class _Silent:
         return None
 
 
-class _Told(_Silent):
+class _Told(Progress):
     """A bar whose steps are events of the job that runs; a few a second are enough to see."""
 
     def __init__(self, title: str, total: int | None) -> None:
@@ -66,7 +50,7 @@ class _Told(_Silent):
         tell("progress", lambda: {"step": self._title, "done": self._done, "total": self._total})
 
 
-class _Drawn(_Silent):
+class _Drawn(Progress):
     """A bar on stderr that goes once its work is done; several share one display."""
 
     _display: ClassVar[Any] = None
@@ -127,4 +111,4 @@ def bar(title: str, total: int | None, unit: str = "", *, bytes_: bool = False) 
     """
     if current_job() is not None:
         return _Told(title, total)
-    return _Drawn(title, total, "bytes" if bytes_ else unit) if is_shown() else _Silent()
+    return _Drawn(title, total, "bytes" if bytes_ else unit) if is_shown() else Progress()

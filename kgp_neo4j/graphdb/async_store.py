@@ -12,7 +12,6 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import aclosing
-from types import TracebackType
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from kgp_neo4j.environment.job import Job, working
@@ -138,10 +137,5 @@ class AsyncStore(Generic[_S]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()

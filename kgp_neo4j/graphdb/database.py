@@ -7,7 +7,6 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from neo4j import (
@@ -83,7 +82,8 @@ class Database:
     def __init__(self, connection: Connection, *, read_only: bool = False) -> None:
         self.connection = connection
         self.read_only = read_only
-        self._driver: Driver = GraphDatabase.driver(
+        #: For other packages that need one; closed with the database.
+        self.driver: Driver = GraphDatabase.driver(
             connection.uri,
             auth=(connection.username, connection.password),
             user_agent="kgp-neo4j",
@@ -94,22 +94,12 @@ class Database:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def driver(self) -> Driver:
-        """The driver, for other packages that need one; closed with the database."""
-        return self._driver
 
     def close(self) -> None:
         """Close all connections to the server."""
-        self._driver.close()
+        self.driver.close()
 
     def verify(self) -> None:
         """Raise DatabaseError at once when the server does not answer or refuses the login.
@@ -119,7 +109,7 @@ class Database:
         path = statement("install/state").path
         try:
             with _translated_errors(path):
-                self._driver.verify_connectivity()
+                self.driver.verify_connectivity()
         except KgpError:
             raise
         except Exception as error:  # no common class: what the driver cannot read raises anything
@@ -217,7 +207,7 @@ class Database:
         self._check(mode)
         with _translated_errors(query.path), span("statement", **{"db.operation.name": query.path}):
             # execute_query sends BEGIN with the statement: one round trip less than a session.
-            return self._driver.execute_query(
+            return self.driver.execute_query(
                 _limited(text or query.text),
                 query.bind(values),
                 routing_=RoutingControl.READ if mode == READ_ACCESS else RoutingControl.WRITE,
@@ -232,10 +222,10 @@ class Database:
         with (
             _translated_errors(query.path),
             # With bookmarks a follower of a cluster answers only once it has what was written.
-            self._driver.session(
+            self.driver.session(
                 database=self.connection.database,
                 default_access_mode=mode,
-                bookmark_manager=self._driver.execute_query_bookmark_manager,
+                bookmark_manager=self.driver.execute_query_bookmark_manager,
             ) as session,
         ):
             yield from map(dict, session.run(_limited(query.text), query.bind(values)))

@@ -124,8 +124,6 @@ class Kind:
     name: Literal["corpus", "graph"]
     #: The label of the node that stands for the corpus or graph.
     label: str
-    #: The statement that lists all nodes but that one.
-    listing: str
     properties: dict[str, str]
     #: Which of a node's labels its line has.
     choose_labels: Callable[[Sequence[str]], list[str]]
@@ -203,7 +201,7 @@ def export(
         raise InputError("the file exists", where=str(path), hint="Add --overwrite to replace it.")
     root = _root(database, kind, name)
     with replacing(path, private=False) as file, zipfile.ZipFile(file, "w") as archive:
-        listed = database.stream(kind.listing, name=name)
+        listed = database.stream("transfer/listing", **{kind.name: name})
         ids = [id_ for *_, id_ in sorted((row["rank"], row["key"], row["node"]) for row in listed)]
         nodes = _node_lines(database, kind, name, ids, vectors)
         relationships = _relationship_lines(database, kind, name, ids)
@@ -373,8 +371,8 @@ def import_file(
     error where the name is taken.
     """
     with open_export(path) as file:
-        if file.kind != kind.name:
-            of_file, wanted = _CALLED[file.kind], _CALLED[kind.name]
+        if file.manifest.kind != kind.name:
+            of_file, wanted = _CALLED[file.manifest.kind], _CALLED[kind.name]
             raise InputError(
                 f"the file has a {of_file[0]}, no {wanted[0]}",
                 where=str(path),
@@ -405,11 +403,6 @@ class ExportFile:
     path: Path
     archive: zipfile.ZipFile
     manifest: Manifest
-
-    @property
-    def kind(self) -> Literal["corpus", "graph"]:
-        """What the file has."""
-        return self.manifest.kind
 
     def check(self, kind: Kind, importer: Importer) -> None:
         """Read everything once, and raise InputError unless all of it can be imported."""
@@ -584,7 +577,7 @@ def discard(database: Database, label: str, name: str, undo: Callable[[], object
         return False
     if not database.read("transfer/root", name=name, kind=label):
         undo()
-    database.write("transfer/forget", name=name, kind=label)
+    database.write("transfer/take", name=name, kind=label, forget=True)
     return True
 
 

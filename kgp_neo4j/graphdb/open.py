@@ -11,15 +11,13 @@ from kgp_neo4j.graphdb.install import check_layout, install_what_is_missing
 __all__ = ["open_database", "open_ready", "open_to_read"]
 
 
-def open_database(
-    folders: Folders | None = None, *, echo: Callable[[str], object] | None = None
-) -> Database:
+def open_database(*, echo: Callable[[str], object] = lambda _: None) -> Database:
     """Open the server that `NEO4J_URI` names, or the embedded one, which is started when needed.
 
     The schema is created on first use. Procedures are installed into the embedded server; into a
     user's own server only by `install`. `echo` gets messages about steps that take long.
     """
-    return open_ready(_find_or_start(folders, echo))
+    return open_ready(_find_or_start(echo))
 
 
 def open_ready(connection: Connection) -> Database:
@@ -27,14 +25,12 @@ def open_ready(connection: Connection) -> Database:
     return _opened(Database(connection), install_what_is_missing)
 
 
-def open_to_read(
-    folders: Folders | None = None, *, echo: Callable[[str], object] | None = None
-) -> Database:
+def open_to_read(*, echo: Callable[[str], object] = lambda _: None) -> Database:
     """Open the same server as `open_database` for reading only, without installing anything.
 
     Raises DatabaseError for a database of another release whose graph is laid out differently.
     """
-    return _opened(Database(_find_or_start(folders, echo), read_only=True), check_layout)
+    return _opened(Database(_find_or_start(echo), read_only=True), check_layout)
 
 
 def _opened(database: Database, prepare: Callable[[Database], object]) -> Database:
@@ -48,11 +44,11 @@ def _opened(database: Database, prepare: Callable[[Database], object]) -> Databa
     return database
 
 
-def _find_or_start(folders: Folders | None, echo: Callable[[str], object] | None) -> Connection:
+def _find_or_start(echo: Callable[[str], object]) -> Connection:
     connection = connection_from_environment()
     if connection is None:
         # Imported here: a user's own server needs neither jgo nor a JVM.
         from kgp_neo4j.graphdb.server.supervise import ensure
 
-        connection = ensure(folders or Folders.from_environment(), echo=echo)
+        connection = ensure(Folders.from_environment(), echo=echo)
     return connection

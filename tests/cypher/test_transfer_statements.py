@@ -47,7 +47,7 @@ def test_only_who_has_the_mark_writes(database: Database, mark: dict[str, Any]) 
     (root,) = database.read("transfer/root", **kind)
     assert root["properties"].pop("createdAt").iso_format().startswith("2026-11-23")
     assert root["properties"] == {"name": mark["name"], "scope": "c0"}
-    listed = database.read("transfer/corpus_nodes", name=mark["name"])
+    listed = database.read("transfer/listing", corpus=mark["name"])
     assert [(row["rank"], row["node"]) for row in listed] == [(0, ids[0]), (4, ids[1])]
     passage = database.read("transfer/nodes", nodes=ids)[1]["properties"]
     assert passage["embedding"] == [0.5]
@@ -61,5 +61,5 @@ def test_a_mark_that_is_taken_is_of_no_use(database: Database, mark: dict[str, A
     assert database.write("transfer/take", **kind) == [{"marks": 1}]
     node = {"at": 0, "labels": ["Keyword"], "properties": {}, "times": {}, "vectors": {}}
     assert database.write("transfer/write_nodes", rows=[node], **mark) == []
-    assert database.write("transfer/forget", **kind) == [{"marks": 1}]
-    assert database.write("transfer/forget", **kind) == [{"marks": 0}]
+    assert database.write("transfer/take", **kind, forget=True) == [{"marks": 1}]
+    assert database.write("transfer/take", **kind, forget=True) == [{"marks": 0}]

@@ -13,7 +13,7 @@ import pytest
 from commands import kgp
 
 from kgp_neo4j.environment.folders import Folders
-from kgp_neo4j.graphdb import server
+from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.backups import pack, put_in_place, settle, unpack
 from kgp_neo4j.types.errors import ServerError
 

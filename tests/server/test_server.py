@@ -27,14 +27,14 @@ from neo4j.exceptions import Neo4jError
 
 from kgp_neo4j.environment.disk import require_free
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb import server
-from kgp_neo4j.graphdb.server import archive, java, logs, process
+from kgp_neo4j.graphdb.server import admin, archive, jars, java, logs, process
 from kgp_neo4j.graphdb.server import neo4j_conf as configuration
+from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.artifacts import load_lock
 from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
 ENSURE = """
-from kgp_neo4j.graphdb import server
+from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.environment.folders import Folders
 connection = server.ensure(Folders.from_environment())
 print(server.status(Folders.from_environment()).pid, connection.uri)
@@ -144,7 +144,7 @@ def test_listens_on_loopback_only(running: Folders) -> None:
 
 def test_password_is_private_and_not_on_the_command_line(running: Folders) -> None:
     connection = server.ensure(running)
-    file = server.password_file(running.home)
+    file = admin.password_file(running.home)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(running.home.stat().st_mode) == 0o700
     assert file.read_text().strip() == connection.password
@@ -210,7 +210,7 @@ def test_a_server_that_no_state_tells_of_is_ended(running: Folders) -> None:
     again = server.ensure(running)
     assert server.status(running).pid != pid
     assert value(again, "MATCH (n:Kept {name: 'of before'}) RETURN count(n)") == 1
-    assert not process.end_unknown(running.home, 10)
+    assert not process.end_unknown(running.home)
     assert value(again, "RETURN 1") == 1  # a server that the state tells of goes on
     process.state_file(running.home).unlink()
     assert server.stop(running) == "stopped"
@@ -251,7 +251,7 @@ def test_full_disk_while_fetching(part: Cache) -> None:
     part.path.unlink()
     part.path.with_name(part.path.name + ".part").symlink_to("/dev/full")
     with pytest.raises(ServerError, match="the disk is full"):
-        server.install(part.cache)
+        jars.install(part.cache)
 
 
 @pytest.mark.parametrize(
@@ -287,16 +287,20 @@ def java_home(folder: Path, version: str) -> Path:
     return folder
 
 
-def test_java_home_is_used_if_it_fits(tmp_path: Path) -> None:
+def test_java_home_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def chosen(home: Path) -> java.Java:
+        monkeypatch.setenv("JAVA_HOME", str(home))
+        return java.find_java()
+
     for version in ("17.0.15", "21.0.8"):
         home = java_home(tmp_path / version, version)
-        assert java.find_java({"JAVA_HOME": str(home)}).home == home
+        assert chosen(home).home == home
     for version in ("1.8.0_412", "11.0.2", "25"):
-        found = java.find_java({"JAVA_HOME": str(java_home(tmp_path / version, version))})
+        found = chosen(java_home(tmp_path / version, version))
         assert found.version.startswith("21.")
         assert found.note is not None
         assert f"is Java {version}, and Neo4j 5.26 needs 17 or 21" in found.note
-    assert "no bin/java" in str(java.find_java({"JAVA_HOME": str(tmp_path)}).note)
+    assert "no bin/java" in str(chosen(tmp_path).note)
 
 
 def test_java_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,19 +325,19 @@ def test_memory_by_the_size_of_the_machine() -> None:
 
 
 def test_the_archive_is_used_once_it_is_there(folders: Folders, tmp_path: Path) -> None:
-    installed = server.install(folders.cache)
-    found = java.find_java({})
+    installed = jars.install(folders.cache)
+    found = java.find_java()
     browser = tmp_path / "browser.jar"
 
     def options() -> list[str]:
         return archive.archive_options(tmp_path, tmp_path, installed, found, browser)
 
-    _, jars, listing = options()
+    _, listed_jars, listing = options()
     assert listing.startswith("-XX:DumpLoadedClassList=")
-    assert jars.endswith(f"{os.pathsep}{browser}")
+    assert listed_jars.endswith(f"{os.pathsep}{browser}")
     signed = [path for path in installed.class_path if path.name.startswith("eclipse-collections-")]
     assert len(signed) == 2
-    assert all(str(path) in jars for path in signed)
+    assert all(str(path) in listed_jars for path in signed)
     made = archive._archive(tmp_path, installed, found)
     made.parent.mkdir()
     made.touch()
@@ -344,10 +348,10 @@ def test_the_archive_is_used_once_it_is_there(folders: Folders, tmp_path: Path) 
             gone = set(jar.namelist()) - set(unsigned.namelist())
         assert gone
         assert all(re.fullmatch(r"META-INF/[^/]+\.(SF|RSA)", name) for name in gone)
-    used, _, jars = options()
+    used, _, listed_jars = options()
     assert used == f"-XX:SharedArchiveFile={made}"
-    assert not any(str(path) in jars for path in signed)
-    assert jars.endswith(f"{os.pathsep}{browser}")
+    assert not any(str(path) in listed_jars for path in signed)
+    assert listed_jars.endswith(f"{os.pathsep}{browser}")
 
 
 # --- Fetching, from a mirror on loopback ----------------------------------------------------------
@@ -414,7 +418,7 @@ class Cache:
 @pytest.fixture
 def part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
     source = Folders.from_environment().cache
-    server.install(source)
+    jars.install(source)
     for artifact in load_lock().artifacts:
         target = tmp_path / "cache" / "maven" / artifact.path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -422,7 +426,7 @@ def part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
             os.link(source / "maven" / artifact.path, target)
         except OSError:  # another disk
             target.write_bytes((source / "maven" / artifact.path).read_bytes())
-    server.install(tmp_path / "cache")
+    jars.install(tmp_path / "cache")
     mirror = Mirror(source / "maven")
     monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", mirror.address)
     yield Cache(tmp_path / "cache", mirror)
@@ -433,19 +437,19 @@ def part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
 def test_damaged_jar_is_found_and_fetched_anew_from_the_mirror(part: Cache) -> None:
     said: list[str] = []
     part.replace(b"damaged")
-    server.install(part.cache, echo=said.append)
+    jars.install(part.cache, echo=said.append)
     assert part.good()
     assert part.mirror.asked == [(f"/{part.artifact.path}", None)]
     assert f"{part.path.name} is damaged" in "\n".join(said)
-    server.install(part.cache)
+    jars.install(part.cache)
     assert len(part.mirror.asked) == 1, "a good cache asks nobody"
     # What size and time hide is found by --verify.
     times = part.path.stat()
     part.replace(bytes(part.artifact.size))
     os.utime(part.path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    server.install(part.cache)
+    jars.install(part.cache)
     assert len(part.mirror.asked) == 1
-    server.install(part.cache, verify=True)
+    jars.install(part.cache, verify=True)
     assert part.good()
 
 
@@ -453,7 +457,7 @@ def test_wrong_bytes_are_refused(part: Cache) -> None:
     part.path.unlink()
     part.mirror.wrong = True
     with pytest.raises(ServerError, match=r"127\.0\.0\.1: the bytes received do not match the SHA"):
-        server.install(part.cache)
+        jars.install(part.cache)
     assert not part.path.exists()
 
 
@@ -461,8 +465,8 @@ def test_broken_download_is_resumed_also_by_the_next_run(part: Cache) -> None:
     part.path.unlink()
     part.mirror.cut = 4
     with pytest.raises(ServerError, match=r"the connection .*Run the command again"):
-        server.install(part.cache)
-    server.install(part.cache)
+        jars.install(part.cache)
+    jars.install(part.cache)
     assert part.good()
     asked = [int(wanted[6:-1]) if wanted else 0 for _, wanted in part.mirror.asked]
     assert len(asked) == 5
@@ -473,5 +477,5 @@ def test_mirror_must_be_an_address(part: Cache, monkeypatch: pytest.MonkeyPatch)
     part.path.unlink()
     monkeypatch.setenv("KGP_NEO4J_MAVEN_MIRROR", "user:secret@somewhere")
     with pytest.raises(ConfigurationError, match="not an http or https address") as caught:
-        server.install(part.cache)
+        jars.install(part.cache)
     assert "secret" not in str(caught.value)

@@ -15,7 +15,6 @@ from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load import own_indexes
 from kgp_neo4j.demo import DOCUMENTS, GRAPH, QUESTION, SETTINGS, SYMPTOMS, TABLE_QUESTION
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb import server
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.open import open_ready
 from kgp_neo4j.graphdb.server import jars, supervise
@@ -53,9 +52,9 @@ def bare(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         patch.setattr(supervise, "install", lambda *_, **__: few)
         patch.setattr(supervise, "make_archive", lambda *_: None)
         try:
-            yield dataclasses.replace(server.start(own, memory="1g"), embedded=False)
+            yield dataclasses.replace(supervise.start(own, memory="1g"), embedded=False)
         finally:
-            server.stop(own)
+            supervise.stop(own)
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,6 @@ _ENDS = {
 CORPUS = Kind(
     name="corpus",
     label="Corpus",
-    listing="transfer/corpus_nodes",
     properties={
         "text": "agent answer caption corpus countedBy countsOf date details document edge encoder "
         "fingerprint footer header heading id key keywordMarks label language linkedBy madeOf "

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -30,9 +30,9 @@ _PIECE = 64 * 1024  # bytes; a cut connection loses one at most
 _MIRROR = "KGP_NEO4J_MAVEN_MIRROR"
 
 
-def repositories(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def repositories() -> dict[str, str]:
     """Return the Maven repositories to ask, in order: name -> address."""
-    mirror = environ.get(_MIRROR, "").strip().rstrip("/")
+    mirror = os.environ.get(_MIRROR, "").strip().rstrip("/")
     if mirror:
         if urlsplit(mirror).scheme not in ("http", "https") or not urlsplit(mirror).hostname:
             raise ConfigurationError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,10 +32,10 @@ class Java:
         return self.home / "bin" / ("java.exe" if os.name == "nt" else "java")
 
 
-def find_java(environ: Mapping[str, str] = os.environ) -> Java:
+def find_java() -> Java:
     """Return `JAVA_HOME` if it is version 17 or 21, else the runtime that pip installed."""
     note = None
-    if named := environ.get("JAVA_HOME", "").strip():
+    if named := os.environ.get("JAVA_HOME", "").strip():
         java = _read(Path(named).expanduser())
         if not java.command.is_file():
             note = f"JAVA_HOME ({java.home}) holds no bin/java"

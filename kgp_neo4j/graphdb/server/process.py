@@ -35,6 +35,7 @@ __all__ = [
 
 HOST = "127.0.0.1"
 _USUAL = (7687, 7474)
+_STOP_SECONDS = 60.0  # seconds until a server that does not stop is killed
 # Bolt's handshake: the magic number, then four versions the client speaks (5.x and 4.4).
 _HANDSHAKE = bytes.fromhex("6060b01700080805" + "00000404" * 3)
 
@@ -154,29 +155,28 @@ def _command_line(pid: int) -> list[str]:
         return []
 
 
-def end(home: Path, state: State, seconds: float) -> bool:
-    """Ask the server to stop; return False when it had to be killed after `seconds`."""
-    _signal(state, signal.SIGTERM)
-    until = time.monotonic() + seconds
-    while is_ours(home, state):
-        if time.monotonic() > until:
-            _signal(state, getattr(signal, "SIGKILL", signal.SIGTERM))
-            while is_ours(home, state):
-                time.sleep(0.05)
-            return False
-        time.sleep(0.05)
-    return True
+def end(home: Path, state: State, seconds: float = _STOP_SECONDS) -> bool:
+    """End the home's server and forget it; return False where it had to be killed, after `seconds`.
+
+    It may have ended before.
+    """
+    stopped = True
+    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        until = time.monotonic() + seconds
+        if is_ours(home, state):
+            stopped = number == signal.SIGTERM
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(state.pid, number)
+        while is_ours(home, state) and time.monotonic() < until:
+            time.sleep(0.05)
+    forget_state(home)
+    return stopped
 
 
-def _signal(state: State, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(state.pid, number)
-
-
-def end_unknown(home: Path, seconds: float) -> bool:
+def end_unknown(home: Path) -> bool:
     """End a server or admin tool of a home that no state tells of: who began it was killed.
 
-    It would write beside the next one. It is killed after `seconds`. Returns whether there was one.
+    It would write beside the next one. Returns whether there was one.
     """
     import psutil
 
@@ -192,7 +192,7 @@ def end_unknown(home: Path, seconds: float) -> bool:
                 if seen.samefile(home):
                     process.terminate()
                     unknown.append(process)
-    for process in psutil.wait_procs(unknown, timeout=seconds)[1]:
+    for process in psutil.wait_procs(unknown, timeout=_STOP_SECONDS)[1]:
         with contextlib.suppress(psutil.Error):
             process.kill()
             process.wait(10)

@@ -1,4 +1,8 @@
-"""Starts and stops the embedded database of one home, and returns its status."""
+"""Starts and stops the embedded database of one home, and returns its status.
+
+`ensure` returns a connection to it, and fetches and starts it when needed; the other functions are
+those of `kgp-neo4j server`.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +52,6 @@ _T = TypeVar("_T")
 _ALLOW_FILES = "KGP_NEO4J_ALLOW_FILES"
 #: Seconds a start may take; a slow disk and recovery of a large store included.
 _START_SECONDS = 180.0
-_STOP_SECONDS = 60.0  # seconds until a server that does not stop is killed
 _LEAST_FREE = 100_000_000  # bytes: an empty store with its first logs
 _MOST_STARTS = 3  # another program may take a port between our look and the server's
 
@@ -74,7 +77,7 @@ class ServerStatus:
     store: int | None = None
 
 
-def ensure(folders: Folders, *, echo: _Echo | None = None) -> Connection:
+def ensure(folders: Folders, *, echo: _Echo = lambda _: None) -> Connection:
     """Return the running embedded database of `folders.home`, starting it when it does not run.
 
     Takes a few milliseconds when it runs, about 10 s when it must be started, and the download of
@@ -92,14 +95,13 @@ def start(
     *,
     memory: str | None = None,
     verify: bool = False,
-    echo: _Echo | None = None,
+    echo: _Echo = lambda _: None,
 ) -> Connection:
     """Start the embedded database unless it runs, and wait until it answers.
 
     `memory` (`3g`) is for heap and page cache together; the default depends on the machine.
     `verify` computes the SHA-256 of every jar again. Raises ServerError.
     """
-    echo = echo or _silent
     home = folders.home
     with _locked(home, echo):
         if verify:
@@ -121,7 +123,7 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
         return None
     if is_ours(home, state):
         if backups.is_restoring(home):
-            end(home, state, _STOP_SECONDS)  # its restore was killed before it was proven
+            end(home, state)  # its restore was killed before it was proven
         else:
             try:
                 # Started by a process that ended before the server answered, or busy just now.
@@ -138,13 +140,13 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
 def _start(folders: Folders, memory: str | None, echo: _Echo) -> Connection:
     """Start the server, on other ports where another program takes one just before."""
     require_free(folders.home, _LEAST_FREE, "The embedded database's files")
-    for attempts_left in reversed(range(_MOST_STARTS)):
+    for _ in range(_MOST_STARTS - 1):
         try:
             return _start_once(folders, memory, echo)
         except ServerError as error:
-            if "port was taken" not in error.what or not attempts_left:
+            if "port was taken" not in error.what:
                 raise
-    raise AssertionError("unreachable")
+    return _start_once(folders, memory, echo)
 
 
 def _start_once(folders: Folders, memory: str | None, echo: _Echo) -> Connection:
@@ -186,7 +188,7 @@ def _start_once(folders: Folders, memory: str | None, echo: _Echo) -> Connection
         write_state(home, state)
         _wait(home, state)
     except BaseException:  # also Ctrl-C while waiting: leave no half-started server
-        _end(home, state, 10.0)
+        end(home, state, 10.0)
         raise
     echo(f"Neo4j answers after {time.time() - began:.1f} s: {HOST}:{state.bolt}")
     make_archive(folders.cache, home, installed, java)
@@ -213,10 +215,9 @@ def _wait(home: Path, state: State) -> None:
 
 
 def stop(
-    folders: Folders, *, patience: float = _STOP_SECONDS, echo: _Echo | None = None
+    folders: Folders, *, echo: _Echo = lambda _: None
 ) -> Literal["stopped", "killed", "not running"]:
-    """Stop the embedded database; kill it when it has not ended after `patience` seconds."""
-    echo = echo or _silent
+    """Stop the embedded database; kill it when it has not ended after a minute."""
     home = folders.home
     if not (home / "run").is_dir():
         return "not running"
@@ -226,35 +227,33 @@ def stop(
         if state is None or not is_ours(home, state):
             forget_state(home)
             return "stopped" if ended_unknown else "not running"
-        return "stopped" if _end(home, state, patience) else "killed"
+        return "stopped" if end(home, state) else "killed"
 
 
 def backup(
-    folders: Folders, path: Path, *, overwrite: bool = False, echo: _Echo | None = None
+    folders: Folders, path: Path, *, overwrite: bool = False, echo: _Echo = lambda _: None
 ) -> StoreBackup:
     """Stop the embedded database, write it into a file with its password, and start it again.
 
     It is started only where it ran before. Raises ServerError.
     """
-    echo = echo or _silent
     neo4j = install(folders.cache, echo=echo).lock.versions["neo4j"]
     with _stopped(folders, echo, lambda: None):
         return backups.pack(folders.home, path, neo4j, overwrite=overwrite)
 
 
-def restore(folders: Folders, path: Path, *, echo: _Echo | None = None) -> StoreBackup:
+def restore(folders: Folders, path: Path, *, echo: _Echo = lambda _: None) -> StoreBackup:
     """Replace the embedded database by a backup, which is checked, put in place and started.
 
     What was there is deleted once the restored database answers; whatever happens before, it is
     back at the next start. Raises ServerError.
     """
-    echo = echo or _silent
     home = folders.home
     neo4j = install(folders.cache, echo=echo).lock.versions["neo4j"]
     with _stopped(folders, echo, lambda: backups.unpack(home, path, neo4j)) as (ran, restored):
         backups.put_in_place(home, lambda: _start(folders, None, echo))
         if not ran and (state := read_state(home)):
-            _end(home, state, _STOP_SECONDS)
+            end(home, state)
     return restored
 
 
@@ -275,7 +274,7 @@ def _stopped(folders: Folders, echo: _Echo, prepare: Callable[[], _T]) -> Iterat
             cut_off = backups.is_restoring(home)
             if not cut_off:
                 prepared = prepare()
-            if state is not None and not _end(home, state, _STOP_SECONDS):
+            if state is not None and not end(home, state):
                 echo("The server did not stop in time and was killed.")
             if cut_off:
                 echo(backups.settle(home))
@@ -284,10 +283,6 @@ def _stopped(folders: Folders, echo: _Echo, prepare: Callable[[], _T]) -> Iterat
     finally:
         if ran:
             start(folders, echo=echo)
-
-
-def _silent(_: str) -> None:
-    return None
 
 
 @contextmanager
@@ -299,15 +294,8 @@ def _locked(home: Path, echo: _Echo) -> Iterator[None]:
         yield
 
 
-def _end(home: Path, state: State, seconds: float) -> bool:
-    """End the home's server and forget it; return False where it had to be killed."""
-    stopped = end(home, state, seconds) if is_ours(home, state) else True
-    forget_state(home)
-    return stopped
-
-
 def _end_unknown(home: Path, echo: _Echo) -> bool:
-    ended = end_unknown(home, _STOP_SECONDS)
+    ended = end_unknown(home)
     if ended:
         echo("A process of this home was left by one that had been killed; it was ended.")
     return ended

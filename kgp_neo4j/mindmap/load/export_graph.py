@@ -24,7 +24,6 @@ __all__ = ["GRAPH", "export_graph", "import_graph"]
 GRAPH = Kind(
     name="graph",
     label="KnowledgeGraph",
-    listing="transfer/graph_nodes",
     properties={
         "text": "encoder graph id key load name scope title type",
         "whole": "dimension",
