@@ -139,13 +139,14 @@ class Gathered:
 
     def _spelling(self, text: str, where: str) -> tuple[str, str]:
         """Return a name's key and the name for display; raises InputError where it is no name."""
-        if text not in self._spellings:
-            name = clean(text)
-            key = key_of(name)
-            if problem := problem_of("name", name) or ("" if key else f"{text!r} is no name"):
-                raise InputError(problem, where=where)
-            self._spellings[text] = key, name
-        return self._spellings[text]
+        if known := self._spellings.get(text):
+            return known
+        name = clean(text)
+        key = key_of(name)
+        if problem := problem_of("name", name) or ("" if key else f"{text!r} is no name"):
+            raise InputError(problem, where=where)
+        self._spellings[text] = key, name
+        return key, name
 
     def _entity(self, key: str, name: str, type_: str) -> _Entity:
         entity = self.entities.get(key)

@@ -44,6 +44,8 @@ _COLUMNS = {
     "tail_type": "tail_type tailtype object_type target_type y_type t_type end_type",
 }
 _MEANING = {name: column for column, names in _COLUMNS.items() for name in names.split()}
+#: What stands for a text in JSON.
+_TEXT = (str, int, float, type(None))
 _REQUIRED = ("head", "relation", "tail")
 _HINT = (
     "A row has head, relation and tail; files with other columns begin with a line that names "
@@ -125,14 +127,14 @@ def _rows(file: IO[bytes], path: Path, encoding: str, separator: str = "") -> It
     separated by tabs where the first line has one, else by the mark of comma, semicolon and bar
     that gives the most fields. Quotes have no meaning in tab files, where names may contain them.
     """
-    lines = _lines(file, path, encoding)
+    name, lines = shown(path), _lines(file, path, encoding)
     first = next((line for line in lines if line[1].strip()), None)
     if first is None:
         return
     if separator == "\t" or (not separator and "\t" in first[1]):
         for number, line in chain([first], lines):
             if line.strip():
-                yield Value(line.rstrip("\r\n").split("\t"), f"{shown(path)}:{number}")
+                yield Value(line.rstrip("\r\n").split("\t"), f"{name}:{number}")
         return
     csv.field_size_limit(_LONGEST)
     unquoted = re.sub(r'"[^"]*"', "", first[1])
@@ -143,7 +145,7 @@ def _rows(file: IO[bytes], path: Path, encoding: str, separator: str = "") -> It
         skipinitialspace=True,
     )
     while True:
-        where = f"{shown(path)}:{first[0] + reader.line_num}"
+        where = f"{name}:{first[0] + reader.line_num}"
         try:
             fields = next(reader)
         except StopIteration:
@@ -231,10 +233,10 @@ def _fact(record: object, where: str) -> Record:
         return InputError("neither an object nor a list of three", where=where, hint=_HINT)
     parts: dict[str, str] = {}
     for key, part in record.items():
-        column = _meaning(key)
+        column = _MEANING.get(key) or _meaning(key)
         if not column or column in parts:
             continue
-        if not isinstance(part, str | int | float | None) or isinstance(part, bool):
+        if not isinstance(part, _TEXT) or isinstance(part, bool):
             return InputError(f"the value of {key!r} is no text", where=where, hint=_HINT)
         parts[column] = "" if part is None else str(part)
     if missing := [column for column in _REQUIRED if column not in parts]:
