@@ -86,12 +86,13 @@ def install(database: Database) -> InstallReport:
             "load, connect, ask and retrieve work without it.",
         )
     wanted = {procedure.name: procedure for procedure in folder(_PROCEDURES)}
-    texts = {name: procedure.text for name, procedure in wanted.items()}
     before = _stored(database)
     listed = _listed(database)
-    added = sorted(texts.keys() - before.keys())
-    upgraded = sorted(name for name in texts.keys() & before.keys() if texts[name] != before[name])
-    removed = sorted(before.keys() - texts.keys())
+    added = sorted(wanted.keys() - before.keys())
+    upgraded = sorted(
+        name for name in wanted.keys() & before.keys() if wanted[name].text != before[name]
+    )
+    removed = sorted(before.keys() - wanted.keys())
     _define(database, wanted.values())
     _drop(database, removed)
     _wait_until_listed(database, wanted)

@@ -31,14 +31,7 @@ from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, 
 from kgp_neo4j.types.mindmap import EvidenceGraph, GraphSummary, LinkedEntity, MindMap
 from kgp_neo4j.types.settings import ExplorationSettings
 
-__all__ = [
-    "describe_answer",
-    "describe_evidence",
-    "describe_mind_map",
-    "describe_neighbours",
-    "describe_passages",
-    "make_server",
-]
+__all__ = ["make_server"]
 
 
 def describe_passages(found: Retrieval | Answer, limit: int) -> list[dict[str, Any]]:
@@ -52,7 +45,7 @@ def describe_passages(found: Retrieval | Answer, limit: int) -> list[dict[str, A
 
 def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
     """Return an answer with at most `limit` of its passages."""
-    made: dict[str, Any] = {
+    record: dict[str, Any] = {
         "answer": answer.text,
         "stated": answer.stated,
         "tier": answer.tier,
@@ -64,23 +57,18 @@ def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
         "seconds": round(answer.seconds, 3),
     }
     if answer.reading is not None:
-        made["reading"] = {"kind": answer.reading.kind, "confidence": answer.reading.confidence}
-    made["sentences"] = [asdict(each) for each in answer.shown_sentences]
+        record["reading"] = {"kind": answer.reading.kind, "confidence": answer.reading.confidence}
+    record["sentences"] = [asdict(each) for each in answer.shown_sentences]
     if answer.statements:
-        made["statements"] = [asdict(each) for each in answer.statements]
+        record["statements"] = [asdict(each) for each in answer.statements]
     if answer.structural is not None:
-        told = answer.structural
-        made["structural"] = {
-            "text": told.text,
-            "values": list(told.values),
-            "sure": told.sure,
-            "found": told.found,
-            "doubt": told.doubt,
-            "reading": told.reading,
-            "citations": [asdict(each) for each in told.citations[:50]],
-            "markdown": told.markdown,
+        names = ("text", "sure", "found", "doubt", "reading", "markdown")
+        record["structural"] = {name: getattr(answer.structural, name) for name in names}
+        record["structural"] |= {
+            "values": list(answer.structural.values),
+            "citations": [asdict(each) for each in answer.structural.citations[:50]],
         }
-    return made
+    return record
 
 
 def describe_evidence(found: EvidenceGraph) -> dict[str, Any]:
@@ -190,15 +178,8 @@ def make_server(
     reads = ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
-    offered: tuple[Callable[..., dict[str, Any]], ...] = (
-        tools.corpora,
-        tools.ask,
-        tools.retrieve,
-        tools.explore,
-        tools.mind_map,
-    )
-    for tool in offered:
-        server.add_tool(tool, annotations=reads)
+    for name in ("corpora", "ask", "retrieve", "explore", "mind_map"):
+        server.add_tool(getattr(tools, name), annotations=reads)
     return server
 
 

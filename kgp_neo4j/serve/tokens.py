@@ -86,15 +86,6 @@ class Tokens:
         self._stamp = _stamp(path)
         self._accesses = _accesses(path)
 
-    def _look(self) -> None:
-        stamp = _stamp(self._path)
-        if stamp != self._stamp:
-            self._stamp = stamp
-            try:
-                self._accesses = _accesses(self._path)
-            except ConfigurationError as error:
-                _LOG.warning("%s The tokens from before hold.", error)
-
     def find(self, header: str) -> Access | None:
         """Return what an `Authorization` header allows; None for no token, or an unknown one.
 
@@ -103,7 +94,12 @@ class Tokens:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer":
             return None
-        self._look()
+        if (stamp := _stamp(self._path)) != self._stamp:
+            self._stamp = stamp
+            try:
+                self._accesses = _accesses(self._path)
+            except ConfigurationError as error:
+                _LOG.warning("%s The tokens from before hold.", error)
         sent = hashlib.sha256(token.strip().encode(errors="replace")).digest()
         matches = [a for digest, a in self._accesses if hmac.compare_digest(digest, sent)]
         return matches[-1] if matches else None

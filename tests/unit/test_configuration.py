@@ -235,6 +235,7 @@ def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyP
         ("[llm]\ntimeout = 0\n", 2, "llm.timeout has to be a number"),
         ("llm = {seed = 1, cache = 3}\n", 1, "llm.cache has to be on, off or"),
         ('[llm]\ncache = "~nobody-at-all/x"\n', 2, "llm.cache has to be a path"),
+        ('[llm]\nkey_file = "~/.ssh/id"\n', 2, "may not say which file"),
         ("[ask]\nbudget = 0\n", 2, "ask.budget"),
         ('[ask]\nagent = "nobody"\n', 2, "ask.agent has to be one of learned, random"),
     ],
@@ -247,12 +248,12 @@ def test_what_is_wrong_is_said_with_its_line(place: Path, text: str, line: int, 
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe[llm]", b"a = " + b"[" * 9_000, b"#\n" * (1 << 20)])
-def test_a_file_that_is_no_text_of_settings(place: Path, data: bytes) -> None:
-    (place / "kgp-neo4j.toml").write_bytes(data)
-    with pytest.raises(ConfigurationError, match="no TOML") as caught:
-        read_configuration()
-    assert str(caught.value.where).startswith(str(place / "kgp-neo4j.toml"))
+def test_a_file_that_is_no_text_of_settings(place: Path) -> None:
+    for data in (b"\xff\xfe[llm]", b"a = " + b"[" * 9_000, b"#\n" * (1 << 20)):
+        (place / "kgp-neo4j.toml").write_bytes(data)
+        with pytest.raises(ConfigurationError, match="no TOML") as caught:
+            read_configuration()
+        assert str(caught.value.where).startswith(str(place / "kgp-neo4j.toml"))
 
 
 @pytest.mark.parametrize(
@@ -290,13 +291,6 @@ def test_a_key_in_a_file_of_settings_is_refused_and_not_shown(place: Path, name:
     assert "do not belong in a file of settings" in str(done.exception)
     assert done.exception.where == f"{path}:1"
     assert _KEY not in str(done.exception) + done.output
-
-
-def test_a_projects_file_names_no_key_file(place: Path) -> None:
-    path = _project(place, '[llm]\nkey_file = "~/.ssh/id"\n')
-    with pytest.raises(ConfigurationError, match="may not say which file") as caught:
-        read_configuration()
-    assert caught.value.where == f"{path}:2"
 
 
 def test_the_key_comes_from_the_environment_or_a_closed_file(
