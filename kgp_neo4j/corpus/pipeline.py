@@ -389,7 +389,7 @@ def make_pipeline(
     opened = find_model(model)
     meter = None if opened is None else MeteredModel(opened)
     retriever = make_retriever(database, corpus, model=meter, rerank=rerank, **options)
-    stored = database.read("load/language", corpus=corpus)
+    stored = database.read("inspect/state", corpus=corpus)
     offline = ReaderAnswerer(reader, stored[0]["language"] if stored else DEFAULT_LANGUAGE)
     answerer = offline if meter is None else ModelAnswerer(meter, form, offline)
     return Pipeline(database, corpus, retriever, answerer, meter=meter)

@@ -34,7 +34,7 @@ def delete_corpus(database: Database, corpus: str) -> Deleted:
     If it is interrupted, delete again to finish. Raises CorpusError where the corpus does not
     exist.
     """
-    if discard_import(database, corpus) and not database.read("load/language", corpus=corpus):
+    if discard_import(database, corpus) and not database.read("inspect/state", corpus=corpus):
         return Deleted(corpus, 0, 0)
     require_corpus(database, corpus)
     drop_own_indexes(database, corpus)

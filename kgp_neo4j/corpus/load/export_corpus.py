@@ -165,7 +165,7 @@ def export_corpus(
     Without `vectors` the file is smaller, and the importer has to run `connect`. Raises CorpusError
     where there is no such corpus, InputError where the file exists and `overwrite` is false.
     """
-    if not database.read("load/language", corpus=corpus):
+    if not database.read("inspect/state", corpus=corpus):
         raise no_corpus(corpus)
     return export(database, CORPUS, corpus, Path(path), vectors=vectors, overwrite=overwrite)
 

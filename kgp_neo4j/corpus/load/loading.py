@@ -87,7 +87,7 @@ def language_of(
     Of a new corpus it is `asked`, else guessed from its first `documents`. Raises
     ConfigurationError where the corpus has another language than the one asked for.
     """
-    if stored := database.read("load/language", corpus=corpus):
+    if stored := database.read("inspect/state", corpus=corpus):
         known: str = stored[0]["language"]
         if asked not in (None, known):
             raise ConfigurationError(
