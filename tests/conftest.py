@@ -16,9 +16,9 @@ from small_kg import load_chinese, load_english
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.demo import GRAPH, prepare
 from kgp_neo4j.environment.folders import Connection, Folders, connection_from_environment
-from kgp_neo4j.graphdb import server
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import install
+from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.graphdb.server.lock import locked
 from kgp_neo4j.graphdb.server.process import state_file
 from kgp_neo4j.mindmap.load.graphs import delete_graph

@@ -23,9 +23,9 @@ from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.demo import GRAPH, QUESTION, SETTINGS, prepare
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb import server
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.install import install
+from kgp_neo4j.graphdb.server import supervise as server
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph
