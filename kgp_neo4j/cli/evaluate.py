@@ -13,7 +13,6 @@ import click
 from kgp_neo4j.cli._language import chat_url_option, llm_option, opened_model
 from kgp_neo4j.cli._options import settings_options
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
-from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.settings import (
     AgentSettings,
     MiningSettings,
@@ -23,6 +22,7 @@ from kgp_neo4j.types.settings import (
 )
 
 if TYPE_CHECKING:
+    from kgp_neo4j.evaluate.report import Result
     from kgp_neo4j.evaluate.scores import Run
     from kgp_neo4j.types.language import LanguageModel
 
@@ -69,6 +69,11 @@ class _Evaluation:
     out: Path
     other: tuple[Path, ...]
 
+    @property
+    def runs_methods(self) -> bool:
+        """Whether questions are answered, beside runs of others that are scored."""
+        return bool(self.methods or self.table or not self.other)
+
 
 @click.command("evaluate", epilog=_EPILOG)
 @click.argument("dataset", required=False)
@@ -87,7 +92,7 @@ class _Evaluation:
     "agent_models",
     multiple=True,
     metavar="METHOD=FOLDER",
-    help="Weights of mdr, kgp-mdr, kgp-t5 or kgp-llama; the encoders QUESTIONS,PASSAGES of dpr.",
+    help="Weights of mdr, kgp-mdr or kgp-llama.",
 )
 @click.option(
     "--budget",
@@ -155,27 +160,24 @@ def command(
         raise click.MissingParameter(param_hint="'DATASET' or '--list'", param_type="argument")
     if table and methods:
         raise click.UsageError("Choose one of --table and --methods.")
-    from kgp_neo4j.evaluate.graph_questions import is_over_graph
-
-    names = [name for name in (methods or "").split(",") if name]
-    file = Path(dataset).expanduser()
-    over_graph = graph is not None or (file.is_file() and is_over_graph(file))
-    if (table in _OF_KGP) if over_graph else (table not in (None, *_OF_KGP)):
-        where = "documents: leave --graph out" if over_graph else "a graph: add --graph NAME"
+    if (table in _OF_KGP) if graph else (table not in (None, *_OF_KGP)):
+        where = "documents: leave --graph out" if graph else "a graph: add --graph NAME"
         raise click.UsageError(f"--table {table} is of questions over {where}.")
+    names = [name for name in (methods or "").split(",") if name]
     model = opened_model(llm, chat_url)
     asked = _Evaluation(dataset, names, table, budget, sample, seed, model, out, other)
-    if over_graph:
-        _evaluate_graph(asked, file, graph, as_json=as_json)
-        return
-    weights = {
-        name: AgentSettings(model=folder)
-        for name, folder in (_method_and_folder(each) for each in agent_models)
-    }
-    if model is not None:
-        weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
-    judging = opened_model(judge, chat_url) if judge else None
-    _evaluate(asked, weights, traversal, corpus, split, judging, as_json=as_json)
+    if graph:
+        result = _evaluate_graph(asked, graph)
+    else:
+        weights = {
+            name: AgentSettings(model=folder)
+            for name, folder in (_method_and_folder(each) for each in agent_models)
+        }
+        if model is not None:
+            weights.setdefault("kgp-chat", AgentSettings(model=llm, url=chat_url))
+        judging = opened_model(judge, chat_url) if judge else None
+        result = _evaluate(asked, weights, traversal, corpus, split, judging)
+    _show(result, asked, as_json=as_json)
 
 
 def _evaluate(
@@ -185,14 +187,16 @@ def _evaluate(
     corpus: str | None,
     split: str,
     judge: LanguageModel | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Answer the questions over documents by each method, score the runs, and report."""
+) -> Result:
+    """Answer the questions over documents by each method, and score the runs."""
     from kgp_neo4j.evaluate.datasets import open_dataset
-    from kgp_neo4j.evaluate.experiment import TABLES, Result, check_methods, run_methods
+    from kgp_neo4j.evaluate.experiment import (
+        TABLES,
+        check_methods,
+        describe_questions,
+        run_methods,
+    )
     from kgp_neo4j.evaluate.judge import judge_run
-    from kgp_neo4j.evaluate.report import report
     from kgp_neo4j.evaluate.runs import read_run
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
@@ -200,20 +204,15 @@ def _evaluate(
     data = open_dataset(asked.dataset, split=split, sample=asked.sample, seed=asked.seed)
     data = data if corpus is None else replace(data, corpus=corpus)
     settings = traversal_settings(budget=asked.budget or data.budget, **traversal)
-    own = {"budget": settings.budget, "answers": "their own"}
-    result = Result(data.name, data.made_of, own, data.questions, {})
+    runs: dict[str, Run] = {}
     names: list[str] = []
-    if asked.methods or asked.table or not asked.other:
-        names = check_methods(
-            asked.methods,
-            within=TABLES[asked.table or "1"],
-            model=asked.model is not None,
-            agent_models=weights,
-            echo=say,
-        )
+    if asked.runs_methods:
+        within = TABLES[asked.table or "1"]
+        has_model = asked.model is not None
+        names = check_methods(asked.methods, within=within, model=has_model, agent_models=weights)
         _say_plan(asked, names, len(data.questions), judge=judge is not None)
         with open_database(echo=say) as database:
-            result = run_methods(
+            runs = run_methods(
                 database,
                 data,
                 names,
@@ -226,12 +225,12 @@ def _evaluate(
     files = {name: asked.out / f"{name}.jsonl" for name in names}
     for file in asked.other:
         files[file.stem] = file
-        result.runs[file.stem] = read_run(file, data.questions)
+        runs[file.stem] = read_run(file, data.questions)
     if judge is not None:
         for name, file in files.items():
-            judged, run = asked.out / "judged" / file.name, result.runs[name]
-            result.runs[name] = judge_run(writer(judge), data.questions, run, file, judged)
-    _show(report(result), data.name, result.runs, asked.out if names else None, as_json=as_json)
+            judged = asked.out / "judged" / file.name
+            runs[name] = judge_run(writer(judge), data.questions, runs[name], file, judged)
+    return replace(describe_questions(data, settings, names, asked.model), runs=runs)
 
 
 def _say_plan(asked: _Evaluation, names: list[str], questions: int, *, judge: bool = False) -> None:
@@ -241,68 +240,62 @@ def _say_plan(asked: _Evaluation, names: list[str], questions: int, *, judge: bo
     say(f"{planned}; runs are kept in {asked.out}")
 
 
-def _evaluate_graph(asked: _Evaluation, file: Path, graph: str | None, *, as_json: bool) -> None:
-    """Answer the questions over a graph by each method, score the runs, and report."""
+def _evaluate_graph(asked: _Evaluation, graph: str) -> Result:
+    """Answer the questions over a graph by each method, and score the runs."""
     from kgp_neo4j.evaluate.experiment import check_methods
     from kgp_neo4j.evaluate.graph_experiment import (
         GRAPH_METHODS,
         GRAPH_TABLES,
         GraphDataset,
-        GraphResult,
+        describe_graph_questions,
         run_graph_methods,
     )
     from kgp_neo4j.evaluate.graph_questions import read_graph_questions
     from kgp_neo4j.evaluate.graph_scores import Holdings, measure_run
     from kgp_neo4j.evaluate.questions import draw
-    from kgp_neo4j.evaluate.report import graph_report
     from kgp_neo4j.evaluate.runs import read_rows
     from kgp_neo4j.graphdb.open import open_database
 
-    if graph is None:
-        raise ConfigurationError(
-            "these questions are asked over a knowledge graph",
-            hint="Name it: --graph NAME (`kgp-neo4j load-kg` loads one).",
-        )
+    file = Path(asked.dataset).expanduser()
     questions = draw(read_graph_questions(file), asked.sample, asked.seed)
     name = f"{file.resolve().parent.name} {file.name.split('.')[0]}"
     data = GraphDataset(name, graph, tuple(questions))
     size = asked.budget or int(default_of(MiningSettings, "size"))
-    names: list[str] = []
-    if asked.methods or asked.table or not asked.other:
-        names = check_methods(
-            asked.methods,
-            within=GRAPH_TABLES[asked.table] if asked.table else tuple(GRAPH_METHODS),
-            model=asked.model is not None,
-            known=GRAPH_METHODS,
-        )
-    result = GraphResult(data, {"budget": size, "answers": "their own"})
+    result = describe_graph_questions(data, size, "their own")
     with open_database(echo=say) as database:
-        if names:
+        if asked.runs_methods:
+            within = GRAPH_TABLES[asked.table] if asked.table else tuple(GRAPH_METHODS)
+            has_model = asked.model is not None
+            names = check_methods(
+                asked.methods, within=within, model=has_model, known=GRAPH_METHODS
+            )
             _say_plan(asked, names, len(questions))
             result = run_graph_methods(
                 database, data, names, asked.out, budget=size, model=asked.model, echo=say
             )
-        holdings = Holdings.of(database, graph)
-    for each in asked.other:
-        rows = read_rows(each, {q.id for q in questions})
-        result.runs[each.stem] = measure_run(rows, questions, holdings)
-    _show(graph_report(result), name, result.runs, asked.out if names else None, as_json=as_json)
+        if asked.other:
+            holdings = Holdings.of(database, graph)
+            for each in asked.other:
+                rows = read_rows(each, {q.id for q in questions})
+                result.runs[each.stem] = measure_run(rows, questions, holdings)
+    return result
 
 
-def _show(
-    report: str, dataset: str, runs: Mapping[str, Run], out: Path | None, *, as_json: bool
-) -> None:
-    """Print a report or its means, and write both to the folder `out` where one is given."""
-    means = {name: run.means() for name, run in runs.items()}
-    missing = {name: list(run.missing) for name, run in runs.items() if run.missing}
-    scores = {"dataset": dataset, "methods": means, "missing": missing}
-    if out is not None:
-        write_file(out / "scores.json", json.dumps(scores, indent=1) + "\n")
-        write_file(out / "report.md", report)
+def _show(result: Result, asked: _Evaluation, *, as_json: bool) -> None:
+    """Print a report or its means, and write both to the folder of the runs."""
+    from kgp_neo4j.evaluate.report import report
+
+    means = {name: run.means() for name, run in result.runs.items()}
+    missing = {name: list(run.missing) for name, run in result.runs.items() if run.missing}
+    scores = {"asked": result.asked, "methods": means, "missing": missing}
+    text = report(result)
+    if asked.runs_methods:
+        write_file(asked.out / "scores.json", json.dumps(scores, indent=1) + "\n")
+        write_file(asked.out / "report.md", text)
     if as_json:
         echo_json(scores)
     else:
-        click.echo(report, nl=False)
+        click.echo(text, nl=False)
 
 
 def _print_methods() -> None:
@@ -310,12 +303,10 @@ def _print_methods() -> None:
     from kgp_neo4j.evaluate.graph_experiment import GRAPH_METHODS, GRAPH_TABLES
 
     needs = {"model": " (needs --llm)", "agent model": " (needs --agent-model)"}
-    for title, methods in (("", METHODS), ("Over a graph (--graph NAME):", GRAPH_METHODS)):
-        if title:
-            click.echo(title)
-        width = max(map(len, methods))
+    for title, methods in (("Over documents:", METHODS), ("Over a graph:", GRAPH_METHODS)):
+        click.echo(title)
         for name, method in methods.items():
-            click.echo(f"{name:{width}}  {method.text}{needs.get(method.needs, '')}")
+            click.echo(f"  {name:22}  {method.text}{needs.get(method.needs, '')}")
     for number, names in (TABLES | GRAPH_TABLES).items():
         click.echo(f"--table {number}: {', '.join(names)}")
 

@@ -15,12 +15,12 @@ from typing import Any
 from kgp_neo4j.corpus.answer.model import answer_with_model
 from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.corpus.pipeline import Pipeline, answered_by, make_pipeline
-from kgp_neo4j.environment.extras import is_installed
 from kgp_neo4j.evaluate.datasets import Dataset
 from kgp_neo4j.evaluate.questions import GoldQuestion
+from kgp_neo4j.evaluate.report import Result
 from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_run
-from kgp_neo4j.evaluate.scores import Run
-from kgp_neo4j.evaluate.searches import BiEncoderSearch, MdrSearch, TfidfSearch
+from kgp_neo4j.evaluate.scores import CUTS, Run
+from kgp_neo4j.evaluate.searches import MdrSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
 from kgp_neo4j.models.mdr import DEFAULT_MDR
@@ -33,9 +33,9 @@ __all__ = [
     "METHODS",
     "TABLES",
     "Method",
-    "Result",
     "answering",
     "check_methods",
+    "describe_questions",
     "plan",
     "run_methods",
 ]
@@ -46,14 +46,13 @@ class Method:
     """A row of the table: how passages are found, and what it needs that is not always there.
 
     `agent` is the traversal's; `needs` is `model` for a language model, `agent model` for weights
-    named by `--agent-model NAME=FOLDER`, else empty; `package` is one that an extra installs.
+    named by `--agent-model NAME=FOLDER`, else empty.
     """
 
     text: str
     method: str = "kgp"
     agent: str | None = None
     needs: str = ""
-    package: str = ""
 
 
 #: The row that answers questions about pages and tables from passages too.
@@ -61,9 +60,7 @@ _NO_STRUCTURE = "no-structure"
 #: The rows by name, in the order of the table (KGP, Table 1 and 2).
 METHODS: dict[str, Method] = {
     "none": Method("no passages: what the language model knows", "", needs="model"),
-    "tfidf": Method("cosine of TF-IDF vectors (scikit-learn)", "tfidf", package="sklearn"),
     "bm25": Method("full-text search", "bm25"),
-    "dpr": Method("a bi-encoder pair, QUESTIONS,PASSAGES", "dpr", needs="agent model"),
     "mdr": Method("dense search in two hops, without a graph", "mdr"),
     "knn": Method("nearest neighbours of the question's vector", "dense"),
     "hybrid": Method("both, fused by rank", "hybrid"),
@@ -74,7 +71,6 @@ METHODS: dict[str, Method] = {
     "kgp-tfidf": Method("traversal by shared words", agent="tfidf"),
     "kgp-knn": Method("traversal by the question's vector", agent="knn"),
     "kgp-mdr": Method("traversal by a trained MDR encoder", agent="mdr"),
-    "kgp-t5": Method("traversal by a fine-tuned T5", agent="t5", needs="agent model"),
     "kgp-llama": Method("traversal by a fine-tuned LLaMA", agent="llama", needs="agent model"),
     "kgp-chat": Method("traversal by texts of the language model", agent="chat", needs="model"),
     "kgp": Method("traversal by the learned agent, our default", agent="learned"),
@@ -90,20 +86,6 @@ TABLES: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The scored runs by method, with the settings that they were made with.
-
-    `corpus` says what the corpus is made of.
-    """
-
-    dataset: str
-    corpus: str
-    settings: Mapping[str, Any]
-    questions: tuple[GoldQuestion, ...]
-    runs: dict[str, Run]
-
-
 def check_methods(
     names: Sequence[str],
     *,
@@ -111,12 +93,11 @@ def check_methods(
     model: bool,
     agent_models: Container[str] = (),
     known: Mapping[str, Method] = METHODS,
-    echo: Callable[[str], object] = lambda _: None,
 ) -> list[str]:
     """Return the names of the rows; where none are given, all of `within` that can be run.
 
-    `known` are the methods that there are; one whose package is not installed is left out with a
-    line to `echo`. Raises ConfigurationError for an unknown one, and for one without its model.
+    `known` are the methods that there are. Raises ConfigurationError for an unknown one, and for
+    one without its model.
     """
 
     def option(name: str) -> str:
@@ -128,14 +109,7 @@ def check_methods(
         return f"--agent-model {name}=FOLDER" if lacks else ""
 
     if not names:
-        possible = []
-        for name in within:
-            package = known[name].package
-            if package and not is_installed(package):
-                echo(f"{name} is left out: it needs the package {package}.")
-            elif not option(name):
-                possible.append(name)
-        return possible
+        return [name for name in within if not option(name)]
     for name in names:
         if name not in known:
             raise ConfigurationError(
@@ -156,8 +130,8 @@ def run_methods(
     model: LanguageModel | None = None,
     agent_models: Mapping[str, AgentSettings] | None = None,
     echo: Callable[[str], object] = lambda _: None,
-) -> Result:
-    """Answer every question by every method, and score the runs.
+) -> dict[str, Run]:
+    """Answer every question by every method, and return the scored runs.
 
     A line is written to `out`/METHOD.jsonl for each question at once, so that a run that was
     stopped goes on where it was. Of `traversal` the learned agent has the budget alone. Raises
@@ -182,7 +156,59 @@ def run_methods(
         answered = answering(database, dataset, name, traversal, model, agents.get(name))
         answer_questions([question.question for question in dataset.questions], answered, file)
         runs[name] = read_run(file, dataset.questions)
-    return Result(dataset.name, dataset.made_of, settings, dataset.questions, runs)
+    return runs
+
+
+#: The measures of a run in the order of the table; `{cut}` is the last cut within the budget.
+_TITLES = {
+    "Struct-EM": "Struct-EM",
+    "Acc": "Acc",
+    "EM": "EM",
+    "F1": "F1",
+    "recall@5": "R@5",
+    f"recall@{CUTS[-1]}": "R@{cut}",
+    f"all@{CUTS[-1]}": "SF-EM@{cut}",
+    "precision@5": "P@5",
+    "by model": "by model",
+    "carried": "carried",
+    "silent": "silent",
+    "stated": "stated",
+}
+
+
+def describe_questions(
+    dataset: Dataset,
+    traversal: TraversalSettings,
+    names: Sequence[str],
+    model: LanguageModel | None,
+) -> Result:
+    """Return what a report says of questions over documents, asked by the methods `names`."""
+    budget = traversal.budget
+    by = (model.name if model else "offline reader") if names else "their own"
+    walk = ""
+    if any(name.startswith("kgp-") for name in names):
+        how = {"paper": "the paper's Algorithm 1", "beam": "our beam"}[traversal.algorithm]
+        walk = (
+            f"; rows kgp-... walk by {how}, with a branching factor of {traversal.branching}, "
+            f"along {', '.join(traversal.edges) or 'all edges'}"
+        )
+    groups: dict[str, list[str]] = {}
+    for question in dataset.questions:
+        if question.kind:
+            groups.setdefault(question.kind, []).append(question.id)
+    cut = min(budget, CUTS[-1])  # a run has no more than its budget
+    return Result(
+        f"{len(dataset.questions)} questions of {dataset.name}; corpus: {dataset.made_of}; budget "
+        f"{budget} passages; answers: {by}{walk}",
+        "EM and F1 are SQuAD's, in per cent; Struct-EM is the share of questions about pages and "
+        "tables that got the values asked for and no others; R, P and SF-EM count supporting facts "
+        "among the first passages; `silent` is the share of questions without an answer that got "
+        "none; `stated`, where the answers are not known, the share that got a sure one.",
+        {name: title.format(cut=cut) for name, title in _TITLES.items()},
+        "kgp",
+        ("F1", "Struct-EM", "silent", "stated"),
+        groups,
+    )
 
 
 #: Calls of the language model for an answer, beyond the answer itself: thoughts, hops.
@@ -219,20 +245,19 @@ def answering(
 
     @cache
     def pipeline(corpus: str) -> Pipeline:
-        searches = {"tfidf": TfidfSearch, "dpr": BiEncoderSearch, "mdr": MdrSearch}
         whole = make_pipeline(
             database,
             corpus,
-            method="bm25" if chosen.method in {*searches, ""} else chosen.method,  # type: ignore[arg-type]
+            method="bm25" if chosen.method in ("mdr", "") else chosen.method,  # type: ignore[arg-type]
             agent=chosen.agent,  # type: ignore[arg-type]
             settings=traversal,
             agent_settings=agent if chosen.agent else None,
             model=model,
         )
-        if chosen.method not in searches:
+        if chosen.method != "mdr":
             return whole
-        encoders = (agent.model,) if agent and agent.model else ()
-        search = searches[chosen.method](database, corpus, traversal.budget, *encoders)
+        folder = (agent and agent.model) or DEFAULT_MDR
+        search = MdrSearch(database, corpus, traversal.budget, folder)
         return Pipeline(database, corpus, search, whole.answerer, meter=whole.meter)
 
     def answered(question: Question) -> dict[str, Any]:

@@ -12,23 +12,21 @@ triple is a sentence, and any encoder does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.evaluate.experiment import Method
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion
 from kgp_neo4j.evaluate.graph_scores import Holdings, measure_linking, measure_run
+from kgp_neo4j.evaluate.report import Result
 from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, read_rows
-from kgp_neo4j.evaluate.scores import Run
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from, is_medical
 from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines
-from kgp_neo4j.mindmap.answer.options import read_choice, score_options
-from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.mindmap.explore.exploration import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
@@ -38,12 +36,12 @@ from kgp_neo4j.text.safe import plain
 from kgp_neo4j.text.term_index import TermIndex
 from kgp_neo4j.text.words import words
 from kgp_neo4j.types.corpus import Question
+from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel
 from kgp_neo4j.types.mindmap import (
     EvidenceGraph,
     LinkedEntity,
     MindMap,
-    OptionScore,
     ReasoningGraph,
     Triple,
 )
@@ -54,7 +52,7 @@ __all__ = [
     "GRAPH_TABLES",
     "OURS",
     "GraphDataset",
-    "GraphResult",
+    "describe_graph_questions",
     "run_graph_methods",
 ]
 
@@ -98,20 +96,6 @@ class GraphDataset:
     questions: tuple[GraphQuestion, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GraphResult:
-    """The scored runs by method, with their settings; `linking` is that of each question.
-
-    `types` are for each question the types that its answer's entities have in the graph.
-    """
-
-    dataset: GraphDataset
-    settings: Mapping[str, Any]
-    linking: Run = field(default_factory=lambda: Run({}, ()))
-    runs: dict[str, Run] = field(default_factory=dict)
-    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
 def run_graph_methods(
     database: Database,
     dataset: GraphDataset,
@@ -121,21 +105,27 @@ def run_graph_methods(
     budget: int,
     model: LanguageModel | None = None,
     echo: Callable[[str], object] = lambda _: None,
-) -> GraphResult:
+) -> Result:
     """Answer every question by every method from `budget` triples at most, and score the runs.
 
     A line is written to `out`/METHOD.jsonl for each question at once, and the linked entities to
     `out`/linking.jsonl, so that a run that was stopped goes on where it was. Raises GraphError
-    without the graph, InputError where `out` has a run of other settings.
+    without the graph, InputError where `out` has a run of other settings, ConfigurationError for
+    multiple choice without a model.
     """
     questions, graph = dataset.questions, dataset.graph
+    if model is None and any(asked.options for asked in questions):
+        raise ConfigurationError(
+            "multiple choice questions need a language model", hint="Name one: --llm NAME."
+        )
     holdings = Holdings.of(database, graph)
+    by = model.name if model else "composed from the evidence"
     settings = {
         "dataset": dataset.name,
         "graph": graph,
         "questions": [asked.id for asked in questions],
         "budget": budget,
-        "answers": model.name if model else "composed from the evidence",
+        "answers": by,
     }
     keep_settings(out, settings)
     rows = _Rows(database, graph, names, budget, model)
@@ -150,9 +140,37 @@ def run_graph_methods(
         file = out / f"{name}.jsonl"
         answer_questions(asked, rows.answering(name, by_id, linking), file)
         runs[name] = measure_run(read_rows(file), questions, holdings)
-    types = {each.id: holdings.types_of_answer(each) for each in questions}
     scored = measure_linking(linking, questions, holdings)
-    return GraphResult(dataset, settings, scored, runs, types)
+    result = describe_graph_questions(dataset, budget, by)
+    return replace(result, linking=scored, runs=runs)
+
+
+#: The measures of a run over a graph, in the order of the table.
+_MEASURES = ("coverage", "hits@1", "named", "carried", "right", "wrong", "failed")
+
+
+def describe_graph_questions(dataset: GraphDataset, budget: int, answers: str) -> Result:
+    """Return what a report says of questions over a graph (MindMap, Tables 2 to 6), without runs.
+
+    `answers` says who answers.
+    """
+    groups: dict[str, list[str]] = {}
+    for asked in dataset.questions:
+        if asked.kind:
+            groups.setdefault(asked.kind, []).append(asked.id)
+    return Result(
+        f"{len(dataset.questions)} questions of {dataset.name} over the graph {dataset.graph}; "
+        f"budget {budget} triples; answers: {answers}",
+        "In per cent: `coverage`, of the entities that the data set lists for an answer and the "
+        "graph holds, those that the evidence reaches; `hits@1`, first answers that are one of "
+        "them; `named`, entities of the reference that the answer names; `carried`, entities of "
+        "the answer that the evidence or the question has; of multiple choice `right`, `wrong` "
+        "and `failed` (no choice).",
+        dict(zip(_MEASURES, _MEASURES, strict=True)),
+        OURS,
+        ("coverage", "right", "named"),
+        groups,
+    )
 
 
 class _Rows:
@@ -193,11 +211,9 @@ class _Rows:
             entities = [LinkedEntity(**entity) for entity in linking[question.id]["entities"]]
             reasoning = self._evidence(name, asked.text, entities)
             answer = self._answer(name, asked, reasoning)
-            chosen = {"choice": answer.choice, "supported": answer.supported}
             composed = self._write is None or name in _OWN_PROMPT
             return {
                 "answer": answer.text,
-                **(chosen if asked.options else {}),
                 "first": _first(answer) if composed else None,
                 "triples": [[t.head, t.relation, t.tail] for t in reasoning.triples],
                 **self._usage(),
@@ -229,35 +245,14 @@ class _Rows:
 
     def _answer(self, name: str, asked: GraphQuestion, reasoning: ReasoningGraph) -> MindMap:
         if self._write is None or name in _OWN_PROMPT:
-            scores = self._scores(name, asked, reasoning) if asked.options else ()
-            return answer_from(asked.text, self._graph.name, reasoning, scores, write=self._write)
+            return answer_from(asked.as_asked, self._graph.name, reasoning, write=self._write)
         lines = evidence_lines(reasoning)
         if name in self._retrievers:
             best = self._retrievers[name](asked.text, _DOCUMENTS)
             lines = [document.text for document, _ in best]
-        reply = self._write(baseline_prompt(asked.text, lines, asked.options))
         # The reply is the answer as it stands: no check, no repair and no fallback follows.
-        answer = answer_from(asked.text, self._graph.name, reasoning)
-        choice = read_choice(reply, asked.options)
-        return replace(answer, text=reply, choice=choice, supported=False)
-
-    def _scores(
-        self, name: str, asked: GraphQuestion, reasoning: ReasoningGraph
-    ) -> tuple[OptionScore, ...]:
-        """Score options: of a baseline by the document or the names that it retrieves for them."""
-        if name in (OURS, "mindmap-paper"):
-            return score_options(self._graph, reasoning, asked.options, asked.text)
-        names = {same(name) for t in reasoning.triples for name in (t.head, t.tail)}
-        scores = []
-        for label, text in asked.options.items():
-            if name in self._retrievers:
-                best = self._retrievers[name](f"{asked.text} {text}", 1)
-                score = best[0][1] if best else 0.0
-            else:
-                own = same(text)
-                score = float(sum(each in own for each in names) if own else 0)
-            scores.append(OptionScore(label, text, score))
-        return tuple(scores)
+        reply = self._write(baseline_prompt(asked.as_asked, lines))
+        return replace(answer_from(asked.text, self._graph.name, reasoning), text=reply)
 
     def _usage(self) -> dict[str, Any]:
         if self._metered is None:
@@ -338,16 +333,9 @@ def _as_reasoning(
     return ReasoningGraph(tuple(entities), evidence, triples)
 
 
-def baseline_prompt(
-    question: str, evidence: Sequence[str] = (), options: Mapping[str, str] | None = None
-) -> str:
-    """Return the prompt of a baseline: the question, its options, and what was retrieved, if any
-    (appendix C).
-    """
+def baseline_prompt(question: str, evidence: Sequence[str] = ()) -> str:
+    """Return the prompt of a baseline: the question and what was retrieved (appendix C)."""
     parts = ["Answer the question in its language, as an expert of its field.", question.strip()]
-    if options:
-        parts.append("\n".join(f"{label}: {plain(text)}" for label, text in options.items()))
-        parts.append("First give the letter of your choice, then explain it.")
     if evidence:
         parts.append("\n".join(("Knowledge that may help:", *map(plain, evidence))))
     return "\n\n".join((*parts, "Answer:"))

@@ -5,6 +5,7 @@ The keys of a record show its form.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,18 +15,17 @@ from kgp_neo4j.environment.files import extension, opened, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.mindmap.answer.ask_graph import as_question, is_of_asker
 from kgp_neo4j.mindmap.load.graph_files import json_values
+from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [
     "GraphQuestion",
-    "is_over_graph",
+    "read_choice",
     "read_graph_questions",
 ]
 
 _TURNS = ("dialogue", "messages", "conversation", "turns")
-#: Keys that only questions over a graph have.
-_OWN_KEYS = frozenset((*_TURNS, "output", "options", "question_kg", "question_entities"))
 _HINT = (
     'A record has "question" and "answer" ("options" and "explanation" with it) or '
     '"answer_entities", "input" and "output", or a list of turns with "role" and "content".'
@@ -52,17 +52,16 @@ class GraphQuestion:
 
     @property
     def question(self) -> Question:
-        """Return the question as it is asked."""
+        """Return the question without its options."""
         return Question(self.id, self.text)
 
-
-def is_over_graph(path: Path) -> bool:
-    """Return whether a file's first record has a form that only questions over a graph have."""
-    if extension(path) not in (".json", ".jsonl"):
-        return False
-    with bar("questions", None) as progress, opened(path, progress) as file:
-        value = next((record.value for record in json_values(file, path)), None)
-    return isinstance(value, list) or (isinstance(value, dict) and bool(_OWN_KEYS & set(value)))
+    @property
+    def as_asked(self) -> str:
+        """Return the question as a language model is asked it, with its options."""
+        if not self.options:
+            return self.text
+        options = [f"{label}: {plain(text)}" for label, text in self.options.items()]
+        return "\n".join((self.text, *options, "Begin with the letter of the one best option."))
 
 
 def read_graph_questions(path: Path) -> list[GraphQuestion]:
@@ -137,3 +136,13 @@ def _labelled(options: Any) -> dict[str, str] | None:
     if isinstance(options, list):
         return {chr(ord("A") + at): str(text) for at, text in enumerate(options)}
     return None
+
+
+def read_choice(reply: str, options: Mapping[str, str]) -> str:
+    """Return the label that a reply sets apart, or that of the option it names; empty for none."""
+    labels = "|".join(map(re.escape, options))
+    first = re.search(rf"(?<![A-Za-z0-9])({labels})(?=\s*(?:[.:),;：，、。]|$))", reply)
+    if first:
+        return first[1]
+    named = [label for label, text in options.items() if text in reply]
+    return named[0] if len(named) == 1 else ""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kgp_neo4j.evaluate.graph_questions import GraphQuestion
+from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_choice
 from kgp_neo4j.evaluate.scores import Row, Run
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.answer.options import read_choice
 from kgp_neo4j.mindmap.answer.same_names import names_within, same
 from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
 from kgp_neo4j.mindmap.load.graph_names import key_of
@@ -17,16 +16,16 @@ __all__ = ["Holdings", "measure_answer", "measure_linking", "measure_run"]
 
 
 class Holdings:
-    """The names that a graph holds with their types, found in any word form and in texts."""
+    """The names that a graph holds, found in any word form and in texts."""
 
-    def __init__(self, types: Mapping[str, str] | None = None) -> None:
-        self._types: dict[str, str] = {}
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._keys: set[str] = set()
         self._stems: dict[tuple[str, ...], str] = {}
         #: The keys of names by the form in which names in texts are compared.
         self.known: dict[str, str] = {}
-        for name, type_ in (types or {}).items():
+        for name in names:
             key = key_of(name)
-            self._types[key] = type_
+            self._keys.add(key)
             self.known.setdefault(same(name), key)
             for way in forms(name)[:1]:
                 self._stems.setdefault(content_stems(way), key)
@@ -37,14 +36,14 @@ class Holdings:
         """Return the names of a graph; raises GraphError where there is no such one."""
         require_graph(database, graph)
         rows = database.read("explore/all_names", graph=graph)
-        return cls({row["name"]: row["type"] for row in rows})
+        return cls(row["name"] for row in rows)
 
     def held(self, listed: Iterable[str]) -> set[str]:
         """Return the keys of the listed names that the graph has in any word form."""
         keys = set()
         for name in listed:
             stems = content_stems(name_words(name))
-            if (key := key_of(name)) in self._types:
+            if (key := key_of(name)) in self._keys:
                 keys.add(key)
             elif stems and stems in self._stems:
                 keys.add(self._stems[stems])
@@ -70,14 +69,6 @@ class Holdings:
         supported = {same(name) for name in evidence} | set(self.named(question))
         return sum(name in supported for name in names) / len(names) if names else None
 
-    def types_of_answer(self, asked: GraphQuestion) -> tuple[str, ...]:
-        """Return the types of the entities in a question's answer: those listed, else those that
-        the right option or the reference names.
-        """
-        right = asked.options.get(asked.choice, asked.reference)
-        keys = self.held(asked.answers) or self.keys_named(right)
-        return tuple(sorted({self._types[key] for key in keys} - {""}))
-
 
 def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[str, float]:
     """Return the measures of one answer, each from 0 to 1, `seconds` in seconds.
@@ -85,7 +76,7 @@ def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[s
     A line that is missing has no choice, names nothing and reaches nothing.
     """
     answer = str(row.get("answer") or "")
-    measures = _measure_choice(asked, row, answer) if asked.choice else {}
+    measures = _measure_choice(asked, answer) if asked.choice else {}
     names = [str(name) for t in row.get("triples") or () for name in (t[0], t[-1])]
     wanted = holdings.held(asked.answers)
     if wanted and ("triples" in row or not row):
@@ -103,17 +94,10 @@ def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[s
     return measures
 
 
-def _measure_choice(asked: GraphQuestion, row: Row, answer: str) -> dict[str, float]:
-    choice = row.get("choice")
-    if choice is None:
-        choice = read_choice(answer, asked.options)
+def _measure_choice(asked: GraphQuestion, answer: str) -> dict[str, float]:
+    choice = read_choice(answer, asked.options)
     outcome = "failed" if not choice else "right" if choice == asked.choice else "wrong"
-    measures = {name: float(name == outcome) for name in ("right", "wrong", "failed")}
-    if "supported" in row:
-        measures["by evidence"] = float(bool(row["supported"]))
-        if row["supported"]:
-            measures["right by evidence"] = measures["right"]
-    return measures
+    return {name: float(name == outcome) for name in ("right", "wrong", "failed")}
 
 
 def measure_run(

@@ -14,11 +14,8 @@ from kgp_neo4j.evaluate.experiment import answering, plan
 from kgp_neo4j.evaluate.judge import judge_run
 from kgp_neo4j.evaluate.runs import read_run
 from kgp_neo4j.evaluate.scores import measure
-from kgp_neo4j.evaluate.searches import BiEncoderSearch, TfidfSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import writer
-from kgp_neo4j.types.corpus import Question
-from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import Reply
 from kgp_neo4j.types.settings import traversal_settings
 
@@ -54,23 +51,6 @@ def _opened(file: Path) -> Dataset:
 
 
 # --- Rows -----------------------------------------------------------------------------------------
-
-
-def test_searches_of_all_passages(database: Database, demo_corpus: str, tiny_encoder: str) -> None:
-    question = Question("1", "Who designed the Hesk Bridge?")
-    found = TfidfSearch(database, demo_corpus, 3).retrieve(question)
-    assert len(found.passages) == 3
-    assert found.passages[0].title == "Hesk Bridge"
-    scores = [passage.score for passage in found.passages]
-    assert scores == sorted(scores, reverse=True)
-    assert [path.last for path in found.paths] == [passage.id for passage in found.passages]
-    assert not TfidfSearch(database, demo_corpus, 3).retrieve(Question("2", "zebra")).passages
-    dense = BiEncoderSearch(database, demo_corpus, 5, f"{tiny_encoder},{tiny_encoder}")
-    title = found.passages[0].title
-    same = dense.retrieve(Question("3", f"{title}: {found.passages[0].text}"))
-    assert found.passages[0].id in [passage.id for passage in same.passages]
-    with pytest.raises(ConfigurationError, match="names no pair"):
-        BiEncoderSearch(database, demo_corpus, 5, "a,b,c")
 
 
 def test_golden_counts_its_call_of_the_model(database: Database, demo_corpus: str) -> None:

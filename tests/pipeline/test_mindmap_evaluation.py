@@ -12,11 +12,7 @@ from commands import environment, kgp
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.evaluate.graph_experiment import document_retriever
-from kgp_neo4j.evaluate.graph_questions import (
-    GraphQuestion,
-    is_over_graph,
-    read_graph_questions,
-)
+from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_graph_questions
 from kgp_neo4j.evaluate.graph_scores import Holdings, measure_answer
 from kgp_neo4j.evaluate.questions import draw
 from kgp_neo4j.graphdb.database import Database
@@ -42,7 +38,7 @@ _NAMES = ("Anemia", "Iron deficiency anemia", "Iron", "Flu", "Blood_count", "贫
 def test_what_the_evidence_carries_of_an_answer(
     answer: str, named: tuple[str, ...], carried: tuple[str, ...]
 ) -> None:
-    holdings = Holdings(dict.fromkeys(_NAMES, ""))
+    holdings = Holdings(_NAMES)
     assert holdings.keys_named(answer) == set(map(key_of, named))
     share = holdings.carried(answer, ("anemia", "贫血"), "Is it the flu?")
     assert share == (len(carried) / len(named) if named else None)
@@ -80,11 +76,6 @@ def test_questions_of_all_forms_are_read(tmp_path: Path) -> None:
     assert read_graph_questions(array) == expected
     assert draw(expected, 3, 1) == draw(expected, 3, 1)
     assert len(draw(expected, 3, 1)) == 3
-    for record in records:
-        lines.write_text(json.dumps(record), encoding="utf-8")
-        assert is_over_graph(lines)
-    lines.write_text('{"_id": 1, "question": "?", "answer": "A", "context": []}', encoding="utf-8")
-    assert not is_over_graph(lines)
     bad = ({"question": "?"}, {"dialogue": "x"}, [{"role": "user"}], 3, {"id": 1, **records[0]})
     for record in (*bad, {"question": "?", "answer": "A", "options": 1}):
         lines.write_text(f"{json.dumps(records[0])}\n{json.dumps(record)}", encoding="utf-8")
@@ -115,7 +106,7 @@ def test_documents_of_a_graph_are_retrieved(database: Database, demo_graph: str)
 
 
 def test_what_an_answer_measures() -> None:
-    holdings = Holdings(dict.fromkeys(("Pale tide", "Blood count", "Iron of Hesk", "Fatigue"), ""))
+    holdings = Holdings(("Pale tide", "Blood count", "Iron of Hesk", "Fatigue"))
     asked = GraphQuestion(
         "1", "I feel tired.", "Pale tide; iron of hesk.", answers=("blood counts", "Pale tide", "Z")
     )
@@ -133,15 +124,21 @@ def test_what_an_answer_measures() -> None:
     assert measure_answer(asked, {"answer": "iron of Hesk"}, holdings) == {"named": 0.5}
 
 
-def test_what_a_choice_measures() -> None:
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("B", "right"),
+        ("(A) is a salt.", "wrong"),
+        ("The best option is B: it holds iron.", "right"),
+        ("A good question. Iron helps.", "right"),
+        ("I do not know.", "failed"),
+        ("", "failed"),
+    ],
+)
+def test_what_a_choice_measures(reply: str, outcome: str) -> None:
     asked = GraphQuestion("1", "Which?", "", {"A": "Salt", "B": "Iron"}, "B")
-    for row, outcome in (({"choice": "B"}, "right"), ({"answer": "A: salt."}, "wrong"),
-                         ({"choice": ""}, "failed"), ({}, "failed")):  # fmt: skip
-        got = measure_answer(asked, row, Holdings())
-        assert got == {"right": 0.0, "wrong": 0.0, "failed": 0.0} | {outcome: 1.0}
-    sure = measure_answer(asked, {"choice": "B", "supported": True}, Holdings())
-    assert (sure["by evidence"], sure["right by evidence"]) == (1.0, 1.0)
-    assert "right by evidence" not in measure_answer(asked, {"supported": False}, Holdings())
+    got = measure_answer(asked, {"answer": reply}, Holdings())
+    assert got == {"right": 0.0, "wrong": 0.0, "failed": 0.0} | {outcome: 1.0}
 
 
 # --- The command ----------------------------------------------------------------------------------
@@ -210,26 +207,11 @@ def test_listed_entities_measure_linking_and_coverage(
     assert list(rows) == ["mindmap", "mindmap-no-paths", "mindmap-no-neighbours"]
     assert (rows["mindmap"]["coverage"], rows["mindmap"]["hits@1"]) == ("100.0", "100.0")
     assert "| 1 | 2.00 | 100.0 | 100.0 |" in done.stdout
-    assert "| two or more entities | 1 | 100.0 |" in done.stdout
-    assert "| answer of type " in done.stdout
     theirs = tmp_path / "theirs.jsonl"
     theirs.write_text('{"id": "1", "answer": "Pale tide."}\n', encoding="utf-8")
     beside = kgp("evaluate", str(file), "--graph", demo_graph, "--score", str(theirs),
                  **environment(connection))  # fmt: skip
     assert _rows(beside.stdout)["theirs"]["named"] == "50.0"
-
-
-@pytest.mark.slow
-def test_choices_are_evaluated(demo_graph: str, connection: Connection, tmp_path: Path) -> None:
-    file, out = tmp_path / "choices.json", tmp_path / "out"
-    file.write_text(_CHOICES, encoding="utf-8")
-    done = kgp("evaluate", str(file), "--graph", demo_graph, "--table", "mindmap-6", "--out",
-               str(out), **environment(connection))  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    ours = _rows(done.stdout)["mindmap"]
-    assert [ours[name] for name in ("right", "wrong", "failed", "right by evidence")] == [
-        "100.0", "0.0", "0.0", "100.0",
-    ]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -272,7 +254,6 @@ def test_what_is_refused_over_a_graph(tmp_path: Path) -> None:
         in kgp("evaluate", "--list").stdout
     )
     for arguments, code, message in (
-        ((str(file),), 1, "Name it: --graph NAME"),
         ((str(file), "--graph", "g", "--table", "1"), 2, "leave --graph out"),
         ((str(file), "--graph", "g", "--methods", "kgp"), 1, "there is no method 'kgp'"),
         ((str(file), "--graph", "g", "--methods", "model-alone"), 1, "--llm NAME"),
