@@ -18,10 +18,6 @@ Examples:
   kgp-neo4j serve --port 8080 --llm gpt-4o-mini
   kgp-neo4j serve token ann --tokens tokens.json --corpus mine --right read --right load
   kgp-neo4j serve --host 0.0.0.0 --tokens tokens.json --log-json
-
-\b
-Environment:
-  OTEL_EXPORTER_OTLP_ENDPOINT  where spans are sent; needs pip install "kgp-neo4j[otel]"
 """
 _tokens = click.option(
     "--tokens",

@@ -22,7 +22,6 @@ _EXTRAS = {
     "langchain": "langchain_core",
     "graphrag": "neo4j_graphrag",
     "serve": "prometheus_client",
-    "otel": "opentelemetry.sdk",
     "notebook": "IPython",
     "gds": "graphdatascience",
     "py2neo": "py2neo",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.serve.work import Work
 from kgp_neo4j.types.language import Usage
 
 with needs("serve", "the service"):
-    from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-    from prometheus_client.core import GaugeMetricFamily, Metric
-    from prometheus_client.registry import Collector
+    from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 __all__ = ["Metrics"]
 
@@ -23,7 +21,11 @@ class Metrics:
 
     def __init__(self, works: Iterable[Work]) -> None:
         self._registry = CollectorRegistry()
-        self._registry.register(_Queues(tuple(works)))
+        for work in works:
+            waiting = Gauge(
+                f"kgp_{work.name}_waiting", f"Waiting {work.name}", registry=self._registry
+            )
+            waiting.set_function(lambda work=work: work.waiting)
         self._requests = Counter(
             "kgp_requests",
             "Requests answered",
@@ -47,12 +49,6 @@ class Metrics:
             (*names, "kind"),
             registry=self._registry,
         )
-        self._cost = Counter(
-            "kgp_model_cost",
-            "Cost of language models, in the currency of the configured prices",
-            names,
-            registry=self._registry,
-        )
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that was answered."""
@@ -67,25 +63,7 @@ class Metrics:
         self._calls.labels(*labels).inc(usage.calls)
         self._tokens.labels(*labels, "prompt").inc(usage.prompt_tokens)
         self._tokens.labels(*labels, "reply").inc(usage.reply_tokens)
-        if usage.cost:
-            self._cost.labels(*labels).inc(usage.cost)
 
     def text(self) -> bytes:
         """Return all of it in the text format."""
         return generate_latest(self._registry)
-
-
-class _Queues(Collector):
-    """The lengths of the queues, as they are when they are asked for."""
-
-    def __init__(self, works: tuple[Work, ...]) -> None:
-        self._works = works
-
-    def collect(self) -> Iterator[Metric]:
-        waiting = GaugeMetricFamily("kgp_queue_waiting", "Jobs that wait", labels=["work"])
-        running = GaugeMetricFamily("kgp_queue_running", "Jobs that run", labels=["work"])
-        for work in self._works:
-            waiting.add_metric([work.name], work.waiting)
-            running.add_metric([work.name], work.inside - work.waiting)
-        yield waiting
-        yield running

@@ -1,12 +1,9 @@
-"""Runs the service until it is stopped, and sends its spans where the environment says."""
+"""Runs the service until it is stopped."""
 
 from __future__ import annotations
 
 import ipaddress
-import os
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from kgp_neo4j.environment.extras import needs
@@ -37,29 +34,6 @@ def check_address(host: str, tokens: Path | None) -> None:
         )
 
 
-@contextmanager
-def sent_spans() -> Iterator[None]:
-    """Send spans to OTEL_EXPORTER_OTLP_ENDPOINT, where that is set; needs the extra `otel`."""
-    if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
-        yield
-        return
-    with needs("otel", "sending spans"):
-        from opentelemetry import trace
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    # What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say goes before.
-    named = os.environ.get("OTEL_SERVICE_NAME", "kgp-neo4j")
-    provider = TracerProvider(resource=Resource.create({"service.name": named}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    trace.set_tracer_provider(provider)
-    try:
-        yield
-    finally:
-        provider.shutdown()  # which sends the last ones
-
-
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket at an address, a free port for 0; raises ConfigurationError where it can't be
     had.
@@ -87,5 +61,4 @@ def run(service: Service, at: socket.socket, *, log_json: bool = False) -> None:
         timeout_graceful_shutdown=30,
         h11_max_incomplete_event_size=32 * 1024,
     )
-    with sent_spans():
-        uvicorn.Server(config).run(sockets=[at])
+    uvicorn.Server(config).run(sockets=[at])

@@ -18,10 +18,6 @@ from graphs import rows, write_jsonl
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from serving import Serving, events, serving
 from small_graphs import keep_one, passages
 
@@ -447,7 +443,7 @@ def test_the_time_limit_and_a_client_that_goes_reach_the_database(
 def test_requests_and_the_use_of_a_model_are_counted(
     database: Database, demo_graph: str, folder: Path, chat_server: ChatServer
 ) -> None:
-    settings = LanguageSettings(model="m", url=chat_server.url, price_prompt=1.0, price_reply=2.0)
+    settings = LanguageSettings(model="m", url=chat_server.url)
     model = open_language_model(settings)
     service = Service(database, folder=folder, model=model)
     with serving(service) as running, running.client() as client:
@@ -465,9 +461,8 @@ def test_requests_and_the_use_of_a_model_are_counted(
         )
         assert found is not None
         assert float(found[1]) == usage["prompt_tokens"]
-        assert re.search(rf"kgp_model_cost_total{{{labels}.*}} (.+)", text)
         assert 'kgp_requests_total{method="POST",route="/ask",status="200"} 2.0' in text
-        assert 'kgp_queue_waiting{work="questions"} 0.0' in text
+        assert "kgp_questions_waiting 0.0" in text
         assert "Who designed" not in text
 
 
@@ -485,44 +480,6 @@ def test_the_log_has_the_requests_id_and_neither_question_nor_token(
     assert "Hesk" not in whole
     assert "secret" not in whole
     assert served.tokens["reader"] not in whole  # type: ignore[attr-defined]
-
-
-def test_spans_lead_from_the_request_through_the_hop_to_the_statement(
-    reader: httpx.Client, demo_graph: str
-) -> None:
-    kept = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(kept))
-    trace.set_tracer_provider(provider)
-    try:
-        reader.post("/ask", json={"question": QUESTION, "corpus": demo_graph})
-        # The request's own span ends a moment after its response has come.
-        until = time.monotonic() + 10
-        while time.monotonic() < until:
-            found = kept.get_finished_spans()
-            if "POST /ask" in {each.name for each in found}:
-                break
-            time.sleep(0.05)
-        spans = {each.context.span_id: each for each in found if each.context}
-    finally:
-        kept.shutdown()
-
-    def above(name: str) -> set[tuple[str, ...]]:
-        """Return the names of the spans round each span of a name, from the outermost on."""
-        made = set()
-        for span in spans.values():
-            way, around = [], span
-            while span.name == name:
-                way.insert(0, around.name)
-                if around.parent is None:
-                    break
-                around = spans[around.parent.span_id]
-            made.add(tuple(way))
-        return made - {()}
-
-    request = ("POST /ask", "fastapi.endpoint")
-    assert (*request, "retrieve", "hop", "statement") in above("statement")
-    assert above("hop") == {(*request, "retrieve", "hop")}
 
 
 def test_every_call_is_described(reader: httpx.Client) -> None:
