@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.serve.work import Work
@@ -25,7 +26,7 @@ class Metrics:
             waiting = Gauge(
                 f"kgp_{work.name}_waiting", f"Waiting {work.name}", registry=self._registry
             )
-            waiting.set_function(lambda work=work: work.waiting)
+            waiting.set_function(partial(getattr, work, "waiting"))
         self._requests = Counter(
             "kgp_requests",
             "Requests answered",
