@@ -25,7 +25,6 @@ _EXTRAS = {
     "notebook": "IPython",
     "gds": "graphdatascience",
     "py2neo": "py2neo",
-    "spark": "pyspark",
     "testcontainers": "testcontainers",
 }
 

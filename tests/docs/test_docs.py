@@ -302,13 +302,9 @@ def test_every_python_example_runs(
     if any('"mine"' in example for example in examples):
         workplace.prepare("mine")
     Path("mine.kgp").unlink(missing_ok=True)  # a command of another page has written it
-    try:
-        for example in examples:
-            code = example.replace('"mine"', repr(workplace.name("mine")))
-            exec(compile(code, str(path), "exec"), names)
-    finally:
-        if "session" in names and hasattr(names["session"], "stop"):
-            names["session"].stop()  # other tests start Spark in another way
+    for example in examples:
+        code = example.replace('"mine"', repr(workplace.name("mine")))
+        exec(compile(code, str(path), "exec"), names)
     assert not examples or capsys.readouterr().out
 
 
