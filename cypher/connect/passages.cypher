@@ -1,9 +1,9 @@
-// connect.passages(corpus :: STRING, anew = false :: BOOLEAN, rows = null :: LIST OF STRING) :: (node :: STRING, id :: STRING, title :: STRING, text :: STRING, keywordMarks :: STRING, keywords :: INT, sharedMarks :: STRING, shared :: INT)
-// The passages of a corpus by id, or those of some ids (`rows`), with what `connect` noted of their keywords
-// and shared-keyword edges (nothing where these are to be made `anew`) and how many of each they have; the
-// document's title stands on its first passage only.
+// connect.passages(corpus :: STRING, anew = false :: BOOLEAN) :: (node :: STRING, id :: STRING, title :: STRING, text :: STRING, keywordMarks :: STRING, keywords :: INT, sharedMarks :: STRING, shared :: INT)
+// The passages of a corpus by id, with what `connect` noted of their keywords and shared-keyword edges (nothing
+// where these are to be made `anew`) and how many of each they have; the document's title stands on its first
+// passage only.
 // mode: READ
-// include: some_passages
+MATCH (d:Document {corpus: $corpus})-[:HAS_PASSAGE]->(p:Passage)
 RETURN elementId(p) AS node, p.id AS id, CASE p.position WHEN 0 THEN d.title ELSE '' END AS title,
        p.text AS text,
        CASE WHEN NOT $anew THEN p.keywordMarks END AS keywordMarks,

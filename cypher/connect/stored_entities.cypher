@@ -1,15 +1,6 @@
-// connect.storedEntities(corpus :: STRING, rows = null :: LIST OF STRING, after = '' :: STRING, limit = 100000 :: INT) :: (name :: STRING, node :: STRING, title :: STRING, type :: STRING)
-// Entities of a corpus that no document is about, in their order, as they are stored: those of some names
-// (`rows`), else the next `limit` after one.
+// connect.storedEntities(corpus :: STRING, after = '' :: STRING, limit = 100000 :: INT) :: (name :: STRING, node :: STRING, title :: STRING)
+// The next `limit` entities of a corpus that no document is about `after` a name, in the order of their names.
 // mode: READ
-CALL () {
-  UNWIND $rows AS name
-  MATCH (e:NamedEntity {corpus: $corpus, name: name})
-  RETURN e
-  UNION
-  WITH 1 AS all WHERE $rows IS NULL
-  MATCH (e:NamedEntity {corpus: $corpus}) WHERE e.name > $after
-  RETURN e ORDER BY e.name LIMIT $limit
-}
-RETURN e.name AS name, elementId(e) AS node, e.title AS title, e.type AS type
-ORDER BY name
+MATCH (e:NamedEntity {corpus: $corpus}) WHERE e.name > $after
+RETURN e.name AS name, elementId(e) AS node, e.title AS title
+ORDER BY name LIMIT $limit

@@ -1,5 +1,5 @@
-// connect.titles(corpus :: STRING) :: (document :: STRING, node :: STRING, title :: STRING)
-// The documents of a corpus with their nodes and titles.
+// connect.titles(corpus :: STRING) :: (title :: STRING)
+// The titles of a corpus's documents.
 // mode: READ
 MATCH (d:Document {corpus: $corpus})
-RETURN d.id AS document, elementId(d) AS node, d.title AS title
+RETURN DISTINCT d.title AS title

@@ -1,6 +1,5 @@
 // load.deleteRest(corpus :: STRING) :: (nodes :: INT)
-// Deletes what else belongs to a corpus: entities, structure, traces, its graphs with what `connect` counted, and passages that
-// lost their document.
+// Deletes what else belongs to a corpus: entities, structure, traces, its graphs, and passages that lost their document.
 // mode: WRITE
 CALL () {
   MATCH (n:Passage {corpus: $corpus})
@@ -10,10 +9,7 @@ CALL () {
   WHERE n.name >= ''
   RETURN n
   UNION ALL
-  MATCH (g:Graph {corpus: $corpus})
-  OPTIONAL MATCH (g)-[:HAS_COUNTS]->(counts:Counts)
-  UNWIND [g, counts] AS n
-  WITH DISTINCT n WHERE n IS NOT NULL
+  MATCH (n:Graph {corpus: $corpus})
   RETURN n
   UNION ALL
   MATCH (n:Page|Section|Table|Row|Column|Cell|Question)

@@ -25,8 +25,6 @@ Examples:
   kgp-neo4j connect --corpus mine --encoder sentence-transformers/all-mpnet-base-v2
 
 Run it again after loading or deleting: it writes what has changed, and embeds only new passages.
-A few new documents are joined into a corpus of 20,000 passages or more with what was counted in
-the others.
 More --keywords, --neighbours and --max-frequency make a denser graph.
 """
 
@@ -60,11 +58,6 @@ _COUNTS = (
     mdr=MdrSettings,
 )
 @click.option("--all", "anew", is_flag=True, help="Write every edge again, not only changed ones.")
-@click.option(
-    "--whole",
-    is_flag=True,
-    help="Count keywords and mentions in all texts again, also for a few new ones.",
-)
 @json_option
 def command(corpus: str, edges: tuple[GraphName, ...], as_json: bool, **settings: Any) -> None:
     """Make the keyword (TF-IDF), entity (TAGME) and similarity (KNN) graphs of a corpus."""
@@ -81,8 +74,6 @@ def command(corpus: str, edges: tuple[GraphName, ...], as_json: bool, **settings
 
 def _print(report: ConnectReport, corpus: str, edges: tuple[GraphName, ...]) -> None:
     click.echo(f"{click.style('Connected', fg='green')} {corpus} in {report.seconds['all']:.1f} s")
-    if report.joined:
-        click.echo(f"  {'passages joined in':20}  {report.joined:>10,}")
     for graph, name, field in _COUNTS:
         if graph in edges:
             click.echo(f"  {name:20}  {getattr(report, field):>10,}")

@@ -76,17 +76,15 @@ class Corpus(Store):
         *,
         edges: Sequence[GraphName] = EDGES,
         anew: bool = False,
-        whole: bool = False,
         **settings: Unpack[GraphSettings],
     ) -> ConnectReport:
         """Make the named graphs; of those that are there, write what has changed.
 
-        With `anew` everything is written again. A few new documents are joined into a large corpus
-        with what was counted in the others; `whole` counts in all texts.
+        With `anew` everything is written again.
         `knn-mdr` needs an encoder that you trained, named in `mdr`; the others are made by default.
         """
         self._loaded = None
-        return connect(self.database, self.name, edges=edges, anew=anew, whole=whole, **settings)
+        return connect(self.database, self.name, edges=edges, anew=anew, **settings)
 
     def documents(self) -> list[Document]:
         """Return the documents by title; raises CorpusError where the corpus does not exist."""

@@ -17,7 +17,6 @@ _EXTRAS = {
     "chat": "openai",
     "office": "openpyxl",
     "ocr": "rapidocr",
-    "spacy": "spacy",
     "mcp": "mcp",
     "langchain": "langchain_core",
     "graphrag": "neo4j_graphrag",

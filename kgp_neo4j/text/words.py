@@ -18,7 +18,7 @@ import snowballstemmer
 
 __all__ = [
     "FUNCTION_WORDS", "MAX_WORD", "SINGLE", "STOP_WORDS", "WORD", "Words",
-    "content_words", "cut", "fold", "stem", "title_words", "whole_words", "words",
+    "content_words", "cut", "fold", "stem", "title_words", "words",
 ]  # fmt: skip
 
 #: Characters of a word at most; longer runs are data (base64, hashes), which no question names.
@@ -77,8 +77,6 @@ STOP_WORDS = FUNCTION_WORDS.union(
     )
     for word in line.split()
 )
-#: What joins two words into one of a full-text index.
-_JOINING = frozenset("'’._,:·")
 _DISAMBIGUATOR = regex.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 
 
@@ -166,22 +164,6 @@ def _cut(
     # As `fold`, which for ASCII is lower case alone.
     keys = " ".join(raw).lower().split() if normal.isascii() else list(map(fold, raw))
     return Words(text, raw, keys, starts, ends)
-
-
-def whole_words(text: str, start: int, end: int) -> str:
-    """Return the words at a place of a text with those that one character joins to them.
-
-    A full-text index keeps such words together: "O'Brien", "1,000", "example.com".
-    """
-    while start > 1 and text[start - 1] in _JOINING and text[start - 2].isalnum():
-        start -= 2
-        while start and text[start - 1].isalnum():
-            start -= 1
-    while end + 1 < len(text) and text[end] in _JOINING and text[end + 1].isalnum():
-        end += 2
-        while end < len(text) and text[end].isalnum():
-            end += 1
-    return text[start:end]
 
 
 @lru_cache(maxsize=1 << 15)

@@ -138,8 +138,7 @@ class EntitySettings:
     `threshold` prunes mentions of titles by their score; `aliases` is a file of further names;
     `phrases` adds capitalised phrases that up to `phrase_frequency` passages share. Two passages
     are joined by entities that at most `max_frequency` passages mention, each to its `neighbours`
-    closest. `spacy_model`, a name or a folder, adds the entities that spaCy finds elsewhere;
-    `spacy_labels` are the kinds that are kept (all but numbers and times when empty).
+    closest.
     """
 
     threshold: float = setting(0.2, bounds=(0, 1))
@@ -150,18 +149,9 @@ class EntitySettings:
     phrase_frequency: int = setting(100, bounds=(2, 1000))
     max_frequency: int = setting(50, "As for keywords.", bounds=(2, 100_000))
     neighbours: int = setting(10, "As for keywords.", bounds=(0, 1000))
-    spacy_model: str | None = setting(
-        None, "A spaCy model or folder, whose entities are added.", metavar="NAME"
-    )
-    spacy_labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_settings(self)
-
-    @property
-    def linker(self) -> str:
-        """What finds mentions, as passages have it in `linkedBy`: `titles` or `spacy`."""
-        return "spacy" if self.spacy_model else "titles"
 
 
 @dataclass(frozen=True, slots=True)

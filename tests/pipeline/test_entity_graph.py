@@ -17,7 +17,7 @@ from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import delete_document
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.errors import InputError
 from kgp_neo4j.types.settings import EntitySettings
 
 _PEOPLE = (
@@ -154,46 +154,19 @@ def test_several_passages_and_one_title_twice(
     ]
 
 
-def test_spacy_and_aliases(database: Database, corpus: str, tmp_path: Path) -> None:
-    import spacy
-
-    pipeline = spacy.blank("en")
-    ruler = pipeline.add_pipe("entity_ruler")
-    patterns = ("Oldtown", "Mary Jane Kelp")
-    ruler.add_patterns([{"label": "PERSON", "pattern": p} for p in patterns])  # type: ignore[attr-defined]
-    pipeline.to_disk(tmp_path / "model")
+def test_aliases_and_what_cannot_be_used(database: Database, corpus: str, tmp_path: Path) -> None:
     aliases = tmp_path / "aliases.tsv"
     aliases.write_text("the fair\tHarp Festival\n", encoding="utf-8")
     _load(database, corpus, tmp_path, *_PEOPLE)
-    settings = EntitySettings(
-        spacy_model=str(tmp_path / "model"), aliases=str(aliases), threshold=0.1
-    )
+    settings = EntitySettings(aliases=str(aliases), threshold=0.1)
     connect(database, corpus, edges=["entity"], entities=settings)
     found = _mentions(database, corpus)
-    # Where a title is linked, spaCy's entity gives way to the document.
-    assert ("Harp Festival", "Document", "Oldtown", "Oldtown") in found
     assert ("Oldtown", "Document", "Harp Festival", "the fair") in found
-    kinds = rows(
-        database, "MATCH (e:NamedEntity {corpus: $c}) RETURN e.title AS t, e.type AS k", c=corpus
-    )
-    parts = dict.fromkeys((*_KELP, "Oldtown"), "Phrase")
-    assert {row["t"]: row["k"] for row in kinds} == {**parts, "Mary Jane Kelp": "PERSON"}
-
-
-def test_what_cannot_be_used_leaves_the_graph_alone(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    _load(database, corpus, tmp_path, *_PEOPLE)
-    connect(database, corpus, edges=["entity"])
-    before = _mentions(database, corpus)
-    for settings in (
-        EntitySettings(aliases=str(tmp_path / "none.tsv")),
-        EntitySettings(spacy_model="no_such_model"),
-    ):
-        with pytest.raises((ConfigurationError, InputError)):
-            connect(database, corpus, edges=["entity"], entities=settings)
-        assert _mentions(database, corpus) == before
-        assert database.read("inspect/corpus", corpus=corpus)[0]["connected"] == ["entities"]
+    missing = EntitySettings(aliases=str(tmp_path / "none.tsv"))
+    with pytest.raises(InputError):
+        connect(database, corpus, edges=["entity"], entities=missing)
+    assert _mentions(database, corpus) == found
+    assert database.read("inspect/corpus", corpus=corpus)[0]["connected"] == ["entities"]
 
 
 def test_command_and_api(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,22 +24,16 @@ def _titles(*titles: str) -> list[tuple[str, str]]:
     return [(title, title) for title in titles]
 
 
-def _spots(linker: EntityLinker, texts: Iterable[str]) -> Spots:
-    spots = Spots()
-    for text in texts:
-        spots.add(linker.names.find(cut(text)))
-    return spots
-
-
 def _link(
     linker: EntityLinker, texts: Sequence[str], owners: Sequence[str | None] = ()
 ) -> list[list[Mention]]:
     """Learn texts, which begin the documents `owners`, and return the mentions of each."""
     owned = [linker.number.get(owner or "", -1) for owner in owners or [None] * len(texts)]
     linker.add_lead_names(zip(owned, texts, strict=True))
-    spots = _spots(linker, texts)
-    linker.learn(spots, owned)
-    return list(map(linker.mentions, texts, linker.chosen(spots), owned))
+    spots = Spots()
+    for text in texts:
+        spots.add(linker.names.find(cut(text)))
+    return list(map(linker.mentions, texts, linker.learn(spots, owned), owned))
 
 
 def _found(
@@ -234,8 +228,8 @@ def _shared(texts: list[str], most: int = 100, title: str = "") -> list[list[Phr
     phrases = Phrases()
     for text in texts:
         phrases.add(cut(title), cut(text))
-    places = zip(texts, phrases.shared(phrases.counted().shared(most)), strict=True)
-    return [[Phrase.at(title, text, a, b) for a, b, _ in found] for text, found in places]
+    places = zip(texts, phrases.shared(most), strict=True)
+    return [[Phrase.at(title, text, a, b) for a, b in found] for text, found in places]
 
 
 def test_what_few_passages_mention_is_rare() -> None:
@@ -291,35 +285,22 @@ def test_what_passages_mention_by_their_titles_and_of_documents_of_one_title() -
     # To those two their own name is no mention of the other.
     assert [row["document"] for row in second.documents] == ["a"]
     assert third.documents == []
-    assert sorted(name for each in (first, second, third) for name in each.entities) == [
-        "ann lee",
-        "lee",
-        "oldtown",
-    ]
-    for each in (first, second, third):
-        each.spell_phrases()
     # A phrase of the title is mentioned too; where the text lacks it, it has no place there. "Ann"
     # by itself begins sentences only.
-    places = {row["name"]: (row["start"], row["end"], row["offsets"]) for row in first.others}
-    assert places == {
-        "ann lee": (None, None, []),
-        "lee": (None, None, []),
-        "oldtown": (11, 18, [11, 18]),
-    }
-    assert [(row["name"], row["surface"], row["start"]) for row in third.others] == [
-        ("oldtown", "Oldtown", None)
+    assert first.phrases == [
+        Phrase("ann lee", "Ann Lee", None, None),
+        Phrase("lee", "Lee", None, None),
+        Phrase("oldtown", "Oldtown", 11, 18),
     ]
+    assert third.phrases == [Phrase("oldtown", "Oldtown", None, None)]
 
 
 def test_a_phrase_has_one_name_however_its_characters_are_composed() -> None:
     texts = ["In 71 they won.", "Track 7⅓ was long.", "Track 7⅓ and 71 ⑦ once.", "Track 71 3."]
     passages = [PassageText(str(n), str(n), "", text) for n, text in enumerate(texts)]
     titles = [(p.document, p.title) for p in passages]
-    made = list(link_all(EntityLinker(titles), passages))
-    named = set().union(*(linked.entities for linked in made))
-    for linked in made:
-        linked.spell_phrases()
-    assert {"71", "track 71 3"} <= named == {row["name"] for each in made for row in each.others}
+    named = {p.key for linked in link_all(EntityLinker(titles), passages) for p in linked.phrases}
+    assert {"71", "track 71 3"} <= named
 
 
 def test_a_title_that_many_documents_share_means_none_of_them() -> None:
@@ -362,34 +343,3 @@ def test_aliases_that_cannot_be_used(tmp_path: Path, content: bytes, reason: str
         read_aliases(file, ["York"])
     with pytest.raises(InputError, match="cannot be read"):
         read_aliases(tmp_path / "none.tsv", ["York"])
-
-
-def test_a_linker_that_learns_on_finds_what_one_finds_that_learnt_all_at_once() -> None:
-    titles = _titles("Ann Lee", "Oldtown", "The Wall", "Ann Lee (singer)", "Life", "Bo Pike")
-    texts = [
-        "Ann Lee came to Oldtown. Life there was hard.", "In Oldtown the wall fell on Bo Pike.",
-        "The Wall is a film with Ann Lee.", "Ann Lee sang of life in Oldtown.", "Life is a film.",
-        "Bo Pike wrote Life.", "Ann Lee met Bo Pike beside the Wall.", "The life of Bo Pike.",
-    ]  # fmt: skip
-    owners = [0, 1, 2, 3, 4, -1, -1, 5]
-    whole = EntityLinker(titles)
-    expected = _link(whole, texts, [titles[n][0] if n >= 0 else None for n in owners])
-
-    linker = EntityLinker(titles[:5])
-
-    linker.add_lead_names(zip(owners[:5], texts[:5], strict=True))
-    linker.learn(_spots(linker, texts[:5]), owners[:5])
-    kept = {name: array.copy() for name, array in linker.as_arrays().items()}
-    linker = EntityLinker.from_arrays(kept, EntitySettings())
-    assert linker.update(titles) == {"Bo Pike"}
-    assert list(linker.new_names(())) == [("bo pike", "Bo Pike", "Bo Pike")]
-    named = {text for _, _, text in linker.new_names({"The Wall"})}
-    assert named == {"The Wall", "Bo Pike"}
-    linker.add_lead_names([(5, texts[7])])
-    # Of the second text, which says the new name, nothing else is counted again.
-    again = [texts[1], *texts[5:]]
-    linker.learn(_spots(linker, again), [owners[1], *owners[5:]], [1, -1, -1, -1])
-    found = _spots(linker, texts)
-    made = list(map(linker.mentions, texts, linker.chosen(found), owners))
-    assert made == expected
-    assert any(mention.entity == 5 for mention in made[1])

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import math
-import random
 from dataclasses import dataclass
 
 from small_graphs import FILMS
 
-from kgp_neo4j.corpus.connect.keywords import (
-    CorpusCounts,
-    Keywords,
-    PassageWords,
-    count_words,
-    extract_keywords,
-    find_phrases,
-    naming_titles,
-    written_title,
-)
+from kgp_neo4j.corpus.connect.keywords import PassageWords, extract_keywords
 from kgp_neo4j.types.settings import KeywordSettings
 
 
@@ -153,64 +143,3 @@ def test_accents_and_other_scripts_make_words() -> None:
     )
     assert "αθήνα πόλη" in greek
     assert hindi == {}
-
-
-def test_with_what_was_counted_before_new_passages_get_the_keywords_of_the_whole() -> None:
-    words_ = "lantern quarry winter harbour of the and ferry keeper storm".split()
-    drawn = random.Random(7)
-    texts = [" ".join(drawn.choices(words_, k=12)) for _ in range(40)]
-    titles = ["Lantern Quarry", "Winter Ferry", *("" for _ in texts[2:38]), "Harbour Storm", ""]
-    rows = [PassageWords(t, f"{t}. {text}") for t, text in zip(titles, texts, strict=True)]
-    old, new = rows[:38], rows[38:]
-    settings = KeywordSettings(keywords=6)
-    first = extract_keywords(old, titles[:38], settings)
-    before = CorpusCounts.from_arrays(first.counts.as_arrays(), len(rows))
-    _, lacking = find_phrases(new, settings.longest, before)
-    # "Harbour storm" is the title of a new document, and was none before.
-    having = [
-        row
-        for row in old
-        if any(f" {text} " in f"{row.text.lower()} " for text in (*lacking, "harbour storm"))
-    ]
-    counts = before.joined(
-        count_words(new, titles, settings.longest), count_words(having, titles, settings.longest)
-    )
-    joined = extract_keywords(new, titles, settings, counts=counts)
-    whole = extract_keywords(rows, titles, settings)
-
-    def said(found: Keywords, since: int) -> list[tuple[int, str, float, int]]:
-        return [
-            (int(at) - since, found.texts[k], round(float(weight), 9), int(found.frequency[k]))
-            for at, k, weight in zip(found.passage, found.keyword, found.weight, strict=True)
-            if at >= since
-        ]
-
-    assert said(joined, 0) == said(whole, 38)
-    assert "harbour storm" in {text for _, text, _, _ in said(joined, 0)}
-    assert counts.frequency_of("lantern") == sum("lantern" in text for text in texts)
-    assert counts.frequency_of("no such") == 0
-
-
-def test_phrases_that_others_have_and_that_they_lack() -> None:
-    old = [
-        PassageWords("", "The storm lantern of the ferry."),
-        PassageWords("", "A storm lantern."),
-    ]
-    counts = extract_keywords(old, [], KeywordSettings()).counts
-    new = [PassageWords("", "Storm lantern keeper. The ferry of the storm lantern.")]
-    known, lacking = find_phrases(new, 3, counts)
-    assert sorted(known) == ["lantern", "storm", "storm lantern"]
-    # "Lantern keeper" has "keeper" in it, which is lacking by itself.
-    assert lacking == {"ferry": "ferry", "keeper": "keeper"}
-    assert find_phrases([], 3, counts) == ([], {})
-    new = [PassageWords("", "It was Conan O'Brien, 1,000 feet up at example.com. Then the end.")]
-    lacking = find_phrases(new, 1, counts)[1]
-    assert lacking["brien"] == "O'Brien"
-    assert lacking["000"] == "1,000"
-    assert lacking["example"] == lacking["com"] == "example.com"
-    assert lacking["end"] == "end"
-    title = "O'Brien (host)"
-    assert {name: written_title(title, name) for name in naming_titles(title)} == {
-        "o brien host": "O'Brien (host",
-        "o brien": "O'Brien",
-    }

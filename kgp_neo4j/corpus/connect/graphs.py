@@ -68,16 +68,13 @@ def connect(
     *,
     edges: Sequence[str] = EDGES,
     anew: bool = False,
-    whole: bool = False,
     **settings: Unpack[GraphSettings],
 ) -> ConnectReport:
     """Make the edges between a corpus's passages (KGP, section 3).
 
     Again, it brings them to what the corpus and the settings are now: it writes what differs, or
     everything where `anew` is true. The keyword and the entity graph stay as they are where no
-    document has changed since they were made. A few new documents are joined into those of a large
-    corpus with what was counted in the others, unless the `whole` is to be counted again; the graph
-    is nearly the same then (docs/scale.md).
+    document has changed since they were made.
 
     `tfidf` makes keywords and shared-keyword edges, `entity` mentions and shared-entity edges,
     `knn-st` embeddings and similarity edges, `knn-mdr` the same by an MDR encoder; a graph that is
@@ -94,21 +91,20 @@ def connect(
     keywords = settings.get("keywords") or KeywordSettings()
     entities = settings.get("entities") or EntitySettings()
     similarity = settings.get("similarity") or SimilaritySettings()
-    report = {"joined": 0}
+    report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
     embedding = embed_passages(database, corpus, similarity, seconds) if "knn-st" in edges else None
     # Passages are encoded while the other graphs are made.
     with embedding or nullcontext():
         build = partial(
-            GraphBuild, database, corpus, seconds=seconds, anew=anew, whole=whole,
+            GraphBuild, database, corpus, seconds=seconds, anew=anew,
             meanwhile=embedding.write if embedding else lambda: None,
         )  # fmt: skip
         if "tfidf" in edges:
-            report["joined"] = connect_keywords(build("keywords", keywords), keywords)
+            connect_keywords(build("keywords", keywords), keywords)
         if "entity" in edges:
-            joined = connect_entities(build("entities", entities), entities)
-            report["joined"] = max(report["joined"], joined)
+            connect_entities(build("entities", entities), entities)
         if embedding:
             report |= embedding.join(similarity, anew=anew)
     if "knn-mdr" in edges:

@@ -6,20 +6,16 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.build import Counts
 from kgp_neo4j.corpus.connect.pairs import MULTIPLIER, hash_texts
-from kgp_neo4j.text.words import STOP_WORDS, cut, title_words, whole_words, words
+from kgp_neo4j.text.words import STOP_WORDS, title_words, words
 from kgp_neo4j.types.settings import KeywordSettings
 
-__all__ = [
-    "CorpusCounts", "Keywords", "PassageWords",
-    "count_words", "extract_keywords", "find_phrases", "naming_titles", "written_title",
-]  # fmt: skip
+__all__ = ["Keywords", "PassageWords", "extract_keywords"]
 
 _LONGEST_TITLE = 12
 #: Key of a title's end in the tree; no word is empty.
@@ -56,145 +52,6 @@ class Keywords:
     keyword: NDArray[np.int32]
     weight: NDArray[np.float64]
     owned: NDArray[np.bool_]
-    counts: CorpusCounts
-
-
-#: What is kept of the counts of a corpus.
-_COUNTED = ("hashes", "frequency", "title_frequency")
-#: Hashes of n-grams and titles, and how many passages have each as an n-gram and as a title.
-Counted: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32]]
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusCounts:
-    """What is counted in a whole corpus, for extracting from some of its passages.
-
-    `passages` is their number. The arrays, sorted by hash, have an element for each title and each
-    n-gram of two passages or more: the hash of its words, and how many passages have it as an
-    n-gram and as a title.
-    """
-
-    passages: int
-    hashes: NDArray[np.uint64]
-    frequency: NDArray[np.int32]
-    title_frequency: NDArray[np.int32]
-
-    @classmethod
-    def summed(cls, passages: int, *parts: Sequence[NDArray[Any]]) -> CorpusCounts:
-        """Return the sums of parts: hashes, frequencies and title frequencies of each."""
-        every, frequencies, titled = (np.concatenate(part) for part in zip(*parts, strict=True))
-        hashes, place = np.unique(every, return_inverse=True)
-        frequency = np.bincount(place, frequencies, hashes.size).astype(np.int32)
-        title_frequency = np.bincount(place, titled, hashes.size).astype(np.int32)
-        often = (frequency > 1) | (title_frequency > 0)
-        return cls(passages, hashes[often], frequency[often], title_frequency[often])
-
-    def as_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays by name, of which `from_arrays` makes the same counts."""
-        return {name: getattr(self, name) for name in _COUNTED}
-
-    @classmethod
-    def from_arrays(cls, arrays: Counts, passages: int) -> CorpusCounts:
-        """Return the counts of so many passages that these `arrays` have."""
-        return cls(passages, *(arrays[name] for name in _COUNTED))
-
-    def joined(self, new: Counted, old: Counted) -> CorpusCounts:
-        """Return the counts with those of `new` passages, and of what is new in `old` ones."""
-        hashes, frequency, titled = old
-        some = (
-            hashes,
-            np.where(self.of(hashes, self.frequency) > 0, 0, frequency),
-            np.where(self.of(hashes, self.title_frequency) > 0, 0, titled),
-        )
-        every = self.hashes, self.frequency, self.title_frequency
-        return CorpusCounts.summed(self.passages, every, new, some)
-
-    def frequency_of(self, text: str, *, title: bool = False) -> int:
-        """Return how many passages have an n-gram, 0 where it is at most one, or a `title`."""
-        hashed = np.array([_hashed(text.split(" "))], np.uint64)
-        return int(self.of(hashed, self.title_frequency if title else self.frequency)[0])
-
-    def of(self, hashes: NDArray[np.uint64], counted: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the `counted` numbers of some hashes, 0 for those that are not there."""
-        if not self.hashes.size:
-            return np.zeros(hashes.size, np.int32)
-        at = np.minimum(np.searchsorted(self.hashes, hashes), self.hashes.size - 1)
-        numbers: NDArray[np.int32] = np.where(self.hashes[at] == hashes, counted[at], 0)
-        return numbers
-
-
-def count_words(passages: Iterable[PassageWords], titles: Iterable[str], longest: int) -> Counted:
-    """Count n-grams of up to `longest` words, and `titles`, in some passages of a corpus.
-
-    Returns their hashes, and how many of the passages have each as an n-gram and as a title; a hash
-    that is both comes twice. The sums over all passages are the arrays of `CorpusCounts`.
-    """
-    text = _Text(passages, titles, lambda _: None)
-    hashes = [text.title_hashes]
-    frequencies = [np.zeros(text.title_hashes.size, np.int32)]
-    for size, (_, frequency, first) in enumerate(_counted(text, longest, least=1), 1):
-        hashes.append(text.hashes(first, size))
-        frequencies.append(frequency)
-    titled = np.concatenate(
-        (text.title_frequency, np.zeros(sum(f.size for f in frequencies[1:]), np.int32))
-    )
-    return np.concatenate(hashes), np.concatenate(frequencies), titled
-
-
-def find_phrases(
-    passages: Sequence[PassageWords], longest: int, counts: CorpusCounts
-) -> tuple[list[str], dict[str, str]]:
-    """Return the n-grams of some passages that the counted ones have, and those that they lack.
-
-    Those that at most one passage has are lacking, of which those are left out that contain another
-    one; each comes with the words that a text writes for it (`whole_words`). None begins or ends
-    with a stop word.
-    """
-    text = _Text(passages, (), lambda _: None)
-    sizes = np.diff(text.ends, prepend=0)
-    begins = text.ends - sizes
-    places = [cut(passage.text) for passage in passages]
-    stopped = _stop_words(text)[text.numbers]
-    passage = np.repeat(np.arange(text.passages), sizes)
-    contains = np.zeros(text.numbers.size, bool)
-    there: list[str] = []
-    missing: dict[str, str] = {}
-    for size in range(1, longest + 1):
-        at = np.arange(max(text.numbers.size - size + 1, 0))
-        last = at + size - 1
-        contains = contains[at] | contains[at + 1] if size > 1 else contains
-        whole = (passage[at] == passage[last]) & ~stopped[at] & ~stopped[last]
-        hashes = text.hashes(at, size)
-        known = counts.of(hashes, counts.frequency) > 0
-        lacking = whole & ~known & ~contains
-        contains |= lacking
-        there += (text.spelled(start, size) for start in _once(at, hashes, whole & known))
-        for start in _once(at, hashes, lacking):
-            phrase = written = text.spelled(start, size)
-            of, place = places[passage[start]], start - int(begins[passage[start]])
-            # Characters that are composed across words are cut in another way.
-            if len(of.raw) == sizes[passage[start]]:
-                written = whole_words(of.text, of.starts[place], of.ends[place + size - 1])
-            missing[phrase] = written
-    return there, missing
-
-
-def _once(
-    at: NDArray[np.integer[Any]], hashes: NDArray[np.uint64], which: NDArray[np.bool_]
-) -> list[int]:
-    """Return the first of those places that have the same hash."""
-    places: list[int] = at[which][np.unique(hashes[which], return_index=True)[1]].tolist()
-    return places
-
-
-def naming_titles(title: str) -> list[str]:
-    """Return the keywords that name a document of that title."""
-    return list(dict.fromkeys(" ".join(low) for _, low in _forms(title)))
-
-
-def written_title(title: str, name: str) -> str:
-    """Return how a title writes one of its `naming_titles`, each of which begins it."""
-    return whole_words(title, 0, cut(title).ends[name.count(" ")])
 
 
 def extract_keywords(
@@ -202,21 +59,16 @@ def extract_keywords(
     titles: Iterable[str],
     settings: KeywordSettings,
     done: Callable[[int], object] = lambda _: None,
-    counts: CorpusCounts | None = None,
 ) -> Keywords:
-    """Return the keywords of `passages` (KGP, section 3 and 8.5); `done` is told how many it read.
+    """Return the keywords of passages (KGP, section 3 and 8.5); `done` is told how many it read.
 
     `titles` are those of all documents. Candidates are word n-grams that occur in two passages or
     more and neither begin nor end with a stop word, and all titles. Time and memory are linear in
     the text: an n-gram is counted only where both of its (n-1)-grams are frequent enough, and of
-    each word of the text there are some 30 bytes. With the `counts` of a whole corpus, `passages`
-    are some of it, and get the keywords that they have there.
+    each word of the text there are some 30 bytes.
     """
     text = _Text(passages, titles, done)
-    if counts:
-        text.corpus = counts.passages
-        text.title_frequency = counts.of(text.title_hashes, counts.title_frequency)
-    grams = _Grams(text, settings, counts)
+    grams = _Grams(text, settings)
     parts = [
         grams.best(low, min(low + _COMPARED, text.passages))
         for low in range(0, max(text.passages, 1), _COMPARED)
@@ -224,7 +76,7 @@ def extract_keywords(
     place, gram, gram_weight = (np.concatenate(part) for part in zip(*parts, strict=True))
     # Titles get the numbers after the n-grams.
     title_weight = _tfidf(
-        np.maximum(text.title_count, 1), text.title_frequency[text.title], text.corpus
+        np.maximum(text.title_count, 1), text.title_frequency[text.title], text.passages
     )
     passage = np.concatenate((place, text.title_passage))
     order = np.argsort(passage, kind="stable")
@@ -245,7 +97,6 @@ def extract_keywords(
         number.reshape(-1).astype(np.int32),
         weight / norm[passage],
         owned,
-        counts or grams.counts(),
     )
 
 
@@ -290,7 +141,7 @@ class _Text:
                 count.append(named.get(text, 0))
                 owned.append(text in own)
             done(1)
-        self.passages = self.corpus = len(ends)
+        self.passages = len(ends)
         self.vocabulary = sorted(vocabulary)
         alphabetical = np.empty(len(vocabulary), np.int32)
         alphabetical[[vocabulary[word] for word in self.vocabulary]] = np.arange(len(vocabulary))
@@ -333,8 +184,9 @@ class _Titles:
         #: All of these in one tree of words; at the end of one stands whether it needs its capital.
         self._tree: dict[str, Any] = {}
         for title in dict.fromkeys(title for title in titles if title):
-            self._keywords[title] = naming_titles(title)
-            for form, low in _forms(title):
+            forms = _forms(title)
+            self._keywords[title] = list(dict.fromkeys(" ".join(low) for _, low in forms))
+            for form, low in forms:
                 node = self._tree
                 for word in low:
                     node = node.setdefault(word, {})
@@ -387,39 +239,36 @@ class _Grams:
     `number` is how many there are, `frequency` the passages of each, `hashes` those of their words.
     """
 
-    def __init__(
-        self, text: _Text, settings: KeywordSettings, counts: CorpusCounts | None = None
-    ) -> None:
+    def __init__(self, text: _Text, settings: KeywordSettings) -> None:
         self._text = text
         self._keywords = settings.keywords
         #: Of each length: the places of the text where one begins, in order, and which one.
         self._levels: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
         frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-        hashes, untitled = [np.zeros(0, np.uint64)], [np.zeros(0, bool)]
+        hashes = [np.zeros(0, np.uint64)]
+        sizes = np.diff(text.ends, prepend=0)
+        passage = np.repeat(np.arange(text.passages, dtype=np.int32), sizes)
         stopped = _stop_words(text)[text.numbers]
+        shorter = text.numbers
         self.number = 0
-        for size, level in enumerate(_counted(text, settings.longest, counts), 1):
-            grams, frequency, first = level
-            grams = np.where(stopped | np.roll(stopped, 1 - size), np.int32(-1), grams)
+        for size in range(1, settings.longest + 1):
+            shorter, frequency, first = _frequent(shorter, size, passage)
+            grams = np.where(stopped | np.roll(stopped, 1 - size), np.int32(-1), shorter)
             if self._levels:
-                at, shorter = self._levels[-1]
-                frequency_of_shorter = frequencies[-1][shorter - (self.number - firsts[-1].size)]
-                maximal = _maximal(at, frequency_of_shorter, grams, frequency)
-                self._levels[-1] = at[maximal], shorter[maximal]
+                at, known = self._levels[-1]
+                frequency_of_known = frequencies[-1][known - (self.number - firsts[-1].size)]
+                maximal = _maximal(at, frequency_of_known, grams, frequency)
+                self._levels[-1] = at[maximal], known[maximal]
             at = np.flatnonzero(grams >= 0).astype(np.int32)
             self._levels.append((at, grams[at] + np.int32(self.number)))
             self.number += first.size
             frequencies.append(frequency)
             firsts.append(first)
             hashes.append(text.hashes(first, size))
-            if counts:
-                untitled.append(counts.of(hashes[-1], counts.title_frequency) == 0)
-            else:
-                untitled.append(~np.isin(hashes[-1], text.title_hashes))
         self.frequency = np.concatenate(frequencies)
         self.hashes = np.concatenate(hashes)
         self._first = np.concatenate(firsts)
-        self._untitled = np.concatenate(untitled)
+        self._untitled = ~np.isin(self.hashes, text.title_hashes)
         self._size = np.repeat(np.arange(len(firsts), dtype=np.int8), [f.size for f in firsts])
         everything = np.arange(self.number)
         self._rank = np.empty(self.number, np.int32)
@@ -432,13 +281,6 @@ class _Grams:
         numbers = self._text.numbers
         place = np.minimum(self._first[grams] + at, max(numbers.size - 1, 0))
         return np.where(at < self._size[grams], numbers[place], np.int32(-1))
-
-    def counts(self) -> CorpusCounts:
-        """Return what was counted, where this is the text of a whole corpus."""
-        text = self._text
-        titled = text.title_hashes, np.zeros(len(text.titles), np.int32), text.title_frequency
-        grams = self.hashes, self.frequency, np.zeros(self.number, np.int32)
-        return CorpusCounts.summed(text.passages, titled, grams)
 
     def texts(self, grams: NDArray[np.int64]) -> Iterator[str]:
         """Return the words of each n-gram."""
@@ -462,7 +304,7 @@ class _Grams:
         place, gram = np.divmod(pairs, max(self.number, 1))
         untitled = self._untitled[gram]
         place, gram, count = place[untitled], gram[untitled], count[untitled]
-        weight = _tfidf(count, self.frequency[gram], self._text.corpus)
+        weight = _tfidf(count, self.frequency[gram], self._text.passages)
         order = np.lexsort((self._rank[gram], -weight, place))
         place = place[order]
         rank = np.arange(place.size) - np.searchsorted(place, place)
@@ -477,34 +319,14 @@ def _stop_words(text: _Text) -> NDArray[np.bool_]:
     return np.array(stopped, bool)
 
 
-def _counted(
-    text: _Text, longest: int, counts: CorpusCounts | None = None, least: int = 2
-) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]]:
-    """Yield the n-grams of one word, two and so on that `least` passages or more have.
-
-    These are the n-gram at each place (-1 for none), and each one's frequency and first place.
-    """
-    sizes = np.diff(text.ends, prepend=0)
-    passage = np.repeat(np.arange(text.passages, dtype=np.int32), sizes)
-    grams = text.numbers
-    for size in range(1, longest + 1):
-        grams, frequency, first = _frequent(text, grams, size, passage, least, counts)
-        yield grams, frequency, first
-
-
 def _frequent(
-    text: _Text,
-    shorter: NDArray[np.int32],
-    size: int,
-    passage: NDArray[np.int32],
-    least: int,
-    counts: CorpusCounts | None,
+    shorter: NDArray[np.int32], size: int, passage: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Number the n-grams of `size` words that `least` passages or more have.
+    """Number the n-grams of `size` words that two passages or more have.
 
-    `shorter` are those of one word less at each place, -1 for none (the words for a size of one).
-    Returns the same of this size, with the frequency and the first place of each. With `counts`
-    the frequencies are those in the whole corpus.
+    `shorter` are those of one word less at each place, -1 for none (the words for a size of one),
+    `passage` is that of each place. Returns the same of this size, with the frequency and the first
+    place of each.
     """
     grams = np.full(shorter.size, -1, np.int32)
     frequencies, firsts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
@@ -523,15 +345,11 @@ def _frequent(
         key, at = key[order], at[order]
         begins = np.flatnonzero(np.diff(key, prepend=-1))
         group = np.repeat(np.arange(begins.size), np.diff(begins, append=key.size))
-        frequency: NDArray[np.integer[Any]]
-        if counts:
-            frequency = counts.of(text.hashes(at[begins], size), counts.frequency)
-        else:
-            # Places come in order, and so do the passages of a group.
-            new = np.diff(passage[at], prepend=-1) != 0
-            new[begins] = True
-            frequency = np.bincount(group[new], minlength=begins.size)
-        often = frequency >= least
+        # Places come in order, and so do the passages of a group.
+        new = np.diff(passage[at], prepend=-1) != 0
+        new[begins] = True
+        frequency = np.bincount(group[new], minlength=begins.size)
+        often = frequency >= 2
         numbered = np.where(often, np.cumsum(often) - 1 + number, -1)
         grams[at] = numbered[group]
         number += int(often.sum())

@@ -16,14 +16,11 @@ from kgp_neo4j.corpus.connect.build import GraphBuild
 __all__ = [
     "MOST_ITEMS",
     "MULTIPLIER",
-    "Numbers",
     "Pairs",
-    "choose_pairs",
     "group_pairs",
     "hash_texts",
     "match_items",
     "outdated",
-    "pair_hashes",
     "strongest_pairs",
     "write_pairs",
 ]
@@ -129,34 +126,18 @@ def strongest_pairs(
     names: Sequence[str],
     neighbours: int,
 ) -> Pairs:
-    """Return the pairs of `choose_pairs`, each once: from its lower passage where both chose."""
-    pairs = choose_pairs(passage, item, weight, other_weight, names, neighbours)
-    _, once = np.unique(_unordered(pairs, len(names)), return_index=True)
-    return pairs.select(np.sort(once))
-
-
-def choose_pairs(
-    passage: Numbers,
-    item: Numbers,
-    weight: NDArray[np.float64],
-    other_weight: NDArray[np.float64],
-    names: Sequence[str],
-    neighbours: int,
-    choosing: int | None = None,
-) -> Pairs:
     """Return each passage with the `neighbours` others that it shares the weightiest items with.
 
     The arrays have an element for each item of each passage, sorted by passage: the weight of a
     shared item is `weight` of the first passage times `other_weight` of the second. Ties are broken
-    by name. Only the first `choosing` passages choose, or all.
+    by name. A pair that both chose comes once, from its lower passage.
     """
     by_item = np.argsort(item, kind="stable")
     size = np.bincount(item, minlength=1)
     rank = np.empty(len(names), dtype=np.int64)
     rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
     parts = []
-    chosen_by = passage if choosing is None else passage[passage < choosing]
-    for low, high in _ranges(chosen_by, size[item[: chosen_by.size]]):
+    for low, high in _ranges(passage, size[item]):
         own, other = match_items(np.arange(low, high), item, by_item)
         apart = passage[own] != passage[other]
         own, other = own[apart], other[apart]
@@ -164,7 +145,9 @@ def choose_pairs(
         best = np.lexsort((rank[pairs.second], -pairs.weight, pairs.first))
         place = np.arange(best.size) - np.searchsorted(pairs.first[best], pairs.first[best])
         parts.append(pairs.select(best[place < neighbours]))
-    return Pairs.concatenate(parts)
+    chosen = Pairs.concatenate(parts)
+    _, once = np.unique(_unordered(chosen, len(names)), return_index=True)
+    return chosen.select(np.sort(once))
 
 
 def _unordered(pairs: Pairs, passages: int) -> NDArray[np.int64]:

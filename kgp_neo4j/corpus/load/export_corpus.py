@@ -43,7 +43,7 @@ CORPUS = Kind(
     name="corpus",
     label="Corpus",
     properties={
-        "text": "agent answer caption corpus countedBy countsOf date details document edge encoder "
+        "text": "agent answer caption corpus date details document edge encoder "
         "fingerprint footer header heading id key keywordMarks label language linkedBy madeOf "
         "markdown mentionMarks sharedEntityMarks sharedKeywordMarks name norm reason run scope "
         "section settings sha256 shelf signals source surface table text title type unit",

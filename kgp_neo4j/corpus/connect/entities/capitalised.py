@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.connect.entities.spots import begins_sentence, continues_name, rows_of
 from kgp_neo4j.corpus.connect.entities.surface_forms import is_stop_word
 from kgp_neo4j.text.words import Words, fold, words
 
-__all__ = ["Phrase", "PhraseCounts", "Phrases", "place_of"]
+__all__ = ["Phrase", "Phrases"]
 
 #: Words of the longest phrase, and small words that may stand inside one ("Bank of England").
 _LONGEST = 5
@@ -36,33 +35,11 @@ class Phrase:
     @classmethod
     def at(cls, title: str, text: str, start: int, end: int) -> Phrase:
         """Return the phrase at a place of a text, or of its title where the place is negative."""
-        whole, first, last = place_of(title, text, start, end)
-        surface = whole[first:last]
-        if start < 0:
-            return cls(_key(surface), surface, None, None)
-        return cls(_key(surface), surface, start, end)
-
-
-def place_of(title: str, text: str, start: int, end: int) -> tuple[str, int, int]:
-    """Return the text that a place is in, as `Phrase.at` takes it, with start and end there."""
-    past = len(title) + 1
-    return (text, start, end) if start >= 0 else (title, start + past, end + past)
-
-
-@dataclass(frozen=True, slots=True)
-class PhraseCounts:
-    """Phrases by hash, how many passages have each, and whether it is a name for certain.
-
-    A single word that occurs only at the beginning of sentences is none.
-    """
-
-    hashes: NDArray[np.int64]
-    count: NDArray[np.int64]
-    sure: NDArray[np.bool_]
-
-    def shared(self, most: int) -> NDArray[np.int64]:
-        """Return the hashes of the names that 2 to `most` passages have."""
-        return self.hashes[(self.count >= 2) & (self.count <= most) & self.sure]
+        if start >= 0:
+            return cls(_key(text[start:end]), text[start:end], start, end)
+        past = len(title) + 1
+        surface = title[start + past : end + past]
+        return cls(_key(surface), surface, None, None)
 
 
 class Phrases:
@@ -98,32 +75,24 @@ class Phrases:
         self._ends.extend(end for _, end in first.values())
         self._sizes.append(len(first))
 
-    def counted(self) -> PhraseCounts:
-        """Return how many of the passages have each phrase."""
-        sure = np.fromiter(map(hash, self._sure), np.int64, len(self._sure))
-        hashes, first, count = np.unique(
-            np.concatenate((np.frombuffer(self._hashes, np.int64), sure)),
-            return_index=True,
-            return_counts=True,
-        )
-        inside = np.isin(hashes, sure)
-        single = np.concatenate((np.frombuffer(self._single, np.int8), np.ones(sure.size, np.int8)))
-        return PhraseCounts(hashes, count - inside, inside | (single[first] == 0))
+    def shared(self, most: int) -> Iterator[list[tuple[int, int]]]:
+        """Yield the places in each passage of the phrases that 2 to `most` passages have.
 
-    def shared(self, wanted: NDArray[np.int64]) -> Iterator[list[tuple[int, int, bool]]]:
-        """Yield those phrases of each passage whose hash is in `wanted`, each once, in order.
-
-        These are the places, as `Phrase.at` takes them, and whether the passage is the first with
-        that phrase.
+        Each phrase comes once, in order; a single word that occurs only at the beginning of
+        sentences is none.
         """
         hashes = np.frombuffer(self._hashes, np.int64)
-        places = np.flatnonzero(np.isin(hashes, wanted))
-        new = np.zeros(places.size, bool)
-        new[np.unique(hashes[places], return_index=True)[1]] = True
+        known, first, number, count = np.unique(
+            hashes, return_index=True, return_inverse=True, return_counts=True
+        )
+        sure = np.fromiter(map(hash, self._sure), np.int64, len(self._sure))
+        is_name = np.isin(known, sure) | (np.frombuffer(self._single, np.int8)[first] == 0)
+        wanted = is_name & (count >= 2) & (count <= most)
+        places = np.flatnonzero(wanted[number.reshape(-1)])
         passage = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))
         starts, ends = (np.frombuffer(at, np.int32)[places] for at in (self._starts, self._ends))
         sizes = np.bincount(passage[places], minlength=len(self._sizes))
-        yield from rows_of((starts, ends, new), sizes)
+        return rows_of((starts, ends), sizes)
 
 
 def _key(surface: str) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.build import Counts, as_array, from_array
 from kgp_neo4j.corpus.connect.entities.spots import (
     ARTICLED,
     FIRST,
@@ -30,9 +29,10 @@ from kgp_neo4j.corpus.connect.entities.surface_forms import (
     is_person_like,
     is_stop_word,
     lead_names,
+    names_of,
     qualifier_words,
 )
-from kgp_neo4j.text.words import Words, cut, whole_words
+from kgp_neo4j.text.words import Words, cut
 from kgp_neo4j.types.settings import EntitySettings
 
 __all__ = ["EntityLinker", "Mention"]
@@ -40,59 +40,41 @@ __all__ = ["EntityLinker", "Mention"]
 #: Candidates of a mention (entity, commonness) that vote for those of another.
 Voter = Sequence[tuple[int, float]]
 
-
-#: Pairs of entities whose relatedness is kept, some 200 bytes each, both ways.
+#: Pairs of entities whose relatedness is kept: neighbouring passages ask for the same ones.
 _MOST_PAIRS = 1_000_000
 
 
 class Links:
-    """Which of so many `passages` mention each entity; a document's own mention it too."""
+    """Which passages mention each entity; a document's own mention it too."""
 
-    def __init__(self) -> None:
-        self.passages = 0
-        self.passages_of: dict[int, set[int]] = {}
-        self._known: dict[int, dict[int, float]] = {}
-        self._pairs = 0
-
-    def add(self, entity: int, passage: int) -> None:
-        """Record that a passage mentions an entity."""
-        self.passages_of.setdefault(entity, set()).add(passage)
+    def __init__(self, entities: Iterable[int], passages: Iterable[int], number: int) -> None:
+        self._passages = number
+        self._passages_of: dict[int, set[int]] = {}
+        for entity, passage in zip(entities, passages, strict=True):
+            self._passages_of.setdefault(entity, set()).add(passage)
+        self._related = lru_cache(_MOST_PAIRS)(self._relate)
 
     def vote(self, entity: int, voters: Sequence[Voter]) -> float:
         """Return the mean vote of a passage's other mentions for an entity (TAGME)."""
-        known = self._known.setdefault(entity, {})
         total = 0.0
         for candidates in voters:
             share = 0.0
             for other, commonness in candidates:
-                related = known.get(other)
-                if related is None:
-                    related = self._relate(entity, other)
-                share += related * commonness
+                share += self._related(entity, other) * commonness
             total += share / len(candidates)
         return total / len(voters) if voters else 0.0
 
     def _relate(self, a: int, b: int) -> float:
-        """Return how related two entities are, 0 to 1 (Milne and Witten 2008), and keep it."""
-        if self._pairs == _MOST_PAIRS:
-            self._known.clear()  # neighbouring passages ask for the same pairs
-            self._pairs = 0
-        self._pairs += 1
-        related = 1.0 if a == b else self._compare(a, b)
-        self._known.setdefault(a, {})[b] = related
-        self._known.setdefault(b, {})[a] = related
-        return related
-
-    def _compare(self, a: int, b: int) -> float:
-        first, second = self.passages_of.get(a), self.passages_of.get(b)
-        if not first or not second:
-            return 0.0
-        common = len(first & second)
-        if not common:
+        """Return how related two entities are, 0 to 1 (Milne and Witten 2008)."""
+        if a == b:
+            return 1.0
+        first, second = self._passages_of.get(a), self._passages_of.get(b)
+        common = len(first & second) if first and second else 0
+        if not first or not second or not common:
             return 0.0
         few, many = sorted((len(first), len(second)))
         apart = math.log(many) - math.log(common)
-        return max(0.0, 1 - apart / (math.log(max(self.passages, 2)) - math.log(few) + 1e-9))
+        return max(0.0, 1 - apart / (math.log(max(self._passages, 2)) - math.log(few) + 1e-9))
 
 
 @lru_cache(maxsize=1)
@@ -144,7 +126,7 @@ class EntityLinker:
     and `settings.threshold` prunes mentions by their score. Commonness, link probability and
     relatedness are counted in the texts that are linked, whatever their order: first
     `add_lead_names` gets the first text of each document at least, then the names that `names.find`
-    finds in all texts go to `learn`. After that some can be linked by themselves.
+    finds in all texts go to `learn`.
     """
 
     def __init__(
@@ -160,89 +142,19 @@ class EntityLinker:
         #: The entity of each document.
         self.number: dict[str, int] = {}
         self.names = Names()
-        self._qualifiers: list[frozenset[str]] = []
-        self._named = np.zeros(0, np.int64)
-        self._links = Links()
-        #: Names and entities that the texts learnt so far were searched for.
-        self._searched = (0, 0)
-        self._add(titles, aliases or {})
-
-    def _add(self, titles: Iterable[tuple[str, str]], aliases: Mapping[str, Sequence[str]]) -> None:
-        numbers = {title: number for number, title in enumerate(self.titles)}
+        numbers: dict[str, int] = {}
         for document, title in titles:
             number = numbers.setdefault(title, len(self.titles))
             if number == len(self.titles):
                 self.titles.append(title)
                 self.documents.append([])
-                self._qualifiers.append(qualifier_words(title))
-                self.names.add_title(number, title, aliases.get(title, ()))
+                for name in names_of(title, (aliases or {}).get(title, ())):
+                    self.names.add(number, name)
             self.documents[number].append(document)
             self.number[document] = number
-
-    def update(self, titles: Iterable[tuple[str, str]]) -> set[str]:
-        """Take these documents for the corpus's; return those that are new or have a new title."""
-        current = dict(titles)
-        new = {
-            document
-            for document, title in current.items()
-            if document not in self.number or self.titles[self.number[document]] != title
-        }
-        gone = new.union(self.number.keys() - current.keys())
-        self.documents = [
-            [document for document in same if document not in gone] for same in self.documents
-        ]
-        self._add(((document, current[document]) for document in sorted(new)), {})
-        return new
-
-    def new_names(self, documents: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-        """Yield the names of some documents, and those that came since texts were learnt.
-
-        Each is yielded with its words as they are compared and as they are written, and as it
-        stands in the title, where it does.
-        """
-        entities = {self.number[document] for document in documents}
-        names, known = self._searched
-        for number, form in enumerate(self.names.forms):
-            if number >= names or any(
-                entity >= known or entity in entities for entity, _ in form.owners
-            ):
-                title = cut(self.titles[form.owners[-1][0]])
-                for written in form.written:
-                    yield " ".join(form.words), " ".join(written), _as_in(title, written)
-
-    def as_arrays(self) -> Counts:
-        """Return what was learnt, of which `from_arrays` makes the same linker."""
-        links = self._links.passages_of
-        passages = np.fromiter(itertools.chain.from_iterable(links.values()), np.int32)
-        sizes = np.fromiter(map(len, links.values()), np.int64, len(links))
-        entities = np.repeat(np.fromiter(links, np.int32, len(links)), sizes)
-        return {
-            "entities": as_array([self.titles, self.documents]),
-            "names": as_array([form.as_json() for form in self.names.forms]),
-            "named": self._named,
-            "linked_entities": entities,
-            "linked_passages": passages,
-            "learnt": np.array([self._links.passages]),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Counts, settings: EntitySettings) -> EntityLinker:
-        """Return the linker that had learnt what these `arrays` say."""
-        linker = cls((), settings=settings)
-        linker.titles, linker.documents = from_array(arrays["entities"])
-        linker.number = {
-            document: n for n, all_ in enumerate(linker.documents) for document in all_
-        }
-        linker._qualifiers = list(map(qualifier_words, linker.titles))
-        for form in from_array(arrays["names"]):
-            linker.names.add_form(Form.from_json(form))
-        linker._named = arrays["named"]
-        linker._links.passages = int(arrays["learnt"][0])
-        pairs = zip(arrays["linked_entities"].data, arrays["linked_passages"].data, strict=True)
-        for entity, passage in pairs:
-            linker._links.add(entity, passage)
-        linker._searched = len(linker.names.forms), len(linker.titles)
-        return linker
+        self._qualifiers = list(map(qualifier_words, self.titles))
+        self._named = np.zeros(len(self.titles), np.int64)
+        self._links = Links((), (), 0)
 
     def add_lead_names(self, texts: Iterable[tuple[int, str]]) -> None:
         """Add the names of each entity (-1 for none) that its first text tells."""
@@ -253,46 +165,29 @@ class EntityLinker:
                 for name in lead_names(self.titles[owner], text):
                     self.names.add(owner, name)
 
-    def learn(
-        self, spots: Spots, owners: Sequence[int], places: Sequence[int] | None = None
-    ) -> None:
+    def learn(self, spots: Spots, owners: Sequence[int]) -> Iterator[list[_Chosen]]:
         """Count how texts, of which these names were found, write and name the entities.
 
-        `owners` has the entity of each text, by its place, -1 for none. Several calls are as good
-        as one with all texts; `places` are then those of texts that were learnt before, of which
-        only names and entities are counted that have come since, and -1 for the others.
+        `owners` has the entity of each text, -1 for none. Yields the names of each text that may be
+        mentions.
         """
         owned = np.array(owners, np.int64)
-        known = np.full(owned.size, -1) if places is None else np.array(places, np.int64)
-        new = known < 0
-        at, _, _, form, written = spots.columns()
-        names, entities = self._searched
-        counted = new[at] | (form >= names)
-        self._count(form[counted], written[counted], owned[at[counted]])
-        number = np.where(new, self._links.passages + np.cumsum(new) - 1, known)
-        self._links.passages += int(new.sum())
+        at, start, end, form, written = spots.columns()
+        self._count(form, written, owned[at])
+        likely, probability = self._choose(spots)
+        sizes = np.bincount(at[likely], minlength=owned.size)
         # What the texts mention for certain: names that one entity has alone.
-        since = np.where(new, 0, entities)
         alone = [f.owners[0][0] if len(f.owners) == 1 else -1 for f in self.names.forms]
-        likely, _ = self._choose(spots)
         entity, text = np.array(alone, np.int64)[form[likely]], at[likely]
-        certain = (entity >= 0) & (entity >= since[text])
-        text, entity = text[certain], entity[certain]
-        named = np.bincount(entity, minlength=len(self.titles))
-        named[: self._named.size] += self._named
-        self._named = named
-        for place in np.flatnonzero((owned >= 0) & (owned >= since)).tolist():
-            self._links.add(int(owned[place]), int(number[place]))
-        for of, place in zip(entity.data, number[text].data, strict=True):
-            self._links.add(of, place)
-        self._searched = len(self.names.forms), len(self.titles)
-
-    def chosen(self, all_spots: Spots) -> Iterator[list[_Chosen]]:
-        """Yield the names of each text that may be mentions, as `learn` has counted them."""
-        spots, likely = self._choose(all_spots)
-        at, start, end, form, _ = all_spots.columns()
-        sizes = np.bincount(at[spots], minlength=len(all_spots))
-        return rows_of((start[spots], end[spots], form[spots], likely), sizes)
+        certain = entity >= 0
+        self._named = np.bincount(entity[certain], minlength=len(self.titles))
+        places = np.flatnonzero(owned >= 0)
+        self._links = Links(
+            np.concatenate((owned[places], entity[certain])).data,
+            np.concatenate((places, text[certain])).data,
+            owned.size,
+        )
+        return rows_of((start[likely], end[likely], form[likely], probability), sizes)
 
     def _choose(self, all_spots: Spots) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places of the spots that may be mentions, none overlapping; how likely."""
@@ -324,9 +219,7 @@ class EntityLinker:
         def number(which: NDArray[np.bool_]) -> NDArray[np.int64]:
             return np.bincount(form[which], minlength=len(forms))
 
-        # Only all of them tell how their own documents write the names.
         small = number(own & (articled | (counted & ~named))) > 0
-        small |= np.array([form.small_article for form in forms], bool)
         named |= articled & small[form]
         counts = (
             number(counted & named & ~inside),
@@ -337,8 +230,9 @@ class EntityLinker:
             small,
         )
         met = np.unique(form)
-        for at, *numbers in zip(met.tolist(), *(n[met].tolist() for n in counts), strict=True):
-            forms[at].count(*numbers)
+        for at, numbers in zip(met.tolist(), np.array(counts)[:, met].T.tolist(), strict=True):
+            f = forms[at]
+            f.free, f.inside, f.lower, f.own_name, f.own_lower, f.small_article = numbers
 
     # --- Which entity is it? ---
 
@@ -422,15 +316,6 @@ class EntityLinker:
                 continue  # somebody else's full name
             # Certain, given that the full name was linked correctly.
             yield Mention(start, end, text[start:end], entity, 1.0, 1.0, 0.5)
-
-
-def _as_in(text: Words, name: tuple[str, ...]) -> str:
-    """Return a name as a text writes it, or its words where the text lacks it."""
-    size = len(name)
-    for at in range(len(text.raw) - size + 1):
-        if tuple(text.raw[at : at + size]) == name:
-            return whole_words(text.text, text.starts[at], text.ends[at + size - 1])
-    return " ".join(name)
 
 
 def _probability(form: Form, written: int) -> float:

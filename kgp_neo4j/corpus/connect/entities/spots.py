@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.corpus.connect.entities.surface_forms import Name, is_stop_word, names_of
+from kgp_neo4j.corpus.connect.entities.surface_forms import Name, is_stop_word
 from kgp_neo4j.text.words import Words
 
 __all__ = [
@@ -46,28 +46,6 @@ class Form:
     own_lower: int = 0
     #: Whether "the Wall" is the name "The Wall": its document writes it so, or in lower case.
     small_article: bool = False
-
-    def count(
-        self, free: int, inside: int, lower: int, own_name: int, own_lower: int, small: bool
-    ) -> None:
-        """Note how further texts write it."""
-        self.free += free
-        self.inside += inside
-        self.lower += lower
-        self.own_name += own_name
-        self.own_lower += own_lower
-        self.small_article |= small
-
-    def as_json(self) -> list[Any]:
-        """Return everything as values of JSON, of which `from_json` makes it again."""
-        fields = (getattr(self, name) for name in self.__slots__)
-        return [sorted(value) if isinstance(value, set) else value for value in fields]
-
-    @classmethod
-    def from_json(cls, values: Sequence[Any]) -> Form:
-        """Return the form of these values."""
-        words, owners, written, *counts = values
-        return cls(tuple(words), list(map(tuple, owners)), set(map(tuple, written)), *counts)
 
     @property
     def weight(self) -> float:
@@ -115,14 +93,6 @@ class Spots:
         self._sizes.append(len(spots))
         self._values.extend(itertools.chain.from_iterable(spots))
 
-    def extend(self, others: Spots) -> None:
-        """Keep the spots of other texts, behind these."""
-        self._sizes.extend(others._sizes)
-        self._values.extend(others._values)
-
-    def __len__(self) -> int:
-        return len(self._sizes)
-
     def columns(self) -> tuple[NDArray[Any], ...]:
         """Return arrays: the text of each spot, its start, end, form, and how it is written."""
         text = np.repeat(np.arange(len(self._sizes)), np.frombuffer(self._sizes, np.int64))
@@ -147,28 +117,19 @@ class Names:
         self.forms: list[Form] = []
         self._tree: dict[str, Any] = {}
 
-    def add_title(self, entity: int, title: str, aliases: Sequence[str]) -> None:
-        """Add the names of an entity's title, and its aliases."""
-        for name in names_of(title, aliases):
-            self.add(entity, name)
-
     def add(self, entity: int, name: Name) -> None:
         """Add a name of an entity."""
         words, written, weight = name
-        form = self.add_form(Form(words))
-        if all(owner != entity for owner, _ in form.owners):
-            form.owners.append((entity, weight))
-        form.written.add(written)
-
-    def add_form(self, form: Form) -> Form:
-        """Add a form unless there is one of the same words, and return the one that is there."""
         node = self._tree
-        for word in form.words:
+        for word in words:
             node = node.setdefault(word, {})
         number: int = node.setdefault(_END, len(self.forms))
         if number == len(self.forms):
-            self.forms.append(form)
-        return self.forms[number]
+            self.forms.append(Form(words))
+        form = self.forms[number]
+        if all(owner != entity for owner, _ in form.owners):
+            form.owners.append((entity, weight))
+        form.written.add(written)
 
     def find(self, words: Words) -> list[Spot]:
         """Return every name in a text, by start, the longest first."""
