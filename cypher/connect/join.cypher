@@ -1,14 +1,14 @@
-// connect.join(corpus :: STRING, rows :: LIST OF MAP) :: (written :: INT)
-// Replaces the similarity edges that go out from passages: each row has a node and its edges, lists
-// of the other node and the score.
+// connect.join(corpus :: STRING, rows :: LIST OF MAP, type = 'SIMILAR_ST' :: STRING) :: (written :: INT)
+// Replaces the edges of a type (SIMILAR_ST, SIMILAR_MDR) that go out from passages: each row has a node and its
+// edges, lists of the other node and the score: (1 + cosine) / 2.
 // mode: WRITE
 UNWIND $rows AS row
 MATCH (p:Passage) WHERE elementId(p) = row.node AND p.corpus = $corpus
 CALL (p) {
-  MATCH (p)-[old:SIMILAR_ST]->()
+  MATCH (p)-[old:$($type)]->()
   DELETE old
 }
 UNWIND row.edges AS edge
 MATCH (q:Passage) WHERE elementId(q) = edge[0] AND q.corpus = $corpus
-CREATE (p)-[:SIMILAR_ST {score: edge[1]}]->(q)
+CREATE (p)-[:$($type) {score: edge[1]}]->(q)
 RETURN count(*) AS written

@@ -1,7 +1,7 @@
-// connect.unjoined(corpus :: STRING, least :: INT) :: (node :: STRING)
-// The passages of a corpus from which fewer than `least` similarity edges go out: new ones, and those
-// that lost a neighbour.
+// connect.unjoined(corpus :: STRING, least :: INT, property = 'embedding' :: STRING, type = 'SIMILAR_ST' :: STRING) :: (node :: STRING)
+// The passages of a corpus with an embedding (`property`) from which fewer than `least` edges of a type go out:
+// new ones, and those that lost a neighbour.
 // mode: READ
 MATCH (p:Passage {corpus: $corpus})
-WHERE p.embedding IS NOT NULL AND COUNT { (p)-[:SIMILAR_ST]->() } < $least
+WHERE p[$property] IS NOT NULL AND COUNT { (p)-[:$($type)]->() } < $least
 RETURN elementId(p) AS node

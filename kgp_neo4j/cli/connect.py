@@ -77,7 +77,5 @@ def _print(report: ConnectReport, corpus: str, edges: tuple[GraphName, ...]) -> 
     for graph, name, field in _COUNTS:
         if graph in edges:
             click.echo(f"  {name:20}  {getattr(report, field):>10,}")
-    if report.gds_memory:
-        click.echo(f"  {'heap for GDS, MiB':20}  {report.gds_memory / 2**20:>10,.0f}")
     steps = ", ".join(f"{s} {took:.1f}" for s, took in report.seconds.items() if s != "all")
     click.echo(click.wrap_text(f"seconds: {steps}", 100, "  ", "    "))

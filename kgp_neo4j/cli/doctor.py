@@ -30,7 +30,7 @@ def command(as_json: bool) -> None:
         # The server lists a dropped procedure until it restarts, so only the stored ones count.
         stored = database.read("install/stored") if capabilities.apoc_extended else []
         installed = [f"custom.{row['name']}" for row in stored]
-        room = measure_room(database, gds=capabilities.gds, **_given(connection.embedded))
+        room = measure_room(database, **_given(connection.embedded))
     lacks = [*missing(capabilities), *room.short]
     engine, extras = describe_engine(), installed_extras()
     if as_json:
@@ -59,7 +59,7 @@ def command(as_json: bool) -> None:
         f"models      {engine['engine']}, {engine['precision']}, {engine['threads']} threads"
     )
     click.echo(f"extras      {', '.join(extras) or 'none'}")
-    sizes = [("vectors", room.vectors), ("graph", room.store), ("heap for GDS", room.similarity)]
+    sizes = [("vectors", room.vectors), ("graph", room.store)]
     needs = ", ".join(f"{name} {size / 2**20:,.0f} MiB" for name, size in sizes if size is not None)
     click.echo(f"needs       {needs}")
     for sentence in lacks:

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.graphdb.room import check_heap
-from kgp_neo4j.types.errors import CorpusError
+from kgp_neo4j.types.errors import CapabilityError, CorpusError
 from kgp_neo4j.types.settings import EDGES, TraversalSettings
 
 if TYPE_CHECKING:
     from graphdatascience import Graph, GraphDataScience
 
 __all__ = ["projected"]
+
+#: The share of the server's heap that GDS may take at the least, by its own estimate: it takes more
+#: while it reads the graph, and a server whose heap is full ends.
+_MOST_HEAP = 0.8
 
 
 @contextmanager
@@ -35,7 +38,13 @@ def projected(
     # A unique name, so that several can be open at once.
     name = f"kgp-{uuid.uuid4().hex}"
     (needed,) = database.read("gds/graph_memory", corpus=corpus, edges=list(chosen))
-    check_heap(needed, f"the graph of the corpus {corpus!r}")
+    if needed["share"] > _MOST_HEAP:
+        raise CapabilityError(
+            f"the graph of the corpus {corpus!r} needs {needed['least'] / 2**30:,.1f} GiB of the "
+            f"server's heap, {100 * needed['share']:,.0f} % of all that it has",
+            hint="Give the server more memory (`kgp-neo4j server stop`, then `server start "
+            "--memory SIZE`; a server of your own: server.memory.heap.max_size).",
+        )
     try:
         (made,) = database.read("gds/project", graph=name, corpus=corpus, edges=list(chosen))
         if not made["nodes"]:
@@ -48,4 +57,4 @@ def projected(
         )
         yield client, client.graph.get(name)
     finally:
-        database.read("connect/drop", graph=name)
+        database.read("gds/drop", graph=name)

@@ -126,10 +126,7 @@ def missing(capabilities: Capabilities) -> list[str]:
     """Return a sentence for each missing plugin, with what does not work without it."""
     sentences: list[str] = []
     if not capabilities.gds:
-        sentences.append(
-            "No Graph Data Science: `connect` asks the vector index for each passage's neighbours, "
-            "which takes ten to twenty times as long; KNN-MDR and `corpus.gds()` do not work."
-        )
+        sentences.append("No Graph Data Science: `corpus.gds()` does not work.")
     if not capabilities.apoc:
         sentences.append(
             "No APOC Core: questions cannot be cut into words in the database, so `load`, `ask` "

@@ -219,8 +219,6 @@ class ConnectReport:
     similarity_edges: int = 0
     mdr_embedded: int = 0
     mdr_edges: int = 0
-    #: Bytes of the server's heap that Graph Data Science needed at the most, by its estimate.
-    gds_memory: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 

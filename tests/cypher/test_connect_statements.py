@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import Any
 
@@ -111,62 +110,38 @@ def test_stored_keywords(database: Database, corpus: str, other_corpus: str) -> 
     assert database.read("connect/stored_keywords", corpus=corpus, after=texts[-1]) == []
 
 
-def test_keep_nearest(database: Database, corpus: str, other_corpus: str) -> None:
-    for name in (corpus, other_corpus):
-        nodes = _nodes(database, lighthouse(database, name))
-        scores = {"b1": 0.1, "c1": 0.7, "d1": 0.3}
-        given = {"node": nodes["a1"], "edges": [[nodes[to], s] for to, s in scores.items()]}
-        database.write("connect/join", corpus=name, rows=[given])
-    done = database.write_in_batches("connect/keep_nearest", corpus=corpus, neighbours=2, batch=1)
-    assert done == {"removed": 1}
-    kept = {(a, b) for a, b, _ in edges(database, corpus, "SIMILAR_ST")}
-    assert kept == {("a1", "c1"), ("a1", "d1"), ("a2", "a1"), ("b1", "a2")}
-    assert len(edges(database, other_corpus, "SIMILAR_ST")) == 5
-    done = database.write_in_batches("connect/keep_nearest", corpus=corpus, type="SIMILAR_MDR")
-    assert done == {"removed": 0}
-
-
-def test_similarity_edges_of_a_few_passages(
+def test_similarity_edges(
     database: Database, corpus: str, other_corpus: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own_indexes, "LARGE", 1)
     for name in (corpus, other_corpus):
         lighthouse(database, name)
     state = {"corpus": corpus, "graph": "similarity"}
-    assert database.read("connect/similarity", **state) == [
-        {"passages": 5, "settings": None, "indexed": False}
-    ]
+    assert database.read("connect/similarity", **state) == [{"settings": None, "indexed": False}]
     database.write("connect/finish", corpus=corpus, graph="similarity", settings="{}")
     own_indexes.make_own_indexes(database, corpus)
-    assert database.read("connect/similarity", **state) == [
-        {"passages": 5, "settings": "{}", "indexed": True}
-    ]
+    assert database.read("connect/similarity", **state) == [{"settings": "{}", "indexed": True}]
     assert database.read("connect/similarity", corpus=corpus, graph="mdr") == [
-        {"passages": 0, "settings": None, "indexed": False}
+        {"settings": None, "indexed": False}
     ]
     nodes = _nodes(database, corpus)
     names = {node: name for name, node in nodes.items()}
     lonely = database.read("connect/unjoined", corpus=corpus, least=1)
     before = edges(database, corpus, "SIMILAR_ST")
     joined = {a for a, _, _ in before}
-    embedded = {n for _, texts in PASSAGES.values() for n, (_, vector) in texts.items() if vector}
-    assert {names[row["node"]] for row in lonely} == embedded - joined
-    given = {"corpus": corpus, "rows": [nodes["a1"], nodes["d1"]]}
-    near = database.read("connect/nearest", **given, depth=10)
-    assert {(names[r["node"]], names[r["other"]]) for r in near} == {
-        (a, b) for a in ("a1", "d1") for b in embedded if a != b
+    given = {n: vector for _, texts in PASSAGES.values() for n, (_, vector) in texts.items()}
+    embedded = {name: vector for name, vector in given.items() if vector}
+    assert {names[row["node"]] for row in lonely} == embedded.keys() - joined
+    found = database.read_packed("connect/vectors", corpus=corpus)
+    assert {names[row["node"]]: row["vector"] for row in found} == {
+        name: pytest.approx(vector) for name, vector in embedded.items()
     }
-    vectors = {n: v for _, texts in PASSAGES.values() for n, (_, v) in texts.items()}
-    for row in near:
-        a, b = vectors[names[row["node"]]], vectors[names[row["other"]]]
-        cosine = sum(map(operator.mul, a, b))
-        assert math.isclose(row["score"], (1 + cosine) / 2, abs_tol=1e-6)
-    known = database.read("connect/edges", corpus=corpus, rows=list(nodes.values()))
-    assert sorted((names[r["node"]], names[r["other"]], r["weight"]) for r in known) == sorted(
-        (a, b, e["score"]) for a, b, e in before
-    )
-    given = {"node": nodes["a1"], "edges": [[nodes["d1"], 0.25], [nodes["b1"], 0.75]]}
-    assert database.write("connect/join", corpus=corpus, rows=[given]) == [{"written": 2}]
+    assert [row["id"] for row in found] == sorted(row["id"] for row in found)
+    after = {"corpus": corpus, "after": found[0]["id"], "limit": 2}
+    assert database.read_packed("connect/vectors", **after) == found[1:3]
+    assert database.read("connect/vectors", corpus=corpus, property="mdrEmbedding") == []
+    row = {"node": nodes["a1"], "edges": [[nodes["d1"], 0.25], [nodes["b1"], 0.75]]}
+    assert database.write("connect/join", corpus=corpus, rows=[row]) == [{"written": 2}]
     assert edges(database, corpus, "SIMILAR_ST") == sorted(
         [
             *(e for e in before if e[0] != "a1"),
@@ -175,27 +150,4 @@ def test_similarity_edges_of_a_few_passages(
         ],
         key=operator.itemgetter(0, 1),
     )
-    assert database.write("connect/join", corpus=other_corpus, rows=[given]) == [{"written": 0}]
-
-
-def test_project_similar_and_drop(database: Database, corpus: str) -> None:
-    lighthouse(database, corpus)
-    database.write_in_batches("connect/remove_edges", corpus=corpus, type="SIMILAR_ST")
-    graph = f"graph of {corpus}"
-    assert database.read("connect/project", graph=graph, corpus=corpus) == [{"nodes": 5}]
-    # With all others as neighbours the search is exact; d1 and a1 are opposites.
-    made = database.write("connect/similar", graph=graph, neighbours=4)
-    assert made[0]["edges"] == 20
-    assert made[0]["seconds"] >= 0
-    assert database.read("connect/drop", graph=graph) == [{"graph": graph}]
-    assert database.read("connect/drop", graph=graph) == []
-    vectors = {
-        name: vector for _, texts in PASSAGES.values() for name, (_, vector) in texts.items()
-    }
-    found = edges(database, corpus, "SIMILAR_ST")
-    assert [(a, b) for a, b, _ in found] == [
-        (a, b) for a in vectors for b in vectors if a != b and vectors[a] and vectors[b]
-    ]
-    for a, b, e in found:
-        cosine = sum(map(operator.mul, vectors[a], vectors[b]))
-        assert math.isclose(e["score"], (1 + cosine) / 2, abs_tol=1e-6)
+    assert database.write("connect/join", corpus=other_corpus, rows=[row]) == [{"written": 0}]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from graphs import rows
 from small_graphs import lighthouse, passages, short
 
-from kgp_neo4j.corpus.connect.embedding_graph import check_memory
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.types.errors import CapabilityError
 
 _EDGES = """
 CALL gds.graph.relationshipProperty.stream($graph, 'weight')
@@ -27,7 +24,7 @@ def _projected(database: Database, corpus: str, *edges: str) -> tuple[int, set[t
     try:
         found = rows(database, _EDGES, graph=graph) if made["relationships"] else []
     finally:
-        database.read("connect/drop", graph=graph)
+        database.read("gds/drop", graph=graph)
     # Undirected: each edge stands there in both directions.
     assert len(found) == made["relationships"]
     both = [(short(r["source"]), short(r["target"]), r["type"], r["weight"]) for r in found]
@@ -62,17 +59,6 @@ def test_project_without_edges_or_passages(database: Database, corpus: str) -> N
     assert found == [{"nodes": None, "relationships": None}]
 
 
-def test_knn_memory(database: Database) -> None:
-    few, many = (
-        database.read("gds/knn_memory", passages=n, dimension=384, neighbours=20)[0]
-        for n in (100_000, 1_000_000)
-    )
-    # An embedding is 384 numbers of four bytes, and it is not all.
-    assert 4 * 384 * 1_000_000 < many["least"] < many["most"] < 8 * 384 * 1_000_000
-    assert many["least"] == pytest.approx(10 * few["least"], rel=0.05)
-    assert many["share"] > few["share"] > 0
-
-
 def test_graph_memory(database: Database, corpus: str) -> None:
     lighthouse(database, corpus)
     none, some = (
@@ -82,10 +68,3 @@ def test_graph_memory(database: Database, corpus: str) -> None:
     assert 0 < none["least"] <= none["most"]
     assert none["most"] <= some["most"]
     assert 0 < some["share"] <= 1
-
-
-def test_what_does_not_fit_is_refused(database: Database) -> None:
-    with pytest.raises(CapabilityError, match="of the server's heap") as refused:
-        check_memory(database, 100_000_000, 384, 10)
-    assert "--memory" in str(refused.value)
-    assert check_memory(database, 1000, 384, 10) > 4 * 384 * 1000

@@ -300,7 +300,7 @@ def test_two_encoders_side_by_side(
         ("connect/shared", "tfidf", "keywords"),
         ("connect/remove_entities", "entity", "entities"),
         ("connect/shared", "entity", "entities"),
-        ("connect/remove_edges", "knn-st", "similarity"),
+        ("connect/join", "knn-st", "similarity"),
     ],
 )
 def test_a_run_that_is_cut_short_is_mended_by_another(
@@ -371,6 +371,6 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     seconds: dict[str, float] = {}
     encoder = _Failing(9)
     with Embedding(database, corpus, encoder, replace=False, seconds=seconds) as embedding:
-        assert embedding.join(settings)["embedded"] == len(encoder.texts) == 3
+        assert embedding.join(settings) == len(encoder.texts) == 3
     assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
     assert database.read("connect/unembedded", corpus=corpus) == []

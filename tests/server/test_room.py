@@ -23,7 +23,7 @@ class _Counting(Database):
 
 def test_what_fits_is_not_told(database: Database) -> None:
     room = measure_room(
-        database, gds=True, store=_GIBI, page_cache=2 * _GIBI, heap=4 * _GIBI, machine=24 * _GIBI
+        database, store=_GIBI, page_cache=2 * _GIBI, heap=4 * _GIBI, machine=24 * _GIBI
     )
     assert room.short == ()
     counted = sum(row["embeddings"] for row in database.read("inspect/embedded"))
@@ -34,18 +34,15 @@ def test_what_does_not_fit_is_told(database: Database) -> None:
     with _Counting(database.connection) as large:
         room = measure_room(
             large,
-            gds=True,
             store=9 * _GIBI,
             page_cache=4 * _GIBI,
             heap=4 * _GIBI,
             machine=8 * _GIBI,
         )
         assert 2 * _GIBI < room.vectors < 3 * _GIBI
-        assert 2 * _GIBI < room.similarity < 4 * _GIBI
-        disk, vectors, hint = (s for s in room.short if "similarity" not in s)
+        disk, vectors, hint = room.short
         assert "9.0 GiB on disk and the page cache holds 4.0 GiB" in disk
         assert "0.0 GiB are left" in vectors
         assert "--memory" in hint
-        # A server of the user's own: its machine is not known, its heap is.
-        assert all("similarity" in sentence for sentence in measure_room(large, gds=True).short)
-        assert measure_room(large, gds=False).similarity == 0
+        # A server of the user's own: its machine is not known.
+        assert measure_room(large).short == ()

@@ -106,11 +106,10 @@ def connect(
         if "entity" in edges:
             connect_entities(build("entities", entities), entities)
         if embedding:
-            report |= embedding.join(similarity, anew=anew)
+            report["embedded"] = embedding.join(similarity, anew=anew)
     if "knn-mdr" in edges:
-        by_mdr = connect_mdr(database, corpus, settings.get("mdr") or MdrSettings(), seconds)
-        by_mdr["gds_memory"] = max(by_mdr["gds_memory"], report.get("gds_memory", 0))
-        report |= by_mdr
+        mdr = settings.get("mdr") or MdrSettings()
+        report["mdr_embedded"] = connect_mdr(database, corpus, mdr, seconds)
     report |= finish_connect(database, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
