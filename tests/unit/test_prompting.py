@@ -67,7 +67,6 @@ def test_the_prompt_holds_passages_question_and_form() -> None:
         ("It is so [1-3].", (1, 2, 3)),
         ("It is so [passages 1 and 2].", (1, 2)),
         ("It is so [^2].", (2,)),
-        ("It is so (2).", (2,)),
         ("It is so [99].", (99,)),
         ("It is so [-1].", (-1,)),
         ("It is so [[1], [2]].", (1, 2)),
@@ -78,8 +77,6 @@ def test_the_prompt_holds_passages_question_and_form() -> None:
         ("It is so [2, line 3].", (2,)),
         ("It is so [passage: 2].", (2,)),
         ("It is so [1—3].", (1, 2, 3)),
-        ("It is so. ²", (2,)),
-        ("It is so on 5 km².", ()),
         ("It is so.", ()),
         ("It is so (in 1912).", ()),
     ],
@@ -89,14 +86,6 @@ def test_citations_are_read_in_many_forms(said: str, cited: tuple[int, ...]) -> 
     assert [claim.cited for claim in parsed.claims] == [cited]
     assert parsed.claims[0].text.startswith("It is so")
     assert not {"[", "【"} & set(parsed.claims[0].text)
-
-
-def test_round_brackets_cite_only_where_square_ones_do_not() -> None:
-    parsed = parse_reply("Verse (3) is long [1]. Verse (4) is short [2].", "long")
-    assert [(c.text, c.cited) for c in parsed.claims] == [
-        ("Verse (3) is long.", (1,)),
-        ("Verse (4) is short.", (2,)),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -109,13 +98,6 @@ def test_round_brackets_cite_only_where_square_ones_do_not() -> None:
         "Kettlehaven [2]\nThe designer was Isobel Tarn [1]. She was born there [2].",
         "The designer was Isobel Tarn [1]. She was born there [2]. So the answer is: "
         "Kettlehaven [2].",
-        '{"answer": "Kettlehaven", "citations": [2], '
-        '"because": "The designer was Isobel Tarn [1]. She was born there [2]."}',
-        '```json\n{"Answer": "Kettlehaven", "sources": 2, '
-        '"reason": ["The designer was Isobel Tarn [1].", "She was born there [2]."]}\n```',
-        "Here it is: "
-        '[{"answer": ["Kettlehaven"], "citations": ["2"], '
-        '"because": "The designer was Isobel Tarn [1]. She was born there [2]."}]',
         "1. Answer: Kettlehaven [2]\n"
         "2. Because: The designer was Isobel Tarn [1]. She was born there [2].",
         "### Answer\nKettlehaven [2]\n### Because\nThe designer was Isobel Tarn [1]. She was born "
@@ -148,7 +130,6 @@ def test_a_short_answer_and_its_reasons_are_told_apart(said: str) -> None:
         ("Based on the given passages, it cannot be determined.", "abstains"),
         ("There is no information about it in the passages.", "abstains"),
         ("I don't know.", "abstains"),
-        ('{"answer": null}', "abstains"),
         ("There is no information about it. It was Paris.", "answer"),
         ("I apologize, but no.", "refused"),
         ("I'm sorry, but I can't help with that.", "refused"),

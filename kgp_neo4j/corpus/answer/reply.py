@@ -1,16 +1,13 @@
 """Parses a model's reply: the short answer, its sentences, and the citations of each.
 
-Replies have many forms: the two lines asked for, one line, a paragraph, JSON, Markdown, cut off in
-the middle. Nothing in them is run, followed or used as a template.
+Replies have many forms: the two lines asked for, one line, a paragraph, Markdown, cut off in the
+middle. Nothing in them is run, followed or used as a template.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container
 from dataclasses import dataclass
-from typing import Any
-from unicodedata import normalize
 
 import regex
 
@@ -22,8 +19,6 @@ __all__ = ["Claim", "Parsed", "parse_reply", "without_citations"]
 
 #: Characters of a reply that are read, and most sentences.
 _MOST_CHARACTERS, _MOST_CLAIMS = 20_000, 40
-#: Characters that may precede JSON in a reply ("Here it is: ").
-_BEFORE_JSON = 100
 #: Most words of a short answer.
 _SHORT_WORDS = 6
 #: "[1]", "[1, 2]", "[1-3]", "【1†source】", "[Passage 1, line 2]", "[^1]", and several in a row.
@@ -38,11 +33,6 @@ _CITATION = regex.compile(
 )
 #: "[[1]]" and "[[1], [2]]".
 _DOUBLE = regex.compile(r"\[\s?((?:\[[^\[\]\n]{1,60}\][\s,;]{0,3}){1,20})\]")
-#: Raised numbers behind a word or a stop; those of units ("km²") follow a few letters only.
-_RAISED = regex.compile(r"(?<=\p{L}{5}|[.,;!?)\]\"”’»。]|\s)[⁰¹²³⁴-⁹]{1,3}(?![\p{L}\p{N}])")
-_ROUND = regex.compile(
-    r"\((?:passages?\s+)?(\d{1,2}(?:\s*[,;]\s*\d{1,2}){0,9})\)", regex.IGNORECASE
-)
 _AFTER_STOP = regex.compile(
     r"([.!?…。！？]+[\"'”’»)]*)((?:\s*" + _CITATION.pattern + r")+)", regex.IGNORECASE
 )
@@ -119,15 +109,12 @@ def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool =
     """
     bare = without_reasoning(text[: 10 * _MOST_CHARACTERS])
     bare, beyond = bare[:_MOST_CHARACTERS], max(0, len(bare) - _MOST_CHARACTERS)
-    bare = _json_text(bare) or bare
     # Brackets that Markdown would escape cite all the same.
     bare = regex.sub(r"\\(?=[\[\]()])", "", bare)
     bare = regex.sub(r"^\s*```\w*\s*$", "", neutral(bare, known), flags=regex.MULTILINE)
     # Single spaces keep the expressions below linear.
     bare = regex.sub(r"[^\S\n]+", " ", bare).strip()
     bare = _DOUBLE.sub(r"\1", bare)
-    if not _CITATION.search(bare):
-        bare = _RAISED.sub(lambda raised: f"[{normalize('NFKC', raised.group())}]", bare)
     if not regex.search(r"[\p{L}\p{N}]", bare):
         return Parsed("empty")
     if _ABSTAINS.match(_CITATION.sub("", bare).strip()):
@@ -143,7 +130,7 @@ def parse_reply(text: str, form: str, known: Container[str] = "", *, cut: bool =
 
 def without_citations(text: str) -> str:
     """Return a text without the numbers in brackets that it cites by."""
-    return "\n".join(_cited(line, round_too=False)[0] for line in text.splitlines())
+    return "\n".join(_cited(line)[0] for line in text.splitlines())
 
 
 def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
@@ -151,7 +138,6 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
     if form == "short":
         text = _SECOND.sub("\n", text)
     lines = [line for line in text.splitlines() if line.strip()]
-    round_too = not _CITATION.search(text)
     # The first line may be the short answer, or the line after a label on a line of its own.
     due = form == "short"
     for at, line in enumerate(lines):
@@ -168,8 +154,8 @@ def _claims(text: str, form: str, *, cut: bool) -> list[Claim]:
         unfinished = cut and last
         if short and (not unfinished or _ENDS.search(rest)):
             first, rest = _first(rest)
-            claims += _claim(first, round_too, short=True)
-        claims += _sentences(rest, round_too, cut=unfinished, form=form)
+            claims += _claim(first, short=True)
+        claims += _sentences(rest, cut=unfinished, form=form)
     # The short answer comes first, wherever the reply has it.
     return sorted(claims, key=lambda claim: not claim.short)
 
@@ -183,7 +169,7 @@ def _first(text: str) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
-def _sentences(text: str, round_too: bool, *, cut: bool, form: str) -> list[Claim]:
+def _sentences(text: str, *, cut: bool, form: str) -> list[Claim]:
     """Return the sentences of a line; citations after a full stop belong to the sentence before."""
     text = _AFTER_STOP.sub(r"\2\1 ", text)
     text = _GLUED.sub(" ", text)
@@ -194,19 +180,19 @@ def _sentences(text: str, round_too: bool, *, cut: bool, form: str) -> list[Clai
     for piece in pieces:
         so = _SO.match(piece.strip())
         if so and form == "short":
-            parsed += _claim(so[1], round_too, short=True)
+            parsed += _claim(so[1], short=True)
             continue
-        claims = _claim(piece, round_too)
+        claims = _claim(piece)
         if not claims and parsed:
             # Citations alone, after a line's last sentence.
-            cited = tuple(dict.fromkeys((*parsed[-1].cited, *_cited(piece, round_too)[1])))
+            cited = tuple(dict.fromkeys((*parsed[-1].cited, *_cited(piece)[1])))
             parsed[-1] = Claim(parsed[-1].text, cited, parsed[-1].short)
         parsed += claims
     return parsed
 
 
-def _claim(text: str, round_too: bool, *, short: bool = False) -> list[Claim]:
-    bare, cited = _cited(text, round_too)
+def _claim(text: str, *, short: bool = False) -> list[Claim]:
+    bare, cited = _cited(text)
     if short:
         bare = regex.sub(r"[.。]\s*$", "", bare).strip()
     if not regex.search(r"[\p{L}\p{N}]", bare):
@@ -214,7 +200,7 @@ def _claim(text: str, round_too: bool, *, short: bool = False) -> list[Claim]:
     return [Claim(bare, cited, short)]
 
 
-def _cited(text: str, round_too: bool) -> tuple[str, tuple[int, ...]]:
+def _cited(text: str) -> tuple[str, tuple[int, ...]]:
     """Return a text without its citations, and the numbers cited, each once."""
     numbers: list[int] = []
 
@@ -227,10 +213,8 @@ def _cited(text: str, round_too: bool) -> tuple[str, tuple[int, ...]]:
             numbers.extend(int(n) for n in _NUMBER.findall(inside))
         return " "
 
-    bare = _CITATION.sub(take, text)
-    if round_too:
-        bare = _ROUND.sub(take, bare)
-    bare = regex.sub(r"\s+([.,;:!?。，；！？])", r"\1", " ".join(bare.split()))
+    bare = " ".join(_CITATION.sub(take, text).split())
+    bare = regex.sub(r"\s+([.,;:!?。，；！？])", r"\1", bare)
     return str(bare).strip(), tuple(dict.fromkeys(numbers))
 
 
@@ -241,34 +225,5 @@ def _plain_line(line: str) -> str:
 
 def _is_short(line: str) -> bool:
     """Return whether a line is a short answer: a few words and no question."""
-    bare, _ = _cited(line, round_too=False)
+    bare, _ = _cited(line)
     return len(bare.split()) <= _SHORT_WORDS and "?" not in bare
-
-
-def _json_text(text: str) -> str:
-    """Return a reply in JSON as the two lines asked for; empty for any other reply."""
-    begin = text.find("{")
-    if not 0 <= begin <= _BEFORE_JSON:
-        return ""
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text, begin)
-    except (ValueError, RecursionError):
-        return ""
-    low: dict[str, Any] = {str(key).strip().lower(): part for key, part in value.items()}
-    if "answer" not in low or isinstance(low["answer"], dict):
-        return ""
-    if low["answer"] is None:
-        return "not in the evidence"
-    answer = _words_of(low["answer"], ", ")
-    if isinstance(low["answer"], bool):
-        answer = "yes" if low["answer"] else "no"
-    cited = regex.findall(r"\d{1,9}", str(low.get("citations", low.get("sources", ""))))[:40]
-    because = _words_of(low.get("because", low.get("reason", low.get("explanation"))), " ")
-    reasons = f"\nBecause: {because}" if because else ""
-    return f"Answer: {answer}{''.join(f'[{number}]' for number in cited)}{reasons}"
-
-
-def _words_of(value: Any, joint: str) -> str:
-    """Return a text, a number or a list of these on one line; nothing for anything else."""
-    values = value if isinstance(value, list) else [value]
-    return joint.join(" ".join(str(v).split()) for v in values if isinstance(v, str | int | float))

@@ -194,35 +194,24 @@ def read_aliases(path: str | Path, titles: Collection[str]) -> dict[str, list[st
     Empty lines and titles that are not in `titles` are ignored. Raises InputError for a file that
     cannot be read, for a line of another form, and where none of the titles is known.
     """
-    file = Path(path).expanduser()
+    hint = "Each line is an alias, a tab, and the title of a document, in UTF-8."
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(
-            f"it cannot be read ({error.strerror})", where=str(path), hint="Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError("it is not UTF-8", where=str(path), hint="Save it as UTF-8.") from error
+        lines = Path(path).expanduser().read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"it cannot be read ({error})", where=str(path), hint=hint) from error
     known = set(titles)
     aliases: dict[str, list[str]] = defaultdict(list)
-    lines = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
+    for number, line in enumerate(lines, 1):
+        parts = [part.strip() for part in line.split("\t")]
+        if not any(parts):
             continue
-        alias, *titles_of_it = map(str.strip, line.split("\t"))
-        if not alias or len(titles_of_it) != 1 or not titles_of_it[0]:
-            raise InputError(
-                "this line names no alias and title",
-                where=f"{path}:{number}",
-                hint="Write the alias, a tab, and the document's title.",
-            )
-        lines += 1
-        if titles_of_it[0] in known:
-            aliases[titles_of_it[0]].append(alias)
-    if lines and not aliases:
+        if len(parts) != 2 or not all(parts):
+            where = f"{path}:{number}"
+            raise InputError("this line names no alias and title", where=where, hint=hint)
+        if parts[1] in known:
+            aliases[parts[1]].append(parts[0])
+    if not aliases:
         raise InputError(
-            f"none of its {lines} titles is a document of the corpus",
-            where=str(path),
-            hint="Each line is an alias, a tab, and the document's title.",
+            "none of its titles is a document of the corpus", where=str(path), hint=hint
         )
     return dict(aliases)
