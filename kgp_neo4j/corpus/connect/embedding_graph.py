@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,14 +24,12 @@ from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError
 from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
 
-__all__ = ["Embedding", "connect_mdr", "embed_passages"]
+__all__ = ["Embedding", "embed_passages"]
 
 #: Passages encoded at once, after which a run can stop, and passages written in one transaction.
 #: Larger transactions are better for the vector index, which gets a segment from each.
 _CHUNK = 256
 _BATCH = 2_000
-#: Most chunks that wait to be written, which limits the memory.
-_QUEUED = 256
 #: Of the graph by the sentence encoder, and of that by an MDR encoder: the type of the graph, the
 #: property of the passages' embeddings, and the type of the edges.
 _KNN_ST = ("similarity", "embedding", "SIMILAR_ST")
@@ -68,9 +65,8 @@ class Embedding:
         # they are encoded, since all together take much memory.
         sizes = sorted((-len(row["text"]), row["id"]) for row in rows)
         self._ids: list[str] = [id_ for _, id_ in sizes]
-        #: Passages with their vectors, as they are encoded; a few chunks may wait for `write`.
+        #: Passages with their vectors, as they are encoded, until `write` takes them.
         self._chunks: deque[Future[list[Row]]] = deque()
-        self._room = threading.Semaphore(_QUEUED)
         self._unwritten: list[Row] = []
         self._begun = False
         self._executor = ThreadPoolExecutor(1, "encode")
@@ -85,9 +81,7 @@ class Embedding:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        self._room.release()  # for the one that waits
-        self._executor.shutdown()
+        self._executor.shutdown(cancel_futures=True)
         self._shown.close()
 
     def write(self, *, wait: bool = False) -> None:
@@ -97,7 +91,6 @@ class Embedding:
         """
         while self._chunks and (wait or self._chunks[0].done()):
             self._unwritten += self._chunks.popleft().result()
-            self._room.release()
             if len(self._unwritten) >= _BATCH:
                 self._write()
         if wait:
@@ -132,7 +125,6 @@ class Embedding:
         return len(self._ids)
 
     def _encode(self, ids: Sequence[str]) -> list[Row]:
-        self._room.acquire()
         with timed(self._seconds, "embed"):
             rows = self._database.read("inspect/passages", ids=ids)
             texts = [(row["title"], row["text"]) for row in rows]
@@ -170,58 +162,33 @@ class Embedding:
 
 
 def embed_passages(
-    database: Database, corpus: str, settings: SimilaritySettings, seconds: dict[str, float]
+    database: Database,
+    corpus: str,
+    settings: SimilaritySettings | MdrSettings,
+    seconds: dict[str, float],
 ) -> Embedding:
     """Return an Embedding for the passages that have none yet.
 
-    Raises EncoderError when the corpus was embedded with another encoder.
+    The encoder is the one in `settings`, else the corpus's, else the default one of its kind.
+    Raises EncoderError when the corpus was embedded with another encoder and is not embedded anew.
     """
-    _check_neighbours(settings.neighbours)
-    # Before any change, so that a refused run leaves the corpus as it is.
-    with timed(seconds, "load encoder"):
-        encoder = _choose_encoder(database, corpus, settings)
-    return Embedding(database, corpus, encoder, replace=settings.replace, seconds=seconds)
-
-
-def connect_mdr(
-    database: Database, corpus: str, settings: MdrSettings, seconds: dict[str, float]
-) -> int:
-    """Embed new passages with an MDR encoder, make the edges, and return how many were embedded.
-
-    It is the one in `settings`, else the corpus's, else the bundled one. Raises EncoderError when
-    the corpus was embedded with another one.
-    """
-    _check_neighbours(settings.neighbours)
-    # Before any change, so that a refused run leaves the corpus as it is.
-    stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
-    with timed(seconds, "load MDR encoder"):
-        encoder = load_mdr(settings.model or (stored[0]["encoder"] if stored else DEFAULT_MDR))
-    if not settings.replace:
-        _check(corpus, stored, encoder)
-    with Embedding(
-        database, corpus, encoder, replace=settings.replace, seconds=seconds
-    ) as embedding:
-        return embedding.join(settings)
-
-
-def _check_neighbours(neighbours: int) -> None:
-    if not 1 <= neighbours <= 1000:
+    if not 1 <= settings.neighbours <= 1000:
         raise ConfigurationError(
-            f"neighbours is {neighbours}", hint="Choose a number from 1 to 1000."
+            f"neighbours is {settings.neighbours}", hint="Choose a number from 1 to 1000."
         )
-
-
-def _choose_encoder(database: Database, corpus: str, settings: SimilaritySettings) -> Encoder:
-    """Return the encoder of a corpus, the one asked for or the default one.
-
-    Raises EncoderError where the corpus was embedded with another and is not embedded anew.
-    """
-    stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
-    known = stored[0]["encoder"] if stored else DEFAULT_ENCODER
-    encoder = load_encoder(settings.encoder or known)
+    # Before any change, so that a refused run leaves the corpus as it is.
+    encoder: Encoder | MdrEncoder
+    with timed(seconds, "load encoder"):
+        if isinstance(settings, MdrSettings):
+            stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
+            encoder = load_mdr(settings.model or (stored[0]["encoder"] if stored else DEFAULT_MDR))
+        else:
+            stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
+            known = stored[0]["encoder"] if stored else DEFAULT_ENCODER
+            encoder = load_encoder(settings.encoder or known)
     if not settings.replace:
         _check(corpus, stored, encoder)
-    return encoder
+    return Embedding(database, corpus, encoder, replace=settings.replace, seconds=seconds)
 
 
 def _remember_encoder(database: Database, corpus: str, encoder: Encoder | MdrEncoder) -> None:

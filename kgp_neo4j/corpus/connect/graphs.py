@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypedDict, Unpack, get_args
 
 from kgp_neo4j.corpus.connect.build import GraphBuild
-from kgp_neo4j.corpus.connect.embedding_graph import connect_mdr, embed_passages
+from kgp_neo4j.corpus.connect.embedding_graph import embed_passages
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.graphdb.database import Database
@@ -31,7 +31,6 @@ __all__ = [
     "MdrSettings",
     "SimilaritySettings",
     "connect",
-    "finish_connect",
 ]
 
 #: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.
@@ -109,13 +108,14 @@ def connect(
             report["embedded"] = embedding.join(similarity, anew=anew)
     if "knn-mdr" in edges:
         mdr = settings.get("mdr") or MdrSettings()
-        report["mdr_embedded"] = connect_mdr(database, corpus, mdr, seconds)
-    report |= finish_connect(database, corpus)
+        with embed_passages(database, corpus, mdr, seconds) as by_mdr:
+            report["mdr_embedded"] = by_mdr.join(mdr)
+    report |= _finish(database, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)
 
 
-def finish_connect(database: Database, corpus: str) -> dict[str, int]:
+def _finish(database: Database, corpus: str) -> dict[str, int]:
     """Store whether every passage of a corpus is in all of its graphs, and count these graphs.
 
     Returns the counts as `ConnectReport` names them.
