@@ -48,9 +48,7 @@ def main() -> None:
     files += [data / name / "train.jsonl.gz" for name in NAMES]
     files += [data / "hotpotqa" / f"{name}.jsonl.gz" for name in ("train_more", "train_evidence")]
     files += [given.made / f"{name}.jsonl" for name in ("composed", "swapped")]
-    settings = ReaderSettings(
-        single=0, epochs=1, batch=8192, rate=1e-4, seed=given.seed, further=given.base
-    )
+    settings = ReaderSettings(epochs=1, batch=8192, rate=1e-4, seed=given.seed, further=given.base)
     with common.explained():
         trained = given.out / "trained"
         print(train_reader(files, trained, settings))
@@ -59,7 +57,7 @@ def main() -> None:
 
 def mix(trained: Path, base: Path, out: Path) -> None:
     """Write what lies between two readers."""
-    network = TrainedNetwork(DEFAULT_ENCODER, ReaderSettings().layers)
+    network = TrainedNetwork(DEFAULT_ENCODER)
     network.load(trained)
     network.load(base, _KEPT)
     calibration = json.loads((base / CARD_FILE).read_text(encoding="utf-8"))["calibration"]

@@ -92,7 +92,7 @@ class _Evaluation:
     "agent_models",
     multiple=True,
     metavar="METHOD=FOLDER",
-    help="Weights of mdr, kgp-mdr or kgp-llama.",
+    help="The model of kgp-llama or kgp.",
 )
 @click.option(
     "--budget",

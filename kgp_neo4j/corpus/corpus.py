@@ -81,7 +81,7 @@ class Corpus(Store):
         """Make the named graphs; of those that are there, write what has changed.
 
         With `anew` everything is written again.
-        `knn-mdr` needs an encoder that you trained, named in `mdr`; the others are made by default.
+        `knn-mdr` is made only where it is named; the others are made by default.
         """
         self._loaded = None
         return connect(self.database, self.name, edges=edges, anew=anew, **settings)

@@ -21,7 +21,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import reply_with_passages
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.mdr import DEFAULT_MDR, load_mdr
+from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.corpus import Passage, Question, Rerank, Retrieval
 from kgp_neo4j.types.language import LanguageModel
 
@@ -109,7 +109,7 @@ def rank_by_mdr(
     stored vectors are read, or the bundled one, which encodes the passages.
     """
     stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
-    encoder = load_mdr(stored[0]["encoder"] if stored else DEFAULT_MDR)
+    encoder = load_mdr()
     judged = passages[:_JUDGED]
     texts = {passage.id: (passage.title, passage.text) for passage in judged}
     vectors: dict[str, Sequence[float]] = {}

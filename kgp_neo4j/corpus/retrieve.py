@@ -118,10 +118,9 @@ class PassageRetriever:
             if self._encoder and default and set(_ALL) <= set(connected):
                 agent = "learned"
         if isinstance(agent, str):
-            settings = self._agent_settings
             if agent == "mdr":
-                settings = self._with_mdr(settings)
-            agent = make_agent(agent, self._encoder, settings)
+                self._check_mdr()
+            agent = make_agent(agent, self._encoder, self._agent_settings)
         self._agent = agent
         return agent
 
@@ -189,17 +188,11 @@ class PassageRetriever:
             return ()
         return _NEEDED.get(agent or "", ("keywords",))
 
-    def _with_mdr(self, settings: AgentSettings) -> AgentSettings:
-        """Return the settings with the corpus's MDR encoder, since no other fits its vectors."""
+    def _check_mdr(self) -> None:
+        """Raise EncoderError where the KNN-MDR graph has the vectors of another encoder."""
         stored = self._database.read("inspect/encoder", corpus=self.corpus, graph="mdr")
-        if not stored:
-            return settings
-        model = settings.model or stored[0]["encoder"]
-        if load_mdr(model).fingerprint != stored[0]["fingerprint"]:
+        if stored and stored[0]["fingerprint"] != load_mdr().fingerprint:
             raise EncoderError(
-                f"the KNN-MDR graph of the corpus {self.corpus!r} was made with other weights",
-                where=model,
-                hint="Make it anew: `kgp-neo4j connect --edges knn-mdr --mdr-model FOLDER "
-                "--replace-embeddings`.",
+                f"the KNN-MDR graph of the corpus {self.corpus!r} was made with another encoder",
+                hint="Make it anew: `kgp-neo4j connect --edges knn-mdr --replace-embeddings`.",
             )
-        return replace(settings, model=model)

@@ -18,7 +18,7 @@ from kgp_neo4j.evaluate.questions import Asked, GoldQuestion, draw, read_asked
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.settings import MdrSettings, TraversalSettings, default_of
+from kgp_neo4j.types.settings import TraversalSettings, default_of
 
 __all__ = ["DEMO", "Dataset", "open_dataset"]
 
@@ -48,10 +48,8 @@ class Dataset:
         """Return the name of the corpus that a question, by its id, is asked over."""
         return self._named(self.parts.get(question, ""))
 
-    def prepare_all(self, database: Database, mdr: str | None = None) -> None:
-        """Load and connect every corpus, as far as that is not done; with an MDR encoder in the
-        folder `mdr`, its graph too.
-        """
+    def prepare_all(self, database: Database, *, mdr: bool = False) -> None:
+        """Load and connect every corpus, as far as that is not done; with `mdr` its graph too."""
         parts = list(dict.fromkeys(self.parts.values())) or [""]
         with bar("corpora", len(parts)) as shown:
             for part in parts:
@@ -59,7 +57,7 @@ class Dataset:
                 self.prepare(database, corpus, part)
                 connected = database.read("inspect/corpus", corpus=corpus)[0]["connected"]
                 if mdr and "mdr" not in connected:
-                    connect(database, corpus, edges=["knn-mdr"], mdr=MdrSettings(mdr))
+                    connect(database, corpus, edges=["knn-mdr"])
                 shown.update()
 
     def _named(self, part: str) -> str:

@@ -23,7 +23,6 @@ from kgp_neo4j.evaluate.scores import CUTS, Run
 from kgp_neo4j.evaluate.searches import MdrSearch
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel
-from kgp_neo4j.models.mdr import DEFAULT_MDR
 from kgp_neo4j.types.corpus import Answer, Passage, Question, QuestionType, Retrieval, Statement
 from kgp_neo4j.types.errors import ConfigurationError
 from kgp_neo4j.types.language import LanguageModel
@@ -146,9 +145,7 @@ def run_methods(
         "answers": model.name if model else "offline reader",
     }
     keep_settings(out, settings)
-    mdr = agents.get("kgp-mdr")
-    folder = (mdr and mdr.model) or DEFAULT_MDR
-    dataset.prepare_all(database, folder if "kgp-mdr" in names else None)
+    dataset.prepare_all(database, mdr="kgp-mdr" in names)
     runs = {}
     for name in names:
         echo(f"{name}: {METHODS[name].text}")
@@ -256,8 +253,7 @@ def answering(
         )
         if chosen.method != "mdr":
             return whole
-        folder = (agent and agent.model) or DEFAULT_MDR
-        search = MdrSearch(database, corpus, traversal.budget, folder)
+        search = MdrSearch(database, corpus, traversal.budget)
         return Pipeline(database, corpus, search, whole.answerer, meter=whole.meter)
 
     def answered(question: Question) -> dict[str, Any]:

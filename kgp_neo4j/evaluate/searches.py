@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kgp_neo4j.corpus.load.listing import list_passages
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.mdr import DEFAULT_MDR, load_mdr
+from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.corpus import Question, ReasoningPath, Retrieval, Step
 
 __all__ = ["MdrSearch"]
@@ -24,17 +24,15 @@ class MdrSearch:
 
     As many first passages as the budget allows are each followed by the one nearest to the question
     with that passage, and a pair has the sum of both inner products (Xiong et al., ICLR 2021,
-    section 2.3). `folder` is that of an MDR encoder; raises EncoderError for others.
+    section 2.3).
     """
 
     name = "mdr"
     encoder: Encoder | None = None
 
-    def __init__(
-        self, database: Database, corpus: str, budget: int, folder: str = DEFAULT_MDR
-    ) -> None:
+    def __init__(self, database: Database, corpus: str, budget: int) -> None:
         self._budget = budget
-        self._mdr = load_mdr(folder)
+        self._mdr = load_mdr()
         self._passages = list_passages(database, corpus, limit=_ALL)
         self._titled = [(p.title, p.text) for p in self._passages]
         self._vectors = self._mdr.encode_passages(self._titled)

@@ -5,37 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.models.light_encoder import (
-    EncoderFiles,
-    LightTransformer,
-    exported_files,
-    pretrained_files,
-)
-from kgp_neo4j.models.mdr_folder import (
-    DEFAULT_FOLDER,
-    DEFAULT_MDR,
-    MDR_FILE,
-    Lengths,
-    MdrFolder,
-    adapted_files,
-    read_mdr_folder,
-)
+from kgp_neo4j.models.light_encoder import LightTransformer, exported_files, pretrained_files
 from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER, PRETRAINED
-from kgp_neo4j.models.torch_encoder import (
-    TorchTransformer,
-    gpu_is_usable,
-    load_mdr_model,
-    load_model,
-)
+from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
 from kgp_neo4j.types.errors import EncoderError, KgpError
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 __all__ = ["CHINESE_ENCODER", "DEFAULT_ENCODER", "Encoder", "embed", "load_encoder"]
 
@@ -46,26 +23,14 @@ _CACHE_SIZE = 20_000
 _cache: dict[tuple[str, str], NDArray[np.float32]] = {}
 
 
-class _Transformer(Protocol):
-    dimension: int
-    #: It neither truncates nor pads texts.
-    tokenizer: Tokenizer
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
-
-
 class Encoder:
     """Encode texts as unit vectors; make one with `load_encoder`."""
 
-    def __init__(
-        self, name: str, transformer: _Transformer, trained: MdrFolder | None = None
-    ) -> None:
+    def __init__(self, name: str, transformer: LightTransformer | TorchTransformer) -> None:
         self.name = name
         self.dimension = transformer.dimension
+        #: It neither truncates nor pads texts.
         self.tokenizer = transformer.tokenizer
-        #: For one made by `kgp-neo4j train mdr`: its lengths, and the first digits of its checksum.
-        self.lengths: Lengths | None = trained.lengths if trained else None
-        self.fingerprint = trained.sha256[:12] if trained else ""
         self._transform = transformer
 
     def encode(
@@ -101,23 +66,22 @@ def embed(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=3)
 def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
-    """Load an encoder: the offline ones for English (default) and Chinese, a folder, a
-    sentence-transformers name, or one that `kgp-neo4j train mdr` made, as the bundled one.
+    """Load an encoder: the offline ones for English (default) and Chinese, a folder, or a
+    sentence-transformers name.
 
     The offline ones and folders exported to ONNX or OpenVINO run in the light engine; others need
     torch, which also runs all but the Chinese one where there is a GPU for it. Raises EncoderError
-    where the encoder is not found, or where its weights are not those it was published or saved
-    with. Only safetensors, ONNX and OpenVINO files are read, and no code from the model is run.
+    where the encoder is not found or damaged. Only safetensors, ONNX and OpenVINO files are read,
+    and no code from the model is run.
     """
-    folder = DEFAULT_FOLDER if name == DEFAULT_MDR else Path(name).expanduser()
-    trained = read_mdr_folder(folder) if (folder / MDR_FILE).is_file() else None
-    called = str(folder.absolute()) if trained and name != DEFAULT_MDR else name
-    on_gpu = name != CHINESE_ENCODER and gpu_is_usable()
-    if on_gpu or (files := _light_files(name, folder, trained)) is None:
-        model = load_mdr_model(folder, trained) if trained else load_model(name)
-        return Encoder(called, TorchTransformer(*model), trained)
+    files = None
+    if name == CHINESE_ENCODER or not gpu_is_usable():
+        folder = Path(name).expanduser()
+        files = pretrained_files(name) if name in PRETRAINED else exported_files(folder)
+    if files is None:
+        return Encoder(name, TorchTransformer(load_model(name)))
     try:
-        return Encoder(called, LightTransformer(files), trained)
+        return Encoder(name, LightTransformer(files))
     except KgpError:
         raise
     except Exception as error:  # libraries raise errors of any type for damaged files
@@ -125,11 +89,5 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
         raise EncoderError(
             f"the encoder {name!r} could not be loaded ({reason[0] if reason else error!r})",
             where=str(files.network),
-            hint="Export or train it anew; what is in the cache folder may be deleted.",
+            hint="Export it anew; what is in the cache folder may be deleted.",
         ) from error
-
-
-def _light_files(name: str, folder: Path, trained: MdrFolder | None) -> EncoderFiles | None:
-    if trained and trained.upon_default:
-        return adapted_files(folder, trained)
-    return pretrained_files(name) if name in PRETRAINED else exported_files(folder)

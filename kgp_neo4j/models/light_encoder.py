@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,10 @@ from kgp_neo4j.models.engine import CompiledNetwork, Feed, Precision, read_token
 from kgp_neo4j.models.pretrained import (
     DEFAULT_ENCODER,
     PRETRAINED,
+    Pooling,
     network_file,
     tokenizer_file,
 )
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 __all__ = ["EncoderFiles", "LightTransformer", "exported_files", "pretrained_files"]
 
@@ -31,14 +29,14 @@ _STEP = 8
 #: Where sentence-transformers and optimum write their exports, in the order of preference.
 _NETWORKS = ("openvino/openvino_model.xml", "openvino_model.xml", "onnx/model.onnx", "model.onnx")
 #: The modes of pooling that this engine supports, by their names in newer and older folders.
-_POOLING: dict[str, Literal["mean", "cls"]] = {
+_POOLING: dict[str, Pooling] = {
     "mean": "mean",
     "cls": "cls",
     "pooling_mode_mean_tokens": "mean",
     "pooling_mode_cls_token": "cls",
 }
 #: Steps of a sentence-transformers model that this engine supports.
-_STEPS = ("Transformer", "Pooling", "Normalize")
+_STEPS = {"Transformer", "Pooling", "Normalize"}
 #: Tokens at most, where a folder sets no limit; also the value for "no limit".
 _LONGEST = 512
 _NO_LIMIT = 100_000
@@ -48,14 +46,12 @@ _NO_LIMIT = 100_000
 class EncoderFiles:
     """The files and settings of an encoder; `longest` is its limit in tokens, special ones
     included.
-
-    `pooling` is how a text's vector is made from its states: their mean, or the first token's.
     """
 
     network: Path
     tokenizer: Path
     longest: int = _LONGEST
-    pooling: Literal["mean", "cls"] = "mean"
+    pooling: Pooling = "mean"
 
 
 def pretrained_files(name: str = DEFAULT_ENCODER) -> EncoderFiles:
@@ -73,21 +69,20 @@ def exported_files(folder: Path) -> EncoderFiles | None:
     if network is None or not (folder / "tokenizer.json").is_file():
         return None
     try:
-        steps = [step["type"].rpartition(".")[2] for step in _read(folder / "modules.json", [])]
+        steps = {step["type"].rpartition(".")[2] for step in _read(folder / "modules.json", [])}
         pooling = _read(folder / "1_Pooling" / "config.json", {})
         limits = (
             _read(folder / "sentence_bert_config.json", {}).get("max_seq_length"),
             _read(folder / "tokenizer_config.json", {}).get("model_max_length"),
         )
+        modes = {m for m, chosen in pooling.items() if m.startswith("pooling_mode_") and chosen}
+        mode = pooling.get("pooling_mode") or "".join(modes) or "mean"
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return None
-    modes = {pooling["pooling_mode"]} if "pooling_mode" in pooling else set()
-    modes |= {m for m, chosen in pooling.items() if m.startswith("pooling_mode_") and chosen}
-    if not set(steps) <= set(_STEPS) or not modes <= set(_POOLING) or len(modes) > 1:
+    if not steps <= _STEPS or mode not in _POOLING:
         return None
-    kind = _POOLING[modes.pop()] if modes else "mean"
     longest = next((int(n) for n in limits if n and int(n) < _NO_LIMIT), _LONGEST)
-    return EncoderFiles(network, folder / "tokenizer.json", longest, kind)
+    return EncoderFiles(network, folder / "tokenizer.json", longest, _POOLING[mode])
 
 
 def _read(path: Path, missing: Any) -> Any:
@@ -98,7 +93,7 @@ class LightTransformer:
     """A network of the light engine that turns texts into vectors."""
 
     def __init__(self, files: EncoderFiles, *, precise: Precision | None = None) -> None:
-        self.tokenizer: Tokenizer = read_tokenizer(files.tokenizer)
+        self.tokenizer = read_tokenizer(files.tokenizer)
         self._padding = token_id(self.tokenizer, "[PAD]", "<pad>") or 0
         self._network = CompiledNetwork(files.network, precise=precise)
         self._pooling = files.pooling
@@ -126,18 +121,6 @@ class LightTransformer:
         for part, pooled in zip(parts, self._network.run(feeds, self._pooled), strict=True):
             vectors[part] = pooled
         return vectors
-
-    def states(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Return the states of each text's tokens, (tokens, dimension), without special tokens."""
-        room = self._longest - self.tokenizer.num_special_tokens_to_add(is_pair=False)
-        states_by_text = []
-        for one in self.tokenizer.encode_batch(list(texts), add_special_tokens=False):
-            one.truncate(room)
-            whole = self.tokenizer.post_process(one)
-            places = [at for at, special in enumerate(whole.special_tokens_mask) if not special]
-            (states,) = self._network.run([self._feed([whole.ids])], lambda _, out: out[0].copy())
-            states_by_text.append(states[0, places])
-        return states_by_text
 
     def _feed(self, batch: Sequence[Sequence[int]]) -> Feed:
         most = max(len(ids) for ids in batch)

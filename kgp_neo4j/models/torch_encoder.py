@@ -17,15 +17,10 @@ from numpy.typing import NDArray
 from kgp_neo4j.environment.extras import is_installed, needs
 from kgp_neo4j.graphdb.server.artifacts import sha256_of
 from kgp_neo4j.models.engine import precision
-from kgp_neo4j.models.mdr_folder import MdrFolder, weights_folder
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import EncoderError
 
-__all__ = [
-    "TorchTransformer", "gpu_is_usable", "load_mdr_model", "load_model", "native_bfloat16",
-    "quick_bfloat16",
-    "quick_products",
-]  # fmt: skip
+__all__ = ["TorchTransformer", "gpu_is_usable", "load_model", "quick_products"]
 
 #: The checksum of the published weights.
 _DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -38,11 +33,10 @@ class TorchTransformer:
     bfloat16 on a CPU where they are faster.
     """
 
-    def __init__(self, model: Any, device: str) -> None:
+    def __init__(self, model: Any) -> None:
         from tokenizers import Tokenizer
 
         self._model = model
-        self._device = device
         self.dimension = int(model.get_embedding_dimension())
         # A copy: the model's own is set to truncate and to pad at each call.
         self.tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
@@ -54,7 +48,7 @@ class TorchTransformer:
         with quick_products(self._model):
             vectors = self._model.encode(
                 list(texts),
-                batch_size=32 if self._device == "cpu" else 256,
+                batch_size=32 if self._model.device.type == "cpu" else 256,
                 convert_to_numpy=True,
                 show_progress_bar=False,
             )
@@ -76,31 +70,32 @@ def gpu_is_usable() -> bool:
         return False
 
 
-def load_model(name: str, dtype: Any = None) -> tuple[Any, str]:
-    """Return a SentenceTransformer in a torch `dtype`, and the device it is on (cuda or cpu).
+def load_model(name: str, *, precise: bool = False) -> Any:
+    """Return a SentenceTransformer on the GPU if there is one, in this machine's fastest type.
 
-    Without `dtype` it is the fastest type on this machine. Only safetensors weights are read, and
-    no code from the model is run. Raises EncoderError where the model is not found, or where the
-    default's weights are not the published ones.
+    With `precise` it is in float32. Only safetensors weights are read, and no code from the model
+    is run. Raises EncoderError where the model is not found, or where the default's weights are
+    not the published ones.
     """
     with needs("torch", f"the encoder {name!r}", EncoderError):
         import torch
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as chatter
-    source = _default_folder() if name == DEFAULT_ENCODER else name
-    local = Path(source).expanduser().is_dir()
-    if dtype is None:
-        dtype = torch.bfloat16 if native_bfloat16() else torch.float32
+    source = str(Path(_default_folder() if name == DEFAULT_ENCODER else name).expanduser())
+    local = Path(source).is_dir()
+    quick = not precise and _native_bfloat16()
     try:
         chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own bars
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        model = SentenceTransformer(
-            str(Path(source).expanduser()) if local else source,
-            device=device,
+        return SentenceTransformer(
+            source if local else name,
+            device="cuda" if torch.cuda.is_available() else "cpu",
             trust_remote_code=False,
             local_files_only=local,
-            model_kwargs={"dtype": dtype, "use_safetensors": True},
+            model_kwargs={
+                "dtype": torch.bfloat16 if quick else torch.float32,
+                "use_safetensors": True,
+            },
         )
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         reason = str(error).strip().splitlines()
@@ -108,42 +103,6 @@ def load_model(name: str, dtype: Any = None) -> tuple[Any, str]:
             f"the encoder {name!r} could not be loaded ({reason[0] if reason else error!r})",
             hint="Give a sentence-transformers folder, a hub name while online, or leave it out "
             f"for {DEFAULT_ENCODER}, which works offline.",
-        ) from error
-    return model, device
-
-
-def load_mdr_model(folder: Path, trained: MdrFolder, *, precise: bool = False) -> tuple[Any, str]:
-    """Return the SentenceTransformer that `kgp-neo4j train mdr` made, and its device.
-
-    With `precise` it is in float32, else in the fastest type on this machine.
-    """
-    import torch
-
-    weights = weights_folder(folder, trained.lora_rank)
-    # In float32 until the adapter is merged into it.
-    model, device = load_model(
-        trained.encoder if trained.lora_rank else str(weights), torch.float32
-    )
-    if trained.lora_rank:
-        _merge(model, weights)
-    model.max_seq_length = trained.lengths.query
-    if native_bfloat16() and not precise:
-        model.to(torch.bfloat16)
-    return model, device
-
-
-def _merge(model: Any, adapter: Path) -> None:
-    """Add a LoRA adapter's weights to those of a model, in place."""
-    with needs("torch", "a LoRA adapter", EncoderError, where=str(adapter)):
-        from peft import PeftModel
-    try:
-        merged: Any = PeftModel.from_pretrained(model[0].auto_model, str(adapter))
-        merged.merge_and_unload()
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise EncoderError(
-            f"the adapter does not fit its encoder ({str(error).strip().splitlines()[0]})",
-            where=str(adapter),
-            hint="Train it again with `kgp-neo4j train mdr`.",
         ) from error
 
 
@@ -161,24 +120,17 @@ def _default_folder() -> str:
     return str(folder)
 
 
-def native_bfloat16() -> bool:
+def _native_bfloat16() -> bool:
     """Return whether bfloat16 is faster than float32 here: on a GPU, or a CPU with AMX.
 
     AVX512-BF16 alone is too little for a whole encoder, though on some CPUs enough for its
-    products: `quick_bfloat16`.
+    products.
     """
     import torch
 
     if torch.cuda.is_available():
         return bool(torch.cuda.is_bf16_supported())
     return bool(getattr(torch.cpu, "_is_amx_tile_supported", bool)())
-
-
-def quick_bfloat16() -> bool:
-    """Return whether products are faster in bfloat16: as in the light engine, on a CPU."""
-    import torch
-
-    return native_bfloat16() if torch.cuda.is_available() else precision() == "bf16"
 
 
 def quick_products(model: Any) -> AbstractContextManager[Any]:
@@ -190,5 +142,6 @@ def quick_products(model: Any) -> AbstractContextManager[Any]:
     import torch
 
     part = next(model.parameters())
-    enabled = part.dtype == torch.float32 and quick_bfloat16()
+    quick = _native_bfloat16() if torch.cuda.is_available() else precision() == "bf16"
+    enabled = quick and part.dtype == torch.float32
     return torch.autocast(part.device.type, torch.bfloat16, enabled=enabled)

@@ -99,22 +99,17 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """A learned scorer: trees for the first hop and for the later ones, and their origin.
-
-    `description` is kept as it was written: training data, settings, licence.
-    """
+    """A learned scorer: trees for the first hop and for the later ones."""
 
     first: Trees
     later: Trees
-    description: Mapping[str, Any]
 
     @classmethod
     def load(cls, path: Path) -> Scorer:
         """Read a scorer from its JSON file; raises ModelError where the file is no scorer."""
         try:
             value = json.loads(path.read_text(encoding="utf-8"))
-            first, later = (Trees(value["features"], value[hop]) for hop in ("first", "later"))
-            return cls(first, later, value["description"])
+            return cls(*(Trees(value["features"], value[hop]) for hop in ("first", "later")))
         except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             unread = isinstance(error, OSError)
             raise ModelError(

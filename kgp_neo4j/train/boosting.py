@@ -3,53 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.types.checks import check_ranges
 
-__all__ = ["BoostingSettings", "Group", "boost", "trees_of"]
+__all__ = ["PARAMETERS", "Group", "boost", "trees_of"]
 
 #: A question's candidates: features, which of them are gold, and the question's weight.
 Group = tuple[NDArray[np.float32], NDArray[np.int32], float]
 
+_TREES = 300
+_FOLDS = 5
+#: LightGBM's, beside the seed.
+PARAMETERS = {
+    "objective": "lambdarank",
+    # The order beyond the first ten matters little: a reader gets five passages.
+    "lambdarank_truncation_level": 10,
+    "num_leaves": 15,
+    "learning_rate": 0.06,
+    "min_data_in_leaf": 30,
+    "lambda_l2": 5.0,
+    "feature_fraction": 0.5,
+    "bagging_fraction": 0.8,
+    "bagging_freq": 1,
+    "use_missing": False,
+    "deterministic": True,
+    "force_row_wise": True,
+    "verbose": -1,
+}
 
-@dataclass(frozen=True, slots=True)
-class BoostingSettings:
-    """The options of boosting: the number and size of trees, and the folds of cross-validation."""
 
-    trees: int = 300
-    leaves: int = 15
-    rate: float = 0.06
-    smallest_leaf: int = 30
-    penalty: float = 5.0
-    folds: int = 5
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_ranges(self, trees=(1, 5000), leaves=(2, 16), folds=(2, 50))
-
-
-def boost(groups: Sequence[Group], settings: BoostingSettings) -> tuple[list[Any], Any]:
+def boost(groups: Sequence[Group], seed: int) -> tuple[list[Any], Any]:
     """Return each group's scores by cross-validation, and trees trained on all groups."""
-    folds = min(settings.folds, len(groups))
+    folds = min(_FOLDS, len(groups))
     scores: list[Any] = [None] * len(groups)
     for fold in range(folds if folds > 1 else 0):
-        fold_groups = [at for at in range(len(groups)) if at % folds == fold]
-        booster = _grow([g for at, g in enumerate(groups) if at % folds != fold], settings)
-        for at in fold_groups:
+        booster = _grow([g for at, g in enumerate(groups) if at % folds != fold], seed)
+        for at in range(fold, len(groups), folds):
             scores[at] = booster.predict(groups[at][0], raw_score=True)
-    whole = _grow(groups, settings)
+    whole = _grow(groups, seed)
     if folds < 2:
         scores = [whole.predict(rows, raw_score=True) for rows, _, _ in groups]
     return scores, whole
 
 
-def _grow(groups: Sequence[Group], settings: BoostingSettings) -> Any:
+def _grow(groups: Sequence[Group], seed: int) -> Any:
     with needs("train", "training a scorer"):
         import lightgbm
     data = lightgbm.Dataset(
@@ -59,24 +60,7 @@ def _grow(groups: Sequence[Group], settings: BoostingSettings) -> Any:
         group=[len(gold) for _, gold, _ in groups],
         free_raw_data=True,
     )
-    parameters = {
-        "objective": "lambdarank",
-        # The order beyond the first ten matters little: a reader gets five passages.
-        "lambdarank_truncation_level": 10,
-        "num_leaves": settings.leaves,
-        "learning_rate": settings.rate,
-        "min_data_in_leaf": settings.smallest_leaf,
-        "lambda_l2": settings.penalty,
-        "feature_fraction": 0.5,
-        "bagging_fraction": 0.8,
-        "bagging_freq": 1,
-        "use_missing": False,
-        "deterministic": True,
-        "force_row_wise": True,
-        "seed": settings.seed,
-        "verbose": -1,
-    }
-    return lightgbm.train(parameters, data, num_boost_round=settings.trees)
+    return lightgbm.train(PARAMETERS | {"seed": seed}, data, num_boost_round=_TREES)
 
 
 def trees_of(booster: Any, features: Sequence[str]) -> list[dict[str, Any]]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.environment.files import extension, opened, read_records, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.text.safe import is_storable
@@ -19,6 +18,7 @@ from kgp_neo4j.train.chains import SupportingFact, chained, is_named
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [
+    "BROKEN_RECORD",
     "TrainingPair",
     "TrainingQuestion",
     "check_text",
@@ -32,6 +32,11 @@ _EXPECTED = (
     "Expected are the training or development files of HotpotQA, 2WikiMultihopQA "
     '("supporting_facts" and "context") or MuSiQue ("paragraphs").'
 )
+#: What reading a record of another form raises.
+BROKEN_RECORD = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+#: Title and text of a passage.
+Text = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +48,10 @@ class TrainingQuestion:
     `distractors` are title and text of the other passages that the data set gives.
     """
 
-    id: str
     question: str
     answer: str
     facts: tuple[SupportingFact, ...]
-    distractors: tuple[tuple[str, str], ...] = ()
+    distractors: tuple[Text, ...] = ()
     starts: tuple[int, ...] = (0,)
 
     def orders(self) -> list[tuple[SupportingFact, ...]]:
@@ -67,7 +71,7 @@ class TrainingPair:
 
 
 def training_pairs(questions: Sequence[TrainingQuestion]) -> list[TrainingPair]:
-    """Return the training pairs of the generating agents (KGP, section 4.1), each once.
+    """Return the training pairs of the agent `llama` (KGP, section 4.1), each once.
 
     The first fact is predicted from the question alone, each next one also from those before it; a
     comparison gives pairs in both orders.
@@ -116,31 +120,28 @@ def read_question_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
 
 def training_question(record: dict[str, Any], where: str) -> TrainingQuestion | None:
     """Return the question of a record; None where the data set marks it as unanswerable."""
-    if not isinstance(record.get("question"), str):
-        raise InputError("not a question", where=where, hint=_EXPECTED)
-    if not record["question"].strip():
-        raise InputError("the question is empty", where=where)
     if record.get("answerable") is False:
         return None
-    question, answer = record["question"], record.get("answer")
-    if not isinstance(answer, str):
-        raise InputError('the question\'s "answer" is not a text', where=where, hint=_EXPECTED)
     starts: tuple[int, ...] = (0,)
-    if "paragraphs" in record:
-        facts, distractors = _musique(record, where)
-    elif "supporting_facts" in record and "context" in record:
-        facts, distractors = _hotpotqa(record, where)
-        if "comparison" in str(record.get("type", "")):
-            facts, starts = _side_by_side(facts)
+    try:
+        question, answer = record["question"], record["answer"]
+        if "paragraphs" in record:
+            facts, distractors = _musique(record)
         else:
-            facts = chained(question, answer, facts)
-    else:
-        raise InputError("the question has no supporting facts", where=where, hint=_EXPECTED)
-    texts = (text for fact in facts for text in (fact.title, fact.passage_text))
-    check_text(where, question, answer, *texts, *sum(distractors, ()))
-    key = record.get("id", record.get("_id"))
-    name = text_hash(question)[:24] if key is None else str(key)
-    return TrainingQuestion(name, question, answer, tuple(facts), tuple(distractors), starts)
+            facts, distractors = _hotpotqa(record)
+        if not question.strip() or not facts:
+            raise ValueError("the question or its supporting facts are empty")
+        texts = (text for fact in facts for text in (fact.title, fact.passage_text))
+        check_text(where, question, answer, *texts, *sum(distractors, ()))
+    except BROKEN_RECORD as error:
+        raise InputError(
+            f"not a question with its supporting facts ({error!r})", where=where, hint=_EXPECTED
+        ) from error
+    if "comparison" in str(record.get("type", "")):
+        facts, starts = _side_by_side(facts)
+    elif "paragraphs" not in record:
+        facts = chained(question, answer, facts)
+    return TrainingQuestion(question, answer, tuple(facts), tuple(distractors), starts)
 
 
 def check_text(where: str, *texts: str) -> None:
@@ -150,34 +151,23 @@ def check_text(where: str, *texts: str) -> None:
         raise InputError(problem, where=where, hint="Mend the escape.")
 
 
-#: Title and text of a passage.
-Text = tuple[str, str]
-
-
-def _hotpotqa(record: dict[str, Any], where: str) -> tuple[list[SupportingFact], list[Text]]:
+def _hotpotqa(record: dict[str, Any]) -> tuple[list[SupportingFact], list[Text]]:
     """Return facts and distractors of HotpotQA and 2WikiMultihopQA, which share their form."""
-    context = _pairs(record["context"], "title", "sentences", where)
+    context = _pairs(record["context"], "title", "sentences")
     passages: dict[str, list[str]] = {}
     for title, sentences in context:
-        if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
-            raise InputError('the question\'s "context" is not as published', where=where)
+        if not isinstance(sentences, list):
+            raise TypeError("a passage in the context is no list of sentences")
         passages.setdefault(title, sentences)
     wanted: dict[str, set[int]] = {}
-    for title, number in _pairs(record["supporting_facts"], "title", "sent_id", where):
-        if not isinstance(number, int):
-            raise InputError('the question\'s "supporting_facts" are not as published', where=where)
+    for title, number in _pairs(record["supporting_facts"], "title", "sent_id"):
         wanted.setdefault(title, set()).add(number)
-    if not wanted:
-        raise InputError("the question has no supporting facts", where=where, hint=_EXPECTED)
     facts = []
     for title, numbers in wanted.items():
         sentences = passages.get(title, [])
         if not "".join(sentences).strip():
-            raise InputError(
-                f"the supporting passage {title!r} is not in the context",
-                where=where,
-                hint='Use the files whose contexts hold it ("distractor" for HotpotQA).',
-            )
+            # In the files of HotpotQA's "distractor" setting it always is.
+            raise ValueError(f"the supporting passage {title!r} is not in the context")
         # Published files point past the end of a few passages; then the whole passage is the
         # support.
         supporting = [s for at, s in enumerate(sentences) if at in numbers] or sentences
@@ -186,41 +176,23 @@ def _hotpotqa(record: dict[str, Any], where: str) -> tuple[list[SupportingFact],
     return facts, [(title, text) for title, text in others if text]
 
 
-def _pairs(value: Any, first: str, second: str, where: str) -> list[tuple[str, Any]]:
+def _pairs(value: Any, first: str, second: str) -> list[tuple[str, Any]]:
     """Return [[a, b], ...], or the {first: [...], second: [...]} of the Hugging Face copies."""
     if isinstance(value, dict):
-        firsts, seconds = value.get(first), value.get(second)
-        if isinstance(firsts, list) and isinstance(seconds, list) and len(firsts) == len(seconds):
-            value = [list(pair) for pair in zip(firsts, seconds, strict=True)]
-    if not isinstance(value, list) or not all(
-        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in value
-    ):
-        raise InputError(f'[["{first}", {second}], ...] expected', where=where, hint=_EXPECTED)
-    return [(pair[0], pair[1]) for pair in value]
+        value = zip(value[first], value[second], strict=True)
+    return [(title, other) for title, other in value]
 
 
-def _musique(record: dict[str, Any], where: str) -> tuple[list[SupportingFact], list[Text]]:
+def _musique(record: dict[str, Any]) -> tuple[list[SupportingFact], list[Text]]:
     """Return MuSiQue's facts in the order of its decomposition: each is a whole paragraph."""
-    try:
-        paragraphs = {
-            int(p.get("idx", at)): (p["title"] + "", p["paragraph_text"] + "")
-            for at, p in enumerate(record["paragraphs"])
-        }
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        problem = 'the question\'s "paragraphs" are not as published'
-        raise InputError(problem, where=where) from error
-    steps = record.get("question_decomposition")
-    order: list[Any] = [
-        step.get("paragraph_support_idx")
-        for step in (steps if isinstance(steps, list) else [])
-        if isinstance(step, dict)
-    ] or [p.get("idx", at) for at, p in enumerate(record["paragraphs"]) if p.get("is_supporting")]
-    if not order or any(not isinstance(at, int) or at not in paragraphs for at in order):
-        raise InputError(
-            "the question's supporting paragraphs are not given",
-            where=where,
-            hint="Use MuSiQue's training or development files of answerable questions.",
-        )
+    paragraphs = {
+        int(p.get("idx", at)): (p["title"], p["paragraph_text"])
+        for at, p in enumerate(record["paragraphs"])
+    }
+    steps = record.get("question_decomposition") or ()
+    order = [step["paragraph_support_idx"] for step in steps] or [
+        p.get("idx", at) for at, p in enumerate(record["paragraphs"]) if p.get("is_supporting")
+    ]
     gold = [paragraphs[at] for at in dict.fromkeys(order)]
     facts = [SupportingFact(title, text, text) for title, text in gold]
     return facts, [text for at, text in paragraphs.items() if at not in order]

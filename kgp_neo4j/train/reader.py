@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
-from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import WEIGHTS_FILE, read_network
-from kgp_neo4j.train.folder import Folder, Report, card, digest, named, no_divergence
+from kgp_neo4j.models.torch_encoder import quick_products
+from kgp_neo4j.train.fitting import Fitting, Weights
+from kgp_neo4j.train.folder import Folder, digest, named
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_examples import ReadingExample, read_reading_examples
-from kgp_neo4j.train.reader_fitting import Fitting
+from kgp_neo4j.train.reader_loss import loss_of
 from kgp_neo4j.train.reader_network import TrainedNetwork
 from kgp_neo4j.train.reader_windows import Laid, batches, lay_out
 from kgp_neo4j.types.checks import check_ranges
@@ -30,27 +31,33 @@ __all__ = ["ReaderReport", "ReaderSettings", "train_reader"]
 
 #: One in this many questions over several passages is held out for the calibration.
 _HELD_OUT_EVERY = 8
-#: Questions of one passage in a later epoch, as a share of those over several passages.
+#: Questions of one passage that are seen first, and in a later epoch as a share of those over
+#: several passages.
+_SINGLE = 27_000
 _REPEATED_SHARE = 0.5
+#: Tokens of a window at most.
+_LONGEST = 512
+#: Factor of the heads' learning rate: they are new and learn faster than the layers.
+_HEADS = 5.0
+#: Share of hidden values dropped in a step (Srivastava et al. 2014): data is seen several times.
+_DROPPED = 0.1
+_DECAY = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """How a reader is trained: the top `layers` of `encoder`, in batches of `batch` tokens.
+    """How a reader is trained: the top layers of `encoder`, in batches of `batch` tokens.
 
-    `single` examples of one passage are seen once, those of several `epochs` times after them;
-    where there are none of these, the others `epochs` times. A file with fewer questions over
-    several passages than another one is seen more often: by the root of how many times fewer. A
-    window has at most `longest` tokens. `further` is the folder of a reader to begin with, on the
-    default encoder and with as many layers.
+    Examples of one passage are seen once, those of several `epochs` times after them; where there
+    are none of these, the others `epochs` times. A file with fewer questions over several passages
+    than another one is seen more often: by the root of how many times fewer. `further` is the
+    folder of a reader to begin with, on the default encoder; then examples of one passage are only
+    seen beside the others.
     """
 
     encoder: str = DEFAULT_ENCODER
-    layers: int = 6
-    single: int = 27000
     epochs: int = 5
     batch: int = 4096
-    longest: int = 512
     rate: float = 2.5e-4
     seed: int = 0
     further: Path | None = None
@@ -58,48 +65,30 @@ class ReaderSettings:
     def __post_init__(self) -> None:
         check_ranges(
             self,
-            layers=(1, 48),
-            single=(0, 10_000_000),
             epochs=(1, 1000),
             batch=(64, 10_000_000),
-            longest=(96, 8192),
             rate=(1e-9, 1.0),
             seed=(0, 2**31 - 1),
         )
 
-    def described(self) -> dict[str, Any]:
-        """Return the settings with a digest for the reader to begin with; no local path is kept.
 
-        Raises ModelError where it is not there.
-        """
-        settings = dataclasses.asdict(self) | {"encoder": named(self.encoder)}
-        if self.further is not None:
-            try:
-                weights = (self.further / WEIGHTS_FILE).read_bytes()
-            except OSError as error:
-                raise ModelError(
-                    "there is no reader to train further",
-                    where=str(self.further),
-                    hint="Give the folder of a reader on the default encoder.",
-                ) from error
-            settings["further"] = hashlib.sha256(weights).hexdigest()[:12]
-        return settings
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReaderReport(Report):
+@dataclass(frozen=True, slots=True)
+class ReaderReport:
     """The result of a training; `right` is the share of held-out questions answered correctly.
 
     `calibration_error` is the mean gap between confidence and accuracy there; both are None where
-    too few questions were held out.
+    too few questions were held out. `resumed` is the step that it went on from.
     """
 
     out: str
     examples: int
     held_out: int
+    steps: int
     loss: float
     right: float | None
     calibration_error: float | None
+    resumed: int
+    seconds: float
     device: str
 
 
@@ -108,8 +97,8 @@ def train_reader(
     out: Path,
     settings: ReaderSettings | None = None,
     *,
-    save_every: int = 200,
     overwrite: bool = False,
+    save_every: int = 200,
 ) -> ReaderReport:
     """Train a reader on question files and save it in a folder with its card.
 
@@ -121,24 +110,24 @@ def train_reader(
     began = time.perf_counter()
     settings = settings or ReaderSettings()
     read = [read_reading_examples([file]) for file in files]
-    examples = [example for each in read for example in each]
-    held_out = [example for example in examples if _is_held_out(example)]
+    held_out = [example for each in read for example in each if _is_held_out(example)]
     learned = [[example for example in each if not _is_held_out(example)] for each in read]
     if not any(learned):
         raise InputError("the files hold no question whose answer stands in its passages")
-    described = settings.described()
-    folder = Folder(out, described | {"data": digest(examples)}, overwrite=overwrite)
-    if folder.result is not None:
-        return ReaderReport(**folder.result | {"out": str(out), "done_before": True})
+    described = _described(settings) | {
+        "data": digest(example for each in read for example in each)
+    }
+    folder = Folder(out, described, overwrite=overwrite)
     import torch
 
     torch.manual_seed(settings.seed)
-    network = TrainedNetwork(settings.encoder, settings.layers)
+    network = TrainedNetwork(settings.encoder)
     if settings.further is not None:
         network.load(settings.further)
     plan = _plan(network, learned, settings)
     with folder.saving():
-        losses = _fit(network, plan, folder, settings, save_every)
+        fitting = Fitting(_trainable(network, settings.rate), folder, settings.seed)
+        resumed, losses = fitting.step, _fit(network, fitting, plan, save_every)
         network.save(out, {})
         calibration = fit_calibration(
             OfflineReader(*read_network(out)), [_asked(example) for example in held_out]
@@ -152,35 +141,68 @@ def train_reader(
             loss=sum(losses[-100:]) / max(1, len(losses[-100:])),
             right=calibration.get("right"),
             calibration_error=calibration.get("error"),
-            resumed=folder.resumed,
+            resumed=resumed,
             seconds=time.perf_counter() - began,
             device=network.device,
         )
-        folder.finish(dataclasses.asdict(report), _card(described, files, report))
+        _finish(folder, files, report)
     load_reader.cache_clear()
     return report
 
 
+def _described(settings: ReaderSettings) -> dict[str, Any]:
+    """Return the settings with a digest for the reader to begin with; no local path is kept.
+
+    Raises ModelError where it is not there.
+    """
+    described = dataclasses.asdict(settings) | {"encoder": named(settings.encoder)}
+    if settings.further is not None:
+        try:
+            weights = (settings.further / WEIGHTS_FILE).read_bytes()
+        except OSError as error:
+            raise ModelError(
+                "there is no reader to train further",
+                where=str(settings.further),
+                hint="Give the folder of a reader on the default encoder.",
+            ) from error
+        described["further"] = hashlib.sha256(weights).hexdigest()[:12]
+    return described
+
+
+def _trainable(network: TrainedNetwork, rate: float) -> list[Weights]:
+    """Return the reader's own weights, and freeze all others: matrices, vectors, heads."""
+    for part in network.body.parameters():
+        part.requires_grad_(False)
+    groups: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+    for name, part in network.own().items():
+        number = 2 if not name.startswith("layer.") else 1 if part.dim() < 2 else 0
+        groups[number].append(part.requires_grad_(True))
+    matrices, vectors, heads = groups
+    return [Weights(matrices, rate, _DECAY), Weights(vectors, rate), Weights(heads, _HEADS * rate)]
+
+
 def _fit(
-    network: TrainedNetwork,
-    plan: Sequence[Sequence[Laid]],
-    folder: Folder,
-    settings: ReaderSettings,
-    save_every: int,
+    network: TrainedNetwork, fitting: Fitting, plan: Sequence[Sequence[Laid]], save_every: int
 ) -> list[float]:
-    """Fit the network to all batches from the last checkpoint on, and return the losses."""
-    fitting = Fitting(network, settings.rate, settings.seed, folder.last)
-    losses: list[float] = []
-    with bar("train", len(plan), "steps") as progress:
-        progress.update(fitting.step)
-        for loss in fitting.run(plan):
-            if not math.isfinite(loss):
-                raise no_divergence(folder.path)
-            losses.append(loss)
-            progress.update()
-            if fitting.step % save_every == 0 and fitting.step < len(plan):
-                fitting.save(folder.checkpoints)
+    """Fit the network to all batches, and return the losses."""
+    import torch
+
+    network.body.eval()
+    for at in network.layers:
+        # Dropout of attention is slow.
+        layer = network.body.encoder.layer[at].train()
+        layer.attention.self.eval()
+        for part in layer.modules():
+            if isinstance(part, torch.nn.Dropout):
+                part.p = _DROPPED
+
+    def quick_loss(batch: Sequence[Laid]) -> Any:
+        with quick_products(network.body):
+            return loss_of(network, batch)
+
+    losses = fitting.run(plan, quick_loss, save_every)
     fitting.take_average()
+    network.body.eval()
     return losses
 
 
@@ -201,20 +223,20 @@ def _plan(
     single = [e for file in files for e in file if e.group != "several"]
     generator.shuffle(single)
     tokenizer, size = network.tokenizer, settings.batch
-    longest = min(settings.longest, network.longest)
+    longest = min(_LONGEST, network.longest)
+    first = 0 if several and settings.further else _SINGLE
     plan: list[list[Laid]] = []
     for _ in range(1 if several else settings.epochs):
-        laid = lay_out(tokenizer, single[: settings.single], longest, generator)
-        plan += batches(laid, size, generator)
+        plan += batches(lay_out(tokenizer, single[:first], longest, generator), size, generator)
     for epoch in range(settings.epochs if several else 0):
         drawn = _drawn(several, generator)
         again = int(_REPEATED_SHARE * len(drawn))
-        rest = single[settings.single + epoch * again :][:again] or single[:again]
+        rest = single[first + epoch * again :][:again] or single[:again]
         laid = lay_out(tokenizer, drawn, longest, generator)
         laid += lay_out(tokenizer, rest, longest, generator)
         plan += batches(laid, size, generator)
     if not plan:
-        raise InputError("no example fits into a window", hint="Give a larger --longest.")
+        raise InputError("no question with its passages fits into a window")
     return plan
 
 
@@ -239,14 +261,16 @@ def _asked(example: ReadingExample) -> Asked:
     return Asked(example.question, passages, (example.answer or example.kind,))
 
 
-def _card(settings: dict[str, Any], files: Sequence[Path], report: ReaderReport) -> str:
+def _finish(folder: Folder, files: Sequence[Path], report: ReaderReport) -> None:
+    """Write the card of a trained reader."""
     figures = "not measured: too few questions were held out"
     if report.right is not None and report.calibration_error is not None:
         figures = (
             f"{100 * report.right:.1f} % answered rightly, calibration error "
             f"{100 * report.calibration_error:.1f} points"
         )
-    return card(
+    folder.finish(
+        dataclasses.asdict(report),
         "Offline reader of kgp-neo4j",
         "Finds the answer to a question in passages: a span, yes, no, or that it is not there. The "
         "top layers of a sentence encoder and three heads; `reader.safetensors` holds what differs "
@@ -257,5 +281,4 @@ def _card(settings: dict[str, Any], files: Sequence[Path], report: ReaderReport)
             f"Held out for calibration: {report.held_out} questions; {figures}",
             f"{report.steps} steps, loss {report.loss:.4f}",
         ),
-        settings,
     )

@@ -78,18 +78,18 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
         return choice, is_right(choice.text, one.answers)
 
     own = [read(one, one) for one in asked]
-    foreign = [
-        read(one, other)
-        for one, other in zip(asked, [*asked[1:], *asked[:1]], strict=True)
-        if not _occurs(one.answers, other.passages)
-    ]
     rows = [row for row in own if row[0].kind != "none"]
-    # Yes and no are right half of the time whatever the passages: nothing is learned from them.
-    others = [row for row in foreign if row[0].kind == "span"]
     right = [good for _, good in rows]
     if len(rows) < _FEWEST or len(set(right)) < 2:
         return {}
-    both = [choice for choice, _ in (*rows, *others)]
+    foreign = [
+        read(one, other)[0]
+        for one, other in zip(asked, [*asked[1:], *asked[:1]], strict=True)
+        if not _occurs(one.answers, other.passages)
+    ]
+    # Yes and no are right half of the time whatever the passages: nothing is learned from them.
+    others = [choice for choice in foreign if choice.kind == "span"]
+    both = [*(choice for choice, _ in rows), *others]
     used = [name for name in SIGNALS if any(choice.signals.get(name) for choice in both)]
     signals = [[choice.signals.get(name, 0.0) for name in used] for choice in both]
     model = LogisticRegression(C=1.0, max_iter=1000).fit(

@@ -16,6 +16,7 @@ from typing import Any
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.text.values import compare, date_places
 from kgp_neo4j.train.examples import (
+    BROKEN_RECORD,
     TrainingQuestion,
     check_text,
     read_question_records,
@@ -95,15 +96,17 @@ def _read(path: Path) -> Iterator[ReadingExample]:
     several: dict[str, ReadingExample | None] = {}
     steps: list[ReadingExample] = []
     for record, where in read_question_records(path):
-        if "passage" not in record and "qas" not in record:
-            question = training_question(record, where)
-            if question and (text := question.question.strip()) not in several:
-                several[text] = _together(question, record)
-            steps += _steps(record)
-            continue
         try:
-            yield from _single(record, where)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if "passage" in record:
+                yield _yes_or_no(record, where)
+            elif "qas" in record:
+                yield from _spans(record, where)
+            else:
+                question = training_question(record, where)
+                if question and (text := question.question.strip()) not in several:
+                    several[text] = _together(question, record)
+                steps += _steps(record)
+        except BROKEN_RECORD as error:
             raise InputError(f"not a question ({error!r})", where=where, hint=_EXPECTED) from error
     yield from (example for example in several.values() if example)
     yield from steps
@@ -121,43 +124,52 @@ def occurrences(text: str, answer: str) -> list[tuple[int, int]]:
 # --- One passage a question ---
 
 
-def _single(record: Mapping[str, Any], where: str) -> Iterator[ReadingExample]:
-    """Yield the questions over one passage of BoolQ's and SQuAD's forms."""
-    if "passage" in record:
-        answer, asked = record["answer"], str(record["question"]).strip()
-        if not isinstance(answer, bool):
-            raise ValueError('"answer" is neither true nor false')
-        asked = f"{asked[:1].upper()}{asked[1:]}{'' if asked.endswith('?') else '?'}"
-        passage = str(record.get("title") or ""), str(record["passage"])
-        check_text(where, asked, *passage)
-        yield ReadingExample(asked, (passage,), "yes" if answer else "no", group="yes or no")
-        return
+def _yes_or_no(record: Mapping[str, Any], where: str) -> ReadingExample:
+    """Return a question of BoolQ's form."""
+    answer, asked = record["answer"], str(record["question"]).strip()
+    if not isinstance(answer, bool):
+        raise ValueError('"answer" is neither true nor false')
+    asked = f"{asked[:1].upper()}{asked[1:]}{'' if asked.endswith('?') else '?'}"
+    passage = str(record.get("title") or ""), str(record["passage"])
+    check_text(where, asked, *passage)
+    return ReadingExample(asked, (passage,), "yes" if answer else "no", group="yes or no")
+
+
+def _spans(record: Mapping[str, Any], where: str) -> Iterator[ReadingExample]:
+    """Yield the questions of SQuAD's form, over one context."""
     text, title = str(record["context"]), str(record.get("title") or "").replace("_", " ")
     for asked in record["qas"]:
-        check_text(where, asked["question"], title, text)
+        question = asked["question"]
+        check_text(where, question, title, text)
         places = sorted({(int(at), int(at) + len(answer)) for answer, at in asked["answers"]})
         if any(not 0 <= start < end <= len(text) for start, end in places):
             raise ValueError("an answer stands outside of its context")
         if not places:
-            yield ReadingExample(
-                asked["question"], ((title, text),), "none", group="one", support=()
-            )
+            yield ReadingExample(question, ((title, text),), "none", group="one", support=())
             continue
         # Of several people's answers the shortest, with the part of the text around it.
         start, end = min(places, key=lambda place: place[1] - place[0])
-        low = text.rfind(". ", 0, max(start - _AROUND, 0)) + 2 if start > _AROUND else 0
-        low = 0 if low == 1 else low
+        before = text.rfind(". ", 0, start - _AROUND) if start > _AROUND else -1
+        low = before + 2 if before >= 0 else 0
         high = text.find(". ", end + _AROUND)
         part = text[low : high + 1 if high > 0 else None]
-        yield ReadingExample(
-            asked["question"],
-            ((title, part),),
-            "span",
-            ((0, False, start - low, end - low),),
-            group="one",
-            answer=text[start:end],
-            support=_sentence(part, start - low),
+        yield _one_step(
+            question, (title, part), ((0, False, start - low, end - low),), text[start:end]
         )
+
+
+def _one_step(
+    question: str, passage: tuple[str, str], places: tuple[Place, ...], answer: str
+) -> ReadingExample:
+    """Return a question that one passage answers, supported by the sentences with the answer."""
+    support = tuple(
+        (0, False, a, b)
+        for _, in_title, start, _ in places
+        if not in_title
+        for a, b in sentences(passage[1])
+        if a <= start < b
+    )
+    return ReadingExample(question, (passage,), "span", places, (), "one", answer, support)
 
 
 # --- Several passages a question ---
@@ -188,11 +200,6 @@ def _together(question: TrainingQuestion, value: Mapping[str, Any]) -> ReadingEx
     )  # fmt: skip
 
 
-def _sentence(text: str, at: int) -> tuple[Place, ...]:
-    """Return the sentence of the first passage around a character."""
-    return tuple((0, False, a, b) for a, b in sentences(text) if a <= at < b)
-
-
 # --- Comparisons, by 2WikiMultihopQA's triples ---
 
 
@@ -205,32 +212,41 @@ def _program(
         return None
     if type_ in ("compositional", "inference"):
         return Program("none")
-    facts = [tuple(map(str, triple)) for triple in triples if len(triple) == 3]
-    followed = {bare(said) for _, _, said in facts} if type_ == "bridge_comparison" else set()
-    ends: dict[str, list[tuple[str, ...]]] = {}
-    for subject, _, said in (fact for fact in facts if bare(fact[0]) not in followed):
-        # "Which film has the director who died first": the value is that of the film's director.
-        end = [f for f in facts if bare(f[0]) == bare(said)] if followed else []
-        ends.setdefault(subject, []).extend(end or [(subject, "", said)])
+    ends = _ends(triples, followed=type_ == "bridge_comparison")
     if len(ends) != 2:
         return None
     asked = [(named(question.question, subject), subject) for subject in ends]
     if all(place for place, _ in asked):
         asked.sort(key=lambda one: one[0] or (0, 0))
     subjects = [subject for _, subject in asked]
-    values = [_value(ends[subject], passages) for subject in subjects]
-    places = tuple(values) if all(values) else ()
+    values = tuple(_value(ends[subject], passages) for subject in subjects)
     options = tuple(place for place, _ in asked if place)
-    if question.answer.strip().lower() in ("yes", "no"):
-        return Program("same", places, options if len(options) == 2 else ())
-    names, winner = [bare(subject) for subject in subjects], bare(question.answer)
-    if names.count(winner) != 1 or len({len(end) for end in ends.values()}) != 1:
-        return None
-    read = [" – ".join(said for *_, said in ends[subject]) for subject in subjects]
-    operation = operation_on(read, names.index(winner), spans=len(ends[subjects[0]]) == 2)
+    operation: str | None = "same"
+    if question.answer.strip().lower() not in ("yes", "no"):
+        names, winner = [bare(subject) for subject in subjects], bare(question.answer)
+        if names.count(winner) != 1 or len({len(end) for end in ends.values()}) != 1:
+            return None
+        read = [" – ".join(said for *_, said in ends[subject]) for subject in subjects]
+        spans = len(ends[subjects[0]]) == 2
+        operation = operation_on(read, names.index(winner), spans=spans)
     if operation is None:
         return None
-    return Program(operation, places, options if len(options) == 2 else ())
+    return Program(operation, values if all(values) else (), options if len(options) == 2 else ())
+
+
+def _ends(triples: Sequence[Any], *, followed: bool) -> dict[str, list[tuple[str, ...]]]:
+    """Return the triples that hold the value of each thing compared, by that thing.
+
+    With `followed` it is the value of what belongs to the thing: "Which film has the director who
+    died first" compares the deaths of the films' directors.
+    """
+    facts = [tuple(map(str, triple)) for triple in triples if len(triple) == 3]
+    between = {bare(said) for _, _, said in facts} if followed else set()
+    ends: dict[str, list[tuple[str, ...]]] = {}
+    for subject, _, said in (fact for fact in facts if bare(fact[0]) not in between):
+        end = [f for f in facts if bare(f[0]) == bare(said)] if followed else []
+        ends.setdefault(subject, []).extend(end or [(subject, "", said)])
+    return ends
 
 
 def operation_on(values: Sequence[str], chosen: int, *, spans: bool) -> str | None:
@@ -292,10 +308,8 @@ def _places(passages: Sequence[tuple[str, str]], answer: str) -> tuple[Place, ..
 def _steps(record: Mapping[str, Any]) -> Iterator[ReadingExample]:
     """Yield the single steps that 2WikiMultihopQA and MuSiQue give, each over its one passage."""
     for asked, answer, title, text in (*_triples(record), *decomposed(record)):
-        passages = ((title, text),)
-        if places := _places(passages, answer):
-            support = tuple(s for p in places if not p[1] for s in _sentence(text, p[2]))
-            yield ReadingExample(asked, passages, "span", places, (), "one", answer, support)
+        if places := _places([(title, text)], answer):
+            yield _one_step(asked, (title, text), places, answer)
 
 
 def _triples(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.models.engine import import_openvino
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import (
     CARD_FILE,
@@ -19,25 +22,26 @@ from kgp_neo4j.models.reader.network import (
     WEIGHTS_FILE,
 )
 from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
-from kgp_neo4j.train.export import export_network
 from kgp_neo4j.types.errors import ModelError
 
 __all__ = ["TrainedNetwork"]
 
 _HEADS = {"pieces": PIECES, "kinds": KINDS, "operations": OPERATIONS}
+#: Upper layers of the encoder that are trained, at most.
+_LAYERS = 6
 
 
 class TrainedNetwork:
-    """An encoder's layers with a reader's heads on them, and the tokenizer they need.
+    """An encoder's upper layers with a reader's heads on them, and the tokenizer they need.
 
-    Raises EncoderError where there is no such encoder, ModelError where it is not of BERT's kind or
-    has fewer layers.
+    Raises EncoderError where there is no such encoder, ModelError where it is not of BERT's kind.
     """
 
-    def __init__(self, encoder: str, layers: int) -> None:
-        import torch
+    def __init__(self, encoder: str) -> None:
+        with needs("torch", "training a reader", ModelError):
+            import torch
 
-        model, self.device = load_model(encoder, torch.float32)
+        model = load_model(encoder, precise=True)
         base: Any = getattr(model[0], "auto_model", None)
         if getattr(getattr(base, "config", None), "model_type", "") != "bert":
             raise ModelError(
@@ -45,15 +49,11 @@ class TrainedNetwork:
                 hint="Leave --encoder out, or give one that was made from a BERT.",
             )
         whole = len(base.encoder.layer)
-        if not 0 < layers <= whole:
-            raise ModelError(
-                f"the encoder {encoder!r} has no {layers} layers to train",
-                hint="Choose fewer layers.",
-            )
         self.body: Any = base
-        self.tokenizer = TorchTransformer(model, self.device).tokenizer
+        self.device = str(model.device.type)
+        self.tokenizer = TorchTransformer(model).tokenizer
         self.encoder = encoder
-        self.layers = range(whole - layers, whole)
+        self.layers = range(max(0, whole - _LAYERS), whole)
         self.longest = int(base.config.max_position_embeddings)
         width = base.config.hidden_size
         self.heads: Any = torch.nn.ModuleDict(
@@ -77,7 +77,7 @@ class TrainedNetwork:
         return self._upper() | dict(self.heads.named_parameters())
 
     def load(self, folder: Path, share: float = 1.0) -> None:
-        """Take the weights of a reader that `save` wrote, on the same encoder and layers.
+        """Take the weights of a reader on the default encoder that `save` wrote.
 
         With a `share` below 1 the weights go so far from what they are to those of the folder.
         Raises ModelError where it has none that fit.
@@ -98,7 +98,7 @@ class TrainedNetwork:
             raise ModelError(
                 f"the reader cannot be trained further ({error!r})",
                 where=str(folder),
-                hint="It has to be on the default encoder, with as many layers.",
+                hint="Give the folder of a reader on the default encoder.",
             ) from error
 
     def __call__(self, ids: Any, types: Any, mask: Any) -> tuple[Any, Any, Any]:
@@ -122,11 +122,7 @@ class TrainedNetwork:
         if self.encoder == DEFAULT_ENCODER:
             self._save_differences(folder / WEIGHTS_FILE)
         else:
-            export_network(
-                lambda ids, mask, types: self(ids, types, mask),
-                [self.body, self.heads],
-                folder / NETWORK_FILE,
-            )
+            self._save_whole(folder / NETWORK_FILE)
             self.tokenizer.save(str(folder / TOKENIZER_FILE))
         about = {"encoder": self.encoder, "layers": len(self.layers), "longest": self.longest}
         text = json.dumps({**about, **card}, indent=1)
@@ -150,3 +146,34 @@ class TrainedNetwork:
                 arrays[f"{name}.scale"] = scale
                 arrays[name] = torch.round(change / scale).to(torch.int8)
         save_file(arrays, str(file))
+
+    def _save_whole(self, file: Path) -> None:
+        """Write the network as an OpenVINO `.xml` and `.bin`, in 16 bits."""
+        import torch
+
+        openvino = import_openvino()
+        from openvino.tools.ovc import convert_model
+
+        network = self
+
+        class Whole(torch.nn.Module):
+            """The network as a module, which the converter needs."""
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.parts = torch.nn.ModuleList([network.body, network.heads])
+
+            def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+                return network(input_ids, token_type_ids, attention_mask)
+
+        whole = Whole().cpu().eval()
+        ones = torch.ones(2, 8, dtype=torch.long)
+        example = {"input_ids": ones, "attention_mask": ones, "token_type_ids": ones}
+        try:
+            with warnings.catch_warnings(), torch.no_grad():
+                # Tracing warns about values that are constant for all texts.
+                warnings.simplefilter("ignore")
+                converted = convert_model(whole, example_input=example)
+        finally:
+            whole.to(self.device)
+        openvino.save_model(converted, str(file), compress_to_fp16=True)

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.traverse.agents.learned import candidates_of, search, seeds_of
 from kgp_neo4j.corpus.traverse.signals import FEATURES, QuestionSignals
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import load_encoder
-from kgp_neo4j.train.boosting import BoostingSettings, boost, trees_of
+from kgp_neo4j.train.boosting import PARAMETERS, Group, boost, trees_of
 from kgp_neo4j.train.examples import read_training_questions
-from kgp_neo4j.train.folder import Folder, card
+from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
 from kgp_neo4j.types.settings import TraversalSettings
 
@@ -73,7 +72,7 @@ def train_scorer(
     sets: Sequence[TrainingSet],
     out: Path,
     *,
-    settings: BoostingSettings | None = None,
+    seed: int = 0,
     overwrite: bool = False,
 ) -> ScorerReport:
     """Train the trees of both hops and write them to `out`; return what they reach.
@@ -83,9 +82,8 @@ def train_scorer(
     first hop's real errors. A question whose supporting facts are not all in the corpus is left
     out. Raises CorpusError where a corpus is not connected.
     """
-    settings = settings or BoostingSettings()
     files = {each.corpus: each.questions.name for each in sets}
-    folder = Folder(out, asdict(settings) | {"sets": files}, overwrite=overwrite)
+    folder = Folder(out, {"seed": seed, "sets": files}, overwrite=overwrite)
     traversal = TraversalSettings()
     encoders: set[str] = set()
     by_corpus: dict[str, list[_Asked]] = {}
@@ -101,7 +99,7 @@ def train_scorer(
             "no question has its supporting facts in the corpus",
             hint="Give the questions that belong to the corpus: --set CORPUS=FILE.",
         )
-    hops = [_grown(database, every, counts, settings, traversal) for _ in range(2)]
+    hops = [_grown(database, every, counts, seed, traversal) for _ in range(2)]
     reached = {
         corpus: float(np.mean([question.reached() for question in asked])) if asked else 0.0
         for corpus, asked in by_corpus.items()
@@ -112,26 +110,20 @@ def train_scorer(
         "questions": {
             corpus: {"file": files[corpus], "questions": counts[corpus]} for corpus in files
         },
-        "settings": asdict(settings),
+        "settings": PARAMETERS | {"seed": seed},
     }
     scorer = {"description": description, "features": FEATURES, "first": hops[0], "later": hops[1]}
-    (out / "scorer.json").write_text(scorer_json(scorer), encoding="utf-8")
     report = ScorerReport(counts, left_out, reached)
-    folder.finish(asdict(report), _card(report, files, sorted(encoders), settings))
+    with folder.saving():
+        (out / "scorer.json").write_text(scorer_json(scorer), encoding="utf-8")
+        _finish(folder, report, files, sorted(encoders))
     return report
 
 
-def _card(
-    report: ScorerReport,
-    files: Mapping[str, str],
-    encoders: Sequence[str],
-    settings: BoostingSettings,
-) -> str:
-    about = (
-        "Boosted regression trees (LambdaMART) that judge the passages of each hop of a traversal "
-        "by signals\nof the graph. `scorer.json` is text: one tree a line, each split with its "
-        "feature and threshold."
-    )
+def _finish(
+    folder: Folder, report: ScorerReport, files: Mapping[str, str], encoders: Sequence[str]
+) -> None:
+    """Write the card of a trained scorer."""
     facts = [f"Encoder of the passages: {', '.join(encoders)}"]
     facts += [
         f"Corpus {corpus}, {report.questions[corpus]} questions of {file}: "
@@ -139,7 +131,14 @@ def _card(
         "passages, of questions that the trees had not seen"
         for corpus, file in files.items()
     ]
-    return card("Scorer of the learned agent", about, facts, asdict(settings))
+    folder.finish(
+        asdict(report),
+        "Scorer of the learned agent",
+        "Boosted regression trees (LambdaMART) that judge the passages of each hop of a traversal "
+        "by signals\nof the graph. `scorer.json` is text: one tree a line, each split with its "
+        "feature and threshold.",
+        facts,
+    )
 
 
 def scorer_json(scorer: Mapping[str, Any]) -> str:
@@ -194,11 +193,11 @@ def _grown(
     database: Database,
     asked: Sequence[_Asked],
     counts: Mapping[str, int],
-    settings: BoostingSettings,
+    seed: int,
     traversal: TraversalSettings,
 ) -> list[dict[str, Any]]:
     """Return the trees of a hop, and let each question go on from what trees of others chose."""
-    groups: list[tuple[NDArray[np.float32], NDArray[np.int32], float]] = []
+    groups: list[Group] = []
     ids: list[list[str]] = []
     with bar("candidates", len(asked), "questions") as progress:
         for question in asked:
@@ -217,7 +216,7 @@ def _grown(
             groups.append((candidates.features, right, weight))
             ids.append(candidates.ids)
             progress.update()
-    scores, booster = boost(groups, settings)
+    scores, booster = boost(groups, seed)
     for question, passages, score in zip(asked, ids, scores, strict=True):
         question.scores = dict(zip(passages, score.tolist(), strict=True))
         question.frontier = question.best(traversal.seeds)

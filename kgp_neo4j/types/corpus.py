@@ -236,7 +236,7 @@ class Capabilities:
 #: How passages are found: the traversal (`kgp`), its baselines, or IRCoT, which needs a model.
 Method = Literal["kgp", "bm25", "dense", "hybrid", "ircot"]
 #: The traversal agents by name.
-AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "t5", "llama", "chat"]
+AgentName = Literal["learned", "random", "tfidf", "knn", "mdr", "llama", "chat"]
 #: Who puts the passages that were found in another order: nobody, an MDR encoder, or the language
 #: model.
 Rerank = Literal["none", "mdr", "llm"]

@@ -87,22 +87,23 @@ def traversal_settings(algorithm: str = "beam", **given: Any) -> TraversalSettin
 class AgentSettings:
     """The parts of an agent, beyond its name.
 
-    `model` is a checkpoint's folder or hub name (`mdr`, `t5`, `llama`), or the name of a server's
-    model (`chat`); `adapter` is a folder of LoRA weights; `url` is the chat server's address.
+    `model` is a checkpoint's folder or hub name (`llama`), the folder of trees (`learned`), or the
+    name of a server's model (`chat`); `adapter` is a folder of LoRA weights; `url` is the chat
+    server's address.
     `temperature` 0 writes the likeliest evidence; above it, `seed` makes runs repeatable (also
     those of `random`).
     """
 
     model: str | None = setting(
-        None, "Its model: a folder, a hub name (t5, llama), or as the chat server calls it.",
+        None, "Its model: a folder, a hub name (llama), or as the chat server calls it.",
         metavar="NAME",
     )  # fmt: skip
-    adapter: str | None = setting(None, "LoRA weights on it (t5, llama).", metavar="FOLDER")
+    adapter: str | None = setting(None, "LoRA weights on it (llama).", metavar="FOLDER")
     url: str | None = setting(
         None, "The chat server, with the OpenAI protocol (or OPENAI_BASE_URL).",
         option="chat-url", metavar="URL", variable="OPENAI_BASE_URL",
     )  # fmt: skip
-    temperature: float = setting(0.0, "Above 0, t5, llama and chat draw.", bounds=(0, 2))
+    temperature: float = setting(0.0, "Above 0, llama and chat draw.", bounds=(0, 2))
     seed: int = setting(0, "The same seed, the same draw.", bounds=(0, 2**31 - 1))
 
     def __post_init__(self) -> None:
@@ -172,15 +173,10 @@ class SimilaritySettings:
 
 @dataclass(frozen=True, slots=True)
 class MdrSettings:
-    """The folder of the MDR encoder (None: the one that the corpus has, else the bundled one),
-    the number of nearest passages that each is joined to, and whether a corpus with another one is
-    embedded again.
+    """The number of nearest passages that each is joined to by the MDR encoder, and whether a
+    corpus that another one embedded is embedded again.
     """
 
-    model: str | None = setting(
-        None, "The MDR encoder of --edges knn-mdr, as `train mdr` makes it (default: the bundled "
-        "one).", option="mdr-model", metavar="FOLDER",
-    )  # fmt: skip
     neighbours: int = setting(10, "As for keywords.")
     replace: bool = setting(False, "As for --encoder.", option="replace-embeddings")
 

@@ -36,10 +36,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
 from kgp_neo4j.mindmap.load.graphs import delete_graph, graphs
 from kgp_neo4j.mindmap.load.load_graph import load_graph
-from kgp_neo4j.train.mdr import MdrTraining, train_mdr
-from kgp_neo4j.train.mdr_pairs import gather_pairs
 from kgp_neo4j.types.errors import CapabilityError
-from kgp_neo4j.types.settings import MdrSettings
 
 _ROOT = Path(__file__).parents[2]
 _PAGES = [_ROOT / "README.md", _ROOT / "docker" / "README.md", *sorted(_ROOT.glob("docs/*.md"))]
@@ -78,7 +75,7 @@ _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
     r"|kgp-neo4j server (start|stop|logs|open|backup|restore)|NEO4J_URI="
     r"|--encoder sentence-transformers/"
-    r"|kgp-neo4j train (t5|llama|scorer|reader) |kgp-neo4j train mdr [^-]|--agent (t5|llama|chat)"
+    r"|kgp-neo4j train (llama|scorer|reader) |--agent (llama|chat)"
     r"|--model trained/|--llm |kgp-neo4j evaluate (?!--list|demo --methods)"
 )
 
@@ -249,10 +246,6 @@ def test_every_command_runs(
             arguments += ["--corpus", workplace.name("demo")]
         if arguments[0] == "delete" and "--yes" not in arguments:
             arguments.append("--yes")  # nobody can be asked here
-        if arguments[:2] == ["train", "mdr"]:
-            arguments += ["--max-steps", "1", "--batch", "2"]
-            if path.name != "mdr.md":  # there on the default encoder, elsewhere on a tiny one
-                arguments += ["--encoder", request.getfixturevalue("tiny_encoder")]
         with pytest.MonkeyPatch.context() as patch:
             if arguments == ["install", "--remove"]:
                 changing: Database = request.getfixturevalue("installed")
@@ -406,11 +399,7 @@ def test_the_page_of_the_graph_names_what_is_there(
 ) -> None:
     """Every label, relationship type and property of a real corpus, and no other."""
     name = workplace.prepare("demo")
-    model = tmp_path / "mdr"
-    train_mdr(
-        gather_pairs([], database, name)[0], model, MdrTraining(encoder=tiny_encoder, steps=1)
-    )
-    connect(database, name, edges=["knn-mdr"], mdr=MdrSettings(str(model)))
+    connect(database, name, edges=["knn-mdr"])
     monkeypatch.setattr(build, "LEAST", 1)  # what is counted is kept in large corpora
     connect(database, name, edges=["tfidf", "entity"], whole=True)
     text = (_ROOT / "docs" / "graph.md").read_text(encoding="utf-8")

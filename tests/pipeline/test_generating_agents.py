@@ -1,4 +1,4 @@
-"""The agents t5 and llama: trained from supporting facts, then steering a traversal."""
+"""The agent llama: trained from supporting facts, then steering a traversal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from commands import environment
-from tiny_models import tiny_llama, tiny_t5
+from kgp_neo4j.train.generation import T5, GenerationSettings, train_generator
+from tiny_models import tiny_llama
 
 from kgp_neo4j.cli import cli
 from kgp_neo4j.corpus.retrieve import PassageRetriever
@@ -31,7 +32,6 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.generators import Generator, load_generator
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.train import trainer
-from kgp_neo4j.train.generation import T5, GenerationSettings, train_generator
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError, KgpError, ModelError
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
@@ -73,11 +73,6 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def t5(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> Path:
-    return tiny_t5(tmp_path_factory.mktemp("t5"), texts)
-
-
-@pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> Path:
     return tiny_llama(tmp_path_factory.mktemp("llama"), texts)
 
@@ -91,24 +86,15 @@ def _kgp(*arguments: object, code: int = 0, **variables: str) -> Result:
 
 
 @pytest.fixture(scope="module")
-def trained_t5(t5: Path, questions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny T5, trained on the question until it knows it by heart."""
-    out = tmp_path_factory.mktemp("trained") / "t5"
-    options = ("--epochs", 100, "--batch", 2, "--rate", 0.01, "--save-every", 1000)
-    done = _kgp("train", "t5", questions, "--model", t5, "--out", out, *options, "--json")
-    report = json.loads(done.stdout)
-    assert (report["questions"], report["pairs"], report["steps"]) == (1, 2, 100)
-    assert 0 < report["loss"] < 1
-    return out
-
-
-@pytest.fixture(scope="module")
-def trained_llama(llama: Path, questions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """LoRA adapters on the tiny LLaMA, after a few steps."""
+def trained(llama: Path, questions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """LoRA adapters on the tiny LLaMA, trained on the question for some steps."""
     out = tmp_path_factory.mktemp("trained") / "llama"
-    options = ("--epochs", 3, "--batch", 2, "--rate", 0.01, "--dev", questions)
-    done = _kgp("train", "llama", questions, "--model", llama, "--out", out, *options)
-    assert f"on {questions}" in done.stdout
+    options = ("--epochs", 60, "--batch", 2, "--rate", 0.01)
+    done = _kgp("train", "llama", questions, "--model", llama, "--out", out, *options, "--json")
+    report = json.loads(done.stdout)
+    assert (report["questions"], report["pairs"], report["steps"]) == (1, 2, 60)
+    first = train_llama([questions], out.with_name("one"), LlamaSettings(str(llama), epochs=1))
+    assert report["loss"] < 0.9 * first.loss
     return out
 
 
@@ -211,84 +197,46 @@ def test_the_same_seed_draws_the_same_text(llama: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_what_a_training_leaves(trained_t5: Path, trained_llama: Path, t5: Path) -> None:
-    for folder in (trained_t5, trained_llama):
-        names = {path.name for path in folder.iterdir()}
-        assert {"README.md", "kgp-training.json", "tokenizer.json"} < names
-        # No pickles, and no checkpoints once it is done.
-        assert not [n for n in names if n.endswith((".bin", ".pt", ".pth")) or n == "checkpoints"]
-        card = (folder / "README.md").read_text(encoding="utf-8")
-        assert "train.jsonl: 1 questions, 2 pairs" in card
-        assert str(t5.parent) not in card
-    assert (trained_t5 / "model.safetensors").is_file()
-    assert (trained_llama / "adapter_model.safetensors").is_file()
-    adapter = json.loads((trained_llama / "adapter_config.json").read_text(encoding="utf-8"))
+def test_what_a_training_leaves(trained: Path, llama: Path) -> None:
+    names = {path.name for path in trained.iterdir()}
+    assert {"README.md", "kgp-training.json", "tokenizer.json"} < names
+    # No pickles, and no checkpoint once it is done.
+    assert not [n for n in names if n.endswith((".bin", ".pt", ".pth")) or "checkpoint" in n]
+    card = (trained / "README.md").read_text(encoding="utf-8")
+    assert "train.jsonl: 1 questions, 2 pairs" in card
+    assert str(llama.parent) not in card
+    assert (trained / "adapter_model.safetensors").is_file()
+    adapter = json.loads((trained / "adapter_config.json").read_text(encoding="utf-8"))
     assert (adapter["r"], adapter["lora_alpha"], adapter["lora_dropout"]) == (8, 16, 0.05)
-
-
-def _tiny(model: Path, epochs: int = 6) -> GenerationSettings:
-    return replace(T5, model=str(model), epochs=epochs, batch=1, rate=0.01)
-
-
-def _weights(folder: Path) -> bytes:
-    return (folder / "model.safetensors").read_bytes()
-
-
-def _stopped(model: Path, questions: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Train, and stop as Ctrl-C does, within the seventh of twelve steps."""
-
-    class Stop:
-        steps = 0
-
-        def update(self, n: int = 1) -> None:
-            self.steps += n
-            if self.steps == 7:
-                raise KeyboardInterrupt
-
-        def __enter__(self) -> Stop:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            return None
-
-    with monkeypatch.context() as patch:
-        patch.setattr(trainer, "bar", lambda *_: Stop())
-        with pytest.raises(KeyboardInterrupt):
-            train_generator([questions], out, _tiny(model), save_every=3)
 
 
 @pytest.mark.slow
 @pytest.mark.train
 def test_a_stopped_training_goes_on_as_if_it_had_not_been(
-    t5: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    llama: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    straight = train_generator([questions], tmp_path / "a", _tiny(t5), save_every=3)
-    out = tmp_path / "b"
-    _stopped(t5, questions, out, monkeypatch)
-    # The newest checkpoint was being written when the power went: the one before it counts.
-    (out / "checkpoints" / "checkpoint-6" / "trainer_state.json").write_text("{", encoding="utf-8")
-    report = train_generator([questions], out, _tiny(t5), save_every=3)
-    assert (straight.resumed, report.resumed, report.steps) == (0, 3, 12)
-    assert report.loss == pytest.approx(straight.loss)
-    assert _weights(out) == _weights(tmp_path / "a")
-    again = train_generator([questions], out, _tiny(t5), save_every=3)
-    assert again == replace(report, done_before=True)
+    settings = LlamaSettings(str(llama), epochs=6, batch=1, rate=0.01)
+    straight = train_llama([questions], tmp_path / "a", settings)
+    out, learn = tmp_path / "b", Fitting._learn
 
+    def stop(fitting: Fitting, *given: Any) -> float:
+        if fitting.step == 7:
+            raise KeyboardInterrupt
+        return learn(fitting, *given)
 
-@pytest.mark.train
-def test_no_training_is_lost_by_mistake(t5: Path, questions: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    train_generator([questions], out, _tiny(t5, 1))
-    before = _weights(out)
-    with pytest.raises(ConfigurationError, match=r"other settings \(epochs\)"):
-        train_generator([questions], out, _tiny(t5, 2))
-    assert _weights(out) == before
-    assert train_generator([questions], out, _tiny(t5, 2), overwrite=True).steps == 4
-    assert _weights(out) != before
-    (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="no training made"):
-        train_generator([questions], tmp_path, _tiny(t5), overwrite=True)
-    assert (tmp_path / "thesis.txt").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(Fitting, "_learn", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train_llama([questions], out, settings, save_every=3)
+    with pytest.raises(ConfigurationError, match="other settings"):
+        train_llama([questions], out, replace(settings, epochs=2))
+    report = train_llama([questions], out, settings)
+    assert (straight.resumed, report.resumed, report.steps) == (0, 6, 12)
+    weights = [f / "adapter_model.safetensors" for f in (tmp_path / "a", out)]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+    with pytest.raises(ConfigurationError, match="finished"):
+        train_llama([questions], out, settings)
+    assert train_llama([questions], out, replace(settings, epochs=1), overwrite=True).steps == 2
 
 
 # --- Models that cannot be used -------------------------------------------------------------------
@@ -296,17 +244,17 @@ def test_no_training_is_lost_by_mistake(t5: Path, questions: Path, tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_pickled_weights_are_never_read(t5: Path, trained_llama: Path, tmp_path: Path) -> None:
+def test_pickled_weights_are_never_read(llama: Path, trained: Path, tmp_path: Path) -> None:
     import torch
 
     folder = tmp_path / "pickled"
-    shutil.copytree(t5, folder)
+    shutil.copytree(llama, folder)
     (folder / "model.safetensors").unlink()
     torch.save({}, folder / "pytorch_model.bin")
     with pytest.raises(ModelError, match="could not be loaded"):
-        load_generator("seq2seq", str(folder))
+        load_generator("causal", str(folder))
     adapter = tmp_path / "adapter"
-    shutil.copytree(trained_llama, adapter)
+    shutil.copytree(trained, adapter)
     (adapter / "adapter_model.safetensors").unlink()
     torch.save({}, adapter / "adapter_model.bin")
     with pytest.raises(ModelError, match=r"no adapter_model\.safetensors"):
@@ -316,13 +264,12 @@ def test_pickled_weights_are_never_read(t5: Path, trained_llama: Path, tmp_path:
 @pytest.mark.parametrize(
     ("name", "settings", "said"),
     [
-        ("t5", {}, "needs a model"),
         ("llama", {}, "needs a model"),
         ("chat", {}, "needs the name of a model"),
-        ("tfidf", {"model": "x"}, "takes no model"),
+        ("mdr", {"model": "x"}, "takes no model"),
         ("chat", {"model": "x", "adapter": "y"}, "takes no adapter"),
-        ("t5", {"temperature": 3.0}, "temperature is 3.0"),
-        ("t5", {"seed": -1}, "seed is -1"),
+        ("llama", {"temperature": 3.0}, "temperature is 3.0"),
+        ("llama", {"seed": -1}, "seed is -1"),
     ],
 )
 def test_settings_that_do_not_fit_the_agent(name: str, settings: Any, said: str) -> None:
@@ -352,10 +299,10 @@ def _found(database: Database, corpus: str, agent: str, settings: AgentSettings)
 @pytest.mark.slow
 @pytest.mark.train
 def test_the_evidence_written_leads_to_the_bridge(
-    database: Database, demo_corpus: str, trained_t5: Path
+    database: Database, demo_corpus: str, trained: Path
 ) -> None:
-    agent = AgentSettings(model=str(trained_t5))
-    assert _found(database, demo_corpus, "t5", agent) == "Yusuf Arden"
+    agent = AgentSettings(model=str(trained))
+    assert _found(database, demo_corpus, "llama", agent) == "Yusuf Arden"
     # Draws depend on the passages' ids, so on the corpus's name, which is new in each run.
     drawn = [_found(database, demo_corpus, "random", AgentSettings(seed=s)) for s in range(24)]
     assert len(set(drawn)) > 1
@@ -363,18 +310,14 @@ def test_the_evidence_written_leads_to_the_bridge(
 
 @pytest.mark.slow
 @pytest.mark.train
-@pytest.mark.parametrize("agent", ["t5", "llama"])
 def test_ask_with_a_trained_model(
-    agent: str, request: Any, demo_corpus: str, connection: Connection
+    trained: Path, demo_corpus: str, connection: Connection
 ) -> None:
-    model = request.getfixturevalue(f"trained_{agent}")
-    arguments = ("ask", _QUESTION, "--corpus", demo_corpus, "--agent", agent, "--model", model)
+    arguments = ("ask", _QUESTION, "--corpus", demo_corpus, "--agent", "llama", "--model", trained)
     runs = [
         json.loads(_kgp(*arguments, "--json", **environment(connection)).stdout) for _ in range(2)
     ]
-    assert runs[0]["agent"] == agent
+    assert runs[0]["agent"] == "llama"
     first, second = ([passage["id"] for passage in run["passages"]] for run in runs)
     # Passages that score alike may come in another order: sums of threads differ in last digits.
     assert (first[0], set(first)) == (second[0], set(second))
-    if agent == "t5":
-        assert _REASON in [sentence["text"].strip() for sentence in runs[0]["sentences"]]

@@ -17,7 +17,6 @@ from kgp_neo4j.demo import QUESTION, prepare
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.train.boosting import BoostingSettings
 from kgp_neo4j.train.scorer import TrainingSet, train_scorer
 from kgp_neo4j.types.corpus import Question, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, ModelError
@@ -133,7 +132,7 @@ def test_training_writes_a_scorer_that_asks(
     connection: Connection, demo_corpus: str, questions: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "scorer"
-    arguments = ("--set", f"{demo_corpus}={questions}", "--trees", "20", "--out", str(out))
+    arguments = ("--set", f"{demo_corpus}={questions}", "--out", str(out))
     done = kgp("train", "scorer", *arguments, "--json", **environment(connection))
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -158,8 +157,7 @@ def test_training_puts_its_own_questions_right(
     database: Database, demo_corpus: str, questions: Path, tmp_path: Path, encoder: Encoder
 ) -> None:
     sets = [TrainingSet(demo_corpus, questions)]
-    settings = BoostingSettings(trees=60, smallest_leaf=2, penalty=0.1)
-    train_scorer(database, sets, tmp_path / "out", settings=settings)
+    train_scorer(database, sets, tmp_path / "out")
     agent = AgentSettings(model=str(tmp_path / "out"))
     retriever = PassageRetriever(database, demo_corpus, agent="learned", agent_settings=agent)
     assert isinstance(retriever.agent, LearnedAgent)
@@ -183,8 +181,6 @@ def test_bad_training_input_is_told(
     other.write_text(json.dumps(row) + "\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="no question has its supporting facts"):
         train_scorer(database, [TrainingSet(demo_corpus, other)], tmp_path / "c")
-    with pytest.raises(ConfigurationError, match="leaves is 99"):
-        BoostingSettings(leaves=99)
 
 
 @pytest.mark.slow

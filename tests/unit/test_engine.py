@@ -20,8 +20,6 @@ from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.models.encoder import Encoder, load_encoder
 from kgp_neo4j.models.engine import Precision, thread_count
 from kgp_neo4j.models.light_encoder import LightTransformer, exported_files, pretrained_files
-from kgp_neo4j.models.torch_encoder import TorchTransformer, load_model
-from kgp_neo4j.train.export import export_encoder
 from kgp_neo4j.types.errors import ConfigurationError
 
 _TEXTS = (
@@ -50,19 +48,6 @@ def test_a_text_has_the_same_vector_in_every_company(encoder: Encoder) -> None:
     assert _cosines(alone, encoder.encode(_TEXTS)) > 0.999
     assert encoder.encode([]).shape == (0, 384)
     assert np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_a_folder_that_was_exported_needs_no_torch(tiny_encoder: str, tmp_path: Path) -> None:
-    model, device = load_model(tiny_encoder)
-    export_encoder(model, tmp_path)
-    files = exported_files(tmp_path)
-    assert files is not None
-    assert files.longest == model.max_seq_length
-    light = load_encoder(str(tmp_path))
-    torch = Encoder("torch", TorchTransformer(model, device))
-    assert light.dimension == 32
-    assert _cosines(light.encode(_TEXTS), torch.encode(_TEXTS)) > 0.999
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])

@@ -15,10 +15,10 @@ from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.models.reader.network import KINDS, read_network
 from kgp_neo4j.models.reader.windows import Windows, pieces_of
 from kgp_neo4j.train import reader as training
+from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.reader import ReaderSettings, train_reader
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_examples import Program, read_reading_examples
-from kgp_neo4j.train.reader_fitting import Fitting
 from kgp_neo4j.train.reader_network import TrainedNetwork
 from kgp_neo4j.train.reader_windows import batches, lay_out
 from kgp_neo4j.types.corpus import Passage
@@ -79,7 +79,7 @@ def yes_no(tmp_path: Path) -> Path:
 
 
 def _settings(encoder: str, **given: object) -> ReaderSettings:
-    usual = {"encoder": encoder, "layers": 1, "single": 20, "epochs": 1, "batch": 600, "rate": 2e-3}
+    usual = {"encoder": encoder, "epochs": 1, "batch": 600, "rate": 2e-3}
     return ReaderSettings(**usual | given)  # type: ignore[arg-type]
 
 
@@ -187,7 +187,6 @@ def test_a_training_writes_a_reader_that_can_be_used(
     report = train_reader([several, single], out, _settings(tiny_encoder, epochs=3))
     assert report.steps > 5
     assert report.held_out > 0
-    assert not report.done_before
     text = (out / "README.md").read_text(encoding="utf-8")
     assert "train.jsonl, squad.jsonl" in text
     assert str(tmp_path) not in text
@@ -195,10 +194,13 @@ def test_a_training_writes_a_reader_that_can_be_used(
         "What colour is the hull?", [Passage("p", "d", "Ship", 0, 0, 16, "The hull is red.")]
     )
     assert found.kind in ("span", "none")
-    again = train_reader([several, single], out, _settings(tiny_encoder, epochs=3))
-    assert again.done_before
-    with pytest.raises(ConfigurationError, match="other settings"):
+    with pytest.raises(ConfigurationError, match="finished or has other settings"):
         train_reader([several, single], out, _settings(tiny_encoder, epochs=2))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="no training made"):
+        train_reader([single], tmp_path / "mine", _settings(tiny_encoder), overwrite=True)
+    assert (tmp_path / "mine" / "thesis.txt").exists()
 
 
 @pytest.mark.slow
@@ -206,7 +208,7 @@ def test_a_training_writes_a_reader_that_can_be_used(
 def test_training_learns(single: Path, tiny_encoder: str, tmp_path: Path) -> None:
     losses = [
         train_reader(
-            [single], tmp_path / f"r{n}", _settings(tiny_encoder, single=40, epochs=n, batch=300)
+            [single], tmp_path / f"r{n}", _settings(tiny_encoder, epochs=n, batch=300)
         ).loss
         for n in (1, 12)
     ]
@@ -220,13 +222,13 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
 ) -> None:
     settings = _settings(tiny_encoder, epochs=2)
     whole = train_reader([several], tmp_path / "whole", settings)
-    save = Fitting.save
+    save = Fitting._save
 
-    def stop(fitting: Fitting, folder: Path) -> None:
-        save(fitting, folder)
+    def stop(fitting: Fitting, file: Path) -> None:
+        save(fitting, file)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Fitting, "save", stop)
+    monkeypatch.setattr(Fitting, "_save", stop)
     with pytest.raises(KeyboardInterrupt):
         train_reader([several], tmp_path / "cut", settings, save_every=3)
     monkeypatch.undo()
@@ -243,7 +245,7 @@ def test_both_engines_read_alike(encoder: str, tiny_encoder: str, tmp_path: Path
     import torch
 
     torch.manual_seed(0)  # before the heads, which begin at random
-    network = TrainedNetwork(DEFAULT_ENCODER if encoder == "default" else tiny_encoder, 1)
+    network = TrainedNetwork(DEFAULT_ENCODER if encoder == "default" else tiny_encoder)
     with torch.no_grad():
         for part in network.own().values():
             part.add_(0.02 * torch.randn_like(part))
@@ -274,19 +276,19 @@ def test_both_engines_read_alike(encoder: str, tiny_encoder: str, tmp_path: Path
 def test_the_reader_that_comes_along_can_be_trained_further(
     several: Path, tiny_encoder: str, tmp_path: Path
 ) -> None:
-    network = TrainedNetwork(DEFAULT_ENCODER, 6)
+    network = TrainedNetwork(DEFAULT_ENCODER)
     network.load(SHIPPED)
     network.save(tmp_path / "same", {})
     boat = Passage("1", "1", "Boat 1", 0, 0, 26, "Boat 1 was built by A. Vane.")
     same = load_reader(str(tmp_path / "same")).choose("Who built Boat 1?", [boat])
     assert same == load_reader().choose("Who built Boat 1?", [boat])
     assert same.text == "A. Vane"
-    settings = ReaderSettings(further=SHIPPED, single=0, epochs=1, rate=1e-9)
+    settings = ReaderSettings(further=SHIPPED, epochs=1, rate=1e-9)
     train_reader([several], tmp_path / "further", settings)
     further = load_reader(str(tmp_path / "further")).choose("Who built Boat 1?", [boat])
     assert further.text == "A. Vane"
     with pytest.raises(ModelError, match="trained further"):
-        TrainedNetwork(tiny_encoder, 1).load(SHIPPED)
+        TrainedNetwork(tiny_encoder).load(SHIPPED)
 
 
 def test_a_small_file_is_seen_more_often(several: Path, tmp_path: Path) -> None:
@@ -329,16 +331,6 @@ def test_bad_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
     assert "bad.jsonl" in str(caught.value)
 
 
-@pytest.mark.train
-def test_settings_and_encoders_that_do_not_fit_are_refused(
-    single: Path, tiny_encoder: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ConfigurationError, match="layers is 0"):
-        _settings(tiny_encoder, layers=0)
-    with pytest.raises(ModelError, match="no 5 layers"):
-        train_reader([single], tmp_path / "r", _settings(tiny_encoder, layers=5))
-
-
 @pytest.mark.slow
 @pytest.mark.train
 def test_the_command_trains_and_says_what_came_of_it(
@@ -346,8 +338,8 @@ def test_the_command_trains_and_says_what_came_of_it(
 ) -> None:
     out = tmp_path / "reader"
     done = kgp(
-        *("train", "reader", str(single), str(several), "--out", str(out), "--layers", "1"),
-        *("--encoder", tiny_encoder, "--single", "10", "--epochs", "1", "--json"),
+        *("train", "reader", str(single), str(several), "--out", str(out)),
+        *("--encoder", tiny_encoder, "--epochs", "1", "--json"),
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

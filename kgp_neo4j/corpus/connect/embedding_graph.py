@@ -19,7 +19,7 @@ from kgp_neo4j.environment.job import in_context
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.mdr import DEFAULT_MDR, MdrEncoder, load_mdr, passage_text
+from kgp_neo4j.models.mdr import MdrEncoder, load_mdr, passage_text
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
 from kgp_neo4j.types.errors import ConfigurationError, EncoderError
 from kgp_neo4j.types.settings import MdrSettings, SimilaritySettings
@@ -181,7 +181,7 @@ def embed_passages(
     with timed(seconds, "load encoder"):
         if isinstance(settings, MdrSettings):
             stored = database.read("inspect/encoder", corpus=corpus, graph="mdr")
-            encoder = load_mdr(settings.model or (stored[0]["encoder"] if stored else DEFAULT_MDR))
+            encoder = load_mdr()
         else:
             stored = database.read("inspect/encoder", corpus=corpus, graph="similarity")
             known = stored[0]["encoder"] if stored else DEFAULT_ENCODER
@@ -206,23 +206,20 @@ def _space_of(encoder: Encoder | MdrEncoder) -> tuple[str, str, str]:
 
 
 def _check(corpus: str, stored: Sequence[Row], encoder: Encoder | MdrEncoder) -> None:
-    """Raise EncoderError where a corpus is embedded with another encoder than this one.
-
-    An MDR encoder is the same in another folder.
-    """
+    """Raise EncoderError where a corpus is embedded with another encoder than this one."""
     for row in stored:
         if isinstance(encoder, MdrEncoder):
             is_same = row["fingerprint"] == encoder.fingerprint
-            kind, option = "the MDR encoder ", "--mdr-model"
+            kind, remedy = "the MDR encoder ", "embed"
             theirs, ours = row["fingerprint"], encoder.fingerprint
         else:
             is_same = (row["encoder"], row["dimension"]) == (encoder.name, encoder.dimension)
-            kind, option = "", "--encoder"
+            kind, remedy = "", "leave --encoder out, or embed"
             theirs, ours = f"{row['dimension']} dimensions", str(encoder.dimension)
         if not is_same:
             raise EncoderError(
                 f"the corpus {corpus!r} is embedded with {kind}{row['encoder']} ({theirs}), "
                 f"not with {encoder.name} ({ours})",
-                hint=f"Vectors of two encoders cannot be compared: leave {option} out, or embed "
-                "everything anew with --replace-embeddings.",
+                hint=f"Vectors of two encoders cannot be compared: {remedy} everything anew with "
+                "--replace-embeddings.",
             )

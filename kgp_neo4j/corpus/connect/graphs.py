@@ -35,7 +35,7 @@ __all__ = [
 
 #: The default graphs: the paper's TF-IDF, TAGME and KNN-ST graphs.
 EDGES: tuple[GraphName, ...] = ("tfidf", "entity", "knn-st")
-#: All graphs that `--edges` accepts; `knn-mdr` needs an encoder that the user has trained.
+#: All graphs that `--edges` accepts; `knn-mdr` is made only where it is named.
 GRAPHS = get_args(GraphName)
 
 

@@ -18,19 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.models.engine import (
-    CompiledNetwork,
-    Feed,
-    Precision,
-    import_openvino,
-    read_tokenizer,
-)
-from kgp_neo4j.models.pretrained import (
-    DEFAULT_ENCODER,
-    Weights,
-    derived_network,
-    tokenizer_file,
-)
+from kgp_neo4j.models.engine import CompiledNetwork, Feed, import_openvino, read_tokenizer
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, derived_network, tokenizer_file
 from kgp_neo4j.models.reader.windows import Window
 from kgp_neo4j.types.errors import ModelError
 
@@ -117,9 +106,7 @@ def _taken(feed: Feed, outputs: list[NDArray[np.float32]]) -> Logits:
     return Logits(outputs[0][0, :size].copy(), outputs[1][0].copy(), outputs[2][0].copy())
 
 
-def read_network(
-    folder: Path, *, precise: Precision | None = None
-) -> tuple[Network, dict[str, Any]]:
+def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
     """Read a network and its card from a folder; raises ModelError where there is none."""
     from safetensors import SafetensorError
 
@@ -130,7 +117,7 @@ def read_network(
         else:
             file, words = folder / NETWORK_FILE, folder / TOKENIZER_FILE
             longest = int(card["longest"])
-        network = CompiledNetwork(file, streams=_STREAMS, precise=precise)
+        network = CompiledNetwork(file, streams=_STREAMS)
         return Network(network, read_tokenizer(words), longest), card
     except OSError as error:
         raise ModelError("the reader cannot be read", where=str(folder), hint=_HINT) from error

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import get_args
 
-from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LocalAgent
+from kgp_neo4j.corpus.traverse.agents.generating import ChatAgent, LlamaAgent
 from kgp_neo4j.corpus.traverse.agents.learned import LearnedAgent
 from kgp_neo4j.corpus.traverse.agents.search import KnnAgent, MdrAgent, RandomAgent, TfidfAgent
 from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.checks import check_choice
 from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError
@@ -20,7 +19,7 @@ __all__ = ["AGENTS", "make_agent"]
 #: The names `--agent` takes.
 AGENTS = get_args(AgentName)
 #: The agents that take a setting.
-_TAKERS = {"model": ("learned", "mdr", "t5", "llama", "chat"), "adapter": ("t5", "llama")}
+_TAKERS = {"model": ("learned", "llama", "chat"), "adapter": ("llama",)}
 
 
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | None = None) -> Agent:
@@ -36,21 +35,17 @@ def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | Non
                 f"the agent {name} takes no {option}",
                 hint=f"Leave --{option} out, or choose --agent {', '.join(takers)}.",
             )
-    if name == "tfidf":
-        return TfidfAgent()
-    if name == "random":
-        return RandomAgent(encoder, settings.seed)
-    if name == "mdr":
-        if settings.model is None:
-            raise ConfigurationError(
-                "the agent mdr needs an MDR encoder",
-                hint="Make the KNN-MDR graph first: `kgp-neo4j connect --edges knn-mdr`.",
-            )
-        return MdrAgent(encoder, load_mdr(settings.model))
-    if name == "chat":
-        return ChatAgent(settings, encoder)
-    if name in ("t5", "llama"):
-        return LocalAgent(name, settings, encoder)
+    match name:
+        case "tfidf":
+            return TfidfAgent()
+        case "random":
+            return RandomAgent(encoder, settings.seed)
+        case "mdr":
+            return MdrAgent(encoder)
+        case "chat":
+            return ChatAgent(settings, encoder)
+        case "llama":
+            return LlamaAgent(settings, encoder)
     if encoder is None:
         raise ConfigurationError(
             f"the agent {name} needs a corpus with embeddings",

@@ -10,12 +10,13 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 
 from kgp_neo4j.corpus.load.split import sentences
 from kgp_neo4j.corpus.traverse.agents.search import TfidfAgent
 from kgp_neo4j.environment.configuration import language_settings
 from kgp_neo4j.llm.call import open_language_model, replies
-from kgp_neo4j.llm.generators import Generator, Kind, load_generator
+from kgp_neo4j.llm.generators import load_generator
 from kgp_neo4j.llm.reply_text import without_reasoning
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.text.words import title_words, words
@@ -24,9 +25,14 @@ from kgp_neo4j.types.errors import ConfigurationError, ModelError
 from kgp_neo4j.types.settings import AgentSettings
 
 __all__ = [
-    "ChatAgent", "GeneratingAgent", "LocalAgent",
-    "alpaca_prompt", "chat_prompt", "fitted", "seq2seq_prompt", "titled_line",
-]  # fmt: skip
+    "ChatAgent",
+    "GeneratingAgent",
+    "LlamaAgent",
+    "alpaca_prompt",
+    "chat_prompt",
+    "fitted",
+    "titled_line",
+]
 
 #: Makes a prompt of a question and the evidence so far.
 Prompt = Callable[[str, Sequence[str]], str]
@@ -82,30 +88,26 @@ class GeneratingAgent(TfidfAgent):
         return [self._written[key] for key in keys]
 
 
-class LocalAgent(GeneratingAgent):
-    """Writes with a checkpoint of `kgp-neo4j train`, or any other of its kind.
+class LlamaAgent(GeneratingAgent):
+    """Writes with a causal checkpoint, as LLaMA, with the adapters of `kgp-neo4j train llama`."""
 
-    `t5` is seq2seq (the paper's KGP-T5), `llama` is causal, with a LoRA adapter.
-    """
+    name = "llama"
 
-    def __init__(self, name: str, settings: AgentSettings, encoder: Encoder | None) -> None:
+    def __init__(self, settings: AgentSettings, encoder: Encoder | None) -> None:
         super().__init__(encoder)
-        self.name = name
-        kind: Kind = "seq2seq" if name == "t5" else "causal"
-        self._prompt = seq2seq_prompt if name == "t5" else alpaca_prompt
         if settings.model is None and settings.adapter is None:
             raise ConfigurationError(
-                f"the agent {name} needs a model",
-                hint=f"Give --model: the folder that `kgp-neo4j train {name}` made, or any "
-                f"{kind} checkpoint.",
+                "the agent llama needs a model",
+                hint="Give --model: the folder that `kgp-neo4j train llama` made, or any causal "
+                "checkpoint.",
             )
         self._settings = settings
-        self._model: Generator = load_generator(kind, settings.model, settings.adapter)
+        self._model = load_generator("causal", settings.model, settings.adapter)
 
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
         """Return the model's continuation of each prompt, in one batch."""
         prompts = [
-            fitted(self._prompt, question, texts, self._model.length, self._model.limit)
+            fitted(alpaca_prompt, question, texts, self._model.length, self._model.limit)
             for texts in evidence
         ]
         return self._model.generate(
@@ -181,14 +183,8 @@ def titled_line(title: str, text: str) -> str:
     return line if named or not title.strip() else f"{' '.join(title.split())}: {line}"
 
 
-def seq2seq_prompt(question: str, evidence: Sequence[str]) -> str:
-    """Return the prompt of a seq2seq model (T5)."""
-    known = " ".join(evidence) or "none"
-    return f"Name the evidence needed next. Question: {_line(question)} Evidence: {known}"
-
-
 def alpaca_prompt(question: str, evidence: Sequence[str]) -> str:
-    """Return the prompt of a causal model (LLaMA) in Alpaca's format: instruction, input, response.
+    """Return the prompt of the paper's LLaMA in Alpaca's format: instruction, input, response.
 
     No line of the question or the evidence can be mistaken for a heading, as each begins with a
     label or a number.
@@ -222,10 +218,11 @@ def fitted(
         for start, end in sentences(passage)
     ]
     for first in range(1, len(units) + 1):
-        by_place: dict[int, list[str]] = {}
-        for place, sentence in units[first:]:
-            by_place.setdefault(place, []).append(sentence)
-        text = prompt(question, [" ".join(texts) for texts in by_place.values()])
+        left = (
+            " ".join(sentence for _, sentence in group)
+            for _, group in groupby(units[first:], key=lambda unit: unit[0])
+        )
+        text = prompt(question, list(left))
         if length(text) <= limit:
             return text
     raise ModelError(

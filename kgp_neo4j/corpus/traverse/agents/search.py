@@ -1,4 +1,4 @@
-"""Agents that write no text: neighbours ranked by the question, an MDR encoder, or at random."""
+"""Agents that write no text: neighbours ranked by the question, the MDR encoder, or at random."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kgp_neo4j.corpus.traverse.algorithm import NextEvidenceAgent
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.mdr import MdrEncoder
+from kgp_neo4j.models.mdr import load_mdr
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath
 
 __all__ = ["KnnAgent", "MdrAgent", "RandomAgent", "TfidfAgent"]
@@ -77,7 +77,7 @@ class RandomAgent(TfidfAgent):
 
 
 class MdrAgent(TfidfAgent):
-    """Predicts the next passage with an MDR encoder, from the question and the path so far.
+    """Predicts the next passage with the MDR encoder, from the question and the path so far.
 
     The query vector of each path is compared with the neighbours' MDR embeddings (KGP, Table 2;
     Xiong et al., ICLR 2021). Its seeds are those of the other agents.
@@ -86,9 +86,9 @@ class MdrAgent(TfidfAgent):
     name = "mdr"
     reads_passages = True
 
-    def __init__(self, encoder: Encoder | None, mdr: MdrEncoder) -> None:
+    def __init__(self, encoder: Encoder | None) -> None:
         super().__init__(encoder)
-        self._mdr = mdr
+        self._mdr = load_mdr()
 
     def next_evidence(
         self,

@@ -1,0 +1,159 @@
+"""Fit the weights of a torch model to batches, step by step, with a checkpoint to go on from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.train.folder import Folder
+from kgp_neo4j.types.errors import ModelError
+
+__all__ = ["Fitting", "Weights"]
+
+#: Share of the average that each step keeps in the long run: about the last 500 steps count.
+_KEPT = 0.998
+#: Share of the steps in which the rate rises.
+_WARM_UP = 0.06
+#: What AdamW notes of each weight.
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+
+Batch = TypeVar("Batch")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights (torch parameters) that are trained alike: their greatest rate, and their decay."""
+
+    parameters: Sequence[Any]
+    rate: float
+    decay: float = 0.0
+
+
+class Fitting:
+    """The trained weights with AdamW's notes and their moving average, after `step` steps.
+
+    It goes on from the folder's checkpoint. Raises ModelError where that does not fit.
+    """
+
+    def __init__(self, weights: Sequence[Weights], folder: Folder, seed: int) -> None:
+        import torch
+
+        self._folder, self._seed = folder, seed
+        self._parts = [part for each in weights for part in each.parameters]
+        self._average = [part.detach().clone() for part in self._parts]
+        self._optimizer = torch.optim.AdamW(
+            {"params": each.parameters, "lr": each.rate, "weight_decay": each.decay}
+            for each in weights
+        )
+        self._rates = [each.rate for each in weights]
+        self.step = 0
+        if folder.checkpoint.is_file():
+            self._load(folder.checkpoint)
+
+    def run(
+        self, plan: Sequence[Batch], loss_of: Callable[[Batch], Any], save_every: int = 200
+    ) -> list[float]:
+        """Learn from the batches that are left, in order; return the losses, a step each.
+
+        Raises ModelError where a loss is no number or the GPU has too little memory.
+        """
+        import torch
+
+        losses: list[float] = []
+        with bar("train", len(plan), "steps") as progress:
+            progress.update(self.step)
+            for batch in plan[self.step :]:
+                try:
+                    losses.append(self._learn(len(plan), batch, loss_of))
+                except torch.cuda.OutOfMemoryError as error:
+                    raise ModelError(
+                        "the GPU has too little memory for this training",
+                        hint="Give a smaller --batch.",
+                    ) from error
+                if not math.isfinite(losses[-1]):
+                    raise ModelError(
+                        "the training diverged: its loss is no number",
+                        where=str(self._folder.path),
+                        hint="Train anew with a lower --rate and --overwrite.",
+                    )
+                progress.update()
+                if self.step % save_every == 0 and self.step < len(plan):
+                    self._save(self._folder.checkpoint)
+        return losses
+
+    def take_average(self) -> None:
+        """Make the moving average the weights: it does better than the last ones (Polyak and
+        Juditsky 1992).
+        """
+        import torch
+
+        with torch.no_grad():
+            for mean, part in zip(self._average, self._parts, strict=True):
+                part.copy_(mean)
+
+    def _learn(self, steps: int, batch: Batch, loss_of: Callable[[Batch], Any]) -> float:
+        import torch
+
+        # Dropout depends on the step alone, so that a resumed run equals an uninterrupted one.
+        torch.manual_seed(self._seed + self.step)
+        for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
+            group["lr"] = rate * _share_of_rate(self.step, steps)
+        loss = loss_of(batch)
+        self._optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._parts, 1.0)
+        self._optimizer.step()
+        # The first steps count less: they are far from the end.
+        share = 1 - min(_KEPT, (self.step + 1) / (self.step + 10))
+        with torch.no_grad():
+            for mean, part in zip(self._average, self._parts, strict=True):
+                mean.lerp_(part, share)
+        self.step += 1
+        return float(loss.detach())
+
+    def _save(self, file: Path) -> None:
+        import torch
+        from safetensors.torch import save_file
+
+        state: dict[str, Any] = {"step": torch.tensor(self.step)}
+        for number, (part, mean) in enumerate(zip(self._parts, self._average, strict=True)):
+            values = {"weights": part, "average": mean, **self._optimizer.state[part]}
+            for name, value in values.items():
+                state[f"{name}.{number}"] = value.detach().cpu().contiguous()
+        save_file(state, str(file.with_suffix(".part")))
+        file.with_suffix(".part").replace(file)
+
+    def _load(self, file: Path) -> None:
+        import torch
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            state = load_file(str(file))
+            with torch.no_grad():
+                for number, (part, mean) in enumerate(zip(self._parts, self._average, strict=True)):
+                    part.copy_(state[f"weights.{number}"])
+                    mean.copy_(state[f"average.{number}"])
+                    self._optimizer.state[part] = {
+                        name: state[f"{name}.{number}"].to("cpu" if name == "step" else part.device)
+                        for name in _MOMENTS
+                    }
+            self.step = int(state["step"])
+        except (SafetensorError, KeyError, RuntimeError) as error:
+            raise ModelError(
+                f"the checkpoint cannot be used ({error!r})",
+                where=str(file),
+                hint="Train anew with --overwrite.",
+            ) from error
+
+
+def _share_of_rate(step: int, steps: int) -> float:
+    """Return the share of the full learning rate at a step: a short rise, then a fall to 0."""
+    rise = max(1, math.ceil(_WARM_UP * steps))
+    if step < rise:
+        return (step + 1) / rise
+    return max(0.0, (steps - step) / max(1, steps - rise))

@@ -1,0 +1,207 @@
+"""Fine-tune the agent `llama` to write the next supporting fact (KGP, Eq. 1).
+
+The paper's instruction fine-tuning of LLaMA-7B with LoRA adapters; any causal checkpoint will do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgp_neo4j.corpus.traverse.agents.generating import alpaca_prompt, fitted, titled_line
+from kgp_neo4j.environment.extras import needs
+from kgp_neo4j.environment.progress import bar
+from kgp_neo4j.llm.generators import INPUT_TOKENS, input_limit, load_checkpoint
+from kgp_neo4j.models.torch_encoder import quick_products
+from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
+from kgp_neo4j.train.fitting import Fitting, Weights
+from kgp_neo4j.train.folder import Folder, digest, named
+from kgp_neo4j.types.checks import check_ranges
+from kgp_neo4j.types.errors import InputError, ModelError
+
+__all__ = ["LlamaReport", "LlamaSettings", "train_llama"]
+
+#: The adapters of the paper.
+_RANK, _ALPHA, _DROPOUT = 8, 16, 0.05
+_OUTPUT_TOKENS = 512
+_IGNORED_LABEL = -100
+
+#: The tokens of a pair, and the labels of each: -100 for those of the prompt.
+_Row = tuple[list[int], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class LlamaSettings:
+    """The options of a training, with the paper's defaults; `batch` are the pairs of a step."""
+
+    model: str = "huggyllama/llama-7b"
+    epochs: int = 3
+    batch: int = 4
+    rate: float = 3e-4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self, epochs=(1, 1000), batch=(1, 4096), rate=(1e-9, 1.0), seed=(0, 2**31 - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class LlamaReport:
+    """The result of a training; `loss` is the mean cross-entropy of a token in the last epoch.
+
+    `resumed` is the step that it went on from.
+    """
+
+    out: str
+    questions: int
+    pairs: int
+    steps: int
+    loss: float
+    resumed: int
+    seconds: float
+    device: str
+
+
+def train_llama(
+    files: Sequence[Path],
+    out: Path,
+    settings: LlamaSettings | None = None,
+    *,
+    overwrite: bool = False,
+    save_every: int = 200,
+) -> LlamaReport:
+    """Train adapters on the supporting facts of question files, and save them in a folder.
+
+    Continues an interrupted run with the same settings and data. Uses a GPU if there is one. Raises
+    InputError for bad lines, ConfigurationError for a folder with other files, ModelError where the
+    training fails.
+    """
+    began = time.perf_counter()
+    settings = settings or LlamaSettings()
+    questions = read_training_questions(files)
+    pairs = training_pairs(questions)
+    if not pairs:
+        raise InputError("the files hold no question to train from")
+    plan = dataclasses.asdict(settings) | {"model": named(settings.model), "data": digest(pairs)}
+    folder = Folder(out, plan, overwrite=overwrite)
+    model, tokenizer, device = _model(settings)
+    batches = _batches(_rows(model, tokenizer, pairs), settings)
+
+    def loss_of(batch: Sequence[_Row]) -> Any:
+        with quick_products(model):
+            return model(**_padded(batch, tokenizer.pad_token_id, device)).loss
+
+    with folder.saving():
+        trained = [part for part in model.parameters() if part.requires_grad]
+        fitting = Fitting([Weights(trained, settings.rate)], folder, settings.seed)
+        resumed = fitting.step
+        losses = fitting.run(batches, loss_of, save_every)
+        last_epoch = losses[-(len(batches) // settings.epochs) :]
+        report = LlamaReport(
+            out=str(out),
+            questions=len(questions),
+            pairs=len(pairs),
+            steps=len(batches),
+            loss=sum(last_epoch) / max(1, len(last_epoch)),
+            resumed=resumed,
+            seconds=time.perf_counter() - began,
+            device=device,
+        )
+        model.save_pretrained(out)
+        tokenizer.save_pretrained(out)
+        folder.finish(
+            dataclasses.asdict(report),
+            "A traversal agent `llama` of kgp-neo4j",
+            "Given a question and the evidence found so far, it writes the evidence needed next\n"
+            "(Knowledge Graph Prompting, Wang et al., AAAI 2024).",
+            (
+                f"Base model: {named(settings.model)}, with LoRA adapters of rank {_RANK}",
+                f"Data: {', '.join(path.name for path in files)}: {report.questions} questions, "
+                f"{report.pairs} pairs",
+                f"{report.steps} steps; loss {report.loss:.4f}",
+            ),
+        )
+    return report
+
+
+def _model(settings: LlamaSettings) -> tuple[Any, Any, str]:
+    """Return the model with new adapters, its tokenizer and its device."""
+    with needs("torch", "training a language model", ModelError):
+        import torch
+        from peft import LoraConfig, TaskType, get_peft_model
+        from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    # The weights below the adapters are frozen.
+    dtype = torch.bfloat16 if device == "cuda" else torch.float32
+    model, tokenizer = load_checkpoint("causal", settings.model, None, dtype)
+    torch.manual_seed(settings.seed)
+    config = LoraConfig(
+        r=_RANK,
+        lora_alpha=_ALPHA,
+        lora_dropout=_DROPOUT,
+        # Query and value projections, as for LLaMA; all layers for an architecture that peft does
+        # not know.
+        target_modules=None if model.config.model_type in KNOWN else "all-linear",
+        task_type=TaskType.CAUSAL_LM,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # the libraries' own, about one another
+        return get_peft_model(model, config).to(device).train(), tokenizer, device
+
+
+def _rows(model: Any, tokenizer: Any, pairs: Sequence[TrainingPair]) -> list[_Row]:
+    """Return each pair as tokens: the prompt, and the fact to generate with its end token.
+
+    The prompt has the passages found so far in full, as in a corpus; the fact is the supporting
+    sentences alone.
+    """
+    limit = min(INPUT_TOKENS, input_limit(model, "causal"))
+
+    def length(prompt: str) -> int:
+        return len(tokenizer(prompt)["input_ids"])
+
+    rows = []
+    with bar("tokens", len(pairs), "pairs") as progress:
+        for pair in pairs:
+            evidence = [titled_line(fact.title, fact.passage_text) for fact in pair.found]
+            prompt = fitted(alpaca_prompt, pair.question, evidence, length, limit)
+            read = tokenizer(prompt)["input_ids"]
+            fact = titled_line(pair.expected.title, pair.expected.text)
+            written = tokenizer(fact, add_special_tokens=False)["input_ids"]
+            written = [*written, tokenizer.eos_token_id][:_OUTPUT_TOKENS]
+            rows.append((read + written, [_IGNORED_LABEL] * len(read) + written))
+            progress.update()
+    return rows
+
+
+def _batches(rows: Sequence[_Row], settings: LlamaSettings) -> list[list[_Row]]:
+    """Return the batches of all epochs, each epoch in an order drawn by the seed."""
+    draw = random.Random(settings.seed)
+    batches = []
+    for _ in range(settings.epochs):
+        order = draw.sample(rows, len(rows))
+        batches += [order[at : at + settings.batch] for at in range(0, len(order), settings.batch)]
+    return batches
+
+
+def _padded(batch: Sequence[_Row], padding: int, device: str) -> dict[str, Any]:
+    """Return a batch as the model's inputs."""
+    import torch
+
+    size = max(len(ids) for ids, _ in batch)
+    filled = [
+        (
+            ids + [padding] * (size - len(ids)),
+            [1] * len(ids) + [0] * (size - len(ids)),
+            labels + [_IGNORED_LABEL] * (size - len(ids)),
+        )
+        for ids, labels in batch
+    ]
+    names = ("input_ids", "attention_mask", "labels")
+    columns = zip(*filled, strict=True)
+    return {name: torch.tensor(v, device=device) for name, v in zip(names, columns, strict=True)}
