@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from commands import environment
-from kgp_neo4j.train.generation import T5, GenerationSettings, train_generator
 from tiny_models import tiny_llama
 
 from kgp_neo4j.cli import cli
@@ -31,7 +30,8 @@ from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.generators import Generator, load_generator
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.train import trainer
+from kgp_neo4j.train.fitting import Fitting
+from kgp_neo4j.train.llama import LlamaSettings, train_llama
 from kgp_neo4j.types.corpus import Passage, Question, ReasoningPath, Step
 from kgp_neo4j.types.errors import ConfigurationError, KgpError, ModelError
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
@@ -310,9 +310,7 @@ def test_the_evidence_written_leads_to_the_bridge(
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_ask_with_a_trained_model(
-    trained: Path, demo_corpus: str, connection: Connection
-) -> None:
+def test_ask_with_a_trained_model(trained: Path, demo_corpus: str, connection: Connection) -> None:
     arguments = ("ask", _QUESTION, "--corpus", demo_corpus, "--agent", "llama", "--model", trained)
     runs = [
         json.loads(_kgp(*arguments, "--json", **environment(connection)).stdout) for _ in range(2)
