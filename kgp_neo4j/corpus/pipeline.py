@@ -183,17 +183,17 @@ class ModelAnswerer:
     """Answer with one call to a language model; every sentence of its reply is checked.
 
     `form` is `short` (a few words with a reason) or `long` (a paragraph). Where the model gives no
-    answer, `otherwise` answers.
+    answer, the `offline` reader does.
     """
 
     model: LanguageModel
     form: Form = "short"
-    otherwise: Answerer = ReaderAnswerer()
+    offline: ReaderAnswerer = ReaderAnswerer()
 
     def answer(
         self, evidence: Answer, *, encoder: Encoder | None = None, on_text: OnText | None = None
     ) -> Answer:
-        """Return the answer with the model's statements, or that of `otherwise` with the reason."""
+        """Return the answer with the model's statements, or the reader's with the reason."""
         from kgp_neo4j.corpus.answer.check import marked
         from kgp_neo4j.corpus.answer.model import answer_with_model
 
@@ -208,9 +208,8 @@ class ModelAnswerer:
         notes = (*evidence.notes, *reply.notes)
         if reply.kind not in ("answer", "abstains"):
             notes = (*notes, "The offline reader answers instead.")
-            return self.otherwise.answer(replace(evidence, notes=notes), encoder=encoder)
-        offline = self.otherwise if isinstance(self.otherwise, ReaderAnswerer) else ReaderAnswerer()
-        answer = replace(evidence, sentences=offline.read(evidence).sentences, notes=notes)
+            return self.offline.answer(replace(evidence, notes=notes), encoder=encoder)
+        answer = replace(evidence, sentences=self.offline.read(evidence).sentences, notes=notes)
         if reply.kind == "abstains":
             return answer
         numbers = {passage.id: n for n, passage in enumerate(evidence.passages, 1)}
@@ -359,7 +358,7 @@ class Pipeline:
         answerer = self.answerer
         if sure and isinstance(answerer, ModelAnswerer):
             # Where pages and tables give a sure answer, the model need not be called again.
-            answerer = answerer.otherwise
+            answerer = answerer.offline
         with span("answer"):
             answer = self.answer(retrieval, answerer=answerer, on_text=on_text)
         return replace(

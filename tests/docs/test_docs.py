@@ -26,7 +26,6 @@ from small_kg import ENGLISH
 import kgp_neo4j
 from kgp_neo4j.cli import cli
 from kgp_neo4j.cli.reference import PAGES, page
-from kgp_neo4j.corpus.connect import build
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.loading import load
@@ -395,19 +394,16 @@ def test_the_page_of_the_graph_names_what_is_there(
     database: Database,
     tiny_encoder: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Every label, relationship type and property of a real corpus, and no other."""
     name = workplace.prepare("demo")
     connect(database, name, edges=["knn-mdr"])
-    monkeypatch.setattr(build, "LEAST", 1)  # what is counted is kept in large corpora
-    connect(database, name, edges=["tfidf", "entity"], whole=True)
+    connect(database, name, edges=["tfidf", "entity"])
     text = (_ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
     nodes, relationships = text.split("## Relationships")
     stored = _found(
         database,
         "MATCH (n) WHERE n.corpus = $c OR (n:Corpus AND n.name = $c) OR n:KgpInstallation "
-        "OR EXISTS { (n)<-[:HAS_COUNTS]-(:Graph {corpus: $c}) } "
         "UNWIND keys(n) AS key RETURN DISTINCT labels(n)[0] AS kind, key",
         name,
     )

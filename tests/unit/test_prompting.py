@@ -275,7 +275,7 @@ def test_notes_tell_what_was_changed() -> None:
     made = answer_with_model(_QUESTION, _PASSAGES, Scripted([said]), form="long")
     first, second = made.statements
     assert (first.carried, first.passages) == (True, (_PASSAGES[1].id,))
-    assert first.note == "there is no passage [99]; cited nothing that is there; it is in [2]"
+    assert first.note == "there is no passage [99]; cited nothing that is there; carried by [2]"
     assert (second.carried, second.passages) == (False, (_PASSAGES[1].id,))
     assert second.note == "[2] does not carry it: not in them: paris"
     assert made.notes[-1] == "The evidence carries 1 of 2 statements."

@@ -391,16 +391,10 @@ class _Check:
 
     def _carried(self, places: Sequence[int], score: float) -> Statement:
         """Return a statement that passages carry, with a note where it does not cite them."""
-        new = _bracketed(at for at in places if at not in self.cited)
-        old = _bracketed(self.cited)
-        if set(places) <= set(self.cited):
-            note = ""
-        elif not self.cited:
-            note = f"cited nothing that is there; it is in {new}"
-        elif set(self.cited) <= set(places):
-            note = f"cited {old} alone; {new} is needed too"
-        else:
-            note = f"cited {old}, which does not carry it; {new} does"
+        note = ""
+        if not set(places) <= set(self.cited):
+            cited = _bracketed(self.cited) or "nothing that is there"
+            note = f"cited {cited}; carried by {_bracketed(places)}"
         return self._statement(places, score, note, carried=True)
 
     def _refuted(self, note: str, score: float = 0.0) -> Statement:
