@@ -26,13 +26,16 @@ class BoundedDevice(PDFPageAggregator):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._letters = self._forms = self._shapes = 0
+        #: The fonts of the letters by name.
+        self.fonts: dict[Any, Any] = {}
 
-    def render_char(self, *args: Any, **kwargs: Any) -> float:
+    def render_char(self, matrix: Any, font: Any, *args: Any, **kwargs: Any) -> float:
         """Draw a letter."""
         self._letters += 1
         if self._letters > _LETTERS:
             raise TooMuchError
-        return super().render_char(*args, **kwargs)
+        self.fonts[font.fontname] = font
+        return super().render_char(matrix, font, *args, **kwargs)
 
     def begin_figure(self, *args: Any, **kwargs: Any) -> None:
         """Begin a form; forms may lie in one another."""
@@ -55,21 +58,15 @@ class _Unpacking:
 
     @staticmethod
     def decompress(data: bytes) -> bytes:
-        unpack = zlib.decompressobj()
-        try:
-            parts = [unpack.decompress(data, _BYTES)]
-        except zlib.error:
-            unpack, parts, room = zlib.decompressobj(), [], _BYTES
-            for at in range(0, len(data), _STEP):
-                try:
-                    parts.append(unpack.decompress(data[at : at + _STEP], max(room, 1)))
-                except zlib.error:
-                    break
-                room -= len(parts[-1])
-                if room <= 0:
-                    raise TooMuchError from None
-        if unpack.unconsumed_tail:
-            raise TooMuchError
+        unpack, parts, room = zlib.decompressobj(), [], _BYTES
+        for at in range(0, len(data), _STEP):
+            try:
+                parts.append(unpack.decompress(data[at : at + _STEP], room))
+            except zlib.error:
+                break
+            room -= len(parts[-1])
+            if room <= 0 or unpack.unconsumed_tail:
+                raise TooMuchError
         return b"".join(parts)
 
 

@@ -20,7 +20,6 @@ from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
 from kgp_neo4j.corpus.load.pdf.page import (
     Block,
     Heading,
-    Lexicon,
     PageParts,
     blocks_of,
     furniture,
@@ -59,7 +58,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         raise InputError("the file is empty", where=where)
     if b"%PDF-" not in data[:1024]:
         raise InputError("not a PDF file", where=where, hint="Rename it to what it is.")
-    assembly, lexicon = _Assembly(), Lexicon()
+    assembly, lexicon = _Assembly(), set[str]()
     left_out: list[str] = []
     gutters: list[float] = []
     sizes = Counter[float]()
@@ -207,7 +206,7 @@ class _Assembly:
         if _names(part.rows[: table.header_rows]) == _names(table.rows[: table.header_rows]):
             return True
         slack = 0.03 * (self._open.edges[-1][1] - self._open.edges[0][0])
-        return not part.header_is_evident and all(
+        return all(
             abs(a[0] - b[0]) < slack and abs(a[1] - b[1]) < slack
             for a, b in zip(part.edges, self._open.edges, strict=True)
         )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, TypeAlias
 
 import regex
 
-from kgp_neo4j.corpus.load.grid import CAPTION, number
+from kgp_neo4j.corpus.load.grid import number
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.letters import (
     Box,
@@ -19,22 +19,18 @@ from kgp_neo4j.corpus.load.pdf.letters import (
     Word,
     lines_of,
     objects_of,
-    page_turn,
-    turned,
     words_of,
 )
 from kgp_neo4j.corpus.load.pdf.recognition import can_recognise, recognised_words
 from kgp_neo4j.corpus.load.pdf.rules import rules_of
 from kgp_neo4j.corpus.load.pdf.tables import (
-    Caption,
     aligned_tables,
     caption_of,
-    contents,
     is_continued,
     ruled_tables,
 )
 
-__all__ = ["Block", "Heading", "Lexicon", "PageParts", "blocks_of", "furniture", "parts_of"]
+__all__ = ["Block", "Heading", "PageParts", "blocks_of", "furniture", "parts_of"]
 
 #: Lines and tables of one column (or of the page's full width), from top to bottom.
 Flow: TypeAlias = list[Line | PageTable]
@@ -51,7 +47,6 @@ _LONGEST = 300
 def _reading_order(
     words: Sequence[Word],
     tables: Sequence[PageTable],
-    width: float,
     known: list[float],
     depth: int = 0,
 ) -> list[Flow]:
@@ -66,7 +61,7 @@ def _reading_order(
     flows: list[Flow] = [[]]
     at = 0
     while at < len(parts):
-        end, gaps = _columns(parts, at, width, known) if depth < _DEPTH else (at, [])
+        end, gaps = _columns(parts, at, known) if depth < _DEPTH else (at, [])
         if not gaps:
             flows[-1].append(parts[at])
             at += 1
@@ -76,7 +71,7 @@ def _reading_order(
         for x0, x1 in pairwise([-_EVER, *gaps, _EVER]):
             column = [w for line in lines for w in _between(line.words, x0, x1)]
             tables = [table for table in inside if _between([table.box], x0, x1)]
-            flows += _reading_order(column, tables, width, known, depth + 1)
+            flows += _reading_order(column, tables, known, depth + 1)
         flows.append([])
         at = end
     return [flow for flow in flows if flow]
@@ -87,7 +82,7 @@ def _between(parts: Iterable[Any], x0: float, x1: float) -> list[Any]:
     return [part for part in parts if x0 <= (part.x0 + part.x1) / 2 < x1]
 
 
-def _columns(parts: Flow, start: int, width: float, known: list[float]) -> tuple[int, list[float]]:
+def _columns(parts: Flow, start: int, known: list[float]) -> tuple[int, list[float]]:
     """Return the end of the longest run from `start` that gaps cut into columns, and the gaps."""
     gaps = [(-_EVER, _EVER)]
     left, right, bottom = _EVER, -_EVER, None
@@ -104,16 +99,12 @@ def _columns(parts: Flow, start: int, width: float, known: list[float]) -> tuple
         wide = [(a, b) for a, b in gaps if a > left - 1 and b < right + 1 and b - a >= least]
         if wide:
             end, inner = at + 1, wide
-        elif inner or (
-            at > start
-            and right - left > 0.75 * width
-            and all(b <= left or a >= right for a, b in gaps)
-        ):
+        elif inner:
             break
     is_known = all(any(a <= x <= b for x in known) for a, b in inner)
     places = [(a + b) / 2 for a, b in inner]
     while places:
-        bad = _bad_column(parts[start:end], places, width, 2 if is_known else 3)
+        bad = _bad_column(parts[start:end], places, 2 if is_known else 3)
         if bad is None:
             known += [x for x in places if all(abs(x - other) >= 6 for other in known)]
             del known[:-_KNOWN]
@@ -122,7 +113,7 @@ def _columns(parts: Flow, start: int, width: float, known: list[float]) -> tuple
     return start, []
 
 
-def _bad_column(parts: Flow, gaps: Sequence[float], width: float, least: int) -> int | None:
+def _bad_column(parts: Flow, gaps: Sequence[float], least: int) -> int | None:
     """Return the first column that has no running text or table, or None."""
     full = 0
     for index, (x0, x1) in enumerate(pairwise([-_EVER, *gaps, _EVER])):
@@ -172,8 +163,6 @@ _MOST = 200_000
 #: A heading begins with a capital, a number or a letter that has no case, and ends no sentence.
 _HEADING = re.compile(r"(?=[^\W_])(?=.*[^\W\d_]{2})[^a-z].{2,118}[^.,;:]")
 _HEADING_LINES = 3
-#: First parts of words that keep their hyphen, unless the document spells the word without.
-_KEEPING = frozenset(("self", "well", "half", "cross", "quasi", "vice"))
 
 
 class Heading(str):
@@ -185,30 +174,25 @@ class Heading(str):
     bold: bool
 
 
-class Lexicon:
-    """The words of a document within lines, which show how a broken word is spelt."""
-
-    def __init__(self) -> None:
-        self._words: set[str] = set()
-
-    def add(self, words: Iterable[Word]) -> None:
-        """Add words as they are spelt."""
-        if len(self._words) < _MOST:
-            self._words.update(w.text.strip("()[]{}.,;:!?\"'“”‘’").casefold() for w in words)
-
-    def joins(self, first: str, second: str) -> bool:
-        """Return whether `first-` at a line's end and `second` are one word without the hyphen."""
-        if not second[:1].islower() or len(first) < 2:
-            return False
-        one, two = first.casefold(), second.casefold()
-        if one + two in self._words:
-            return True
-        if f"{one}-{two}" in self._words or one in _KEEPING:
-            return False
-        return not (one in self._words and two in self._words and len(one) > 3 and len(two) > 3)
+#: First parts of words that keep their hyphen.
+_KEEPING = frozenset(("self", "well", "half", "cross", "quasi", "vice"))
 
 
-def _paragraphs(lines: Sequence[Line], lexicon: Lexicon) -> list[str]:
+def _learn(lexicon: set[str], words: Iterable[Word]) -> None:
+    """Add words as they are spelt to those of a document."""
+    if len(lexicon) < _MOST:
+        lexicon.update(w.text.strip("()[]{}.,;:!?\"'“”‘’").casefold() for w in words)
+
+
+def _is_one_word(first: str, second: str, lexicon: set[str]) -> bool:
+    """Return whether `first-` at a line's end and `second` are one word without the hyphen."""
+    one, two = first.casefold(), second.casefold()
+    if not second[0].islower() or len(first) < 2 or one in _KEEPING or f"{one}-{two}" in lexicon:
+        return False
+    return not (one in lexicon and two in lexicon and len(one) > 3 and len(two) > 3)
+
+
+def _paragraphs(lines: Sequence[Line], lexicon: set[str]) -> list[str]:
     """Return the paragraphs of lines that follow one another in one column.
 
     A wider space, another size of letters, a bold line, an indented line, a list's mark, or a short
@@ -228,13 +212,15 @@ def _paragraphs(lines: Sequence[Line], lexicon: Lexicon) -> list[str]:
     return [text for group in groups if (text := _text(group, lexicon))]
 
 
-def _joined(texts: Sequence[str], lexicon: Lexicon) -> str:
+def _joined(texts: Sequence[str], lexicon: set[str]) -> str:
     """Return lines of text as one, hyphens at line ends resolved."""
     whole = texts[0]
     for text in texts[1:]:
         broken, start = _BROKEN.search(whole), _START.match(text)
         if broken and start:
-            whole = whole[:-1] + text if lexicon.joins(broken[1], start[0]) else whole + text
+            whole = (
+                whole[:-1] + text if _is_one_word(broken[1], start[0], lexicon) else whole + text
+            )
         else:
             whole += text if _goes_on(whole, text) else f" {text}"
     return whole
@@ -275,7 +261,7 @@ def _begins(
     return ended and above.x1 < right - 0.25 * (right - left) and text[0].isupper()
 
 
-def _text(group: Sequence[Line], lexicon: Lexicon) -> str:
+def _text(group: Sequence[Line], lexicon: set[str]) -> str:
     texts = [line.text for line in group]
     is_mono = sum(line.mono for line in group) > 0.7 * len(group)
     if len(group) > 1 and is_mono:
@@ -299,7 +285,7 @@ def _text(group: Sequence[Line], lexicon: Lexicon) -> str:
 #: Shares of a page's height above and below which headers and footers are.
 _TOP, _BOTTOM = 0.13, 0.88
 _ROWS = 4
-_DIGITS = re.compile(r"\d+")
+_DIGITS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
 _ROMAN = re.compile(r"[ivxlc]{1,7}", re.IGNORECASE)
 _ALONE = re.compile(
     r"(?:page|seite|p\.|página)?\s*[-–—|[(]*\s*(?P<number>\d{1,5}|[ivxlc]{1,7}|[A-Z]{1,2}-\d{1,4})"
@@ -319,9 +305,9 @@ def _edges(words: Sequence[Word], height: float) -> tuple[list[Line], list[Line]
 def furniture(page: PageParts, others: Sequence[PageParts]) -> tuple[list[Line], list[Line], str]:
     """Return the header lines and footer lines of a page with others beside it, and its number.
 
-    A line counts where another page has the same words (numbers aside) at the same height, or where
-    both have a page number there at one end. On a lone page it counts where it is only a page
-    number, or ends in one far from the rest. Lines further out count too.
+    A line counts where another page has the same words (numbers aside) at the same height. On a
+    lone page it counts where it is only a page number, or ends in one far from the rest. Lines
+    further out count too.
     """
     header = _repeated(page.top, [other.top for other in others])
     footer = _repeated(page.bottom, [other.bottom for other in others])
@@ -335,23 +321,15 @@ def _repeated(lines: Sequence[Line], others: Sequence[Sequence[Line]]) -> list[L
         repeated = any(_is_like(line, other) for page in others for other in page)
         if repeated or (at < 2 and _is_evident(lines, at)):
             last = at + 1
-        elif at > last:
-            break
     return list(lines[:last])
 
 
 def _is_like(line: Line, other: Line) -> bool:
-    if abs(line.middle - other.middle) > 4 or abs(line.size - other.size) > 1.5:
-        return False
     one, two = line.text, other.text
-    if _DIGITS.sub("#", one) == _DIGITS.sub("#", two):
-        return any(letter.isalpha() for letter in one) or bool(_ALONE.fullmatch(one))
-    number, other_number = _number(line), _number(other)
-    if number and other_number and number != other_number:
-        return True
-    shared = {word.text for word in line.words} & {word.text for word in other.words}
-    longer = max(len(line.words), len(other.words))
-    return longer > 3 and len(shared) >= 0.75 * longer
+    is_same = abs(line.middle - other.middle) <= 4 and _DIGITS.sub("#", one) == _DIGITS.sub(
+        "#", two
+    )
+    return is_same and (any(map(str.isalpha, one)) or bool(_ALONE.fullmatch(one)))
 
 
 def _number(line: Line) -> str:
@@ -415,16 +393,12 @@ def parts_of(page: Any) -> PageParts:
     """
     objects = objects_of(page)
     width, height = objects.width, objects.height
-    turn = page_turn(objects.letters)
-    words = words_of(objects.letters, turn, width, height)
-    rules = rules_of(objects, lines_of(word for word in words if not word.turn), turn)
-    has_picture = objects.pictures > 0 or any(shape.kind == "curve" for shape in objects.shapes)
-    if turn in (90, 270):
-        width, height = height, width
+    words = words_of(objects.letters)
+    rules = rules_of(objects, lines_of(word for word in words if not word.turn))
+    has_picture = objects.pictures > 0 or bool(objects.slanted)
     tables = ruled_tables(words, rules)
-    headings = [table.heading_box for table in tables if table.heading_box]
     taken = {word for table in tables for word in table.words}
-    words = [w for w in words if w not in taken and not any(box.holds(w) for box in headings)]
+    words = [word for word in words if word not in taken]
     aside = [w for w in words if w.turn and not 0.07 * width < (w.x0 + w.x1) / 2 < 0.93 * width]
     words = [word for word in words if word not in aside]
     recognised = has_picture and not words and not tables and can_recognise()
@@ -447,7 +421,7 @@ def parts_of(page: Any) -> PageParts:
 
 
 def blocks_of(
-    parts: PageParts, left_out: Sequence[Line], lexicon: Lexicon, gutters: list[float]
+    parts: PageParts, left_out: Sequence[Line], lexicon: set[str], gutters: list[float]
 ) -> list[Block]:
     """Return the paragraphs and tables of a page in reading order, without header and footer.
 
@@ -460,93 +434,54 @@ def blocks_of(
     words = [word for word in words if not word.turn]
     lines = lines_of(words)
     for line in lines:
-        lexicon.add(line.words[1:-1])  # those at the ends may be broken
+        _learn(lexicon, line.words[1:-1])  # those at the ends may be broken
     for table in parts.tables:
-        lexicon.add(table.words)
-    tables = sorted(parts.tables, key=lambda table: table.box.top)
-    lines, captions = _captions(tables, lines)
+        _learn(lexicon, table.words)
+    lines = _with_captions(sorted(parts.tables, key=_top), lines, lexicon)
     words = [word for line in lines for word in line.words]
     blocks: list[Block] = []
-    for flow in _reading_order(words, parts.tables, parts.width, gutters):
-        _add(blocks, _blocks(flow, captions, lexicon, search=True), lexicon)
+    for flow in _reading_order(words, parts.tables, gutters):
+        _add(blocks, _blocks(flow, lexicon), lexicon)
     return blocks + list(_paragraphs(_turned_lines(aside), lexicon))
 
 
-def _captions(
-    tables: Sequence[PageTable], lines: list[Line]
-) -> tuple[list[Line], dict[PageTable, Caption]]:
-    """Return the lines without the tables' captions, and these by their table."""
-    captions = {}
+def _with_captions(tables: Sequence[PageTable], lines: list[Line], lexicon: set[str]) -> list[Line]:
+    """Set the tables' captions; return the lines without them."""
     for table in tables:
-        if caption := caption_of(table, lines):
-            captions[table] = caption
-            taken = {word for line in caption.lines for word in line.words}
-            rest = ([word for word in line.words if word not in taken] for line in lines)
-            lines = [Line(words) for words in rest if words]
-    return lines, captions
-
-
-def _blocks(
-    flow: Flow, captions: dict[PageTable, Caption], lexicon: Lexicon, *, search: bool
-) -> list[Block]:
-    """Return a flow's blocks; with `search`, also tables made by gaps alone among its lines."""
-    blocks: list[Block] = []
-    lines: list[Line] = []
-    for part in [*flow, None]:
-        if isinstance(part, Line):
-            lines.append(part)
+        caption, table.above = caption_of(table, lines)
+        if not caption:
+            table.caption = table.heading
             continue
-        blocks += (_searched if search else _paragraphs)(lines, lexicon)
-        lines = []
-        if part is not None:
-            blocks += _with_caption(part, captions.get(part), lexicon)
+        text = _joined([line.text for line in caption], lexicon)
+        table.caption, table.number, table.continued = text, number(text), is_continued(text)
+        taken = {word for line in caption for word in line.words}
+        rest = ([word for word in line.words if word not in taken] for line in lines)
+        lines = [Line(words) for words in rest if words]
+    return lines
+
+
+def _blocks(flow: Flow, lexicon: set[str]) -> list[Block]:
+    """Return a flow's paragraphs and tables, with tables made by gaps alone among its lines."""
+    blocks: list[Block] = []
+    for is_text, run in groupby(flow, key=lambda part: isinstance(part, Line)):
+        parts: list[Any] = list(run)
+        tables = aligned_tables(parts) if is_text else []
+        if tables:
+            taken = {word for table in tables for word in table.words}
+            free = [line for line in parts if taken.isdisjoint(line.words)]
+            free = _with_captions(tables, free, lexicon)
+            blocks += _blocks(sorted([*free, *tables], key=_top), lexicon)
+        elif is_text:
+            blocks += _paragraphs(parts, lexicon)
+        for table in [] if is_text else parts:
+            heading = [table.heading] if table.heading else []
+            caption = [table.caption] if table.caption != table.heading else []
+            above = [*caption, *heading] if table.above else heading
+            blocks += [*above, table, *([] if table.above else caption)]
     return blocks
 
 
-def _searched(lines: Sequence[Line], lexicon: Lexicon) -> list[Block]:
-    """Return the paragraphs of lines, and the tables among them that gaps alone make."""
-    listed = contents(lines)
-    tables = [listed] if listed else []
-    marks = [Box.around([line]) for line in lines if CAPTION.match(line.text)]
-    in_listed = set(listed.words) if listed else set()
-    runs: list[list[Line]] = [[]]
-    for line in lines:
-        if in_listed.isdisjoint(line.words):
-            runs[-1].append(line)
-        else:
-            runs.append([])
-    tables += [table for run in runs for table in aligned_tables(run, marks)]
-    if not tables:
-        return list(_paragraphs(lines, lexicon))
-    taken = {word for table in tables for word in table.words}
-    free = [line for line in lines if taken.isdisjoint(line.words)]
-    captions: dict[PageTable, Caption] = {}
-    if listed:
-        above = [line for line in free if line.bottom <= listed.box.top + 1][-1:]
-        if above and len(above[0].words) < 6:
-            captions[listed] = Caption(above, above=True)
-            free.remove(above[0])
-    free, others = _captions([table for table in tables if table is not listed], free)
-    flow: Flow = sorted(
-        [*free, *tables], key=lambda p: p.box.top if isinstance(p, PageTable) else p.middle
-    )
-    return _blocks(flow, captions | others, lexicon, search=False)
-
-
-def _with_caption(table: PageTable, caption: Caption | None, lexicon: Lexicon) -> list[Block]:
-    """Return a table with its caption before or after it; the caption's parts are set on
-    the table.
-    """
-    heading: list[Block] = [table.heading] if table.heading else []
-    if caption is None:
-        table.caption = table.heading
-        return [*heading, table]
-    text = _joined([line.text for line in caption.lines], lexicon)
-    table.caption, table.number, table.continued = text, number(text), is_continued(text)
-    return [text, *heading, table] if caption.above else [*heading, table, text]
-
-
-def _add(blocks: list[Block], column: Sequence[Block], lexicon: Lexicon) -> None:
+def _add(blocks: list[Block], column: Sequence[Block], lexicon: set[str]) -> None:
     """Add a column's blocks; a sentence that continues from the column before stays one
     paragraph.
     """
@@ -566,7 +501,7 @@ def _turned_lines(words: Sequence[Word]) -> list[Line]:
         upright = []
         for word in words:
             if word.turn == turn:
-                box = turned(Box(word.x0, word.top, word.x1, word.bottom), turn, 0, 0)
+                box = Box(word.x0, word.top, word.x1, word.bottom).turned(turn)
                 upright.append(replace(word, **box._asdict()))
         lines += lines_of(upright)
     return lines

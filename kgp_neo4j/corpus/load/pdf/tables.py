@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 from kgp_neo4j.corpus.load.grid import CAPTION
-from kgp_neo4j.corpus.load.pdf.cells import PageTable, has_value, header_rows, table_in
+from kgp_neo4j.corpus.load.pdf.cells import PageTable, has_value, table_in
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, lines_of, segments
 from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, Rules, components, gutters
-from kgp_neo4j.text.values import typed
 
-__all__ = [
-    "Caption",
-    "aligned_tables",
-    "caption_of",
-    "contents",
-    "is_continued",
-    "ruled_tables",
-]
+__all__ = ["aligned_tables", "caption_of", "is_continued", "ruled_tables"]
 
 # --- Tables without ruled lines ---
 
@@ -29,12 +19,17 @@ _DOTS = re.compile(r"(?:\s?[.…·]){4,}")
 _PAGE = re.compile(r"(?:[.…·]\s*)*(\d{1,4}|[ivxlc]{1,7}|[A-Z]-\d{1,3})")
 
 
-def aligned_tables(lines: Sequence[Line], captions: Sequence[Box]) -> list[PageTable]:
+def aligned_tables(lines: Sequence[Line]) -> list[PageTable]:
     """Return the tables among the lines of one column of text that have no ruled lines.
 
     At least three lines in sequence must fall into the same columns, and have a caption beside
-    them or numbers in one of the columns. Lists, code and prose are excluded.
+    them or numbers in one of the columns. Lists, code and prose are excluded. So are tables of
+    contents found.
     """
+    if listed := _contents(lines):
+        first, last, contents = listed
+        return [*aligned_tables(lines[:first]), contents, *aligned_tables(lines[last:])]
+    captions = [line for line in lines if CAPTION.match(line.text)]
     tables: list[PageTable] = []
     start = 0
     while start < len(lines):
@@ -50,7 +45,7 @@ def aligned_tables(lines: Sequence[Line], captions: Sequence[Box]) -> list[PageT
             for c in captions
         )
         words = [word for line in lines[start:end] for word in line.words]
-        table = table_in(Box(box.x0 - 1, box.top - 1, box.x1 + 1, box.bottom + 1), words, [], [])
+        table = table_in(Box(box.x0 - 1, box.top - 1, box.x1 + 1, box.bottom + 1), words)
         if table is not None and _is_aligned(table, has_caption=has_caption):
             tables.append(table)
         start = end
@@ -75,49 +70,38 @@ def _end_of_columns(lines: Sequence[Line], start: int) -> int:
 def _is_aligned(table: PageTable, *, has_caption: bool) -> bool:
     rows, columns = len(table.rows), len(table.rows[0])
     texts = table.texts
-    if len(texts) < 0.6 * rows * columns or _is_code(table.words) or _is_running_text(table):
+    if len(texts) < 0.6 * rows * columns or _is_code(table.words):
         return False
     values = max(sum(map(has_value, column)) for column in list(zip(*table.rows, strict=True))[1:])
     return has_caption or (values >= 0.5 * rows and rows >= 3)
 
 
-def contents(lines: Sequence[Line]) -> PageTable | None:
-    """Return the table of contents whose entries have leader dots to page numbers, if any.
+def _contents(lines: Sequence[Line]) -> tuple[int, int, PageTable] | None:
+    """Return the table of contents whose entries have leader dots to page numbers, with the first
+    and the end of its lines, if there is one.
 
     At least five such lines must follow one another; other lines between them are parts of entries.
     """
     rows: list[tuple[str, ...]] = []
-    entries: list[Line] = []
-    before: list[Line] = []
-    for line in lines:
+    first = last = 0
+    for at, line in enumerate(lines):
         entry, *rest = _DOTS.split(" ".join(word.text for word in line.words), maxsplit=1)
         page = _PAGE.fullmatch(rest[0].strip()) if rest else None
-        if page is None:
-            before.append(line)
-            if len(before) > 2 and rows:
-                break
-            continue
-        texts = [word.text for part in before if rows for word in part.words]
-        entry = " ".join([*texts, entry.strip(" .")]).strip()
-        entries += before if rows else []
-        before = []
-        if entry:
-            rows.append((entry, page[1]))
-            entries.append(line)
+        if page is not None:
+            first = first if rows else at
+            before = [part.text for part in lines[last:at]] if rows else []
+            rows.append((" ".join([*before, entry.strip(" .")]), page[1]))
+            last = at + 1
+        elif rows and at - last > 1:
+            break
     if len(rows) < 5:
         return None
-    box = Box.around(entries)
+    heading = lines[first - 1].text if first and len(lines[first - 1].words) < 6 else ""
+    first -= bool(heading)
+    box = Box.around(lines[first:last])
+    words = [word for line in lines[first:last] for word in line.words]
     edges = [(box.x0, box.x1 - 20), (box.x1 - 20, box.x1)]
-    words = [word for line in entries for word in line.words]
-    return PageTable(box, rows, edges, header_rows=0, words=words)
-
-
-def _is_running_text(table: PageTable) -> bool:
-    """Return whether rows are only lines of prose set in columns."""
-    texts = table.texts
-    long = sum(len(text.split()) > 5 for text in texts)
-    broken = sum(text[0].islower() for text in texts)
-    return long > 0.5 * len(texts) and broken > 0.4 * len(texts)
+    return first, last, PageTable(box, rows, edges, words=words, heading=heading)
 
 
 def _is_code(words: Sequence[Word]) -> bool:
@@ -141,24 +125,17 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
     tables: list[PageTable] = []
     used: set[Rule] = set()
     for across, down in components(rules):
-        if not across or not down or len(across) + len(down) < 4:
-            continue
         box = Box.around([*(r.across for r in across), *(r.down for r in down)])
-        table = _trimmed(table_in(box, words, across, down))
-        if table is not None and _is_ruled_table(table, len(across), len(down)):
+        table = table_in(box, words, across, down) if down else None
+        if table is not None and _is_ruled_table(table):
             tables.append(table)
-            used.update(across)
-    rest = [
-        rule for rule in rules.across
-        if rule not in used and not any(rule.across.within(table.box, NEAR) for table in tables)
-    ]  # fmt: skip
+            used.update(r for r in rules.across if r in across or r.across.within(box, NEAR))
+    rest = [rule for rule in rules.across if rule not in used]
     for stack in _stacks(rest):
-        for table in _tables_of_stack(words, stack, rest):
-            if all(_overlap(table.box, other.box) <= 0.3 for other in tables):
-                tables.append(table)
+        tables += _tables_of_stack(words, stack, rest)
     outermost: list[PageTable] = []
     for table in sorted(tables, key=lambda table: -table.box.area):
-        if all(_overlap(table.box, other.box) < 0.3 for other in outermost):
+        if not any(other.box.holds(table.box) for other in outermost):
             outermost.append(table)
     return outermost
 
@@ -166,9 +143,7 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
 def _stacks(across: Sequence[Rule]) -> list[list[Rule]]:
     """Return the level lines of one width, one above the other."""
     stacks: list[list[Rule]] = []
-    for rule in sorted(across, key=lambda rule: rule.at):
-        if rule.length < 60:
-            continue
+    for rule in sorted(across):
         for stack in stacks:
             last = stack[-1]
             if abs(last.start - rule.start) < 4 and abs(last.end - rule.end) < 4:
@@ -193,7 +168,7 @@ def _tables_of_stack(
         if end > start:
             box = Box(stack[0].start, stack[start].at, stack[0].end, stack[end].at)
             inner = [r for r in across if box.top - 1 <= r.at <= box.bottom + 1]
-            table = _trimmed(table_in(box, words, inner, []))
+            table = table_in(box, words, inner)
             if table is not None and _is_open_table(table):
                 yield table
         start = end + 1
@@ -216,66 +191,12 @@ def _is_tabular(words: Sequence[Word], above: Rule, below: Rule, *, is_first: bo
     return bool(gutters(lines))
 
 
-def _trimmed(table: PageTable | None) -> PageTable | None:
-    """Return a table without a heading in its first rows and without notes in its last ones."""
-    if table is None:
-        return None
-    columns = len(table.rows[0])
-    wide = {
-        s.row for s in table.spans if s.rows == 1 and s.columns >= max(3, 0.9 * columns)
-        and sum(map(bool, table.rows[s.row])) == s.columns
-    }  # fmt: skip
-    first, last = 0, len(table.rows)
-    heading: list[str] = []
-    while first in wide and last - first > 3:
-        heading.append(next(filter(None, table.rows[first])))
-        first += 1
-    while last - first > 3 and _is_note(table, last - 1):
-        last -= 1
-    if last - first == len(table.rows):
-        return table
-    rows = table.rows[first:last]
-    spans = [replace(s, row=s.row - first) for s in table.spans
-             if first <= s.row and s.row + s.rows <= last]  # fmt: skip
-    header, is_evident = table.header_rows, table.header_is_evident
-    if first:
-        header, is_evident = header_rows(rows, spans, [False] * len(rows), set(), is_turned=False)
-    box = table.box._replace(top=table.bounds[first][0], bottom=table.bounds[last - 1][1])
-    return replace(
-        table,
-        box=box,
-        rows=rows,
-        bounds=table.bounds[first:last],
-        spans=spans,
-        header_rows=header,
-        header_is_evident=is_evident,
-        heading=" ".join(heading),
-        heading_box=table.box._replace(bottom=box.top) if heading else None,
-        words=[word for word in table.words if box.holds(word)],
-    )
-
-
-def _is_note(table: PageTable, row: int) -> bool:
-    """Return whether a row at the bottom is a note to the table or an address, without cells."""
-    texts = {text for text in table.rows[row] if text}
-    if len(texts) > 2 or any(map(has_value, texts)):
-        return False
-    is_wide = any(s.row == row and s.columns > 1 for s in table.spans)
-    numbers = sum(any(typed(text).number is not None for text in r[1:]) for r in table.rows)
-    return (is_wide or len(texts) == 1) and numbers > 0.5 * len(table.rows)
-
-
-def _is_ruled_table(table: PageTable, across: int, down: int) -> bool:
+def _is_ruled_table(table: PageTable) -> bool:
     """Return whether ruled lines enclose a table, not a form, a diagram or a page's frame."""
-    texts = table.texts
-    if len(texts) < max(4, 0.25 * len(table.rows) * len(table.rows[0])):
-        return False
-    distinct = set(texts)
+    distinct = set(table.texts)
     if sum(len(text.split()) for text in distinct) > 30 * len(distinct):
         return False
-    if not table.is_ruled:
-        return _is_open_table(table)
-    return not _is_running_text(table) or (across > 2 and down > 2)
+    return table.is_ruled or _is_open_table(table)
 
 
 def _is_open_table(table: PageTable) -> bool:
@@ -283,18 +204,10 @@ def _is_open_table(table: PageTable) -> bool:
     texts = table.texts
     several = sum(sum(map(bool, row)) > 1 for row in table.rows)
     return (
-        len(texts) >= 0.4 * len(table.rows) * len(table.rows[0])
-        and several >= 0.5 * len(table.rows)
+        several >= 0.5 * len(table.rows)
         and sum(len(text.split()) for text in texts) <= 9 * len(texts)
         and not _is_code(table.words)
-        and not _is_running_text(table)
     )
-
-
-def _overlap(one: Box, two: Box) -> float:
-    width = min(one.x1, two.x1) - max(one.x0, two.x0)
-    height = min(one.bottom, two.bottom) - max(one.top, two.top)
-    return max(width, 0) * max(height, 0) / max(min(one.area, two.area), 1.0)
 
 
 # --- Captions ---
@@ -304,31 +217,24 @@ _CONTINUED = re.compile(
 )
 
 
-class Caption(NamedTuple):
-    """The lines of a caption, and whether they are above the table."""
-
-    lines: list[Line]
-    above: bool
-
-
 def is_continued(text: str) -> bool:
     """Return whether a caption is that of a table begun before."""
     return bool(_CONTINUED.search(text[:40]) or _CONTINUED.search(text[-30:]))
 
 
-def caption_of(table: PageTable, lines: Sequence[Line]) -> Caption | None:
-    """Return the caption of a table among the lines around it.
+def caption_of(table: PageTable, lines: Sequence[Line]) -> tuple[list[Line], bool]:
+    """Return the lines of a table's caption among those around it, and whether they are above it.
 
     A line with a number ("Table 3") counts up to ten lines away from the table as long as the lines
     between belong to it. Without one a short heading right above counts: a bold one, one in
     capitals, or a centred one.
     """
     box = table.box
-    captions: list[tuple[float, Caption]] = []
+    captions: list[tuple[float, list[Line], bool]] = []
     above = _near(box, [line for line in lines if line.middle < box.top + 2], up=True)
     for at, line in enumerate(above):
         if CAPTION.match(line.text):
-            captions.append((box.top - above[0].bottom, Caption(above[at::-1], above=True)))
+            captions.append((box.top - above[0].bottom, above[at::-1], True))
             break
     below = _near(box, [line for line in lines if line.middle > box.bottom - 2], up=False)
     if below and CAPTION.match(below[0].text):
@@ -338,12 +244,10 @@ def caption_of(table: PageTable, lines: Sequence[Line]) -> Caption | None:
             if not is_same or next_.top - line.bottom > 0.4 * below[0].size:
                 break
             end += 1
-        captions.append((below[0].top - box.bottom, Caption(below[:end], above=False)))
+        captions.append((below[0].top - box.bottom, below[:end], False))
     if captions:
-        return min(captions, key=lambda pair: pair[0])[1]
-    if above and not table.heading and _is_heading(above[0], box):
-        return Caption(above[:1], above=True)
-    return None
+        return min(captions, key=lambda caption: caption[0])[1:]
+    return (above[:1] if above and not table.heading and _is_heading(above[0], box) else []), True
 
 
 def _is_heading(line: Line, box: Box) -> bool:
