@@ -27,13 +27,12 @@ from kgp_neo4j.corpus.tables.questions.candidates import candidates
 from kgp_neo4j.corpus.tables.questions.cell_links import link
 from kgp_neo4j.corpus.tables.questions.features import example
 from kgp_neo4j.corpus.tables.questions.plans import denotation
-from kgp_neo4j.corpus.tables.questions.ranker import Ranker, groups_of
+from kgp_neo4j.corpus.tables.questions.ranker import Ranker, confidence_row, groups_of
 from kgp_neo4j.evaluate.denotations import same_values
 from kgp_neo4j.train.table_forms import made_up
 from kgp_neo4j.train.table_questions import (
     RankerSettings,
     Sample,
-    best_of,
     grow_confidence,
     save,
     train_ranker,
@@ -67,7 +66,7 @@ def main() -> None:
         ranker = Ranker(*train_ranker(seen, settings))
         for made, group in ((False, natural), (True, plain)):
             held = [s for s in group if s.part == fold and s.groups]
-            judged = [best_of(ranker, s) for s in held]
+            judged = [judged_by(ranker, s) for s in held]
             rows += [(row, right, made) for right, row in judged]
             say(
                 f"fold {fold + 1}, {'made up' if made else 'asked'}: "
@@ -86,6 +85,12 @@ def main() -> None:
     }
     save(given.out, weights, card)
     say(f"stated from a confidence of {card['threshold']} on; {given.out} is written")
+
+
+def judged_by(ranker: Ranker, sample: Sample) -> tuple[bool, list[float]]:
+    """Return whether a ranker's best answer is right, and the inputs of its confidence."""
+    best, row = confidence_row(ranker, sample.example, sample.groups)
+    return bool(sample.right[best]), row
 
 
 def read(folder: Path, split: str, limit: int | None) -> tuple[list[Sample], list[Sample]]:

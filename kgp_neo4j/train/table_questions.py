@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.corpus.tables.questions.features import FEATURES, Example
-from kgp_neo4j.corpus.tables.questions.ranker import (
-    CONFIDENCE,
-    HEADER_WORDS,
-    Ranker,
-    confidence_row,
-)
+from kgp_neo4j.corpus.tables.questions.ranker import CONFIDENCE, HEADER_WORDS
 from kgp_neo4j.train.boosting import trees_of
 
-__all__ = ["RankerSettings", "Sample", "best_of", "grow_confidence", "save", "train_ranker"]
+__all__ = ["RankerSettings", "Sample", "grow_confidence", "save", "train_ranker"]
+
+#: Sizes of the network's vectors of words and of headers, and of its layers.
+_WORDS, _HEADER, _HIDDEN, _SECOND = 32, 16, 96, 64
+#: Questions of one step, and the rate and decay of the weights.
+_BATCH, _RATE, _DECAY = 24, 3e-3, 0.05
+#: Layers of the network that are tables of vectors, which `Ranker` has without ".weight".
+_TABLES = ("grams", "signatures", "headers", "bias")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +44,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class RankerSettings:
-    """The network's sizes, and the options of its training."""
+    """How often the questions are gone through, and how often a gram, a signature and a word of a
+    header must occur.
+    """
 
-    words: int = 32
-    header: int = 16
-    hidden: int = 96
     rounds: int = 5
-    batch: int = 24
-    rate: float = 3e-3
-    decay: float = 0.05
-    rare_gram: int = 8
-    rare_signature: int = 60
-    rare_header: int = 15
+    rare: tuple[int, int, int] = (8, 60, 15)
     seed: int = 0
 
 
@@ -68,34 +64,31 @@ def train_ranker(
 
     torch.manual_seed(settings.seed)
     usable = [s for s in samples if any(s.right)]
-    card = _vocabularies(samples, settings)
+    card = _vocabularies(samples, settings.rare)
     features = np.concatenate([s.example.features for s in usable])
     mean, scale = features.mean(axis=0), features.std(axis=0) + 1e-3
-    del features
     places = {kind: {n: i for i, n in enumerate(names, 1)} for kind, names in card.items()}
     encoded = [_encoded(s, places, mean, scale) for s in usable]
-    net = _network(card, settings)
-    optimizer = torch.optim.AdamW(net.parameters(), lr=settings.rate, weight_decay=settings.decay)
-    size = settings.batch
-    steps = settings.rounds * (len(encoded) // size + 1)
+    net = _network(card)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=_RATE, weight_decay=_DECAY)
+    steps = settings.rounds * (len(encoded) // _BATCH + 1)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, settings.rate, total_steps=steps, pct_start=0.1
+        optimizer, _RATE, total_steps=steps, pct_start=0.1
     )
     net.train()
     for round_ in range(settings.rounds):
-        order = torch.randperm(len(encoded)).tolist()
-        total = 0.0
-        for at in range(0, len(encoded), size):
-            batch = _Batch([encoded[i] for i in order[at : at + size]])
-            scores = net(batch)
-            below = scores.masked_fill(~batch.right, -1e9)
-            loss = (_log_sum(scores, batch) - _log_sum(below, batch)) * batch.weights
+        order, total = torch.randperm(len(encoded)).tolist(), 0.0
+        for at in range(0, len(order), _BATCH):
+            batch = order[at : at + _BATCH]
             optimizer.zero_grad()
-            loss.mean().backward()
+            for *inputs, right, weight in (encoded[i] for i in batch):
+                scores = net(*inputs)
+                loss = (scores.logsumexp(0) - scores[right].logsumexp(0)) * weight
+                (loss / len(batch)).backward()
+                total += float(loss.detach())
             torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
             optimizer.step()
             schedule.step()
-            total += float(loss.detach().sum())
         echo(f"round {round_ + 1}: loss {total / len(encoded):.3f}")
     weights = {
         name.removesuffix(".weight") if name.split(".")[0] in _TABLES else name: value.numpy()
@@ -104,43 +97,32 @@ def train_ranker(
     return {**weights, "mean": mean, "scale": scale}, card
 
 
-#: Layers of the network that are tables of vectors, which `Ranker` has without ".weight".
-_TABLES = ("grams", "signatures", "headers", "bias")
-
-
-def _vocabularies(samples: Sequence[Sample], settings: RankerSettings) -> dict[str, Any]:
+def _vocabularies(samples: Sequence[Sample], rare: Sequence[int]) -> dict[str, Any]:
     """Return the names of each kind that occur often enough, in order."""
-    names: dict[str, Counter[str]] = {
-        "grams": Counter(),
-        "signatures": Counter(),
-        "headers": Counter(),
-    }
-    for sample in samples:
-        example = sample.example
-        names["grams"].update(example.grams)
-        names["signatures"].update(set(example.signatures))
-        names["headers"].update({w for parts in example.headers for part in parts for w in part})
-    rare = (settings.rare_gram, settings.rare_signature, settings.rare_header)
+    grams, signatures, headers = Counter[str](), Counter[str](), Counter[str]()
+    for example in (sample.example for sample in samples):
+        grams.update(example.grams)
+        signatures.update(set(example.signatures))
+        headers.update({word for parts in example.headers for part in parts for word in part})
     return {
         kind: sorted(name for name, count in counts.items() if count >= least)
-        for (kind, counts), least in zip(names.items(), rare, strict=True)
+        for kind, counts, least in zip(_TABLES, (grams, signatures, headers), rare, strict=False)
     }
 
 
 def _encoded(
     sample: Sample, places: dict[str, dict[str, int]], mean: Any, scale: Any
 ) -> tuple[Any, ...]:
-    """Return the places of grams and signatures, features, places of header words, and the rest."""
-    import numpy as np
+    """Return what the network takes of a question, which readings are right, and its weight."""
     import torch
 
     example = sample.example
     grams = [places["grams"][g] for g in example.grams if g in places["grams"]] or [0]
-    headers = np.zeros((3, len(example.headers), HEADER_WORDS), dtype=np.int64)
-    for row, parts in enumerate(example.headers):
-        for part, words in enumerate(parts):
-            known = [places["headers"].get(w, 0) for w in words[:HEADER_WORDS]]
-            headers[part, row, : len(known)] = known
+    known, nothing = places["headers"], [0] * HEADER_WORDS
+    headers = [
+        [([known.get(word, 0) for word in part] + nothing)[:HEADER_WORDS] for part in parts]
+        for parts in zip(*example.headers, strict=True)
+    ]
     return (
         torch.tensor(grams),
         torch.tensor((example.features - mean) / scale),
@@ -151,56 +133,28 @@ def _encoded(
     )
 
 
-class _Batch:
-    """Questions one behind the other; `of` is the question of each candidate."""
-
-    def __init__(self, encoded: Sequence[tuple[Any, ...]]) -> None:
-        import torch
-
-        grams, rows, shapes, headers, right, weights = zip(*encoded, strict=True)
-        self.lengths = torch.tensor([len(each) for each in grams])
-        self.starts = torch.cumsum(self.lengths, 0) - self.lengths
-        sizes = torch.tensor([len(each) for each in shapes])
-        self.of = torch.repeat_interleave(torch.arange(len(encoded)), sizes)
-        self.grams, self.rows, self.shapes = torch.cat(grams), torch.cat(rows), torch.cat(shapes)
-        self.headers, self.right = torch.cat(headers, 1), torch.cat(right)
-        self.weights = torch.tensor(weights)
-
-
-def _log_sum(scores: Any, batch: _Batch) -> Any:
-    """Return for each question the logarithm of the sum of its candidates' exponentials."""
-    import torch
-
-    count = len(batch.weights)
-    top = torch.full((count,), -1e9).scatter_reduce(0, batch.of, scores.detach(), "amax")
-    sums = torch.zeros(count).index_add(0, batch.of, torch.exp(scores - top[batch.of]))
-    return top + torch.log(sums + 1e-30)
-
-
-def _network(card: dict[str, Any], settings: RankerSettings) -> Any:
+def _network(card: dict[str, Any]) -> Any:
     import torch
     from torch import nn
 
-    words, header, hidden = settings.words, settings.header, settings.hidden
-
     class Network(nn.Module):
-        """The network of `Ranker.scores`, for many questions at once and with dropout."""
+        """The network of `Ranker.scores`, with dropout."""
 
         def __init__(self) -> None:
             super().__init__()
-            self.grams = nn.EmbeddingBag(len(card["grams"]) + 1, words, mode="sum", padding_idx=0)
-            self.signatures = nn.Embedding(len(card["signatures"]) + 1, words)
+            self.grams = nn.Embedding(len(card["grams"]) + 1, _WORDS, padding_idx=0)
+            self.signatures = nn.Embedding(len(card["signatures"]) + 1, _WORDS)
             self.bias = nn.Embedding(len(card["signatures"]) + 1, 1)
-            self.headers = nn.Embedding(len(card["headers"]) + 1, header, padding_idx=0)
-            self.turn = nn.Linear(words, words, bias=False)
-            self.ask = nn.Linear(words, 3 * header)
-            self.features = nn.Linear(len(FEATURES), hidden)
-            self.question = nn.Linear(words, hidden, bias=False)
-            self.shape = nn.Linear(words, hidden, bias=False)
-            self.header = nn.Linear(3 * header, hidden, bias=False)
-            self.extra = nn.Linear(5, hidden, bias=False)
-            self.second = nn.Linear(hidden, 64)
-            self.last = nn.Linear(64, 1)
+            self.headers = nn.Embedding(len(card["headers"]) + 1, _HEADER, padding_idx=0)
+            self.turn = nn.Linear(_WORDS, _WORDS, bias=False)
+            self.ask = nn.Linear(_WORDS, 3 * _HEADER)
+            self.features = nn.Linear(len(FEATURES), _HIDDEN)
+            self.question = nn.Linear(_WORDS, _HIDDEN, bias=False)
+            self.shape = nn.Linear(_WORDS, _HIDDEN, bias=False)
+            self.header = nn.Linear(3 * _HEADER, _HIDDEN, bias=False)
+            self.extra = nn.Linear(5, _HIDDEN, bias=False)
+            self.second = nn.Linear(_HIDDEN, _SECOND)
+            self.last = nn.Linear(_SECOND, 1)
             for table in (self.grams, self.signatures, self.headers):
                 nn.init.normal_(table.weight, 0.0, 0.1)
                 with torch.no_grad():
@@ -210,20 +164,15 @@ def _network(card: dict[str, Any], settings: RankerSettings) -> Any:
             nn.init.zeros_(self.bias.weight)
             self.drop_few, self.drop_some, self.drop_half = map(nn.Dropout, (0.1, 0.35, 0.5))
 
-        def forward(self, batch: _Batch) -> Any:
-            of = batch.of
-            norm = (1.5 / batch.lengths.float().sqrt()).unsqueeze(1)
-            question = self.drop_half(self.grams(batch.grams, batch.starts) * norm)
-            shape = self.signatures(batch.shapes)
-            fit = (self.turn(self.drop_half(question))[of] * shape).sum(1, keepdim=True)
-            headers = self.drop_half(self.headers(batch.headers).sum(2))
-            asked = self.ask(question).view(len(norm), 3, -1)[of].transpose(0, 1)
-            fits = (headers * asked).sum(2).T
-            bias = self.bias(batch.shapes)
-            flat = headers.permute(1, 0, 2).reshape(len(of), -1)
-            rows = self.features(self.drop_few(batch.rows))
-            first = rows + self.question(question)[of] + self.shape(shape)
-            first = first + self.header(flat) + self.extra(torch.cat([fit, fits, bias], 1))
+        def forward(self, grams: Any, rows: Any, shapes: Any, headers: Any) -> Any:
+            question = self.drop_half(self.grams(grams).sum(0) * (1.5 / len(grams) ** 0.5))
+            shape, bias = self.signatures(shapes), self.bias(shapes)
+            fit = (shape @ self.turn(self.drop_half(question)))[:, None]
+            heads = self.drop_half(self.headers(headers).sum(2))
+            fits = (heads * self.ask(question).view(3, 1, -1)).sum(2).T
+            first = self.features(self.drop_few(rows)) + self.question(question)
+            first = first + self.shape(shape) + self.header(heads.transpose(0, 1).flatten(1))
+            first = first + self.extra(torch.cat([fit, fits, bias], 1))
             second = self.second(self.drop_some(torch.relu(first)))
             total = self.last(self.drop_some(torch.relu(second)))
             return (total + fit + fits.sum(1, keepdim=True) + bias).squeeze(1)
@@ -232,7 +181,7 @@ def _network(card: dict[str, Any], settings: RankerSettings) -> Any:
 
 
 def grow_confidence(
-    rows: Sequence[Sequence[float]], right: Sequence[bool], smallest_leaf: int = 60, seed: int = 0
+    rows: Sequence[Sequence[float]], right: Sequence[bool], smallest_leaf: int = 60
 ) -> Any:
     """Return trees that estimate the probability that a question's best answer is right.
 
@@ -243,28 +192,12 @@ def grow_confidence(
 
     data = lightgbm.Dataset(np.array(rows, np.float32), np.array(right, np.int32))
     parameters = {
-        "objective": "binary",
-        "num_leaves": 8,
-        "learning_rate": 0.05,
-        "min_data_in_leaf": smallest_leaf,
-        "lambda_l2": 10.0,
-        "feature_fraction": 0.5,
-        "bagging_fraction": 0.8,
-        "bagging_freq": 1,
-        "use_missing": False,
-        "deterministic": True,
-        "force_row_wise": True,
-        "seed": seed,
-        "verbose": -1,
-    }
-    booster = lightgbm.train(parameters, data, num_boost_round=120)
-    return trees_of(booster, CONFIDENCE)
-
-
-def best_of(ranker: Ranker, sample: Sample) -> tuple[bool, list[float]]:
-    """Return whether a ranker's best answer is right, and the inputs of its confidence."""
-    best, row = confidence_row(ranker, sample.example, sample.groups)
-    return bool(sample.right[best]), row
+        "objective": "binary", "num_leaves": 8, "learning_rate": 0.05, "lambda_l2": 10.0,
+        "min_data_in_leaf": smallest_leaf, "feature_fraction": 0.5, "bagging_fraction": 0.8,
+        "bagging_freq": 1, "use_missing": False, "deterministic": True, "force_row_wise": True,
+        "seed": 0, "verbose": -1,
+    }  # fmt: skip
+    return trees_of(lightgbm.train(parameters, data, num_boost_round=120), CONFIDENCE)
 
 
 def save(folder: Path, weights: dict[str, Any], card: dict[str, Any]) -> None:

@@ -131,7 +131,7 @@ def _counted(references: References, text: str) -> LookUp | None:
         return LookUp("count" if of_tables else "tables", "pages")
     if noun == "table":
         if _has(text, r"\b(?:each|every|per)\s+page\b"):
-            return LookUp("count", "tables", each="page")
+            return LookUp("tables")
         column = _has(text, r"\bcolumns?\b") and _column_named(references, quoted=True)
         return LookUp("count", "tables", column=column or "") if column or not left else None
     if of_tables and not (left or references.quoted or references.rows or references.columns):

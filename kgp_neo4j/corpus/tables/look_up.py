@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline
 from kgp_neo4j.corpus.tables.references import References
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 __all__ = [
-    "KINDS", "Context", "LookUp", "answer", "each", "joined", "listed_tables", "nothing",
-    "on_pages", "plural", "unsure",
+    "KINDS", "Context", "LookUp", "answer", "each", "joined", "nothing", "plural", "unsure",
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of look-up: what it gives, the parts of that (the first is the default), its needs."""
 
     gives: str
@@ -41,17 +39,17 @@ KINDS = {
     "mentions": Kind("the pages that mention `phrase`",
                      ("pages", "first", "last", "exists"), ("phrase",)),
     "count": Kind("how many there are: in documents, on pages, in tables, or times that `phrase` "
-                  "is mentioned; `each` (page, table, document) counts for each, `pick` (most, "
-                  "fewest) gives the one with most or fewest",
+                  "is mentioned; `each` (page, table, document) and `pick` (most, fewest) give the "
+                  "one with most or fewest",
                   ("pages", "tables", "rows", "columns", "cells", "times")),
     "compare": Kind("what is different and what in common: two pages, two tables, or a page and a "
-                    "table", ("all", "columns"), ("pages or tables",)),
+                    "table", ("all", "columns")),
     "question": Kind("anything else about the pages or tables named: reckoning with a table's "
                      "cells, or what must be read out of a text, summaries included", ("all",)),
 }  # fmt: skip
 T = TypeVar("T")
-#: Documents that are answered for at most where a question names none, and tables that are listed.
-_MOST_DOCUMENTS, _MOST_LISTED = 10, 12
+#: Documents that are answered for at most where a question names none.
+_MOST_DOCUMENTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +57,8 @@ class LookUp:
     """One look-up: its kind, the part of it that is asked for, and its restrictions.
 
     `phrase` is the text to find (mentions) or the words of a caption (tables), `row` and `column`
-    are names; the pages, tables, and the places of rows and columns are in the `References`. `each`
-    and `pick` turn a count into one for each `page`, `table` or `document`, of which those with the
-    `most` or `fewest` are returned.
+    are names; the pages, tables, and the places of rows and columns are in the `References`. With
+    `each` and `pick` a count gives the `page`, `table` or `document` with the `most` or `fewest`.
     """
 
     kind: str
@@ -105,11 +102,10 @@ class Context:
         """Return the documents in question that have pages."""
         return [document for document in self.documents if document.pages]
 
-
-def on_pages(context: Context, tables: Sequence[TableOutline]) -> list[TableOutline]:
-    """Return those of the tables that are on the pages that a question names."""
-    on = context.places
-    return [table for table in tables if any((table.document.id, n) in on for n in table.pages)]
+    def on_pages(self, tables: Sequence[TableOutline]) -> list[TableOutline]:
+        """Return those of the tables that are on the pages that a question names."""
+        on = self.places
+        return [table for table in tables if any((table.document.id, n) in on for n in table.pages)]
 
 
 def answer(
@@ -149,8 +145,6 @@ def each(
         return unsure(f"{len(items)} documents fit; name the one that is meant")
     parts = [make(item) for item in items]
     parts = [part for part in parts if part.found] or parts
-    if len(parts) == 1:
-        return parts[0]
     return replace(
         parts[0],
         text="\n".join(part.text for part in parts if part.text),
@@ -172,15 +166,3 @@ def joined(items: Sequence[object]) -> str:
     """Return "a", "a and b", "a, b and c"."""
     *texts, last = map(str, items)
     return f"{', '.join(texts)} and {last}" if texts else last
-
-
-def listed_tables(tables: Sequence[TableOutline]) -> str:
-    """Return "Table 1 (page 2), Table 2 (page 3) and 4 more"."""
-    several = len({table.document.id for table in tables}) > 1
-    names = [
-        (table.called if several else table.name)
-        + (f" (page {table.pages[0]})" if table.pages else "")
-        for table in tables[:_MOST_LISTED]
-    ]
-    more = len(tables) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from kgp_neo4j.corpus.load.grid import normal
+from kgp_neo4j.corpus.load.grid import markdown, normal
 from kgp_neo4j.corpus.tables.questions.table_grid import Cell, Column
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.graphdb.statements import statement
-from kgp_neo4j.types.tables import Citation, ShownQuery
+from kgp_neo4j.types.tables import Citation, ShownQuery, SourceTable
 
 __all__ = [
     "DocumentOutline", "Library", "Named", "Page", "TableOutline", "TableRow", "cite", "cite_cell",
@@ -119,6 +119,14 @@ class Library:
         """
         rows = self.read("structure/rows", table=table.id, **only)
         return [TableRow(**row | {"cells": tuple(Cell(*c) for c in row["cells"])}) for row in rows]
+
+    def markdown(self, table: TableOutline, limit: int = 40) -> str:
+        """Return a table as Markdown, with a note where it has more rows than `limit`."""
+        rows = self.rows(table, limit=limit)
+        names = tuple(column.header for column in table.columns)
+        texts = (tuple(cell.text for cell in row.cells) for row in rows)
+        cut = f"\n\n(rows 1-{len(rows)} of {table.rows:,} shown)" if len(rows) < table.rows else ""
+        return markdown(SourceTable(rows=(names, *texts))) + cut
 
     def pages(self, documents: Sequence[DocumentOutline], **only: Sequence[Any]) -> list[Page]:
         """Return the pages of documents: all, those of some `numbers`, or those with `words`."""

@@ -16,10 +16,10 @@ from kgp_neo4j.corpus.tables import pages, tables
 from kgp_neo4j.corpus.tables.by_model import answered_by_model, choose_by_model
 from kgp_neo4j.corpus.tables.choose import choose
 from kgp_neo4j.corpus.tables.decide import StructuralReading, Write
-from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, on_pages, plural, unsure
+from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, plural, unsure
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
-from kgp_neo4j.corpus.tables.references import HEAD, ORDINAL, read_references
+from kgp_neo4j.corpus.tables.references import HEAD, read_references
 from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve, stems
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
@@ -123,8 +123,7 @@ def _from_tables(
             context.library, table, context.references.rest
         )
         if not result.sure:
-            markdown, cut = tables.markdown_of(context, table)
-            result = replace(result, markdown=f"{markdown}\n\n({cut})" if cut else markdown)
+            result = replace(result, markdown=context.library.markdown(table))
             if write:
                 result = answered_by_model(context, write, result, tables=[table]) or result
         text = f"{table.called}: {result.text}" if len(named) > 1 else result.text
@@ -135,7 +134,7 @@ def _from_tables(
 
 def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
     """Answer a free question about pages: by their only table, by a model, or by showing them."""
-    there = on_pages(context, context.library.tables([d for d, _ in context.pages]))
+    there = context.on_pages(context.library.tables([d for d, _ in context.pages]))
     if len(there) == 1:
         result = _from_tables(context, there, None)
         if result.sure:
@@ -191,22 +190,6 @@ _SPOKEN_OF = re.compile(
     rf"|\b{_NOUN}\s+(?:of|in|on|from)\s+(?:the|this)\s+(?:{_NOUN}|{_OF_DOCUMENT})\b",
     re.IGNORECASE,
 )
-_PART_NOUN = (
-    r"(?:fig(?:ure)?\.?|chart|graph|diagram|image|photo|illustration|exhibit|example|section|"
-    r"subsection|chapter|appendix|paragraph|slide|equation|heading|header|caption|footnote|bullet)s?"
-)
-_ID = r"(?:(?-i:[A-Za-z]\.)?\d+(?:\.\d+)*|(?-i:[A-Z])\b(?![\w'’.])|(?-i:(?:[A-Za-z]\.)?[IVX]+)\b)"
-#: A part of a document that is named by its number, its title or its place.
-_PART = re.compile(
-    rf"\b(?:{_PART_NOUN}|step|line|part)\s*(?:no\.?|number|#)?\s*{_ID}"
-    rf"|\b{_PART_NOUN}\s+(?:titled|called|named|labell?ed|entitled|on|about|under)\b"
-    rf"|\b(?:{ORDINAL}|next|previous|concluding)\s+{_PART_NOUN}\b{HEAD}"
-    rf"|\b(?:the|this|that|which|what|under)\s+(?:(?:(?!of\b)[\w'’\"&/().-]+\s+){{0,4}}?"
-    rf"(?:(?:sub)?section|paragraph|heading|header|caption)|(?:(?!of\b)\w+\s+){{0,2}}?"
-    rf"(?:chart|diagram|graph))s?\b(?!\s+of\b){HEAD}"
-    rf"|\b{_PART_NOUN}\s+of\s+(?:the|this)\s+{_OF_DOCUMENT}\b",
-    re.IGNORECASE,
-)
 _RANKING = re.compile(
     r"\b(?:most|least|highest|lowest|largest|smallest|biggest|greatest|fewest|maximum|minimum|"
     r"average|mean|total|sum|median|how\s+many|how\s+much|number\s+of|percentage|more|less|longest|"
@@ -256,8 +239,6 @@ def _signs(context: Context) -> list[Sign]:
         signs.append((1.0, f"asks for a look-up of {look.kind}"))
     if _SPOKEN_OF.search(references.plain):
         signs.append((0.75, "speaks of pages, tables, rows or columns"))
-    if _PART.search(references.plain):
-        signs.append((0.75, "names a part of a document"))
     return signs
 
 

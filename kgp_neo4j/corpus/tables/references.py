@@ -217,7 +217,7 @@ _STRUCTURE = re.compile(
 
 
 #: Pages as a question names them: counted numbers (-1 is the last), or a label as printed.
-PageRef = tuple[int, ...] | tuple[str]
+PageRef = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,17 @@ from itertools import groupby
 from pathlib import PurePath
 
 from kgp_neo4j.corpus.load.grid import normal
-from kgp_neo4j.corpus.tables.look_up import Context, LookUp, listed_tables, on_pages
+from kgp_neo4j.corpus.tables.look_up import Context, LookUp
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, Library, TableOutline
 from kgp_neo4j.corpus.tables.references import PageRef, References, TableRef, content
 from kgp_neo4j.text.words import stem
 
 __all__ = ["by_words", "phrases_of", "resolve", "stems"]
 
-#: Documents that are named at most, and labels that are looked for.
+#: Documents and tables that are named at most, and labels that are looked for.
 _MOST_NAMED, _MOST_LABELS = 12, 50
 #: Tables and phrases with which cells are searched, at most.
 _MOST_SEARCHED, _MOST_PHRASES = 60, 400
-_ROMAN = ["", *"i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()]
 
 
 def resolve(
@@ -40,15 +39,11 @@ def resolve(
 def _scope(context: Context, mark: str) -> Sequence[DocumentOutline]:
     """Return the documents that a reference belongs to: the next one named, if several are."""
     plain, named = context.references.plain, context.references.documents
-    several = len(context.documents) > 1 and len(re.findall(r"(?:PAGE|TABLE)REF\d", plain)) > 1
-    if not (several and context.named and "DOCREF" in plain):
+    if "DOCREF" not in plain or len(re.findall(r"(?:PAGE|TABLE)REF\d", plain)) < 2:
         return context.documents
     places = {plain.find(f"DOCREF{at}"): document for at, document in enumerate(named)}
     after = [place for place in places if place > plain.find(mark)]
     return [places[min(after)] if after else named[-1]]
-
-
-# --- Pages ---
 
 
 def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> None:
@@ -57,23 +52,26 @@ def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> N
         names = ", ".join(document.title for document in scope[:_MOST_NAMED])
         context.missing.append(f"{names or 'No document'} has no pages.")
         return
-    labels = [str(page).casefold() for page in ref if page not in (0, -1)][:_MOST_LABELS]
+    labels = [str(page).casefold() for page in ref][:_MOST_LABELS]
     ids = [document.id for document in paged]
-    printed: dict[tuple[str, str], int] = {}
-    for row in (
-        context.library.read("structure/labels", documents=ids, labels=labels) if labels else ()
-    ):
-        printed.setdefault((row["document"], row["label"].casefold()), row["number"])
+    rows = context.library.read("structure/labels", documents=ids, labels=labels)
+    printed = {(row["document"], row["label"].casefold()): row["number"] for row in rows[::-1]}
     missing = []
     for document in paged:
         numbers, absent = [], []
         for page in ref:
-            number, note = _counted(
-                document, page, printed.get((document.id, str(page).casefold()))
+            label = printed.get((document.id, str(page).casefold()))
+            counted = (
+                0 if isinstance(page, str) else page if page > 0 else document.pages + 1 + page
             )
-            context.notes += [note] if note else []
-            numbers += [number] if number else []
-            absent += [] if number else [str(page)]
+            number = counted if 1 <= counted <= document.pages else label
+            if number:
+                numbers.append(number)
+            else:
+                absent.append(str(page))
+            if label and counted and label != counted:
+                note = f"page {number} as counted; the page printed {page} is page {label}"
+                context.notes.append(note)
         if numbers:
             context.pages.append((document, tuple(dict.fromkeys(numbers))))
         if absent and (not numbers or len(paged) == 1):
@@ -84,23 +82,6 @@ def _page(context: Context, ref: PageRef, scope: Sequence[DocumentOutline]) -> N
         context.missing += missing[:_MOST_NAMED]
 
 
-def _counted(
-    document: DocumentOutline, page: str | int, printed: int | None
-) -> tuple[int | None, str]:
-    """Return the number of a page as counted, and a note where its printed number differs.
-
-    `printed` is the page with the printed number in question. Numbers below 1 count from the end.
-    """
-    if isinstance(page, str):
-        return printed, ""
-    counted = page if page > 0 else document.pages + 1 + page
-    if not 1 <= counted <= document.pages:
-        return printed, f"the page printed {page} is page {printed} as counted" if printed else ""
-    if printed in (None, counted):
-        return counted, ""
-    return counted, f"page {page} as counted; the page printed {page} is page {printed}"
-
-
 # --- Tables ---
 
 
@@ -108,41 +89,50 @@ def _table(context: Context, ref: TableRef, scope: Sequence[DocumentOutline]) ->
     every = tables = context.library.tables(scope)
     where = ""
     if context.pages:
-        held = on_pages(context, every)
+        held = context.on_pages(every)
         if held or not ref.number:
             tables, where = held, f" on page {context.pages[0][1][0]}"
-    chosen = _chosen(context, ref, scope, tables)
+    chosen = _chosen(context, ref, tables)
     if len(chosen) > 1 and ref.words:
-        context.doubt = f"several tables fit “{ref.words}”: {listed_tables(chosen)}"
+        context.doubt = f"several tables fit “{ref.words}”: {_listed(chosen)}"
     elif tables and len(chosen) != 1 and ref == TableRef():
-        context.doubt = f"there are {len(tables)} tables{where}: {listed_tables(tables)}"
+        context.doubt = f"there are {len(tables)} tables{where}: {_listed(tables)}"
     elif chosen:
         context.tables += chosen
+    elif where and every and not tables:
+        context.missing.append(f"There is no table{where}. The tables are {_listed(every)}.")
     else:
         names = " and ".join(document.title for document in scope[:3]) if context.named else ""
-        has = f"{names or 'The corpus'} has no"
-        if not every:
-            missing = f"{has} tables."
-        elif where and not tables:
-            missing = f"There is no table{where}. The tables are {listed_tables(every)}."
-        else:
-            called = f"Table {ref.number}{where}" if ref.number else f"table{where} like that"
-            missing = f"{has} {called}. The tables are {listed_tables(every)}."
-        context.missing.append(missing)
+        called = f"Table {ref.number}{where}" if ref.number else f"table{where} like that"
+        there = f"The tables are {_listed(every)}." if every else "There are no tables."
+        context.missing.append(f"{names or 'The corpus'} has no {called}. {there}")
+
+
+def _listed(tables: Sequence[TableOutline]) -> str:
+    """Return "Table 1 of Fares (page 2), Table 2 of Fares (page 3) and 4 more"."""
+    names = [
+        table.called + (f" (page {table.pages[0]})" if table.pages else "")
+        for table in tables[:_MOST_NAMED]
+    ]
+    more = len(tables) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def _chosen(
-    context: Context,
-    ref: TableRef,
-    scope: Sequence[DocumentOutline],
-    tables: Sequence[TableOutline],
+    context: Context, ref: TableRef, tables: Sequence[TableOutline]
 ) -> Sequence[TableOutline]:
     """Return the tables that a reference fits."""
     library, rest = context.library, context.references.rest
+    by_document = [list(own) for _, own in groupby(tables, key=lambda table: table.document)]
     if ref.number:
-        return _numbered(ref.number, tables, scope)
+        wanted = _id(ref.number)
+        # A printed number is surer than a place in the order.
+        for printed in (True, False):
+            fit = [[t for t in own if _is(t, wanted, printed)][:1] for own in by_document]
+            if chosen := [table for own in fit for table in own]:
+                return chosen
+        return []
     if ref.ordinal is not None:
-        by_document = [list(own) for _, own in groupby(tables, key=lambda table: table.document)]
         at = ref.ordinal - 1
         places = [(at if at >= 0 else len(own) + ref.ordinal, own) for own in by_document]
         return [own[place] for place, own in places if 0 <= place < len(own)]
@@ -156,23 +146,11 @@ def _chosen(
     return by_words(library, rest, fitting, only=True) or fitting
 
 
-def _numbered(
-    number: str, tables: Sequence[TableOutline], scope: Sequence[DocumentOutline]
-) -> list[TableOutline]:
-    wanted = _id(number)
-    same = {wanted}
-    if wanted in _ROMAN[1:]:
-        same.add(str(_ROMAN.index(wanted)))
-    elif wanted.isdigit() and 0 < int(wanted) < len(_ROMAN):
-        same.add(_ROMAN[int(wanted)])
-    chosen = []
-    for document in scope:
-        own = [table for table in tables if table.document == document]
-        match = [t for t in own if t.number and _id(t.number) in same]
-        named = [t for t in own if not t.number and _id(t.name.removeprefix("Table ")) == wanted]
-        chosen += (match or named)[:1]
-    # A printed number is surer than a place in the order.
-    return [t for t in chosen if t.number] or chosen
+def _is(table: TableOutline, wanted: str, printed: bool) -> bool:
+    """Return whether a table has a number, as printed or by its place."""
+    if bool(table.number) != printed:
+        return False
+    return _id(table.number or table.name.removeprefix("Table ")) == wanted
 
 
 def _id(number: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from kgp_neo4j.corpus.load.grid import normal
-from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, on_pages, plural
+from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural
 from kgp_neo4j.corpus.tables.outline import TableOutline, TableRow, cite, cite_cell
 from kgp_neo4j.corpus.tables.pages import count_mentions
 from kgp_neo4j.corpus.tables.questions.table_grid import Column
@@ -17,17 +17,15 @@ from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, stems
 from kgp_neo4j.text.words import stem
 from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
-__all__ = [
-    "cell_by_names", "count", "look_up", "look_up_cells", "look_up_column", "look_up_list",
-    "markdown_of",
-]  # fmt: skip
+__all__ = ["cell_by_names", "count", "look_up", "look_up_cells", "look_up_column", "look_up_list"]
 
 T = TypeVar("T")
-#: Rows shown of a long table, cells and tables that are cited, rows read of a column, at most.
+#: Values that are shown of a long column, cells and tables that are cited, rows read of a column,
+#: at most.
 _SHOWN, _CITED, _LISTED = 40, 50, 2_000
-#: Names of columns that are listed, pages that are cited for one table, documents that are named
-#: in a count, and those whose pages are counted one by one, at most.
-_NAMES, _PAGES, _TITLES, _PAGED = 30, 20, 20, 50
+#: Names of columns and documents that are listed, and documents whose pages are counted one by one,
+#: at most.
+_NAMES, _PAGED = 30, 50
 
 
 def look_up(context: Context) -> StructuralAnswer:
@@ -37,60 +35,34 @@ def look_up(context: Context) -> StructuralAnswer:
 
 def _part(context: Context, table: TableOutline) -> StructuralAnswer:
     part, called, caption = context.look_up.part, table.called, table.caption
-    citation = cite(table.document, table=table, text=caption)
+    citations = [cite(table.document, table=table, text=caption)]
     if part == "columns":
-        names = [column.header for column in table.columns if column.header]
-        listed = ", ".join(names) or f"{plural(len(table.columns), 'column')} without names"
+        values = [column.header for column in table.columns if column.header]
+        none = f"{plural(len(table.columns), 'column')} without names"
+        text = f"The columns of {called}: {', '.join(values) or none}."
         citations = [_cite_column(table, column) for column in table.columns[:_CITED]]
-        reading = f"the columns of {called}"
-        return answer(f"The columns of {called}: {listed}.", names, citations, reading=reading)
-    if part == "caption":
-        none = f"{called} has no caption; its columns are {_names(table.columns)}."
-        text = f"The caption of {called}: {caption}" if caption else none
+    elif part == "caption":
         values = [caption] if caption else []
-        return answer(text, values, [citation], reading=f"the caption of {called}")
-    if part == "pages":
-        if not table.pages:
+        none = f"{called} has no caption; its columns are {_names(table)}."
+        text = f"The caption of {called}: {caption}" if caption else none
+    elif part == "pages":
+        values = [*map(str, table.pages)]
+        if not values:
             return nothing(f"{called} is in a document without pages.")
-        many = "pages" if len(table.pages) > 1 else "page"
-        citations = [cite(table.document, table=table, page=page) for page in table.pages[:_PAGES]]
-        text = f"{called} is on {many} {joined(table.pages)}."
-        return answer(text, table.pages, citations, reading=f"the pages of {called}")
-    if part == "exists":
-        held = not context.pages or bool(on_pages(context, [table]))
-        reading = f"whether there is {called}{' on that page' if context.pages else ''}"
-        text = f"{'Yes' if held else 'No'}: {called} {_listed(table)}"
-        return answer(text, ["yes" if held else "no"], [citation], reading=reading)
-    markdown, cut = markdown_of(context, table)
-    where = f" (page {table.pages[0]})" if len(table.pages) == 1 else ""
-    size = f"{plural(table.rows, 'row')}, {plural(len(table.columns), 'column')}"
-    title = f"{called}{where}{f': {caption}' if caption else ''}"
-    return answer(
-        f"{title} [{size}{f'; {cut}' if cut else ''}]\n\n{markdown}",
-        [caption or ", ".join(column.name for column in table.columns)],
-        [cite(table.document, table=table)],
-        reading=f"the content of {called}",
-        markdown=markdown,
-    )
-
-
-def markdown_of(context: Context, table: TableOutline, room: int | None = None) -> tuple[str, str]:
-    """Return a table as Markdown, and a note on the cut ("" if there is none).
-
-    A long table is cut, and one that takes more than `room` characters, but for its first row.
-    """
-    rows = context.library.rows(table, limit=_SHOWN)
-    names = [column.header for column in table.columns]
-    lines = [
-        "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) + " |"
-        for row in (names, *([cell.text for cell in row.cells] for row in rows))
-    ]
-    lines.insert(1, "|" + " --- |" * len(names))
-    while room is not None and len(lines) > 3 and len("\n".join(lines)) > room:
-        lines.pop()
-    shown = len(lines) - 2
-    cut = "" if shown >= table.rows else f"rows 1-{shown} of {table.rows:,} shown"
-    return "\n".join(lines), cut
+        text = f"{called} is on {_on(table.pages)}."
+        citations = [cite(table.document, table=table, page=page) for page in table.pages[:_CITED]]
+    elif part == "exists":
+        values = ["yes" if not context.pages or context.on_pages([table]) else "no"]
+        text = f"{values[0].capitalize()}: {called} {_listed(table)}"
+    else:
+        part, markdown = "content", context.library.markdown(table)
+        size = f"{plural(table.rows, 'row')}, {plural(len(table.columns), 'column')}"
+        text = f"{called} {_listed(table)} [{size}]\n\n{markdown}"
+        values = [caption or _names(table)]
+        return answer(
+            text, values, citations, reading=f"the content of {called}", markdown=markdown
+        )
+    return answer(text, values, citations, reading=f"the {part} of {called}")
 
 
 # --- Rows, columns and cells ---
@@ -104,8 +76,8 @@ _TURNED = re.compile(
 _COUNTING = re.compile(r"\bhow\s+(?:many|much)\b|\bnumber\s+of\b", re.IGNORECASE)
 
 
-def _names(columns: Sequence[Column]) -> str:
-    return ", ".join(column.name for column in columns[:_NAMES])
+def _names(table: TableOutline) -> str:
+    return ", ".join(column.name for column in table.columns[:_NAMES])
 
 
 def _find_column(table: TableOutline, name: str) -> Column | None:
@@ -137,7 +109,7 @@ def _chosen_columns(context: Context, table: TableOutline) -> list[Column]:
 def _no_column(context: Context, table: TableOutline) -> StructuralAnswer:
     name = context.look_up.column
     asked = f"“{name}”" if name else joined(context.references.columns)
-    has = f"{plural(len(table.columns), 'column')}: {_names(table.columns)}"
+    has = f"{plural(len(table.columns), 'column')}: {_names(table)}"
     return nothing(f"{table.called} has no column {asked}; it has {has}.")
 
 
@@ -189,7 +161,7 @@ def _cells(context: Context, table: TableOutline) -> StructuralAnswer:
     numbers, name = context.references.rows, context.look_up.row
     if name:
         numbers = [row.number for _, row in _rows_named(context, table, {normal(name)})]
-    orders = [column.order for column in columns] if some else []
+    orders = [column.order for column in columns]
     rows = context.library.rows(table, numbers=numbers, columns=orders) if numbers else []
     if not rows:
         asked = f"“{name}”" if name else joined(numbers)
@@ -207,8 +179,8 @@ def _cells(context: Context, table: TableOutline) -> StructuralAnswer:
     else:
         values = [*filter(None, values)]
         lines = [f"Row {row.number} of {table.called}: {_row(row, columns)}." for row in rows]
-    if len(columns) < len(table.columns):
-        what += f", column {joined([column.order for column in columns])}"
+    if some:
+        what += f", column {joined(orders)}"
     citations = [cite_cell(table, *cell) for cell in cells[:_CITED]]
     return answer("\n".join(lines), values, citations, reading=f"{what} of {table.called}")
 
@@ -283,28 +255,25 @@ def look_up_list(context: Context) -> StructuralAnswer:
         tables = exact or [table for table, _ in held]
         where += f" with a column “{look.column}”"
     elif look.phrase:
-        there, tables = tables, by_words(context.library, look.phrase, tables)
-        if not tables:
-            return nothing(f"No table {where} fits. The tables are:\n{_lines(context, there)}")
+        tables = by_words(context.library, look.phrase, tables)
         where += f" that fit “{look.phrase}”"
-    values: list[object] = [table.name for table in tables]
-    size = plural(len(tables), "table")
+    pages = sorted({(table.document.id, page) for table in tables for page in table.pages})
+    kinds: dict[str, Sequence[object]] = {
+        "exists": ["yes" if tables else "no"],
+        "pages": [page for _, page in pages],
+        "documents": [*dict.fromkeys(table.document.title for table in tables)],
+        "captions": [table.caption or table.name for table in tables],
+    }
+    values = kinds.get(look.part, [table.name for table in tables])
     if look.kind == "count":
         values = [len(tables)]
-    elif look.part == "exists":
-        values, size = ["yes" if tables else "no"], f"Yes, {size}"
-    elif look.part == "pages":
-        places = sorted({(table.document.id, page) for table in tables for page in table.pages})
-        values = [page for _, page in places]
-        size = f"{plural(len(values), 'page')} ({_run([page for _, page in places])}): {size}"
-    elif look.part == "documents":
-        values = [*dict.fromkeys(table.document.title for table in tables)]
-        size = f"{joined(values) if values else ''}: {size}"
-    elif look.part == "captions":
-        values = [table.caption or table.name for table in tables]
-    none = f"{'No, there' if look.part == 'exists' else 'There'} is no table {where}."
+    several = len(context.documents) > 1
+    lines = [
+        f"- {table.called if several else table.name} {_listed(table)}" for table in tables[:_CITED]
+    ]
+    lines += [f"… and {len(tables) - _CITED} more"] if len(tables) > _CITED else []
     return answer(
-        f"{size} {where}:\n{_lines(context, tables)}" if tables else none,
+        "\n".join([f"{plural(len(tables), 'table')} {where}{':' if lines else '.'}", *lines]),
         values,
         [cite(table.document, table=table, text=table.caption) for table in tables[:_CITED]],
         reading=f"{'count ' if look.kind == 'count' else ''}the tables {where}",
@@ -317,55 +286,40 @@ def _scope(context: Context) -> tuple[list[TableOutline], str]:
     titles = [document.title for document in context.documents]
     where = f"in {joined(titles)}" if len(titles) <= 3 else "in the corpus"
     if context.pages:
-        tables = on_pages(context, tables)
-        numbers = sorted({number for _, number in context.places})
-        pages = f"page {numbers[0]}" if len(numbers) == 1 else f"pages {_run(numbers)}"
-        held = {document.title for document, _ in context.pages}
-        where = f"on {pages}{f' of {joined(sorted(held))}' if len(held) <= 3 else ''}"
+        tables = context.on_pages(tables)
+        where = f"on {_on(sorted({number for _, number in context.places}))} {where}"
     return tables, where
 
 
 def _listed(table: TableOutline) -> str:
     """Return a table's pages and caption, as it is listed."""
     telling = table.caption and normal(table.caption) != normal(table.name)
-    columns = ", ".join(column.name for column in table.columns[:8])
-    title = table.caption if telling else f"columns {columns}"
-    many = "pages" if len(table.pages) > 1 else "page"
-    return f"({many} {_run(table.pages)}): {title}" if table.pages else title
+    title = table.caption if telling else f"columns {_names(table)}"
+    return f"({_on(table.pages)}): {title}" if table.pages else f": {title}"
 
 
-def _run(pages: Sequence[int]) -> str:
+def _on(pages: Sequence[int]) -> str:
+    """Return "page 3", "pages 3 and 5" or "pages 3-5"."""
     if len(pages) > 2 and pages[-1] - pages[0] == len(pages) - 1:
-        return f"{pages[0]}-{pages[-1]}"
-    return joined(pages) if pages else ""
-
-
-def _lines(context: Context, tables: Sequence[TableOutline]) -> str:
-    lines = [f"- {_called(context, table)} {_listed(table)}" for table in tables[:_CITED]]
-    more = len(tables) - _CITED
-    return "\n".join([*lines, f"… and {more} more"] if more > 0 else lines)
-
-
-def _called(context: Context, table: TableOutline) -> str:
-    """Return a table's name, with its document where there are several."""
-    return table.called if len(context.documents) > 1 else table.name
+        return f"pages {pages[0]}-{pages[-1]}"
+    return f"{'pages' if len(pages) > 1 else 'page'} {joined(pages)}"
 
 
 # --- Counts ---
 
 
-def count(context: Context) -> StructuralAnswer:
+def count(context: Context) -> StructuralAnswer | None:
     """Count pages, tables, rows, columns or cells, or the mentions of a phrase."""
     look = context.look_up
     if look.each:
-        return _count_each(context)
+        return _most(context)
     if look.phrase:
         return count_mentions(context)
     if look.part == "tables":
         return look_up_list(context)
     if context.tables:
         return each(context, context.tables, lambda table: _size(context, table))
-    return _count_pages(context)
+    return _count_pages(context) if look.part == "pages" else None
 
 
 def _size(context: Context, table: TableOutline) -> StructuralAnswer:
@@ -392,64 +346,43 @@ def _count_pages(context: Context) -> StructuralAnswer:
         titles = joined([d.title for d in context.documents[:3]] or ["The corpus"])
         return nothing(f"{titles}: no pages are known (the format has none).")
     context.library.read("structure/documents", corpus=context.library.corpus)
-    shown = documents[:_TITLES]
     values = [document.pages for document in documents]
-    if context.named:
-        text = f"{'; '.join(f'{document.title} has {document.pages}' for document in shown)} pages."
-        titles = joined([document.title for document in shown])
-    else:
-        values, titles = [sum(values)], "all documents"
-        listed = "; ".join(f"{document.title}: {document.pages}" for document in shown)
-        size = plural(len(documents), "document")
-        text = f"{size} have {plural(values[0], 'page')} in all ({listed})."
+    text = "; ".join(f"{d.title} has {plural(d.pages, 'page')}" for d in documents[:_NAMES])
+    if not context.named:
+        values = [sum(values)]
+        text = f"{plural(values[0], 'page')} in all: {text}"
     citations = [cite(document) for document in documents[:_CITED]]
-    return answer(text, values, citations, reading=f"count the pages of {titles}")
+    return answer(f"{text}.", values, citations, reading="count the pages of documents")
 
 
-def _count_each(context: Context) -> StructuralAnswer:
-    """Count for each page, table or document, and return all counts or the most or fewest."""
-    look, several = context.look_up, len(context.documents) > 1
+def _most(context: Context) -> StructuralAnswer:
+    """Return the pages, tables or documents with the most or fewest of something."""
+    look = context.look_up
     noun = look.part.removesuffix("s")
     tables, where = _scope(context)
-    counts = _counts(context, noun, tables)
-    reading = f"count the {noun}s of each {look.each} {where}"
-    if not counts:
-        return nothing(f"There is no {look.each} {where}.")
-
-    def value(place: Citation) -> str:
-        values = {"table": place.table_name, "page": str(place.page), "document": place.title}
-        return values[look.each]
-
-    def name(place: Citation) -> str:
-        of = f" of {place.title}" if several and look.each != "document" else ""
-        return f"{'page ' if look.each == 'page' else ''}{value(place)}{of}"
-
-    if look.pick:
-        best = (max if look.pick == "most" else min)(size for _, size in counts)
-        places = [place for place, size in counts if size == best]
-        values = [value(place) for place in places]
-        names = joined([name(place) for place in places[:_TITLES]])
-        text = f"{names} ({plural(best, noun)}{' each' if len(places) > 1 else ''})."
-        reading += f", and take the {look.pick}"
+    if look.each == "table":
+        named = [(t.name, cite(t.document, table=t, text=t.caption)) for t in tables]
+        sizes = [_measured(table, noun) for table in tables]
+    elif look.each == "document":
+        named = [(document.title, cite(document)) for document in context.documents]
+        sizes = [d.pages if noun == "page" else d.tables for d in context.documents]
     else:
-        places = [place for place, size in counts if size]
-        values = [f"{name(place)}: {size}" for place, size in counts if size]
-        text = f"{'; '.join(values) or 'None'}."
-    return answer(text, values, places[:_CITED], reading=reading)
-
-
-def _counts(
-    context: Context, noun: str, tables: Sequence[TableOutline]
-) -> list[tuple[Citation, int]]:
-    """Return each page, table or document that is counted for, with its count."""
-    if context.look_up.each == "table":
-        cited = [cite(table.document, table=table, text=table.caption) for table in tables]
-        return list(zip(cited, [_measured(table, noun) for table in tables], strict=True))
-    if context.look_up.each == "document":
-        return [(cite(d), d.pages if noun == "page" else d.tables) for d in context.documents]
-    on = Counter((table.document.id, page) for table in tables for page in table.pages)
-    return [
-        (cite(document, page=page), on[document.id, page])
-        for document in context.paged[:_PAGED]
-        for page in range(1, document.pages + 1)
-    ]
+        on = Counter((table.document.id, page) for table in tables for page in table.pages)
+        places = [(d, n) for d in context.paged[:_PAGED] for n in range(1, d.pages + 1)]
+        named = [(str(page), cite(document, page=page)) for document, page in places]
+        sizes = [on[document.id, page] for document, page in places]
+    if not named:
+        return nothing(f"There is no {look.each} {where}.")
+    best = min(sizes) if look.pick == "fewest" else max(sizes)
+    chosen = [each for each, size in zip(named, sizes, strict=True) if size == best]
+    names = joined([
+        f"{'page ' if look.each == 'page' else ''}{value}"
+        + ("" if look.each == "document" else f" of {place.title}")
+        for value, place in chosen[:_NAMES]
+    ])  # fmt: skip
+    return answer(
+        f"{names} ({plural(best, noun)}{' each' if len(chosen) > 1 else ''}).",
+        [value for value, _ in chosen],
+        [place for _, place in chosen[:_CITED]],
+        reading=f"count the {noun}s of each {look.each} {where}, and take the {look.pick}",
+    )
