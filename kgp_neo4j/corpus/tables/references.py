@@ -130,7 +130,6 @@ _NOT_FOUND_PAGE = (
     r"(?!\s+(?:that|which|where|whose|to\b|on\s+which|in\s+which|mentioning|containing|with\b|"
     r"including|having|has\b|have\b|showing|discussing|of\s+mention|number|QUOTE))"
 )
-_CELL_AT = re.compile(r"\bcell\s*\(\s*(\d+)\s*[,;|/]\s*(\d+)\s*\)", _I)
 _PAGE_ORDINAL = re.compile(
     rf"\b(?:the\s+)?(?:very\s+)?({ORDINAL}(?:(?:\s*,\s*|\s+and\s+|\s+or\s+)(?:the\s+)?{ORDINAL})*)"
     rf"\s+(?:({_NUMBER})\s+)?pages?\b{_NOT_FOUND_PAGE}",
@@ -263,7 +262,6 @@ def read_references(question: str, documents: Sequence[DocumentOutline]) -> Refe
     text, rest = _documents(references, text, documents)
     within = _STRUCTURE.sub(" ", rest)
     references.rest = _restored(references, within if content(within) else rest)
-    text = _CELL_AT.sub(r"row \1, column \2", text)
     pages = references.pages
     text = _PAGE_RANGE.sub(partial(_page_range, pages), text)
     text = _PAGE_LIST.sub(lambda m: _marked(pages, "PAGEREF", _page_list(m[1] or m[2])), text)
