@@ -22,9 +22,9 @@ Examples:
   kgp-neo4j config --clear-cache
 
 \b
-A setting is what the command line says, else the environment, else kgp-neo4j.toml in this folder
-or the nearest one above it (or the file that KGP_NEO4J_CONFIG names), else your own file, else its
-default. Keys and passwords come from the environment, or from a file of mode 0600.
+A setting is what the command line says, else the environment, else your own file (or the one that
+KGP_NEO4J_CONFIG names), else its default. Keys and passwords come from the environment, or from a
+file of mode 0600.
 """
 
 
@@ -34,12 +34,11 @@ default. Keys and passwords come from the environment, or from a file of mode 06
 def command(clear_cache: bool, as_json: bool) -> None:
     """Show every setting, its value, and where it comes from; keys are never shown."""
     from kgp_neo4j.environment.configuration import (
-        FILE,
         language_settings,
         read_configuration,
         replies_folder,
         setting_lines,
-        user_file,
+        settings_file,
     )
 
     configuration = read_configuration()
@@ -49,13 +48,11 @@ def command(clear_cache: bool, as_json: bool) -> None:
         return
     rows = setting_lines(configuration)
     if as_json:
-        files = [str(path) for path in configuration.files]
-        echo_json({"files": files, "user_file": str(user_file()), "settings": rows})
+        echo_json({"file": str(configuration.file or ""), "settings": rows})
         return
     _print(rows)
-    read = ", ".join(str(path) for path in configuration.files) or "none"
-    click.echo(f"\nFiles read: {read}")
-    click.echo(f"A project's file is {FILE}, your own {user_file()}.")
+    missing = "" if configuration.file else " (not there)"
+    click.echo(f"\nThe file of settings: {settings_file() or 'none'}{missing}")
 
 
 def _print(rows: list[SettingValue]) -> None:

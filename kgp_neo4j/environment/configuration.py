@@ -1,4 +1,4 @@
-"""Reads the settings of language models and of asking from the environment and from files.
+"""Reads the settings of language models and of asking from the environment and a file.
 
 A setting is declared once, as a field of `LanguageSettings` (section `llm`) or `AskSettings`
 (section `ask`): its default, variable, help, and what its value may be.
@@ -9,8 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -25,7 +24,6 @@ from kgp_neo4j.types.corpus import AgentName
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = [
-    "FILE",
     "SETTINGS",
     "AskSettings",
     "Configuration",
@@ -36,11 +34,11 @@ __all__ = [
     "read_configuration",
     "replies_folder",
     "setting_lines",
-    "user_file",
+    "settings_file",
     "variable_of",
 ]
 
-Source = Literal["option", "environment", "project", "named", "user", "default"]
+Source = Literal["environment", "file", "default"]
 _MOST = 10**9
 
 
@@ -48,9 +46,7 @@ _MOST = 10**9
 class LanguageSettings:
     """Which language model to use, and the options of its requests.
 
-    `timeout` is in seconds, prices are for a million tokens, `cache` is the folder of cached
-    replies (None: no cache). `with_key` is False where the address comes from a project's file,
-    which may be a stranger's: the user's key is not sent there.
+    `timeout` is in seconds, `cache` is the folder of cached replies (None: no cache).
     """
 
     model: str | None = setting(
@@ -68,14 +64,9 @@ class LanguageSettings:
         120.0, "seconds to wait for the server's next word", bounds=(0.001, 86_400)
     )
     retries: int = setting(4, "tries after the first one", bounds=(0, 100))
-    requests_per_minute: int | None = setting(None, "requests a minute", bounds=(1, _MOST))
-    tokens_per_minute: int | None = setting(None, "tokens a minute", bounds=(1, _MOST))
     context: int | None = setting(None, "tokens of prompt and reply together", bounds=(64, _MOST))
     max_tokens: int | None = setting(None, "tokens of a reply", bounds=(1, _MOST))
-    price_prompt: float | None = setting(None, "price of 1M tokens read", bounds=(0, _MOST))
-    price_reply: float | None = setting(None, "price of 1M tokens written", bounds=(0, _MOST))
     cache: Path | None = setting(None, "on, off, or the folder of cached replies")
-    with_key: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +100,10 @@ class SettingValue:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The values of all settings with their sources, and the files that were read."""
+    """The values of all settings with their sources, and the file that was read, if any."""
 
     values: Mapping[str, SettingValue]
-    files: tuple[Path, ...] = ()
+    file: Path | None = None
 
     def value(self, name: str) -> Any:
         """Return the value of a setting such as `llm.model`."""
@@ -132,12 +123,9 @@ def language_settings(configuration: Configuration | None = None, **given: Any) 
     chosen |= {name: value for name, value in given.items() if value is not None}
     if isinstance(chosen["cache"], bool):
         chosen["cache"] = replies_folder() if chosen["cache"] else None
-    url = values["llm.url"]
-    if given.get("url") is not None:
-        url = SettingValue("llm.url", given["url"], "option")
-    if url.value and (chosen["model"] or "none").strip().lower() != "none":
-        checked_url(url.value, url.where or None)
-    return LanguageSettings(**chosen, with_key=url.source != "project")
+    if chosen["url"] and (chosen["model"] or "none").strip().lower() != "none":
+        checked_url(chosen["url"], None if given.get("url") else values["llm.url"].where)
+    return LanguageSettings(**chosen)
 
 
 def variable_of(name: str) -> str:
@@ -204,82 +192,52 @@ def _wrong_value(name: str, expected: str, where: str) -> ConfigurationError:
     return ConfigurationError(f"{name} has to be {expected}", where=where, hint=hint)
 
 
-# --- Reading the environment and the files ---
+# --- Reading the environment and the file ---
 
-#: The name of a project's file; the user's own is `config.toml` in the user's configuration folder.
-FILE = "kgp-neo4j.toml"
 _FILE_VARIABLE = "KGP_NEO4J_CONFIG"
 _SECRET_KEY = re.compile(r"(api_?)?key|password|secret|token|.*_(key|password|secret|token)")
 
 
 def read_configuration() -> Configuration:
-    """Read the environment and the files; raises ConfigurationError for an error in them."""
+    """Read the environment and the file; raises ConfigurationError for an error in them."""
     values = {name: SettingValue(name, each.default) for name, each in SETTINGS.items()}
     values["llm.cache"] = SettingValue("llm.cache", True)
-    files: list[Path] = []
-    try:
-        folder = Path.cwd()
-    except OSError:  # it has been deleted
-        folder = Path.home()
-    for path, source in _files(folder):
-        files.insert(0, path)
-        values |= _read_file(path, source)
+    path = settings_file()
+    there = path is not None and path.is_file()
+    if path is not None and there:
+        values |= _read_file(path)
     for name, declared in SETTINGS.items():
         variable = variable_of(name)
         if text := os.environ.get(variable, "").strip():
             given = _number_or_text(text) if declared.metadata["bounds"] else text
-            value = _checked_value(name, given, variable, folder)
+            value = _checked_value(name, given, variable, Path.cwd())
             values[name] = SettingValue(name, value, "environment", variable)
-    return Configuration(values, tuple(files))
+    return Configuration(values, path if there else None)
 
 
-def user_file() -> Path:
-    """Return the path of the user's own file of settings, which may not exist."""
-    return Path(platformdirs.user_config_dir("kgp-neo4j", appauthor=False)) / "config.toml"
+def settings_file() -> Path | None:
+    """Return the path of the file of settings: the one that KGP_NEO4J_CONFIG names, else the
+    user's own, which may not exist; None where that variable is empty or the null device.
 
-
-def _files(folder: Path) -> Iterator[tuple[Path, Source]]:
-    """Yield the files of settings, those that are overridden first."""
-    user = user_file()
-    if user.is_file():
-        yield user, "user"
+    Raises ConfigurationError where the variable names no file.
+    """
     named = os.environ.get(_FILE_VARIABLE)
-    if named is not None:
-        # Empty, or the null device: no project file is read.
-        path = Path(named).expanduser()
-        if named.strip() and path != Path(os.devnull):
-            if not path.is_file():
-                raise ConfigurationError(
-                    f"{_FILE_VARIABLE} names no file",
-                    where=str(path),
-                    hint=f"Change {_FILE_VARIABLE}, or unset it.",
-                )
-            yield path.absolute(), "named"
-        return
-    for place in (folder.absolute(), *folder.absolute().parents):
-        path = place / FILE
-        if path.is_file():
-            _check_owner(path)
-            yield path, "project"
-            return
-        if place == Path.home():
-            return
-
-
-def _check_owner(path: Path) -> None:
-    """Raise ConfigurationError for a file that others may have written, such as one in /tmp."""
-    if not hasattr(os, "getuid"):
-        return
-    status = path.stat()
-    if status.st_uid not in (os.getuid(), 0) or status.st_mode & stat.S_IWOTH:
+    if named is None:
+        folder = platformdirs.user_config_dir("kgp-neo4j", appauthor=False)
+        return Path(folder) / "config.toml"
+    path = Path(named).expanduser()
+    if not named.strip() or path == Path(os.devnull):
+        return None
+    if not path.is_file():
         raise ConfigurationError(
-            "this file of settings belongs to someone else, or everybody may write to it",
+            f"{_FILE_VARIABLE} names no file",
             where=str(path),
-            hint=f"Delete it, make it yours, or name it in {_FILE_VARIABLE} if you trust it.",
+            hint=f"Change {_FILE_VARIABLE}, or unset it.",
         )
+    return path.absolute()
 
 
-def _read_file(path: Path, source: Source) -> dict[str, SettingValue]:
+def _read_file(path: Path) -> dict[str, SettingValue]:
     """Return the settings of a file, each with its line."""
     try:
         text, sections = read_toml(path, 'A line reads like: model = "gpt-4o-mini".')
@@ -297,14 +255,8 @@ def _read_file(path: Path, source: Source) -> dict[str, SettingValue]:
             name, where = f"{section}.{key}", f"{path}:{_line(text, section, key)}"
             if name not in SETTINGS:
                 raise _unknown(name, where)
-            if name == "llm.key_file" and source == "project":
-                raise ConfigurationError(
-                    "a project's file may not say which file the key is in",
-                    where=where,
-                    hint=f"Set OPENAI_API_KEY_FILE, or write it into {user_file()}.",
-                )
             checked = _checked_value(name, value, where, path.parent)
-            values[name] = SettingValue(name, checked, source, where)
+            values[name] = SettingValue(name, checked, "file", where)
     return values
 
 

@@ -114,7 +114,6 @@ class CachedModel(ModelWrapper):
     ) -> None:
         super().__init__(model)
         self._cache = cache
-        self._priced = settings.price_prompt is not None or settings.price_reply is not None
         self._identity = [
             identity,
             model.name,
@@ -131,14 +130,14 @@ class CachedModel(ModelWrapper):
         tokens: int = 1024,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        """Return the cached reply, which has no tokens and no cost, or the model's."""
+        """Return the cached reply, which has no tokens, or the model's."""
         request = json.dumps([*self._identity, tokens, task, prompt])
         key = hashlib.sha256(request.encode()).hexdigest()
         text = self._cache.get(key)
         if text is not None:
             if on_text is not None:
                 on_text(text)
-            return Reply(text, cost=0.0 if self._priced else None, cached=True)
+            return Reply(text, cached=True)
         reply = self._model.reply(task, prompt, tokens=tokens, on_text=on_text)
         if reply.finish == "stop":
             self._cache.put(key, reply.text)

@@ -203,15 +203,11 @@ class MeteredModel(ModelWrapper):
 
 
 def _added(usage: Usage, reply: Reply) -> Usage:
-    cost = usage.cost
-    if reply.cost is not None:
-        cost = (cost or 0.0) + reply.cost
     return replace(
         usage,
         calls=usage.calls + 1,
         cached=usage.cached + reply.cached,
         prompt_tokens=usage.prompt_tokens + reply.prompt_tokens,
         reply_tokens=usage.reply_tokens + reply.reply_tokens,
-        cost=cost,
         estimated=usage.estimated or reply.estimated,
     )

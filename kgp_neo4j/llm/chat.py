@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -13,8 +12,7 @@ from kgp_neo4j.environment.addresses import checked_url, read_key
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.llm.chat_errors import CONNECT_SECONDS, context_from, explain, refused_option
-from kgp_neo4j.llm.limits import limiter
-from kgp_neo4j.llm.reply_text import ReplyStream, cost_of, estimate_tokens, without_reasoning
+from kgp_neo4j.llm.reply_text import ReplyStream, estimate_tokens, without_reasoning
 from kgp_neo4j.types.errors import ConfigurationError, ContextError, ModelError
 from kgp_neo4j.types.language import Reply
 
@@ -33,8 +31,6 @@ _WHOLE_REPLY = 10
 _MOST_BYTES = 64 << 20
 _MOST_CHARACTERS = 1 << 20
 _FINISH = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
-#: Headers that the package openai sends to any server; they may contain keys.
-_HEADERS = "OPENAI_CUSTOM_HEADERS"
 
 
 class ChatModel:
@@ -55,9 +51,6 @@ class ChatModel:
         self._url = checked_url(settings.url or DEFAULT_URL)
         self._key = _key(self._url, settings)
         self._client = _client(self._url, self._key, settings)
-        self._limiter = limiter(
-            f"{self._url} {name}", settings.requests_per_minute, settings.tokens_per_minute
-        )
         #: Options that the server has refused.
         self._refused: set[str] = set()
 
@@ -95,7 +88,6 @@ class ChatModel:
         while True:
             options = self._request_options(self._room(length, wanted))
             received = _Received(ReplyStream(on_text) if on_text is not None else None)
-            self._limiter.wait(length + wanted)
             try:
                 self._receive(received, messages, options)
             except openai.OpenAIError as error:
@@ -104,9 +96,7 @@ class ChatModel:
                 continue
             if received.finish is not None:
                 reply = received.reply()
-                read = reply.prompt_tokens or length
-                cost = cost_of(self._settings, read, reply.reply_tokens)
-                return replace(reply, prompt_tokens=read, cost=cost)
+                return replace(reply, prompt_tokens=reply.prompt_tokens or length)
             if received.begun or "stream" not in options:
                 raise self._explain(None, begun=received.begun)
             self._refused.add("stream")  # some servers do not stream
@@ -255,14 +245,7 @@ def _tokens(count: Any) -> int:
 
 def _key(url: str, settings: LanguageSettings) -> str:
     """Return the key for a server, empty where it has none; OpenAI's own needs one."""
-    if not settings.with_key and os.environ.get(_HEADERS):
-        raise ConfigurationError(
-            f"the headers in {_HEADERS} would be sent to an address that a project's file names",
-            where=url,
-            hint="Name the address in OPENAI_BASE_URL or in your own file of settings, or unset "
-            f"{_HEADERS}.",
-        )
-    key = read_key(settings.key_file) if settings.with_key else ""
+    key = read_key(settings.key_file)
     if not key and url == DEFAULT_URL:
         raise ConfigurationError(
             "no chat server is named, and OpenAI's needs a key",

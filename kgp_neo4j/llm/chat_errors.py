@@ -84,7 +84,7 @@ def explain(
     """
     status = getattr(error, "status_code", 0)
     if status:
-        problem, hint = _explain_status(error, status, name, key, with_key=settings.with_key)
+        problem, hint = _explain_status(error, status, name, key)
     else:
         problem, hint = _explain_connection(error, key, settings.timeout, begun=begun)
     return ModelError(f"the chat server {problem}", where=url, hint=hint)
@@ -94,15 +94,8 @@ _ADDRESS = "Check --chat-url, which most servers want to end in /v1."
 _LOG = "See its log, or try again later."
 
 
-def _explain_status(
-    error: Any, status: int, name: str, key: str, *, with_key: bool
-) -> tuple[str, str]:
+def _explain_status(error: Any, status: int, name: str, key: str) -> tuple[str, str]:
     """Return what a status says, and what to do."""
-    if status in (401, 403) and not with_key:
-        return f"refused the key ({status})", (
-            "No key is sent to an address that a project's kgp-neo4j.toml names: name it in "
-            "OPENAI_BASE_URL, or in your own file of settings (`kgp-neo4j config`)."
-        )
     if status in (401, 403):
         return f"refused the key ({status})", "Set OPENAI_API_KEY to a key of this server."
     if status == 404:
@@ -113,7 +106,7 @@ def _explain_status(
     if status == 429:
         when = _header(error, "retry-after")[:40]
         when = f" {when} s" if when.isdecimal() else f" until {when}" * bool(when)
-        hint = f"Wait{when}, see your quota, or set llm.requests_per_minute."
+        hint = f"Wait{when}, or see your quota."
         return "has no room for more requests (429)", hint
     if status >= 500:
         return f"failed ({status})", _LOG

@@ -10,7 +10,7 @@ from typing import Any
 
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.llm.generators import first_line, kind_of_checkpoint, load_checkpoint, placed
-from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, cost_of, without_reasoning
+from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, without_reasoning
 from kgp_neo4j.types.errors import ContextError, ModelError
 from kgp_neo4j.types.language import Reply
 
@@ -96,8 +96,7 @@ class LocalModel:
         if stream is not None:
             stream.show(text, done=True)
         finish = "length" if not ended else "stop" if text else "empty"
-        cost = cost_of(self._settings, len(ids), len(written))
-        return Reply(text, finish, len(ids), len(written), cost)
+        return Reply(text, finish, len(ids), len(written))
 
     def _token_ids(self, task: str, prompt: str) -> list[int]:
         """Return the tokens of a prompt, as a chat where the tokenizer has a template."""

@@ -1,13 +1,11 @@
-"""Removes a model's reasoning from its reply, and estimates tokens and cost."""
+"""Removes a model's reasoning from its reply, and estimates tokens."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from kgp_neo4j.environment.configuration import LanguageSettings
-
-__all__ = ["REASONING_MARKS", "ReplyStream", "cost_of", "estimate_tokens", "without_reasoning"]
+__all__ = ["REASONING_MARKS", "ReplyStream", "estimate_tokens", "without_reasoning"]
 
 #: Marks that begin a model's reasoning.
 REASONING_MARKS = ("<think>", "<thinking>", "<reasoning>")
@@ -44,14 +42,6 @@ def estimate_tokens(text: str) -> int:
     wide = sum(character >= _WIDE for character in others)
     rare = sum(character > "\uffff" for character in others)
     return words + len(_SIGN.findall(text)) + len(others) + wide + 2 * rare
-
-
-def cost_of(settings: LanguageSettings, read: int, written: int) -> float | None:
-    """Return the price of so many tokens, None where the settings have no price."""
-    prices = (settings.price_prompt, settings.price_reply)
-    if prices == (None, None):
-        return None
-    return (read * (prices[0] or 0.0) + written * (prices[1] or 0.0)) / 1e6
 
 
 class ReplyStream:

@@ -70,11 +70,10 @@ def _made_by(answer: Answer) -> list[str]:
         parts.append(f"reader: {kind}{words}, confidence {reading.confidence:.0%}")
     if answer.usage is not None:
         usage = answer.usage
-        cost = f", cost {usage.cost:.4f}" if usage.cost is not None else ""
         parts.append(
             f"language model {usage.model}: {usage.calls} calls, "
             f"{'about ' if usage.estimated else ''}{usage.prompt_tokens} + {usage.reply_tokens} "
-            f"tokens{cost}"
+            "tokens"
         )
     parts.append(f"corpus {answer.corpus}, agent {answer.agent}, {answer.seconds:.2f} s")
     if answer.trace:

@@ -270,8 +270,7 @@ def _usage(usage: Usage, verb: str) -> str:
     calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}{cached}"
     about = "about " if usage.estimated else ""
     tokens = f"{about}{usage.prompt_tokens:,} + {usage.reply_tokens:,} tokens"
-    cost = "" if usage.cost is None else f", cost {usage.cost:.6f}"
-    return f"{verb} {usage.model}, {calls}, {tokens}{cost}"
+    return f"{verb} {usage.model}, {calls}, {tokens}"
 
 
 def _end(page: _Page, answer: Answer, summary: str) -> None:

@@ -11,28 +11,26 @@ __all__ = ["LanguageModel", "ModelWrapper", "Reply", "Usage"]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply of a language model: its text, why it ended, its tokens and its cost.
+    """The reply of a language model: its text, why it ended, and its tokens.
 
     `finish` is `stop` (complete), `length` (cut off), `refused` (declined or filtered) or `empty`.
     Tokens are the server's own count; where it gives none they are estimated, rather too high, and
-    `estimated` is True. `cost` is in the currency of the configured prices, None without them. A
-    `cached` reply cost nothing.
+    `estimated` is True.
     """
 
     text: str
     finish: str = "stop"
     prompt_tokens: int = 0
     reply_tokens: int = 0
-    cost: float | None = None
     cached: bool = False
     estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the language model used for an answer: calls, tokens, and the cost where it is known.
+    """What the language model used for an answer: calls and tokens.
 
-    Tokens and cost are `estimated` where a server did not count all of them.
+    Tokens are `estimated` where a server did not count all of them.
     """
 
     model: str
@@ -40,7 +38,6 @@ class Usage:
     cached: int = 0
     prompt_tokens: int = 0
     reply_tokens: int = 0
-    cost: float | None = None
     estimated: bool = False
 
 

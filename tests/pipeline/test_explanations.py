@@ -171,7 +171,7 @@ def test_statements_are_cited_and_marked() -> None:
             Statement("It fell.", ("gone",), False),
         ),
         notes=("3 passages were left out of the prompt.",),
-        usage=Usage("a model", 1, 0, 800, 40, 0.0123),
+        usage=Usage("a model", 1, 0, 800, 40),
     )
     soup = _soup(answer_page(made))
     assert [p.text for p in soup.select("p.not")] == [
@@ -182,7 +182,7 @@ def test_statements_are_cited_and_marked() -> None:
     assert links == ["#e1", "#e2"]
     assert all(soup.select(f"tr{link}") for link in links)
     assert "3 passages were left out" in soup.select_one("p.notice").text  # type: ignore[union-attr]
-    assert "1 calls, 800 + 40 tokens, cost 0.0123" in soup.text
+    assert "1 calls, 800 + 40 tokens" in soup.text
 
 
 def test_the_evidence_is_listed_whole() -> None:

@@ -22,7 +22,7 @@ from kgp_neo4j.environment.configuration import (
     LanguageSettings,
     language_settings,
     read_configuration,
-    user_file,
+    settings_file,
     variable_of,
 )
 from kgp_neo4j.llm.cache import ReplyCache
@@ -38,12 +38,8 @@ temperature = 1
 seed = 3
 timeout = 30.5
 retries = 0
-requests_per_minute = 60
-tokens_per_minute = 100_000
 context = 32768
 max_tokens = 4096
-price_prompt = 0.15
-price_reply = 0.6
 cache = "kept"
 
 [ask]
@@ -69,14 +65,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def _project(place: Path, text: str) -> Path:
-    path = place / "kgp-neo4j.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def _users(text: str) -> Path:
-    path = user_file()
+def _write(text: str) -> Path:
+    """Write the user's own file of settings."""
+    path = settings_file()
+    assert path is not None
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -89,30 +81,39 @@ def _run(*line: str) -> Result:
 # --- Where settings come from ---------------------------------------------------------------------
 
 
-def test_what_counts_first(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command line, the environment, the project's file, the user's, the default."""
+def test_what_counts_first(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line, the environment, the file, the default."""
 
     def held() -> tuple[Any, ...]:
         found = read_configuration().values["llm.model"]
         return found.value, found.source, found.where
 
     assert held() == (None, "default", "")
-    users = _users('# mine\n[llm]\nseed = 1\nmodel = "users"\n')
-    assert held() == ("users", "user", f"{users}:4")
-    project = _project(place, '[llm]\nmodel = "projects"\n')
-    assert held() == ("projects", "project", f"{project}:2")
-    assert read_configuration().value("llm.seed") == 1
-    assert read_configuration().files == (project, users)
+    own = _write('# mine\n[llm]\nseed = 1\nmodel = "own"\n')
+    assert held() == ("own", "file", f"{own}:4")
+    assert read_configuration().file == own
+    named = tmp_path / "named.toml"
+    named.write_text('[llm]\nmodel = "named"\n')
+    monkeypatch.setenv("KGP_NEO4J_CONFIG", str(named))
+    assert held() == ("named", "file", f"{named}:2")
+    assert read_configuration().value("llm.seed") == 0
     monkeypatch.setenv("KGP_NEO4J_LLM", "variables")
     assert held() == ("variables", "environment", "KGP_NEO4J_LLM")
     assert language_settings(model="options").model == "options"
     assert language_settings().model == "variables"
+    monkeypatch.delenv("KGP_NEO4J_LLM")
+    for nothing in ("", os.devnull):
+        monkeypatch.setenv("KGP_NEO4J_CONFIG", nothing)
+        assert held() == (None, "default", "")
+    monkeypatch.setenv("KGP_NEO4J_CONFIG", str(tmp_path / "gone.toml"))
+    with pytest.raises(ConfigurationError, match="names no file"):
+        read_configuration()
 
 
 def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = _project(place, _WHOLE)
+    path = _write(_WHOLE)
     found = read_configuration()
     lines = _WHOLE.splitlines()
     for name, held in found.values.items():
@@ -138,13 +139,9 @@ def test_every_setting_can_be_given_in_a_file_and_in_the_environment(
         seed=3,
         timeout=30.5,
         retries=0,
-        requests_per_minute=60,
-        tokens_per_minute=100_000,
         context=32768,
         max_tokens=4096,
-        price_prompt=0.15,
-        price_reply=0.6,
-        cache=place / "kept",
+        cache=path.parent / "kept",
     )
 
 
@@ -165,48 +162,18 @@ def test_the_defaults_are_those_of_the_program(place: Path) -> None:
 def test_the_cache_is_on_off_or_a_folder(
     place: Path, monkeypatch: pytest.MonkeyPatch, said: str, kept: str | None
 ) -> None:
-    root = place.parents[2] if kept == "cache/replies" else place
-    expected = root / kept if kept else None
-    _project(place, f'[llm]\ncache = "{said}"\n')
-    assert language_settings().cache == expected
-    monkeypatch.setenv("KGP_NEO4J_LLM_CACHE", said)
-    assert language_settings().cache == expected
-    _project(place, "[llm]\ncache = false\n")
+    own = _write(f'[llm]\ncache = "{said}"\n')
+    for folder in (own.parent, place):
+        root = place.parents[2] if kept == "cache/replies" else folder
+        assert language_settings().cache == (root / kept if kept else None)
+        monkeypatch.setenv("KGP_NEO4J_LLM_CACHE", said)
+    _write("[llm]\ncache = false\n")
     monkeypatch.delenv("KGP_NEO4J_LLM_CACHE")
     assert language_settings().cache is None
 
 
-def test_the_nearest_project_counts_up_to_the_home_folder(place: Path) -> None:
-    (place.parents[2] / "kgp-neo4j.toml").write_text('[llm]\nmodel = "above home"\n')
-    assert read_configuration().value("llm.model") is None
-    _project(place.parents[1], '[llm]\nmodel = "home"\nseed = 5\n')
-    assert read_configuration().value("llm.model") == "home"
-    _project(place.parents[0], '[llm]\nmodel = "work"\n')
-    found = read_configuration()
-    assert (found.value("llm.model"), found.value("llm.seed")) == ("work", 0)
-
-
-def test_a_file_can_be_named_instead_of_the_projects(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _project(place, '[llm]\nmodel = "projects"\n')
-    _users("[llm]\nseed = 9\n")
-    named = tmp_path / "named.toml"
-    named.write_text('[llm]\nmodel = "named"\n')
-    monkeypatch.setenv("KGP_NEO4J_CONFIG", str(named))
-    found = read_configuration()
-    assert found.values["llm.model"].source == "named"
-    assert (found.value("llm.model"), found.value("llm.seed")) == ("named", 9)
-    for nothing in ("", os.devnull):
-        monkeypatch.setenv("KGP_NEO4J_CONFIG", nothing)
-        assert read_configuration().value("llm.model") is None
-    monkeypatch.setenv("KGP_NEO4J_CONFIG", str(tmp_path / "gone.toml"))
-    with pytest.raises(ConfigurationError, match="names no file"):
-        read_configuration()
-
-
 def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    users = _users('[llm]\nkey_file = "key"\ncache = "~/kept"\n')
+    users = _write('[llm]\nkey_file = "key"\ncache = "~/kept"\n')
     made = language_settings()
     assert made.key_file == users.parent / "key"
     assert made.cache == place.parents[1] / "kept"
@@ -235,13 +202,12 @@ def test_paths_are_seen_from_their_file(place: Path, monkeypatch: pytest.MonkeyP
         ("[llm]\ntimeout = 0\n", 2, "llm.timeout has to be a number"),
         ("llm = {seed = 1, cache = 3}\n", 1, "llm.cache has to be on, off or"),
         ('[llm]\ncache = "~nobody-at-all/x"\n', 2, "llm.cache has to be a path"),
-        ('[llm]\nkey_file = "~/.ssh/id"\n', 2, "may not say which file"),
         ("[ask]\nbudget = 0\n", 2, "ask.budget"),
         ('[ask]\nagent = "nobody"\n', 2, "ask.agent has to be one of learned, random"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(place: Path, text: str, line: int, said: str) -> None:
-    path = _project(place, text)
+    path = _write(text)
     with pytest.raises(ConfigurationError, match=said) as caught:
         read_configuration()
     assert caught.value.where == f"{path}:{line}"
@@ -250,10 +216,11 @@ def test_what_is_wrong_is_said_with_its_line(place: Path, text: str, line: int, 
 
 def test_a_file_that_is_no_text_of_settings(place: Path) -> None:
     for data in (b"\xff\xfe[llm]", b"a = " + b"[" * 9_000, b"#\n" * (1 << 20)):
-        (place / "kgp-neo4j.toml").write_bytes(data)
+        path = _write("")
+        path.write_bytes(data)
         with pytest.raises(ConfigurationError, match="no TOML") as caught:
             read_configuration()
-        assert str(caught.value.where).startswith(str(place / "kgp-neo4j.toml"))
+        assert str(caught.value.where).startswith(str(path))
 
 
 @pytest.mark.parametrize(
@@ -269,15 +236,6 @@ def test_a_wrong_variable_is_named(
     assert caught.value.where == variable
 
 
-def test_a_file_that_others_may_write_is_refused(place: Path) -> None:
-    path = _project(place, "[llm]\nseed = 1\n")
-    path.chmod(0o666)
-    with pytest.raises(ConfigurationError, match="everybody may write to it"):
-        read_configuration()
-    path.chmod(0o664)
-    assert read_configuration().value("llm.seed") == 1
-
-
 # --- Keys -----------------------------------------------------------------------------------------
 
 
@@ -285,7 +243,7 @@ def test_a_file_that_others_may_write_is_refused(place: Path) -> None:
     "name", ["llm.key", "llm.api_key", "llm.OPENAI_API_KEY", "neo4j.password", "key", "llm.token"]
 )
 def test_a_key_in_a_file_of_settings_is_refused_and_not_shown(place: Path, name: str) -> None:
-    path = _project(place, f'{name} = "{_KEY}"\n')
+    path = _write(f'{name} = "{_KEY}"\n')
     done = _run("config")
     assert isinstance(done.exception, ConfigurationError)
     assert "do not belong in a file of settings" in str(done.exception)
@@ -333,49 +291,10 @@ def test_a_key_of_a_file_is_sent(
     assert _KEY not in repr(language_settings())
 
 
-def test_a_projects_address_does_not_get_the_key(
-    place: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only addresses of the command line, the environment and the user's own file get it."""
-    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
-    monkeypatch.setenv("KGP_NEO4J_LLM_CACHE", "off")
-    text = f'[llm]\nmodel = "m"\nurl = "{chat_server.url}"\n'
-
-    def sent(url: str | None = None) -> str | None:
-        model = opened_model(None, url)
-        assert model is not None
-        model.reply("", "Who?")
-        return chat_server.keys[-1]
-
-    project = _project(place, text)
-    assert sent() == "Bearer none"
-    assert sent(chat_server.url) == f"Bearer {_KEY}"
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    assert sent() == f"Bearer {_KEY}"
-    monkeypatch.delenv("OPENAI_BASE_URL")
-    monkeypatch.setenv("KGP_NEO4J_CONFIG", str(project))
-    assert sent() == f"Bearer {_KEY}"
-    monkeypatch.delenv("KGP_NEO4J_CONFIG")
-    project.unlink()
-    _users(text)
-    assert sent() == f"Bearer {_KEY}"
-
-
-def test_headers_of_the_environment_do_not_go_to_a_projects_address(
-    place: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: {_KEY}")
-    _project(place, f'[llm]\nmodel = "m"\nurl = "{chat_server.url}"\n')
-    with pytest.raises(ConfigurationError, match="would be sent to an address") as caught:
-        opened_model(None, None)
-    assert _KEY not in str(caught.value)
-    assert opened_model(None, chat_server.url) is not None
-
-
 def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = _project(place, '[llm]\n\nurl = "http://me:hidden@127.0.0.1/v1"\n')
+    path = _write('[llm]\n\nurl = "http://me:hidden@127.0.0.1/v1"\n')
     assert language_settings().model is None
     assert language_settings(model="none").model == "none"
     for url, where in ((None, f"{path}:3"), ("127.0.0.1", None)):
@@ -392,7 +311,7 @@ def test_an_address_that_cannot_be_is_said_where_a_model_needs_it(
 def test_config_shows_every_setting_with_where_it_comes_from(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = _project(place, '[llm]\nmodel = "local:models/small"\n')
+    path = _write('[llm]\nmodel = "local:models/small"\n')
     monkeypatch.setenv("KGP_NEO4J_LLM_SEED", "3")
     monkeypatch.setenv("OPENAI_API_KEY", _KEY)
     monkeypatch.setenv("NEO4J_URI", "bolt://me:hidden@127.0.0.1:7687")
@@ -400,12 +319,12 @@ def test_config_shows_every_setting_with_where_it_comes_from(
     done = _run("config", "--json")
     assert done.exit_code == 0, done.output
     made = json.loads(done.stdout)
-    assert made["files"] == [str(path)]
+    assert made["file"] == str(path)
     rows = {row.pop("name"): row for row in made["settings"]}
     assert set(SETTINGS) < set(rows)
     assert rows["llm.model"] == {
         "value": "local:models/small",
-        "source": "project",
+        "source": "file",
         "where": f"{path}:2",
     }
     assert rows["llm.seed"] == {"value": 3, "source": "environment", "where": "KGP_NEO4J_LLM_SEED"}
@@ -415,7 +334,7 @@ def test_config_shows_every_setting_with_where_it_comes_from(
     assert rows["neo4j.uri"]["value"] == "bolt://***@127.0.0.1:7687"
     assert rows["folders.cache"]["where"] == "KGP_NEO4J_CACHE"
     text = _run("config")
-    assert f"project {path}:2" in text.stdout
+    assert f"file {path}:2" in text.stdout
     for secret in (_KEY, "secret-word", "hidden"):
         assert secret not in done.output + text.output
 
@@ -440,7 +359,7 @@ def test_options_take_their_default_from_the_settings(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What `ask` is given without an option; its own option still comes first."""
-    _project(place, _WHOLE)
+    _write(_WHOLE)
     given: list[dict[str, Any]] = []
     for name in ("ask", "retrieve"):
         command = cli.get_command(None, name)  # type: ignore[arg-type]
@@ -457,7 +376,7 @@ def test_options_take_their_default_from_the_settings(
 def test_broken_settings_end_a_command_that_needs_them_and_no_other(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = _project(place, "[llm\n")
+    path = _write("[llm\n")
     for line in (["ask", "Who?"], ["ask", "Who?", "--corpus", "mine"], ["mindmap", "Who?"]):
         assert isinstance(_run(*line).exception, KgpError)
     for command in ("ask", "chat", "retrieve", "mindmap", "load", "config"):
@@ -482,7 +401,7 @@ def test_the_page_lists_every_setting_with_its_variable(place: Path) -> None:
     listed = re.findall(r"^\| `((?:llm|ask)\.\w+)` \| `(\w+)` \|", text, re.MULTILINE)
     assert listed == [(name, variable_of(name)) for name in SETTINGS]
     (example,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    path = _project(place, example)
+    path = _write(example)
     values = read_configuration().values
     from_file = [name for name, each in values.items() if each.where.startswith(str(path))]
     assert from_file == ["llm.model", "llm.url", "llm.context", "ask.corpus", "ask.budget"]

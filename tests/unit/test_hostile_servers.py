@@ -99,7 +99,7 @@ def test_streams_as_servers_send_them(
 )
 def test_counts_that_cannot_be_are_estimated(serve: Serve, counts: Any) -> None:
     last = event({"choices": [], "usage": counts})
-    made, _ = _asked(serve([_STREAM, event(_piece("Ada.", "stop")), last]), price_prompt=1.0)
+    made, _ = _asked(serve([_STREAM, event(_piece("Ada.", "stop")), last]))
     assert 0 < made.prompt_tokens < 100
     assert 0 < made.reply_tokens < 10
     assert made.estimated
@@ -185,10 +185,10 @@ def test_an_answer_of_any_kind_has_a_largest_size(
         (whole(error(f"wrong {_KEY}"), "401 x"), r"refused the key \(401\).*OPENAI_API_KEY"),
         ([b"SSH-2.0-OpenSSH\r\n"], r"cannot be reached \(Server disconnected"),
         ([RESET], r"cannot be reached \(.*reset"),
-        (whole(error("q"), "429 x"), r"\(429\)\. Wait, see your quota"),
+        (whole(error("q"), "429 x"), r"\(429\)\. Wait, or see your quota"),
         (
             whole(error("q"), "429 x", Retry_After="Wed, 21 Oct 2099 07:28:00 GMT"),
-            r"Wait until Wed, 21 Oct 2099 07:28:00 GMT, see",
+            r"Wait until Wed, 21 Oct 2099 07:28:00 GMT, or see",
         ),
     ],
 )

@@ -28,7 +28,6 @@ from kgp_neo4j.llm.call import (
     writer,
 )
 from kgp_neo4j.llm.chat import ChatModel
-from kgp_neo4j.llm.limits import Limiter
 from kgp_neo4j.llm.local import LocalModel
 from kgp_neo4j.llm.reply_text import estimate_tokens, without_reasoning
 from kgp_neo4j.models.encoder import Encoder
@@ -69,10 +68,9 @@ def test_a_chat_servers_model_is_named_with_or_without_its_kind(
 
 def test_a_reply_with_its_account(chat_server: ChatServer) -> None:
     chat_server.answer = lambda body: (200, completion("In Sund.", usage=(20, 5)))
-    model = _model(chat_server, temperature=0.5, seed=3, price_prompt=2.0, price_reply=10.0)
+    model = _model(chat_server, temperature=0.5, seed=3)
     made = model.reply("Be brief.", "Where?", tokens=50)
-    cost = (20 * 2 + 5 * 10) / 1e6
-    assert made == language.Reply("In Sund.", "stop", 20, 5, cost, estimated=False)
+    assert made == language.Reply("In Sund.", "stop", 20, 5, estimated=False)
     body = chat_server.bodies[0]
     assert body["messages"] == [
         {"role": "system", "content": "Be brief."},
@@ -84,10 +82,10 @@ def test_a_reply_with_its_account(chat_server: ChatServer) -> None:
 
 
 def test_tokens_are_estimated_where_the_server_does_not_tell(chat_server: ChatServer) -> None:
-    model = MeteredModel(_model(chat_server, price_reply=1e6))
+    model = MeteredModel(_model(chat_server))
     made = model.reply("", "Where was Ada Moor born?")
     assert made.prompt_tokens > 5
-    assert made.cost == made.reply_tokens > 5
+    assert made.reply_tokens > 5
     assert made.estimated
     assert model.usage.estimated
     # What is thought is written too, and paid for; a half of the account is estimated as a whole.
@@ -172,8 +170,8 @@ def test_a_stream_is_handed_on_piece_by_piece(chat_server: ChatServer) -> None:
         stream("Ada ", "Moor", " was born", " in Sund.", usage=(30, 6)),
     )
     shown: list[str] = []
-    made = _model(chat_server, price_reply=1.0).reply("", "Who?", on_text=shown.append)
-    assert made == language.Reply("Ada Moor was born in Sund.", "stop", 30, 6, 6 / 1e6)
+    made = _model(chat_server).reply("", "Who?", on_text=shown.append)
+    assert made == language.Reply("Ada Moor was born in Sund.", "stop", 30, 6)
     assert shown == ["Ada", " Moor", " was born", " in Sund."]
 
 
@@ -250,53 +248,6 @@ def test_retry_after_is_kept_to(chat_server: ChatServer) -> None:
     begun = time.monotonic()
     assert _model(chat_server).reply("", "Who?").text == "Here."
     assert time.monotonic() - begun >= 2
-
-
-class _Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.waited: list[float] = []
-
-    def sleep(self, seconds: float) -> None:
-        self.waited.append(seconds)
-        self.now += seconds
-
-
-def test_so_many_requests_a_minute() -> None:
-    clock = _Clock()
-    limit = Limiter(2, None, clock=lambda: clock.now, sleep=clock.sleep)
-    for _ in range(2):
-        limit.wait(1000)
-        clock.now += 10
-    assert clock.waited == []
-    limit.wait(1000)
-    assert clock.waited == [40.0]
-    limit.wait(1000)
-    assert clock.waited == [40.0, 10.0]
-
-
-def test_so_many_tokens_a_minute() -> None:
-    clock = _Clock()
-    limit = Limiter(None, 100, clock=lambda: clock.now, sleep=clock.sleep)
-    limit.wait(500)  # more than a minute has: it passes alone
-    limit.wait(60)
-    assert clock.waited == [60.0]
-    limit.wait(40)
-    limit.wait(1)
-    assert clock.waited == [60.0, 60.0]
-    Limiter(None, None).wait(10**9)
-
-
-def test_the_limits_of_the_settings_hold_for_all_models_of_a_server(
-    chat_server: ChatServer,
-) -> None:
-    clock = _Clock()
-    for _ in range(3):
-        model = ChatModel("m", _settings(chat_server, requests_per_minute=2))
-        model._limiter._clock = lambda: clock.now
-        model._limiter._sleep = clock.sleep
-        model.reply("", "Who?")
-    assert clock.waited == [60.0]
 
 
 # --- Too long a prompt ----------------------------------------------------------------------------
@@ -405,31 +356,20 @@ def test_a_key_shows_nowhere(
     assert _KEY not in repr(ChatModel("m", settings))
 
 
-def test_no_key_goes_to_an_address_of_a_projects_file(
-    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
-    chat_server.answer = lambda body: (401, error("no key"))
-    with pytest.raises(ModelError, match="No key is sent to an address that a project's"):
-        _model(chat_server, with_key=False).reply("", "Who?")
-    assert chat_server.keys == ["Bearer none"]
-
-
 # --- The cache ------------------------------------------------------------------------------------
 
 
 def test_what_was_asked_before_costs_nothing(chat_server: ChatServer, tmp_path: Path) -> None:
     chat_server.answer = lambda body: (200, completion("In Sund.", usage=(20, 5)))
-    prices = {"price_prompt": 1.0, "price_reply": 1.0}
-    first = _model(chat_server, cache=tmp_path, **prices).reply("T", "Where?")
+    first = _model(chat_server, cache=tmp_path).reply("T", "Where?")
     shown: list[str] = []
-    model = MeteredModel(_model(chat_server, cache=tmp_path, **prices))
+    model = MeteredModel(_model(chat_server, cache=tmp_path))
     again = model.reply("T", "Where?", on_text=shown.append)
     assert (first.text, first.cached) == ("In Sund.", False)
-    assert again == language.Reply("In Sund.", cost=0.0, cached=True)
+    assert again == language.Reply("In Sund.", cached=True)
     assert shown == ["In Sund."]
     assert len(chat_server.bodies) == 1
-    assert model.usage == language.Usage("m", calls=1, cached=1, cost=0.0)
+    assert model.usage == language.Usage("m", calls=1, cached=1)
     assert all(path.stat().st_mode & 0o077 == 0 for path in tmp_path.iterdir())
 
 
@@ -539,16 +479,16 @@ def test_all_replies_are_metered() -> None:
     model = MeteredModel(
         Scripted(
             [
-                language.Reply("a", "stop", 10, 2, 0.5),
-                language.Reply("b", "stop", cost=0.0, cached=True),
-                language.Reply("c", "length", 20, 3, 0.25),
+                language.Reply("a", "stop", 10, 2),
+                language.Reply("b", "stop", cached=True),
+                language.Reply("c", "length", 20, 3),
             ]
         )
     )
     assert model.usage == language.Usage("scripted")
     assert [writer(model, "Task.")(prompt) for prompt in "xyz"] == ["a", "b", "c"]
-    assert model.usage == language.Usage("scripted", 3, 1, 30, 5, 0.75)
-    assert model.take_usage() == language.Usage("scripted", 3, 1, 30, 5, 0.75)
+    assert model.usage == language.Usage("scripted", 3, 1, 30, 5)
+    assert model.take_usage() == language.Usage("scripted", 3, 1, 30, 5)
     assert model.usage == model.take_usage() == language.Usage("scripted")
     assert model.count("two words") == 2
 
@@ -580,14 +520,13 @@ def t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("which", ["llama", "t5"])
 def test_a_checkpoint_writes(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     folder: Path = request.getfixturevalue(which)
-    settings = LanguageSettings(model=f"local:{folder}", price_reply=1e6, cache=tmp_path)
+    settings = LanguageSettings(model=f"local:{folder}", cache=tmp_path)
     model = open_language_model(settings)
     assert model is not None
     shown: list[str] = []
     made = model.reply("Be brief.", "Who designed the bridge?", tokens=12, on_text=shown.append)
     assert made.prompt_tokens > 5
     assert 0 < made.reply_tokens <= 12
-    assert made.cost == made.reply_tokens
     assert made.finish in ("stop", "length", "empty")
     assert "".join(shown) == made.text
     fresh = open_language_model(LanguageSettings(model=f"local:{folder}"))
