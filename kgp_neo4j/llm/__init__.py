@@ -1,1 +1,1 @@
-"""Language models: a prompt in; a reply with its tokens and its cost out."""
+"""Language models: a prompt in; a reply with its tokens out."""
