@@ -16,16 +16,8 @@ from kgp_neo4j.cli._output import echo_json, json_option, say
 F = TypeVar("F", bound=Callable[..., Any])
 _PATH = click.Path(path_type=Path)
 
-_EPILOG = """
-\b
-Examples:
-  kgp-neo4j train llama train.json.gz --out trained/llama
-  kgp-neo4j train reader train.json.gz --out trained/reader
-  kgp-neo4j train scorer --set mine=train.json.gz --out trained/scorer
-"""
 
-
-@click.group("train", epilog=_EPILOG)
+@click.group("train")
 def command() -> None:
     """Fine-tune a model on questions and their supporting facts."""
 
@@ -113,16 +105,16 @@ A set is a connected corpus and the questions whose supporting facts stand in it
 def scorer(sets: tuple[str, ...], out: Path, seed: int, overwrite: bool, as_json: bool) -> None:
     """Train the trees by which the learned agent judges passages."""
     from kgp_neo4j.graphdb.open import open_database
-    from kgp_neo4j.train.scorer import TrainingSet, train_scorer
+    from kgp_neo4j.train.scorer import train_scorer
 
-    training_sets = []
+    files = {}
     for each in sets:
-        corpus, equals, file = each.partition("=")
-        if not (corpus and equals and file):
+        corpus, _, file = each.partition("=")
+        if not (corpus and file):
             raise click.BadParameter(f"{each!r} is not CORPUS=FILE", param_hint="--set")
-        training_sets.append(TrainingSet(corpus, Path(file)))
+        files[corpus] = Path(file)
     with open_database(echo=say) as database:
-        report = train_scorer(database, training_sets, out, seed=seed, overwrite=overwrite)
+        report = train_scorer(database, files, out, seed=seed, overwrite=overwrite)
     if as_json:
         echo_json(report)
         return

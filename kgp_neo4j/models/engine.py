@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CompiledNetwork",
     "Feed",
-    "Precision",
     "describe_engine",
     "import_openvino",
     "precision",
@@ -33,7 +32,6 @@ __all__ = [
 
 #: The arrays given to a network, by the names of its inputs.
 Feed = Mapping[str, NDArray[np.int64]]
-Precision = Literal["bf16", "f32"]
 _CONVERTER = "openvino.tools.ovc"
 _Made = TypeVar("_Made")
 
@@ -66,7 +64,7 @@ def _core() -> Any:
 
 
 @cache
-def precision() -> Precision:
+def precision() -> str:
     """Return the type that this CPU multiplies fastest: bfloat16 or float32.
 
     Bfloat16 is it with AMX, and with the AVX512-BF16 of other makers than Intel. On Intel's without
@@ -114,22 +112,20 @@ _MOST_SHAPES = 64
 class CompiledNetwork:
     """A network ready to run on the CPU; safe to use from several threads.
 
-    `model` is a file (`.xml`, `.onnx`) or an OpenVINO model; the compiled form of a file is cached.
+    `file` is an `.xml` or `.onnx`, whose compiled form is cached.
     Up to `streams` inputs are computed at once, each by its share of the threads: independent
     streams keep the cores busy, where all threads on one input wait for each other at each step.
     """
 
-    def __init__(
-        self, model: Any, *, streams: int | None = None, precise: Precision | None = None
-    ) -> None:
+    def __init__(self, file: Path, *, streams: int | None = None) -> None:
         threads = thread_count()
         self.streams = min(streams or threads, threads)
         self._compiled = _core().compile_model(
-            str(model) if isinstance(model, Path) else model,
+            str(file),
             "CPU",
             {
                 "PERFORMANCE_HINT": "THROUGHPUT",
-                "INFERENCE_PRECISION_HINT": precise or precision(),
+                "INFERENCE_PRECISION_HINT": precision(),
                 "NUM_STREAMS": self.streams,
                 "INFERENCE_NUM_THREADS": threads,
                 "CPU_RUNTIME_CACHE_CAPACITY": _MOST_SHAPES,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.models.engine import CompiledNetwork, Feed, Precision, read_tokenizer, token_id
+from kgp_neo4j.models.engine import CompiledNetwork, Feed, read_tokenizer, token_id
 from kgp_neo4j.models.pretrained import (
     DEFAULT_ENCODER,
     PRETRAINED,
@@ -92,10 +92,10 @@ def _read(path: Path, missing: Any) -> Any:
 class LightTransformer:
     """A network of the light engine that turns texts into vectors."""
 
-    def __init__(self, files: EncoderFiles, *, precise: Precision | None = None) -> None:
+    def __init__(self, files: EncoderFiles) -> None:
         self.tokenizer = read_tokenizer(files.tokenizer)
         self._padding = token_id(self.tokenizer, "[PAD]", "<pad>") or 0
-        self._network = CompiledNetwork(files.network, precise=precise)
+        self._network = CompiledNetwork(files.network)
         self._pooling = files.pooling
         self._longest = files.longest
         #: Some networks return the vector of the whole text.

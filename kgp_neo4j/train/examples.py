@@ -14,13 +14,15 @@ from typing import Any
 from kgp_neo4j.environment.files import extension, opened, read_records, shown
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.text.safe import is_storable
-from kgp_neo4j.train.chains import SupportingFact, chained, is_named
+from kgp_neo4j.text.words import title_words, words
 from kgp_neo4j.types.errors import InputError
 
 __all__ = [
     "BROKEN_RECORD",
+    "SupportingFact",
     "TrainingPair",
     "TrainingQuestion",
+    "chained",
     "check_text",
     "read_question_records",
     "read_training_questions",
@@ -37,6 +39,19 @@ BROKEN_RECORD = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 #: Title and text of a passage.
 Text = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportingFact:
+    """The part of one passage that a question needs.
+
+    `text` is the passage's supporting sentences, `passage_text` all of it (the same where a data
+    set gives only the sentences); `title` is empty where it is unknown.
+    """
+
+    title: str
+    text: str
+    passage_text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +221,9 @@ def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tu
     lines: list[list[SupportingFact]] = []
     later = []
     for fact in facts:
-        named = any(is_named(fact.title, other.text) for other in facts if other is not fact)
+        named = any(
+            _names(_lowered(other.text), fact.title) for other in facts if other is not fact
+        )
         if named and len(facts) > 2:
             later.append(fact)
         else:
@@ -214,7 +231,7 @@ def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tu
     if not lines:
         return facts, (0,)
     for fact in later:
-        naming = [line for line in lines if any(is_named(fact.title, f.text) for f in line)]
+        naming = [line for line in lines if any(_names(_lowered(f.text), fact.title) for f in line)]
         min(naming or lines, key=len).append(fact)
     starts = [sum(map(len, lines[:at])) for at in range(len(lines))]
     return [fact for line in lines for fact in line], tuple(starts)
@@ -222,3 +239,73 @@ def _side_by_side(facts: list[SupportingFact]) -> tuple[list[SupportingFact], tu
 
 def _as_text(sentences: Sequence[str]) -> str:
     return " ".join(" ".join(sentences).split())
+
+
+# --- The order of the reasoning ---
+
+
+def chained(question: str, answer: str, facts: Sequence[SupportingFact]) -> list[SupportingFact]:
+    """Return the facts of a bridge question in the order of its reasoning.
+
+    Facts named in the question come first, then those named by earlier facts, and last the one with
+    the answer: the order in which HotpotQA's bridge questions were written (Yang et al., 2018,
+    section 2). Ties keep their order.
+    """
+    question_words = _lowered(question)
+    left = list(facts)
+    ordered: list[SupportingFact] = []
+    while left:
+        scores = [_priority(fact, ordered, left, question_words, _lowered(answer)) for fact in left]
+        ordered.append(left.pop(scores.index(max(scores))))
+    return ordered
+
+
+def _priority(
+    fact: SupportingFact,
+    before: Sequence[SupportingFact],
+    left: Sequence[SupportingFact],
+    question_words: Sequence[str],
+    answer: Sequence[str],
+) -> float:
+    """Return the priority of a fact to come next, before the others of `left`."""
+    others = [other for other in left if other is not fact]
+    score = 2.0 * _share(fact.title or fact.text, question_words)
+    if any(_names(_lowered(other.text), fact.title) for other in before):
+        score += 2.0
+    # A fact that another one names comes after it, unless they name each other.
+    score += sum(_names(_lowered(fact.text), other.title) for other in others)
+    score -= sum(_names(_lowered(other.text), fact.title) for other in others)
+    text = _lowered(fact.text)
+    if _contains(text, answer) and not all(
+        _contains(_lowered(other.text), answer) for other in others
+    ):
+        score -= 1.0
+    if answer and any(answer == [w.lower() for w in form] for form in title_words(fact.title)):
+        score -= 2.0
+    return score
+
+
+def _share(title: str, question_words: Sequence[str]) -> float:
+    """Return the share of a title's words that the question has; 1 where it names it."""
+    if _names(question_words, title):
+        return 1.0
+    forms = title_words(title)
+    if not forms:
+        return 0.0
+    wanted = {word.lower() for word in forms[-1]}
+    return 0.5 * len(wanted & set(question_words)) / len(wanted)
+
+
+def _names(text: Sequence[str], title: str) -> bool:
+    return any(_contains(text, [w.lower() for w in form]) for form in title_words(title))
+
+
+def _contains(text: Sequence[str], wanted: Sequence[str]) -> bool:
+    size = len(wanted)
+    return size > 0 and any(
+        list(text[at : at + size]) == list(wanted) for at in range(len(text) - size + 1)
+    )
+
+
+def _lowered(text: str) -> list[str]:
+    return [word.lower() for word in words(text)]

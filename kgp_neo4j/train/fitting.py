@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +11,7 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.types.errors import ModelError
 
-__all__ = ["Fitting", "Weights"]
+__all__ = ["Fitting"]
 
 #: Share of the average that each step keeps in the long run: about the last 500 steps count.
 _KEPT = 0.998
@@ -24,32 +23,21 @@ _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 Batch = TypeVar("Batch")
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Weights (torch parameters) that are trained alike: their greatest rate, and their decay."""
-
-    parameters: Sequence[Any]
-    rate: float
-    decay: float = 0.0
-
-
 class Fitting:
     """The trained weights with AdamW's notes and their moving average, after `step` steps.
 
-    It goes on from the folder's checkpoint. Raises ModelError where that does not fit.
+    `groups` are AdamW's: weights ("params") with their greatest rate ("lr") and decay. It goes on
+    from the folder's checkpoint. Raises ModelError where that does not fit.
     """
 
-    def __init__(self, weights: Sequence[Weights], folder: Folder, seed: int) -> None:
+    def __init__(self, groups: Sequence[dict[str, Any]], folder: Folder, seed: int) -> None:
         import torch
 
         self._folder, self._seed = folder, seed
-        self._parts = [part for each in weights for part in each.parameters]
+        self._parts = [part for group in groups for part in group["params"]]
         self._average = [part.detach().clone() for part in self._parts]
-        self._optimizer = torch.optim.AdamW(
-            {"params": each.parameters, "lr": each.rate, "weight_decay": each.decay}
-            for each in weights
-        )
-        self._rates = [each.rate for each in weights]
+        self._optimizer = torch.optim.AdamW(groups, weight_decay=0.0)
+        self._rates = [group["lr"] for group in groups]
         self.step = 0
         if folder.checkpoint.is_file():
             self._load(folder.checkpoint)

@@ -54,12 +54,12 @@ class Folder:
                 hint="Make room, or choose another --out.",
             ) from error
 
-    def finish(
-        self, result: Mapping[str, Any], title: str, about: str, facts: Iterable[str]
-    ) -> None:
+    def finish(self, result: Mapping[str, Any], title: str, facts: Iterable[str]) -> None:
         """Write the result and a model card, and delete the checkpoint."""
-        lines = [f"# {title}", "", about, "", *(f"- {fact}" for fact in facts)]
-        lines += [
+        lines = [
+            f"# {title}",
+            "",
+            *(f"- {fact}" for fact in facts),
             f"- Trained: {datetime.datetime.now(datetime.UTC).date()}, by `kgp-neo4j train`",
             "- Licence: to be chosen by whoever passes it on, within those of the model it began "
             "with and of the data",

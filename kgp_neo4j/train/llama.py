@@ -20,7 +20,7 @@ from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.llm.generators import INPUT_TOKENS, input_limit, load_checkpoint
 from kgp_neo4j.models.torch_encoder import quick_products
 from kgp_neo4j.train.examples import TrainingPair, read_training_questions, training_pairs
-from kgp_neo4j.train.fitting import Fitting, Weights
+from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.folder import Folder, digest, named
 from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.errors import InputError, ModelError
@@ -97,8 +97,8 @@ def train_llama(
             return model(**_padded(batch, tokenizer.pad_token_id, device)).loss
 
     with folder.saving():
-        trained = [part for part in model.parameters() if part.requires_grad]
-        fitting = Fitting([Weights(trained, settings.rate)], folder, settings.seed)
+        adapters = [part for part in model.parameters() if part.requires_grad]
+        fitting = Fitting([{"params": adapters, "lr": settings.rate}], folder, settings.seed)
         resumed = fitting.step
         losses = fitting.run(batches, loss_of, save_every)
         last_epoch = losses[-(len(batches) // settings.epochs) :]
@@ -117,9 +117,9 @@ def train_llama(
         folder.finish(
             dataclasses.asdict(report),
             "A traversal agent `llama` of kgp-neo4j",
-            "Given a question and the evidence found so far, it writes the evidence needed next\n"
-            "(Knowledge Graph Prompting, Wang et al., AAAI 2024).",
             (
+                "Given a question and the evidence so far, it writes the evidence needed next "
+                "(Knowledge Graph Prompting, Wang et al., AAAI 2024)",
                 f"Base model: {named(settings.model)}, with LoRA adapters of rank {_RANK}",
                 f"Data: {', '.join(path.name for path in files)}: {report.questions} questions, "
                 f"{report.pairs} pairs",

@@ -14,18 +14,17 @@ from typing import Any
 
 from kgp_neo4j.corpus.read.reader import OfflineReader, load_reader
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
-from kgp_neo4j.models.reader.network import WEIGHTS_FILE, read_network
+from kgp_neo4j.models.reader.network import read_network
 from kgp_neo4j.models.torch_encoder import quick_products
-from kgp_neo4j.train.fitting import Fitting, Weights
+from kgp_neo4j.train.fitting import Fitting
 from kgp_neo4j.train.folder import Folder, digest, named
 from kgp_neo4j.train.reader_calibration import Asked, fit_calibration
 from kgp_neo4j.train.reader_examples import ReadingExample, read_reading_examples
-from kgp_neo4j.train.reader_loss import loss_of
-from kgp_neo4j.train.reader_network import TrainedNetwork
+from kgp_neo4j.train.reader_network import TrainedNetwork, loss_of
 from kgp_neo4j.train.reader_windows import Laid, batches, lay_out
 from kgp_neo4j.types.checks import check_ranges
 from kgp_neo4j.types.corpus import Passage
-from kgp_neo4j.types.errors import InputError, ModelError
+from kgp_neo4j.types.errors import InputError
 
 __all__ = ["ReaderReport", "ReaderSettings", "train_reader"]
 
@@ -114,8 +113,10 @@ def train_reader(
     learned = [[example for example in each if not _is_held_out(example)] for each in read]
     if not any(learned):
         raise InputError("the files hold no question whose answer stands in its passages")
-    described = _described(settings) | {
-        "data": digest(example for each in read for example in each)
+    described = dataclasses.asdict(settings) | {
+        "encoder": named(settings.encoder),
+        "further": named(str(settings.further or "")),
+        "data": digest(example for each in read for example in each),
     }
     folder = Folder(out, described, overwrite=overwrite)
     import torch
@@ -150,26 +151,7 @@ def train_reader(
     return report
 
 
-def _described(settings: ReaderSettings) -> dict[str, Any]:
-    """Return the settings with a digest for the reader to begin with; no local path is kept.
-
-    Raises ModelError where it is not there.
-    """
-    described = dataclasses.asdict(settings) | {"encoder": named(settings.encoder)}
-    if settings.further is not None:
-        try:
-            weights = (settings.further / WEIGHTS_FILE).read_bytes()
-        except OSError as error:
-            raise ModelError(
-                "there is no reader to train further",
-                where=str(settings.further),
-                hint="Give the folder of a reader on the default encoder.",
-            ) from error
-        described["further"] = hashlib.sha256(weights).hexdigest()[:12]
-    return described
-
-
-def _trainable(network: TrainedNetwork, rate: float) -> list[Weights]:
+def _trainable(network: TrainedNetwork, rate: float) -> list[dict[str, Any]]:
     """Return the reader's own weights, and freeze all others: matrices, vectors, heads."""
     for part in network.body.parameters():
         part.requires_grad_(False)
@@ -178,7 +160,11 @@ def _trainable(network: TrainedNetwork, rate: float) -> list[Weights]:
         number = 2 if not name.startswith("layer.") else 1 if part.dim() < 2 else 0
         groups[number].append(part.requires_grad_(True))
     matrices, vectors, heads = groups
-    return [Weights(matrices, rate, _DECAY), Weights(vectors, rate), Weights(heads, _HEADS * rate)]
+    return [
+        {"params": matrices, "lr": rate, "weight_decay": _DECAY},
+        {"params": vectors, "lr": rate},
+        {"params": heads, "lr": _HEADS * rate},
+    ]
 
 
 def _fit(
@@ -272,11 +258,10 @@ def _finish(folder: Folder, files: Sequence[Path], report: ReaderReport) -> None
     folder.finish(
         dataclasses.asdict(report),
         "Offline reader of kgp-neo4j",
-        "Finds the answer to a question in passages: a span, yes, no, or that it is not there. The "
-        "top layers of a sentence encoder and three heads; `reader.safetensors` holds what differs "
-        "from the encoder, in eight bits, `reader.json` how sure it is. Nothing in them can be "
-        "executed.",
         (
+            "Finds the answer to a question in passages: a span, yes, no, or that it is not there",
+            "`reader.safetensors` holds what differs from the encoder, in eight bits, "
+            "`reader.json` how sure it is; nothing in them can be executed",
             f"Data: {', '.join(path.name for path in files)}: {report.examples} examples",
             f"Held out for calibration: {report.held_out} questions; {figures}",
             f"{report.steps} steps, loss {report.loss:.4f}",

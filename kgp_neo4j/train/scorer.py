@@ -9,30 +9,45 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgp_neo4j.corpus.traverse.agents.learned import candidates_of, search, seeds_of
 from kgp_neo4j.corpus.traverse.signals import FEATURES, QuestionSignals
+from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import load_encoder
-from kgp_neo4j.train.boosting import PARAMETERS, Group, boost, trees_of
 from kgp_neo4j.train.examples import read_training_questions
 from kgp_neo4j.train.folder import Folder
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError
 from kgp_neo4j.types.settings import TraversalSettings
 
-__all__ = ["ScorerReport", "TrainingSet", "scorer_json", "train_scorer"]
+__all__ = ["ScorerReport", "scorer_json", "train_scorer", "trees_of"]
 
 #: R@5 is reported: a reader gets five passages.
 _FIRST = 5
+#: A question's candidates: features, which of them are gold, and the question's weight.
+_Group = tuple[NDArray[np.float32], NDArray[np.int32], float]
 
-
-@dataclass(frozen=True, slots=True)
-class TrainingSet:
-    """A connected corpus, and the file of questions whose supporting facts are in it."""
-
-    corpus: str
-    questions: Path
+_TREES = 300
+_FOLDS = 5
+#: LightGBM's, beside the seed.
+_PARAMETERS = {
+    "objective": "lambdarank",
+    # The order beyond the first ten matters little: a reader gets five passages.
+    "lambdarank_truncation_level": 10,
+    "num_leaves": 15,
+    "learning_rate": 0.06,
+    "min_data_in_leaf": 30,
+    "lambda_l2": 5.0,
+    "feature_fraction": 0.5,
+    "bagging_fraction": 0.8,
+    "bagging_freq": 1,
+    "use_missing": False,
+    "deterministic": True,
+    "force_row_wise": True,
+    "verbose": -1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +84,7 @@ class _Asked:
 
 def train_scorer(
     database: Database,
-    sets: Sequence[TrainingSet],
+    sets: Mapping[str, Path],
     out: Path,
     *,
     seed: int = 0,
@@ -77,21 +92,21 @@ def train_scorer(
 ) -> ScorerReport:
     """Train the trees of both hops and write them to `out`; return what they reach.
 
+    `sets` are connected corpora with the files of questions whose supporting facts are in them.
     The first hop's trees learn from the seeds and their neighbours. Those of the later hops learn
     from the choices of trees that had not seen the question (five folds), so that they see the
     first hop's real errors. A question whose supporting facts are not all in the corpus is left
     out. Raises CorpusError where a corpus is not connected.
     """
-    files = {each.corpus: each.questions.name for each in sets}
+    files = {corpus: file.name for corpus, file in sets.items()}
     folder = Folder(out, {"seed": seed, "sets": files}, overwrite=overwrite)
     traversal = TraversalSettings()
     encoders: set[str] = set()
     by_corpus: dict[str, list[_Asked]] = {}
     left_out: dict[str, int] = {}
-    for each in sets:
-        encoder, asked, missing = _read(database, each, traversal)
+    for corpus, file in sets.items():
+        encoder, by_corpus[corpus], left_out[corpus] = _read(database, corpus, file, traversal)
         encoders.add(encoder)
-        by_corpus[each.corpus], left_out[each.corpus] = asked, missing
     counts = {corpus: len(asked) for corpus, asked in by_corpus.items()}
     every = [question for asked in by_corpus.values() for question in asked]
     if not every:
@@ -110,7 +125,7 @@ def train_scorer(
         "questions": {
             corpus: {"file": files[corpus], "questions": counts[corpus]} for corpus in files
         },
-        "settings": PARAMETERS | {"seed": seed},
+        "settings": _PARAMETERS | {"seed": seed},
     }
     scorer = {"description": description, "features": FEATURES, "first": hops[0], "later": hops[1]}
     report = ScorerReport(counts, left_out, reached)
@@ -124,7 +139,11 @@ def _finish(
     folder: Folder, report: ScorerReport, files: Mapping[str, str], encoders: Sequence[str]
 ) -> None:
     """Write the card of a trained scorer."""
-    facts = [f"Encoder of the passages: {', '.join(encoders)}"]
+    facts = [
+        "Boosted regression trees (LambdaMART) that judge the passages of each hop of a traversal "
+        "by signals of the graph; `scorer.json` is text, one tree a line",
+        f"Encoder of the passages: {', '.join(encoders)}",
+    ]
     facts += [
         f"Corpus {corpus}, {report.questions[corpus]} questions of {file}: "
         f"{100 * report.reached[corpus]:.1f} % of the supporting facts among the first five "
@@ -134,9 +153,6 @@ def _finish(
     folder.finish(
         asdict(report),
         "Scorer of the learned agent",
-        "Boosted regression trees (LambdaMART) that judge the passages of each hop of a traversal "
-        "by signals\nof the graph. `scorer.json` is text: one tree a line, each split with its "
-        "feature and threshold.",
         facts,
     )
 
@@ -154,22 +170,22 @@ def scorer_json(scorer: Mapping[str, Any]) -> str:
 
 
 def _read(
-    database: Database, each: TrainingSet, settings: TraversalSettings
+    database: Database, corpus: str, file: Path, settings: TraversalSettings
 ) -> tuple[str, list[_Asked], int]:
     """Return a set's encoder, its questions with their seeds, and how many lack a fact."""
-    state = database.read("inspect/corpus", corpus=each.corpus)
+    state = database.read("inspect/corpus", corpus=corpus)
     if not state or not {"entities", "keywords", "similarity"} <= set(state[0]["connected"]):
         raise CorpusError(
-            f"the corpus {each.corpus!r} is not there, or not wholly connected",
-            hint=f"Run `kgp-neo4j connect --corpus {each.corpus}` first.",
+            f"the corpus {corpus!r} is not there, or not wholly connected",
+            hint=f"Run `kgp-neo4j connect --corpus {corpus}` first.",
         )
     by_text: dict[tuple[str, str], set[str]] = {}
     by_title: dict[str, set[str]] = {}
-    for row in database.read("connect/entity_passages", corpus=each.corpus):
+    for row in database.read("connect/entity_passages", corpus=corpus):
         by_text.setdefault((row["title"], row["text"].strip()), set()).add(row["id"])
         by_title.setdefault(row["title"], set()).add(row["id"])
     whole: list[tuple[str, list[set[str]]]] = []
-    questions = read_training_questions([each.questions])
+    questions = read_training_questions([file])
     for question in questions:
         # Each fact's passages: those of its title and text, else those of its title.
         gold = [
@@ -181,10 +197,10 @@ def _read(
     encoder = str(state[0]["encoder"])
     vectors = load_encoder(encoder).encode([text for text, _ in whole])
     asked = []
-    with bar(f"search {each.corpus}", len(whole), "questions") as progress:
+    with bar(f"search {corpus}", len(whole), "questions") as progress:
         for (text, gold), vector in zip(whole, vectors, strict=True):
-            signals = search(database, each.corpus, text, vector.tolist)
-            asked.append(_Asked(each.corpus, signals, gold, seeds_of(signals, settings.seeds)))
+            signals = search(database, corpus, text, vector.tolist)
+            asked.append(_Asked(corpus, signals, gold, seeds_of(signals, settings.seeds)))
             progress.update()
     return encoder, asked, len(questions) - len(whole)
 
@@ -197,7 +213,7 @@ def _grown(
     traversal: TraversalSettings,
 ) -> list[dict[str, Any]]:
     """Return the trees of a hop, and let each question go on from what trees of others chose."""
-    groups: list[Group] = []
+    groups: list[_Group] = []
     ids: list[list[str]] = []
     with bar("candidates", len(asked), "questions") as progress:
         for question in asked:
@@ -216,8 +232,60 @@ def _grown(
             groups.append((candidates.features, right, weight))
             ids.append(candidates.ids)
             progress.update()
-    scores, booster = boost(groups, seed)
+    scores, booster = _boost(groups, seed)
     for question, passages, score in zip(asked, ids, scores, strict=True):
         question.scores = dict(zip(passages, score.tolist(), strict=True))
         question.frontier = question.best(traversal.seeds)
     return trees_of(booster, FEATURES)
+
+
+def _boost(groups: Sequence[_Group], seed: int) -> tuple[list[Any], Any]:
+    """Return each group's scores by cross-validation, and trees trained on all groups."""
+    folds = min(_FOLDS, len(groups))
+    scores: list[Any] = [None] * len(groups)
+    for fold in range(folds if folds > 1 else 0):
+        booster = _grow([g for at, g in enumerate(groups) if at % folds != fold], seed)
+        for at in range(fold, len(groups), folds):
+            scores[at] = booster.predict(groups[at][0], raw_score=True)
+    whole = _grow(groups, seed)
+    if folds < 2:
+        scores = [whole.predict(rows, raw_score=True) for rows, _, _ in groups]
+    return scores, whole
+
+
+def _grow(groups: Sequence[_Group], seed: int) -> Any:
+    with needs("train", "training a scorer"):
+        import lightgbm
+    data = lightgbm.Dataset(
+        np.concatenate([rows for rows, _, _ in groups]),
+        np.concatenate([gold for _, gold, _ in groups]),
+        weight=np.concatenate([np.full(len(g), w, np.float32) for _, g, w in groups]),
+        group=[len(gold) for _, gold, _ in groups],
+        free_raw_data=True,
+    )
+    return lightgbm.train(_PARAMETERS | {"seed": seed}, data, num_boost_round=_TREES)
+
+
+def trees_of(booster: Any, features: Sequence[str]) -> list[dict[str, Any]]:
+    """Return LightGBM's trees in the form that `kgp_neo4j.models.trees.Trees` reads."""
+    return [_tree(each["tree_structure"], features) for each in booster.dump_model()["tree_info"]]
+
+
+def _tree(node: Mapping[str, Any], features: Sequence[str]) -> dict[str, Any]:
+    if "split_feature" not in node:
+        return {"leaf": round(node["leaf_value"], 6)}
+    return {
+        "feature": features[node["split_feature"]],
+        "threshold": _rounded_down(node["threshold"]),
+        "value": round(node["internal_value"], 6),
+        "low": _tree(node["left_child"], features),
+        "high": _tree(node["right_child"], features),
+    }
+
+
+def _rounded_down(threshold: float) -> float:
+    """Return the greatest float32 that is not above: features are compared as float32."""
+    rounded = np.float32(threshold)
+    if rounded > threshold:
+        rounded = np.nextafter(rounded, np.float32(-np.inf))
+    return float(str(rounded))

@@ -16,7 +16,7 @@ from typing import Any
 
 from kgp_neo4j.corpus.tables.questions.features import FEATURES, Example
 from kgp_neo4j.corpus.tables.questions.ranker import CONFIDENCE, HEADER_WORDS
-from kgp_neo4j.train.boosting import trees_of
+from kgp_neo4j.train.scorer import trees_of
 
 __all__ = ["RankerSettings", "Sample", "grow_confidence", "save", "train_ranker"]
 

@@ -88,17 +88,14 @@ class AgentSettings:
     """The parts of an agent, beyond its name.
 
     `model` is a checkpoint's folder or hub name (`llama`), the folder of trees (`learned`), or the
-    name of a server's model (`chat`); `adapter` is a folder of LoRA weights; `url` is the chat
-    server's address.
-    `temperature` 0 writes the likeliest evidence; above it, `seed` makes runs repeatable (also
-    those of `random`).
+    name of a server's model (`chat`); `url` is the chat server's address. `temperature` 0 writes
+    the likeliest evidence; above it, `seed` makes runs repeatable (also those of `random`).
     """
 
     model: str | None = setting(
         None, "Its model: a folder, a hub name (llama), or as the chat server calls it.",
         metavar="NAME",
     )  # fmt: skip
-    adapter: str | None = setting(None, "LoRA weights on it (llama).", metavar="FOLDER")
     url: str | None = setting(
         None, "The chat server, with the OpenAI protocol (or OPENAI_BASE_URL).",
         option="chat-url", metavar="URL", variable="OPENAI_BASE_URL",

@@ -268,7 +268,6 @@ def test_pickled_weights_are_never_read(llama: Path, trained: Path, tmp_path: Pa
         ("llama", {}, "needs a model"),
         ("chat", {}, "needs the name of a model"),
         ("mdr", {"model": "x"}, "takes no model"),
-        ("chat", {"model": "x", "adapter": "y"}, "takes no adapter"),
         ("llama", {"temperature": 3.0}, "temperature is 3.0"),
         ("llama", {"seed": -1}, "seed is -1"),
     ],

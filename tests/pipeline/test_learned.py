@@ -17,7 +17,7 @@ from kgp_neo4j.demo import QUESTION, prepare
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.train.scorer import TrainingSet, train_scorer
+from kgp_neo4j.train.scorer import train_scorer
 from kgp_neo4j.types.corpus import Question, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, InputError, ModelError
 from kgp_neo4j.types.settings import AgentSettings, TraversalSettings
@@ -156,7 +156,7 @@ def test_training_writes_a_scorer_that_asks(
 def test_training_puts_its_own_questions_right(
     database: Database, demo_corpus: str, questions: Path, tmp_path: Path, encoder: Encoder
 ) -> None:
-    sets = [TrainingSet(demo_corpus, questions)]
+    sets = {demo_corpus: questions}
     train_scorer(database, sets, tmp_path / "out")
     agent = AgentSettings(model=str(tmp_path / "out"))
     retriever = PassageRetriever(database, demo_corpus, agent="learned", agent_settings=agent)
@@ -171,16 +171,16 @@ def test_bad_training_input_is_told(
     database: Database, demo_corpus: str, corpus: str, questions: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(CorpusError, match="not wholly connected"):
-        train_scorer(database, [TrainingSet(corpus, questions)], tmp_path / "a")
+        train_scorer(database, {corpus: questions}, tmp_path / "a")
     with pytest.raises(InputError):
-        train_scorer(database, [TrainingSet(demo_corpus, tmp_path / "none")], tmp_path / "b")
+        train_scorer(database, {demo_corpus: tmp_path / "none"}, tmp_path / "b")
     other = tmp_path / "other.jsonl"
     row = json.loads(questions.read_text(encoding="utf-8").splitlines()[0])
     row["supporting_facts"] = [["Nowhere", 0]]
     row["context"] = [["Nowhere", ["Nowhere."]]]
     other.write_text(json.dumps(row) + "\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="no question has its supporting facts"):
-        train_scorer(database, [TrainingSet(demo_corpus, other)], tmp_path / "c")
+        train_scorer(database, {demo_corpus: other}, tmp_path / "c")
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.models.encoder import Encoder, load_encoder
-from kgp_neo4j.models.engine import Precision, thread_count
+from kgp_neo4j.models.engine import thread_count
 from kgp_neo4j.models.light_encoder import LightTransformer, exported_files, pretrained_files
 from kgp_neo4j.types.errors import ConfigurationError
 
@@ -33,14 +33,6 @@ _TEXTS = (
 
 def _cosines(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
     return float((one * other).sum(axis=1).min())
-
-
-def test_vectors_are_alike_in_every_precision(encoder: Encoder) -> None:
-    vectors = encoder.encode(_TEXTS)
-    kinds: tuple[Precision, ...] = ("bf16", "f32")
-    for kind in kinds:
-        other = Encoder(kind, LightTransformer(pretrained_files(), precise=kind))
-        assert _cosines(vectors, other.encode(_TEXTS)) > 0.9995
 
 
 def test_a_text_has_the_same_vector_in_every_company(encoder: Encoder) -> None:

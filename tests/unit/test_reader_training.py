@@ -353,4 +353,4 @@ def test_the_command_trains_and_says_what_came_of_it(
         *("--further", str(tmp_path / "nowhere"), "--epochs", "1"),
     )
     assert nowhere.returncode == 1
-    assert "there is no reader to train further" in nowhere.stderr
+    assert "cannot be trained further" in nowhere.stderr

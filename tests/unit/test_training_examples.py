@@ -11,8 +11,13 @@ from typing import Any
 
 import pytest
 
-from kgp_neo4j.train.chains import SupportingFact, chained
-from kgp_neo4j.train.examples import TrainingQuestion, read_training_questions, training_pairs
+from kgp_neo4j.train.examples import (
+    SupportingFact,
+    TrainingQuestion,
+    chained,
+    read_training_questions,
+    training_pairs,
+)
 from kgp_neo4j.types.errors import InputError
 
 _BRIDGE: dict[str, Any] = {

@@ -18,8 +18,8 @@ __all__ = ["AGENTS", "make_agent"]
 
 #: The names `--agent` takes.
 AGENTS = get_args(AgentName)
-#: The agents that take a setting.
-_TAKERS = {"model": ("learned", "llama", "chat"), "adapter": ("llama",)}
+#: The agents that take a model.
+_TAKERS = ("learned", "llama", "chat")
 
 
 def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | None = None) -> Agent:
@@ -29,12 +29,11 @@ def make_agent(name: str, encoder: Encoder | None, settings: AgentSettings | Non
     """
     settings = settings or AgentSettings()
     check_choice("agent", name, AGENTS)
-    for option, takers in _TAKERS.items():
-        if getattr(settings, option) is not None and name not in takers:
-            raise ConfigurationError(
-                f"the agent {name} takes no {option}",
-                hint=f"Leave --{option} out, or choose --agent {', '.join(takers)}.",
-            )
+    if settings.model is not None and name not in _TAKERS:
+        raise ConfigurationError(
+            f"the agent {name} takes no model",
+            hint=f"Leave --model out, or choose --agent {', '.join(_TAKERS)}.",
+        )
     match name:
         case "tfidf":
             return TfidfAgent()

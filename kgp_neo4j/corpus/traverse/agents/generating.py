@@ -95,14 +95,14 @@ class LlamaAgent(GeneratingAgent):
 
     def __init__(self, settings: AgentSettings, encoder: Encoder | None) -> None:
         super().__init__(encoder)
-        if settings.model is None and settings.adapter is None:
+        if settings.model is None:
             raise ConfigurationError(
                 "the agent llama needs a model",
                 hint="Give --model: the folder that `kgp-neo4j train llama` made, or any causal "
                 "checkpoint.",
             )
         self._settings = settings
-        self._model = load_generator("causal", settings.model, settings.adapter)
+        self._model = load_generator("causal", settings.model)
 
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
         """Return the model's continuation of each prompt, in one batch."""
