@@ -10,14 +10,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kgp_neo4j.corpus.async_corpus import AsyncCorpus
     from kgp_neo4j.corpus.corpus import Corpus
     from kgp_neo4j.corpus.pipeline import Answerer, Pipeline, Retriever
     from kgp_neo4j.corpus.traverse.algorithm import Agent
     from kgp_neo4j.graphdb.database import Database
     from kgp_neo4j.graphdb.install import install
     from kgp_neo4j.graphdb.open import open_database
-    from kgp_neo4j.mindmap.async_graph import AsyncKnowledgeGraph
     from kgp_neo4j.mindmap.knowledge_graph import KnowledgeGraph
     from kgp_neo4j.types.corpus import (
         Answer,
@@ -46,8 +44,6 @@ _HOMES = {
     "AgentSettings": "types.settings",
     "Answer": "types.corpus",
     "Answerer": "corpus.pipeline",
-    "AsyncCorpus": "corpus.async_corpus",
-    "AsyncKnowledgeGraph": "mindmap.async_graph",
     "ConnectReport": "types.corpus",
     "Corpus": "corpus.corpus",
     "Database": "graphdb.database",
@@ -77,8 +73,6 @@ __all__ = [
     "AgentSettings",
     "Answer",
     "Answerer",
-    "AsyncCorpus",
-    "AsyncKnowledgeGraph",
     "ConnectReport",
     "Corpus",
     "Database",

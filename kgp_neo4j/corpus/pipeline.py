@@ -22,7 +22,6 @@ from kgp_neo4j.corpus.tables.decide import read_question
 from kgp_neo4j.corpus.traverse.algorithm import Agent
 from kgp_neo4j.environment.job import tell
 from kgp_neo4j.environment.question import check_question
-from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.llm.call import MeteredModel, find_model, writer
@@ -299,8 +298,7 @@ class Pipeline:
 
     def retrieve(self, question: str) -> Retrieval:
         """Return the passages for a question, best first, and the paths that led to them."""
-        with span("retrieve", corpus=self.corpus):
-            return self.retriever.retrieve(Question(uuid.uuid4().hex, question))
+        return self.retriever.retrieve(Question(uuid.uuid4().hex, question))
 
     def answer(
         self,
@@ -359,8 +357,7 @@ class Pipeline:
         if sure and isinstance(answerer, ModelAnswerer):
             # Where pages and tables give a sure answer, the model need not be called again.
             answerer = answerer.offline
-        with span("answer"):
-            answer = self.answer(retrieval, answerer=answerer, on_text=on_text)
+        answer = self.answer(retrieval, answerer=answerer, on_text=on_text)
         return replace(
             answer,
             text=structural.text if structural is not None and sure else answer.text,

@@ -23,7 +23,6 @@ from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.environment.job import Job, current_job
-from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.statements import Statement, packed, statement
 from kgp_neo4j.types.corpus import Capabilities
 from kgp_neo4j.types.errors import CapabilityError, DatabaseError, KgpError
@@ -205,7 +204,7 @@ class Database:
     ) -> list[Row]:
         """Run a statement, or one of the texts of its file, in a transaction that is retried."""
         self._check(mode)
-        with _translated_errors(query.path), span("statement", **{"db.operation.name": query.path}):
+        with _translated_errors(query.path):
             # execute_query sends BEGIN with the statement: one round trip less than a session.
             return self.driver.execute_query(
                 _limited(text or query.text),

@@ -12,7 +12,6 @@ from kgp_neo4j.corpus.answer.traces import with_trace
 from kgp_neo4j.corpus.pipeline import Pipeline, make_pipeline
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.job import Job, tell
-from kgp_neo4j.graphdb.async_store import events_of, listen
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.serve.access import Caller, Reads, require_right
@@ -26,6 +25,7 @@ from kgp_neo4j.serve.bodies import Ask, Map, Retrieve
 from kgp_neo4j.serve.problems import problem_of
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, wants_events
+from kgp_neo4j.serve.work import events_of, listen
 from kgp_neo4j.text.safe import Stream
 from kgp_neo4j.types.corpus import Form
 from kgp_neo4j.types.settings import TraversalSettings

@@ -19,11 +19,11 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.files import EXTENSIONS, extension
 from kgp_neo4j.environment.job import Job, tell
-from kgp_neo4j.graphdb.async_store import Told, events_of, listen
 from kgp_neo4j.serve.access import CorpusName, Loads
 from kgp_neo4j.serve.problems import ProblemError, problem_of
 from kgp_neo4j.serve.service import Service
 from kgp_neo4j.serve.stream import event_response, json_response, wants_events
+from kgp_neo4j.serve.work import Told, events_of, listen
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.corpus import LoadReport
 from kgp_neo4j.types.json_records import to_json

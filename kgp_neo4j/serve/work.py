@@ -1,19 +1,87 @@
-"""Work in a bounded number of threads, behind a queue of bounded length."""
+"""Work in a bounded number of threads, behind a queue of bounded length.
+
+The work itself is CPU-bound between its statements, so threads carry it whole; a time limit and a
+cancelled task reach the statement that runs, which the server then ends.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+import contextvars
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any, TypeAlias, TypeVar
 
-from kgp_neo4j.environment.job import Job
-from kgp_neo4j.graphdb.async_store import awaited, begun_in
+from kgp_neo4j.environment.job import Job, working
 from kgp_neo4j.graphdb.database import Database
 
-__all__ = ["BusyError", "Work"]
+__all__ = ["BusyError", "Told", "Work", "awaited", "begun_in", "events_of", "listen"]
 
 _R = TypeVar("_R")
+
+
+def begun_in(threads: Executor, job: Job, work: Callable[[], _R]) -> Future[_R]:
+    """Begin work for a job in another thread, as soon as one is free."""
+    context = contextvars.copy_context()
+
+    def run() -> _R:
+        with working(job):
+            job.check()
+            return work()
+
+    return threads.submit(context.run, run)
+
+
+async def awaited(future: Future[_R], job: Job, database: Callable[[], Database]) -> _R:
+    """Return what the work of a job returns.
+
+    Where the task is cancelled or the job's time is over, the work ends at its next step, and the
+    statement that runs on the server at once. Raises StoppedError where the time is over.
+    """
+    try:
+        return await asyncio.wait_for(asyncio.wrap_future(future), job.left())
+    except (asyncio.CancelledError, TimeoutError) as error:
+        job.give_up()
+        if not future.done():
+            threading.Thread(target=lambda: database().end(job), daemon=True).start()
+        if isinstance(error, TimeoutError):
+            job.check()  # raises what says how long it may take
+        raise
+
+
+#: The events of a job as they come, and None once there are no more.
+Told: TypeAlias = asyncio.Queue[tuple[str, Any] | None]
+
+
+def listen(job: Job) -> Told:
+    """Return a queue that the events of a job come into; to be called before its work begins."""
+    loop = asyncio.get_running_loop()
+    told: Told = asyncio.Queue()
+
+    def put(event: str, value: Any) -> None:
+        loop.call_soon_threadsafe(told.put_nowait, (event, value))
+
+    job.on_event = put
+    return told
+
+
+async def events_of(
+    told: Told, work: Coroutine[Any, Any, Any], *, last: str = "answer", keep: bool = False
+) -> AsyncGenerator[tuple[str, Any]]:
+    """Yield the events of the job that `work` awaits, and what that returns as the `last` one.
+
+    The work is given up where the iteration is, unless it is to be kept.
+    """
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(lambda _: told.put_nowait(None))
+    try:
+        while (event := await told.get()) is not None:
+            yield event
+        yield last, task.result()
+    finally:
+        if not keep:
+            task.cancel()
 
 
 class BusyError(Exception):

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from kgp_neo4j.corpus.traverse.paths import find_seeds, read_passages, seed_steps, tell_hop
-from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import NextEvidence, Passage, ReasoningPath, Step
 from kgp_neo4j.types.settings import TraversalSettings
@@ -81,17 +80,16 @@ class NextEvidenceAgent(ABC):
             room = -(-(budget - len(visited)) // (settings.hops - hop))
             if not frontier or room <= 0:
                 break
-            with span("hop", number=hop + 1):
-                rows = database.read(
-                    "traverse/next_evidence",
-                    corpus=corpus,
-                    frontier=self._expectations(database, question, frontier),
-                    visited=list(visited),
-                    edges=list(settings.edges),
-                    branching=settings.branching,
-                    outward=settings.outward,
-                    inward=settings.inward,
-                )
+            rows = database.read(
+                "traverse/next_evidence",
+                corpus=corpus,
+                frontier=self._expectations(database, question, frontier),
+                visited=list(visited),
+                edges=list(settings.edges),
+                branching=settings.branching,
+                outward=settings.outward,
+                inward=settings.inward,
+            )
             _improve(rows, frontier, visited)
             new = [row for row in rows if row["passage"] not in visited][:room]
             frontier = [frontier[row["path"]].then(_step(row, row["match"])) for row in new]
@@ -125,16 +123,15 @@ class NextEvidenceAgent(ABC):
             waiting = list(queue)
             hop += 1
             candidates: dict[int, list[Row]] = defaultdict(list)
-            with span("hop", number=hop):
-                for row in database.read(
-                    "traverse/paper_hop",
-                    corpus=corpus,
-                    edge=settings.edges[0],
-                    frontier=self._expectations(database, question, waiting, paper=True),
-                    visited=list(visited),
-                    most=settings.branching * len(waiting),
-                ):
-                    candidates[row["path"]].append(row)
+            for row in database.read(
+                "traverse/paper_hop",
+                corpus=corpus,
+                edge=settings.edges[0],
+                frontier=self._expectations(database, question, waiting, paper=True),
+                visited=list(visited),
+                most=settings.branching * len(waiting),
+            ):
+                candidates[row["path"]].append(row)
             for at, path in enumerate(waiting):
                 queue.popleft()
                 new = [row for row in candidates[at] if row["passage"] not in visited]

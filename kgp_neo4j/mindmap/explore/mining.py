@@ -9,7 +9,6 @@ from math import exp
 from typing import Any
 
 from kgp_neo4j.environment.job import in_context, tell
-from kgp_neo4j.environment.spans import span
 from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
 from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, spend
 from kgp_neo4j.mindmap.explore.exploration import (
@@ -56,48 +55,46 @@ def mine(
     """
     chosen, began = settings or MiningSettings(), time.perf_counter()
     if linked is None:
-        with span("link", graph=graph.name):
-            linked = link(graph, question, chosen.linking, write)
+        linked = link(graph, question, chosen.linking, write)
     tell("entities", lambda: linked)
-    with span("explore", graph=graph.name):
-        bounds = conditions(question) if chosen.paths and graph.encoder_name else []
-        named = [entity for entity in linked if entity.id]
-        entities, bounds = outside(named, question, bounds)
-        asked: list[RelationPath] = []
-        comparison = None
-        if chosen.paths and entities:
-            asked = explore_relation_paths(graph, question, entities, chosen, bounds)
-            comparison = compared(graph, question, entities) if graph.encoder_name else None
-        if comparison:
-            facts = comparison.triples[: chosen.size]
-            complete = [EvidenceGraph("path", t.head, (t,), (t.head, t.tail)) for t in facts]
-        else:
-            # What several entities have in common, neighbours and shortest paths show best.
-            share = 1.0 if len(entities) == 1 else chosen.path_share
-            complete = spend(asked, int(chosen.size * share))
-        known = pairs_of(t for each in complete for t in each.triples)
-        left = chosen.size - len(known)
-        paths: list[EvidenceGraph] = []
-        near: list[EvidenceGraph] = []
-        if entities and left > 0:
-            paths, near = _around(graph, question, entities, chosen, write)
-        pruned, left_out = prune(paths, near, left, path_share=chosen.path_share, known=known)
-        evidence = (*complete, *pruned)
-        triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))
-        explored = {i for e in (*paths, *near) for t in e.triples for i in (t.head_id, t.tail_id)}
-        merged = merge_names(_entities(graph, triples, explored), [e.name for e in entities])
-        reasoning = ReasoningGraph(
-            entities=tuple(linked),
-            evidence=evidence,
-            triples=triples,
-            routes=tuple(routes(evidence, merged)),
-            sentences=tuple(sentences(triples, merged)),
-            merged=merged,
-            asked=tuple(asked[:_ASKED]),
-            compared=comparison,
-            left_out=left_out,
-            seconds=time.perf_counter() - began,
-        )
+    bounds = conditions(question) if chosen.paths and graph.encoder_name else []
+    named = [entity for entity in linked if entity.id]
+    entities, bounds = outside(named, question, bounds)
+    asked: list[RelationPath] = []
+    comparison = None
+    if chosen.paths and entities:
+        asked = explore_relation_paths(graph, question, entities, chosen, bounds)
+        comparison = compared(graph, question, entities) if graph.encoder_name else None
+    if comparison:
+        facts = comparison.triples[: chosen.size]
+        complete = [EvidenceGraph("path", t.head, (t,), (t.head, t.tail)) for t in facts]
+    else:
+        # What several entities have in common, neighbours and shortest paths show best.
+        share = 1.0 if len(entities) == 1 else chosen.path_share
+        complete = spend(asked, int(chosen.size * share))
+    known = pairs_of(t for each in complete for t in each.triples)
+    left = chosen.size - len(known)
+    paths: list[EvidenceGraph] = []
+    near: list[EvidenceGraph] = []
+    if entities and left > 0:
+        paths, near = _around(graph, question, entities, chosen, write)
+    pruned, left_out = prune(paths, near, left, path_share=chosen.path_share, known=known)
+    evidence = (*complete, *pruned)
+    triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))
+    explored = {i for e in (*paths, *near) for t in e.triples for i in (t.head_id, t.tail_id)}
+    merged = merge_names(_entities(graph, triples, explored), [e.name for e in entities])
+    reasoning = ReasoningGraph(
+        entities=tuple(linked),
+        evidence=evidence,
+        triples=triples,
+        routes=tuple(routes(evidence, merged)),
+        sentences=tuple(sentences(triples, merged)),
+        merged=merged,
+        asked=tuple(asked[:_ASKED]),
+        compared=comparison,
+        left_out=left_out,
+        seconds=time.perf_counter() - began,
+    )
     tell("evidence", lambda: reasoning)
     return reasoning
 

@@ -20,7 +20,6 @@ from kgp_neo4j.corpus.traverse.signals import (
     question_signals,
 )
 from kgp_neo4j.environment.job import in_context
-from kgp_neo4j.environment.spans import span
 from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.trees import Scorer, Trees
@@ -108,26 +107,25 @@ class LearnedAgent(KnnAgent):
         for hop in range(settings.hops):
             if not frontier:
                 break
-            with span("hop", number=hop + 1):
-                reachable = candidates_of(database, corpus, signals, frontier, settings, before)
-                trees = self.scorer.later if hop else self.scorer.first
-                scores = trees.scores(reachable.features).tolist()
-                order = sorted(range(len(scores)), key=lambda at: (-scores[at], reachable.ids[at]))
-                # The last hop's scores are final; those before only choose the next frontier.
-                last = hop == settings.hops - 1
-                best = order[: settings.budget if last else settings.seeds]
-                reasons = _reasons(trees, reachable, best[:_WITH_REASONS]) if last else {}
-                judged: dict[str, ReasoningPath] = {}
-                for at in best:
-                    step = replace(
-                        _seed(signals, reachable.ids[at], float(reachable.cosine[at])),
-                        judged=likelihood(scores[at]),
-                        signals=reasons.get(at, ""),
-                    )
-                    judged[step.passage] = _path(
-                        step, reachable.origin[at], frontier, judged, paths, settings
-                    )
-                tell_hop(hop + 1, judged.values())
+            reachable = candidates_of(database, corpus, signals, frontier, settings, before)
+            trees = self.scorer.later if hop else self.scorer.first
+            scores = trees.scores(reachable.features).tolist()
+            order = sorted(range(len(scores)), key=lambda at: (-scores[at], reachable.ids[at]))
+            # The last hop's scores are final; those before only choose the next frontier.
+            last = hop == settings.hops - 1
+            best = order[: settings.budget if last else settings.seeds]
+            reasons = _reasons(trees, reachable, best[:_WITH_REASONS]) if last else {}
+            judged: dict[str, ReasoningPath] = {}
+            for at in best:
+                step = replace(
+                    _seed(signals, reachable.ids[at], float(reachable.cosine[at])),
+                    judged=likelihood(scores[at]),
+                    signals=reasons.get(at, ""),
+                )
+                judged[step.passage] = _path(
+                    step, reachable.origin[at], frontier, judged, paths, settings
+                )
+            tell_hop(hop + 1, judged.values())
             paths |= judged
             ranked = [reachable.ids[at] for at in order]
             before = dict(zip(reachable.ids, scores, strict=True))

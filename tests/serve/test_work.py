@@ -1,4 +1,4 @@
-"""Corpora and knowledge graphs that are awaited: side by side, limited, given up."""
+"""Work that is awaited: limited, given up, ended on the server."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from dataclasses import replace
 import pytest
 from graphs import rows
 
-from kgp_neo4j import AsyncCorpus, AsyncKnowledgeGraph
-from kgp_neo4j.demo import QUESTION, TABLE_QUESTION
 from kgp_neo4j.environment.job import Job, working
-from kgp_neo4j.graphdb.async_store import awaited, begun_in
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.statements import statement
+from kgp_neo4j.serve.work import awaited, begun_in
 from kgp_neo4j.types.errors import StoppedError
 
 #: A statement that takes minutes.
@@ -22,40 +20,6 @@ _LONG = replace(
     text="UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b) AS name",
 )
 _RUNNING = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.kgp_job = $job RETURN metaData"
-
-
-@pytest.mark.alone
-def test_questions_are_answered_side_by_side(database: Database, demo_graph: str) -> None:
-    async def ask() -> None:
-        async with (
-            AsyncCorpus(demo_graph, database=database, seconds=60) as corpus,
-            AsyncKnowledgeGraph(demo_graph, database=database) as graph,
-        ):
-            first, table, mapped, listed = await asyncio.gather(
-                corpus.ask(QUESTION),
-                corpus.ask(TABLE_QUESTION),
-                graph.ask("I feel tired and dizzy. What can it be?"),
-                corpus.documents(),
-            )
-            assert "grandmother" in first.text
-            assert table.structural is not None
-            assert mapped.edges
-            assert listed
-            told = [event async for event in corpus.stream(QUESTION)]
-            assert [name for name, _ in told] == ["hop", "hop", "hop", "passages", "answer"]
-            assert told[-1][1].text == first.text
-            assert told[-2][1].passages == first.passages
-
-    asyncio.run(ask())
-
-
-def test_a_question_may_take_only_so_long(database: Database, demo_corpus: str) -> None:
-    async def ask() -> None:
-        async with AsyncCorpus(demo_corpus, database=database, seconds=0.0001) as corpus:
-            with pytest.raises(StoppedError, match=r"longer than the 0\.0001 s"):
-                await corpus.ask(QUESTION)
-
-    asyncio.run(ask())
 
 
 @pytest.mark.parametrize("how", ["cancelled", "too long"])
