@@ -1,7 +1,6 @@
 """The entry to structural questions: what they ask of pages and tables, and the answer.
 
-The code that reads such questions, some hundred patterns, is imported where a corpus has pages or
-tables.
+The code that reads such questions is imported where a corpus has pages or tables.
 """
 
 from __future__ import annotations
@@ -27,11 +26,9 @@ class StructuralReading:
     def answer(self, write: Write | None = None) -> StructuralAnswer:
         """Answer from pages and tables, by read-only queries that are shown.
 
-        Where a page or table does not exist, the answer states so and lists those that do (`found`
-        is false). Where the answer is uncertain, `sure` is false and `doubt` is the reason; the
-        page or table, if any, is in `markdown`. With `write` a language model chooses the look-up,
-        unless it did when the question was read, and answers from fetched pages and tables the
-        questions that no look-up answers; without one such questions stay unsure.
+        With `write` a language model chooses the look-up, unless it did when the question was read,
+        and answers from fetched pages and tables the questions that no look-up answers; without one
+        such questions stay unsure.
         """
         return StructuralAnswer(self.decision.reason.capitalize() + ".", found=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -181,10 +181,9 @@ _GENERIC = frozenset(
     "page pages table tables document file report paper section row column text data list index "
     "notes summary first last second third the of and in on for a an to with no pdf number".split()
 )
-#: Words of a name at most, and documents that a part of a name is compared with.
-_LONGEST, _MOST_DOCUMENTS = 25, 2_000
-#: A word in lower case, and where it begins and ends.
-_Token = tuple[str, int, int]
+_GENERIC_HEADS = ("report", "document", "paper")
+#: Words of a name at most.
+_LONGEST = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,73 +199,59 @@ class Named:
 
 
 def named_documents(text: str, documents: Sequence[DocumentOutline]) -> list[Named]:
-    """Return the documents that a text names, in the order of the text; longer names go first."""
+    """Return the documents that a text names, in the order of the text; longer names go first.
+
+    A name is a title or a file's name, or a part of two words and more that no other document has.
+    """
     tokens = [(m[0].casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
-    by_name: dict[tuple[str, ...], list[DocumentOutline]] = {}
+    names: dict[str, dict[str, DocumentOutline]] = {}
     for document in documents:
-        for name in _names(document):
-            by_name.setdefault(name, []).append(document)
+        path = PurePath(document.source)
+        for name in {normal(each) for each in (document.title, path.name, path.stem)} - {""}:
+            names.setdefault(name, {})[document.id] = document
     named: list[Named] = []
-    used: set[_Token] = set()
-    for run in _runs(tokens):
-        words, start, end = tuple(token[0] for token in run), run[0][1], run[-1][2]
-        if words in by_name and not used & set(run) and _stands_alone(text, words, start, end):
-            used |= set(run)
-            same = {document.id: document for document in by_name[words]}
-            named.append(Named(tuple(same.values()), start, end, True))
-    if len(documents) <= _MOST_DOCUMENTS:
-        named += _partly(text, [token for token in tokens if token not in used], documents)
+    used: set[tuple[str, int, int]] = set()
+    for whole in (True, False):
+        for run in _runs(tokens):
+            words, start, end = " ".join(token[0] for token in run), run[0][1], run[-1][2]
+            if used & set(run) or set(words.split()) <= _GENERIC:
+                continue
+            fitting = names.get(words, {}) if whole else _partly(words, names)
+            if fitting and (not whole or len(run) > 1 or _stands_alone(text, start, end)):
+                used |= set(run)
+                named.append(Named(tuple(fitting.values()), start, end, whole))
     return sorted(named, key=lambda each: each.start)
 
 
-def _names(document: DocumentOutline) -> set[tuple[str, ...]]:
-    path = PurePath(document.source)
-    return {tuple(normal(name).split()) for name in (document.title, path.name, path.stem)} - {()}
-
-
-def _runs(tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
+def _runs(tokens: Sequence[tuple[str, int, int]]) -> Iterator[Sequence[tuple[str, int, int]]]:
     """Yield the runs of tokens, the longest first."""
     for size in range(min(len(tokens), _LONGEST), 0, -1):
         yield from (tokens[at : at + size] for at in range(len(tokens) - size + 1))
 
 
-def _stands_alone(text: str, run: tuple[str, ...], start: int, end: int) -> bool:
-    """Return whether a short or plain name is used as a name."""
-    if set(run) <= _GENERIC:
-        return False
-    if len(run) > 1:
-        return True
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Return whether a name of one word is used as a name."""
     written = text[start:end]
-    return not run[0].isdigit() and (
+    return not written.isdigit() and (
         written != written.casefold()
         or len(written) > 12
-        or bool(_NOUN.match(text, end))
-        or bool(_BEFORE.search(text, 0, start))
+        or bool(_NOUN.match(text, end) or _BEFORE.search(text, 0, start))
         or (start == 0 and end == len(text))
     )
 
 
 def _partly(
-    text: str, tokens: Sequence[_Token], documents: Sequence[DocumentOutline]
-) -> list[Named]:
-    """Return the longest part of a name in the text that only one document has."""
-    padded = [(d, [f" {' '.join(name)} " for name in _names(d)]) for d in documents]
-    for run in _runs(tokens):
-        words, start, end = [token[0] for token in run], run[0][1], run[-1][2]
-        if len(_TOKEN.findall(text, start, end)) != len(run):
-            continue  # a whole name is between
-        telling = [word for word in words if word not in _GENERIC and not word.isdigit()]
-        if not telling or {words[0], words[-1]} & {"the", "of", "in"}:
-            continue
-        if len(run) > 1:
-            telling_enough = len(telling) > 1 or words[-1] in ("report", "document", "paper")
-        else:
-            code = len(words[0]) > 4 and any(c.isdigit() for c in words[0])  # "word365"
-            telling_enough = code or (len(words[0]) > 3 and bool(_NOUN.match(text, end)))
-        if not telling_enough:
-            continue
-        key = f" {' '.join(words)} "
-        fitting = [d for d, names in padded if any(key in name for name in names)]
-        if len(fitting) == 1:
-            return [Named((fitting[0],), start, end, False)]
-    return []
+    words: str, names: Mapping[str, Mapping[str, DocumentOutline]]
+) -> Mapping[str, DocumentOutline]:
+    """Return the only document with these words in its name: two at least that tell something."""
+    run = words.split()
+    telling = [word for word in run if word not in _GENERIC and not word.isdigit()]
+    if len(telling) < 2 and not (telling and len(run) > 1 and run[-1] in _GENERIC_HEADS):
+        return {}
+    fitting = {
+        id_: document
+        for name, held in names.items()
+        if f" {words} " in f" {name} "
+        for id_, document in held.items()
+    }
+    return fitting if len(fitting) == 1 else {}
