@@ -14,15 +14,13 @@ __all__ = ["choose"]
 _OWN = frozenset(
     "pages page tables table columns column rows row cells cell entries entry records record "
     "headers header headings heading footers footer captions caption captioned titles title "
-    "titled entitled label labels labelled headed fields field name names named called sections "
-    "section subsections subsection subheadings subheading outline number numbers total value "
-    "values order data text document documents file files pdf pdfs report corpus contents "
-    "structure topic topics information kind brief short main full running margin top bottom "
-    "there each every used separate different about read see reproduce render output transcribe "
-    "copy describe describes summarize summarise summary overview explain explained discuss "
-    "discusses cover covers present presents provides gives lists hold holds reports illustrate "
-    "illustrates depict depicts inform tell appear appears exist exists available located "
-    "location placed positioned occur occurs lie lies sit sits made consists head".split()
+    "titled entitled label labels headed fields field name names named called sections section "
+    "outline number numbers total value values order data text document documents file files pdf "
+    "pdfs report contents structure topic topics information kind full running margin top bottom "
+    "there each every used different about read reproduce output transcribe copy describe "
+    "describes summarize summarise summary overview explain discuss discusses cover covers "
+    "presents provides gives lists hold holds reports illustrates depicts tell appear appears "
+    "exist exists located location occur occurs made consists head".split()
 )
 _I = re.IGNORECASE
 
@@ -247,20 +245,17 @@ def _of_page(references: References, text: str) -> LookUp:
 # --- Phrases and columns ---
 
 _MENTION = (
-    r"(?:mention(?:s|ed|ing)?|refer(?:s|red|ring)?\s+to|contain(?:s|ed|ing)?|includ(?:es?|ed|ing)|"
-    r"discuss(?:es|ed|ing)?|talk(?:s|ed|ing)?\s+(?:about|of)|cit(?:es?|ed|ing)|us(?:es?|ing)|"
-    r"nam(?:es?|ing)|describ(?:es?|ed|ing)|cover(?:s|ed|ing)?|say(?:s|ing)?|featur(?:es?|ing)|"
-    r"speak(?:s|ing)?\s+(?:of|about)|deal(?:s|ing)?\s+with|show(?:s|ing)?|have|has|having|with|"
-    r"explain(?:s|ed|ing)?|list(?:s|ing)?|defin(?:es?|ed|ing)|introduc(?:es?|ed|ing)|about)"
+    r"(?:(?:mention|contain|includ|discuss|cit|us|nam|describ|cover|say|featur|show|explain|list|"
+    r"defin|introduc)(?:e?s|ed|ing|e)?|refer\w*\s+to|(?:talk|speak)\w*\s+(?:of|about)|"
+    r"deal\w*\s+with|ha(?:ve|s|ving)|with|about)"
 )
 _FOUND = (
-    r"(?:(?:be\s+|being\s+|been\s+)?(?:mentioned|found|discussed|used|cited|referenced|named|"
-    r"introduced|referred\s+to|talked\s+about|described|covered|written|located|listed|seen|"
-    r"defined|explained|read|shown|printed)|appear(?:s|ing)?|occur(?:s|ring)?|come(?:s)?\s+up)"
+    r"(?:(?:be(?:ing|en)?\s+)?(?:\w{2,}ed(?:\s+(?:to|about))?|found|written|seen|read|shown)|"
+    r"appear\w*|occur\w*|comes?\s+up)"
 )
 _KIND = (
     r"(?:(?:the|any|a|an)\s+)?(?:(?:exact\s+)?(?:words?|terms?|phrases?|string|expression|keyword|"
-    r"acronym|abbreviation|text|topic|subject)\s+)"
+    r"acronym|text|topic|subject)\s+)"
 )
 _ADVERB = r"(?:first|last|ever|also|only)"
 _PHRASES = (

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from kgp_neo4j.corpus.tables.outline import DocumentOutline, named_documents
-from kgp_neo4j.corpus.tables.questions.question_words import UNITS
+from kgp_neo4j.corpus.tables.questions.question_words import ORDINALS, UNITS
 from kgp_neo4j.text.words import FUNCTION_WORDS
 
 __all__ = [
@@ -24,18 +24,8 @@ __all__ = [
 Ref = TypeVar("Ref")
 
 _NUMBERS = {word: at for at, word in enumerate(UNITS)}
-_NTH = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
-    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-_ORDINALS = {word: at for at, word in enumerate(_NTH.split(), 1)}
-_ORDINALS |= {"opening": 1, "last": -1, "final": -1, "closing": -1, "penultimate": -2}
-_ORDINALS |= {
-    f"{before}{join}last": -at
-    for at, words in ((2, ("second", "next")), (3, ("third",)))
-    for before in words
-    for join in (" to ", "-to-", " ", "-")
-}
+_ORDINALS = ORDINALS | {"opening": 1, "last": -1, "final": -1, "closing": -1, "penultimate": -2}
+_ORDINALS |= {f"{nth}{join}last": -2 for nth in ("second", "next") for join in (" to ", "-to-")}
 
 
 def _alternatives(words: dict[str, int]) -> str:
@@ -100,11 +90,9 @@ HEAD = (
 
 _I = re.IGNORECASE
 _POLITE = re.compile(
-    r"^(?:(?:please|hi|hello|hey)[,!]?\s+)*(?:(?:can|could|would|will)\s+you\s+(?:please\s+|"
-    r"kindly\s+)?|"
-    r"(?:i(?:'d|’d|\s+would)\s+like\s+(?:you\s+)?to\s+|i\s+(?:want|need)\s+(?:you\s+)?to\s+))"
-    r"(?:know\s+|tell\s+me\s+(?=wh|how|on|in|if)|find\s+out\s+(?=wh|how|on|in))?|"
-    r"^(?:please\s+)?(?:tell\s+me|do\s+you\s+know|say)[,:]?\s+(?=wh|how\b|on\b|in\b)",
+    r"^(?:(?:please|hi|hello|hey)[,!]?\s+)*(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|"
+    r"i\s+(?:want|need|would\s+like)\s+(?:you\s+)?to\s+)?"
+    r"(?:(?:tell\s+me|know|find\s+out|say)[,:]?\s+(?=wh|how\b|on\b|in\b))?",
     _I,
 )
 _SHORT = re.compile(r"\b(what|who|where|which|how|that)(?:'|’)s\b", _I)
@@ -149,10 +137,6 @@ _TABLE_ORDINAL = re.compile(
     _I,
 )
 _ADJECTIVE = r"(?:only|single|one|big|large|small|whole|entire|given|same|following|data|main|full)"
-_TABLE_ON_PAGE = re.compile(
-    rf"(?:(?:the|this|that)\s+(?:{_ADJECTIVE}\s+)?)?(PAGEREF\d+)(?:'s|’s|\s+of)?\s+table\b(?!s)",
-    _I,
-)
 _TABLE_NAMED = re.compile(
     r"\b(?:the|this|that)\s+table\s+(?:(?:that\s+is\s+|which\s+is\s+)?"
     r"(?:about|titled|entitled|called|named|captioned|labell?ed|concerning|regarding|with\s+the\s+"
@@ -287,11 +271,6 @@ def _restored(references: References, text: str) -> str:
     return re.sub(r"\s+([?.,;!])", r"\1", " ".join(text.split())).strip(" ,")
 
 
-#: "the survey's table", "the survey report's table"
-_ITS_TABLE = re.compile(
-    rf"\b(?:the\s+)?(DOCREF\d+)(?:\s*(?:'s|’s))?(?:\s+{_DOCUMENT_NOUN})?(?:'s|’s)?\s+table\b(?!s)",
-    _I,
-)
 #: A document's placeholder, and "the document", with the words that join them to a question.
 _DOCUMENT_NAMED = re.compile(
     rf"{_AROUND}DOCREF\d+(?:\s*(?:'s|’s)(?=\s))?(?:\s+{_DOCUMENT_NOUN}\b)?\s*[:,]?", _I
@@ -323,7 +302,7 @@ def _documents(
         text = f"{text[: name.start]} {mark} {text[name.end :]}"
         if name.whole:
             rest = f"{rest[: name.start]} {mark} {rest[name.end :]}"
-    text = _ITS_TABLE.sub(r"the table of \1", " ".join(text.split()))
+    text = " ".join(text.split())
     rest = _dropped(rest)
     if len({document.id for document in references.documents}) > 1 and text.count("DOCREF") > 1:
         # The names stay, to show which page or table belongs to which document.
@@ -398,7 +377,6 @@ def _tables(references: References, text: str) -> str:
         return add(TableRef(words=named))
 
     text = _TABLE_ORDINAL.sub(ordinal, _TABLE_LIST.sub(numbered, text))
-    text = _TABLE_ON_PAGE.sub(lambda match: f"{add(TableRef())} on {match[1]}", text)
     if not re.search(r"\bhow many tables\b|\b(?:which|what) tables?\b", text, _I):
         text = _TABLE_CALLED.sub(words, _TABLE_NAMED.sub(words, text))
     return _TABLE_THE.sub(lambda _: add(TableRef()), text)
