@@ -20,7 +20,7 @@ from kgp_neo4j.corpus.tables.look_up import Context, each, joined, nothing, plur
 from kgp_neo4j.corpus.tables.outline import Library, TableOutline
 from kgp_neo4j.corpus.tables.questions.answer_table import answer_from_table
 from kgp_neo4j.corpus.tables.references import HEAD, read_references
-from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve, stems
+from kgp_neo4j.corpus.tables.resolving import by_words, phrases_of, resolve
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.types.tables import StructuralAnswer, TypeDecision
 
@@ -41,8 +41,6 @@ _LOOK_UPS: Mapping[str, Callable[[Context], StructuralAnswer | None]] = {
 _WHOLE = (("page", "text"), ("page", ""), ("table", "rows"), ("compare", ""))
 #: Tables that a question may be answered from, one after another.
 _MOST_ANSWERED = 4
-#: "Which company", "what kind": the two words that may name a column.
-_KIND_ASKED = re.compile(r"\b(?:which|what|whose)\s+([^\W\d]+)(?:\s+([^\W\d]+))?", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -150,24 +148,11 @@ def _from_pages(context: Context, write: Write | None) -> StructuralAnswer:
 def _from_any_table(context: Context, write: Write | None) -> StructuralAnswer:
     """Find the table that the question's words fit, where it names none, and answer from it."""
     every = context.library.tables(context.documents)
-    fitting = _with_kind_asked(context.references.rest, every)
-    if len(fitting) > 1:
-        fitting = by_words(context.library, context.references.rest, fitting, only=True)
+    fitting = by_words(context.library, context.references.rest, every, only=True)
     if len(fitting) == 1:
         return _from_tables(context, fitting, write)
     many = plural(len(every), "table")
     return unsure(f"the question names no page or table that could be told ({many} there)")
-
-
-def _with_kind_asked(question: str, every: list[TableOutline]) -> list[TableOutline]:
-    """Return the tables with a column for the kind asked for ("which company"), else all.
-
-    Another table may share more words with the question, and give a wrong answer.
-    """
-    match = _KIND_ASKED.search(question)
-    kinds = stems(" ".join(filter(None, match.groups()))) if match else set()
-    fitting = [t for t in every if kinds & stems(" ".join(c.header for c in t.columns))]
-    return fitting or every
 
 
 # --- What a question is about ---

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
 
 from kgp_neo4j.corpus.load.grid import normal
 from kgp_neo4j.corpus.tables.look_up import Context, answer, each, joined, nothing, plural
@@ -19,7 +18,6 @@ from kgp_neo4j.types.tables import Citation, StructuralAnswer
 
 __all__ = ["cell_by_names", "count", "look_up", "look_up_cells", "look_up_column", "look_up_list"]
 
-T = TypeVar("T")
 #: Values that are shown of a long column, cells and tables that are cited, rows read of a column,
 #: at most.
 _SHOWN, _CITED, _LISTED = 40, 50, 2_000
@@ -67,13 +65,12 @@ def _part(context: Context, table: TableOutline) -> StructuralAnswer:
 
 # --- Rows, columns and cells ---
 
-#: Words that turn a question into another one, and words that ask for a number.
+#: Words that turn a question into another one than that for a cell.
 _TURNED = re.compile(
     r"\b(?:not|without|except|excluding|but|before|after|above|below|only|altogether|first|last|"
-    r"if)\b|^\s*(?:is|are|was|were|does|do|did|has|have|can)\b",
+    r"if|how\s+(?:many|much)|number\s+of)\b|^\s*(?:is|are|was|were|does|do|did|has|have|can)\b",
     re.IGNORECASE,
 )
-_COUNTING = re.compile(r"\bhow\s+(?:many|much)\b|\bnumber\s+of\b", re.IGNORECASE)
 
 
 def _names(table: TableOutline) -> str:
@@ -202,20 +199,19 @@ def cell_by_names(context: Context, table: TableOutline) -> StructuralAnswer | N
     if table.rows > _LISTED or _TURNED.search(asked):
         return None
     phrases = phrases_of(asked)
-    columns = _longest([(c.norm, c) for c in table.columns[1:] if c.norm in phrases])
-    named = _longest(_rows_named(context, table, phrases))
-    if len(named) > 1:  # "the Totals of Alaska", in a table that ends in a row of totals
-        named = [(norm, row) for norm, row in named if norm not in {n for n, _ in columns}]
-    if len(columns) != 1 or len(named) != 1:
+    columns = [column for column in table.columns[1:] if column.norm in phrases]
+    column = max(columns, key=lambda c: len(c.norm), default=None)
+    if column is None:
         return None
-    (column_norm, column), (row_norm, row) = columns[0], named[0]
-    left = f" {normal(asked)} ".replace(f" {row_norm} ", " ").replace(f" {column_norm} ", " ")
-    if set(content(left)) - {"row", "column", "cell", "entry", "table"}:
+    named = _rows_named(context, table, phrases - {column.norm})
+    names = [norm for norm, _ in named]
+    name = max(names, key=len, default="")
+    left = f" {normal(asked)} ".replace(f" {name} ", " ").replace(f" {column.norm} ", " ")
+    if names.count(name) != 1 or set(content(left)) - {"row", "column", "cell", "entry", "table"}:
         return None
-    (row,) = context.library.rows(table, numbers=[row.number], columns=[column.order])
+    (number,) = (row.number for norm, row in named if norm == name)
+    (row,) = context.library.rows(table, numbers=[number], columns=[column.order])
     (cell,) = row.cells
-    if _COUNTING.search(asked) and cell.value is None:
-        return None
     citation = cite_cell(table, row, column, cell.text)
     reading = f"{column.name} where the row is {row.title}"
     return answer(cell.text or "(empty)", [cell.text], [citation], reading=reading)
@@ -227,15 +223,6 @@ def _rows_named(
     """Return the rows whose first cell is one of the names (in normal form)."""
     rows = context.library.rows(table, columns=[1], limit=_LISTED)
     return [(cell.norm, row) for row in rows for cell in row.cells if cell.norm in names]
-
-
-def _longest(named: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
-    """Return those whose name is not contained in a longer one."""
-    return [
-        (norm, item)
-        for norm, item in named
-        if not any(norm != other and f" {norm} " in f" {other} " for other, _ in named)
-    ]
 
 
 # --- Lists of tables ---
