@@ -1,7 +1,4 @@
-"""`kgp-neo4j train`: fine-tune the models of the agents and of the reader.
-
-Options are called as the fields of the training's settings, which check their values.
-"""
+"""`kgp-neo4j train`: fine-tune the models of the agents and of the reader."""
 
 from __future__ import annotations
 
@@ -39,7 +36,6 @@ _LLAMA_EPILOG = """
 \b
 Examples:
   kgp-neo4j train llama train.json.gz --out trained/llama
-  kgp-neo4j train llama train.json.gz --out trained/small --model HuggingFaceTB/SmolLM2-135M
   kgp-neo4j ask "..." --corpus mine --agent llama --model trained/llama
 
 \b

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgp_neo4j.models.light_encoder import LightTransformer, exported_files, pretrained_files
-from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER, PRETRAINED
+from kgp_neo4j.models.light_encoder import LightTransformer
+from kgp_neo4j.models.pretrained import (
+    CHINESE_ENCODER,
+    DEFAULT_ENCODER,
+    PRETRAINED,
+    encoder_files,
+)
 from kgp_neo4j.models.torch_encoder import TorchTransformer, gpu_is_usable, load_model
-from kgp_neo4j.types.errors import EncoderError, KgpError
+from kgp_neo4j.types.errors import EncoderError
 
 __all__ = ["CHINESE_ENCODER", "DEFAULT_ENCODER", "Encoder", "embed", "load_encoder"]
 
@@ -69,25 +73,20 @@ def load_encoder(name: str = DEFAULT_ENCODER) -> Encoder:
     """Load an encoder: the offline ones for English (default) and Chinese, a folder, or a
     sentence-transformers name.
 
-    The offline ones and folders exported to ONNX or OpenVINO run in the light engine; others need
-    torch, which also runs all but the Chinese one where there is a GPU for it. Raises EncoderError
-    where the encoder is not found or damaged. Only safetensors, ONNX and OpenVINO files are read,
-    and no code from the model is run.
+    The offline ones run in the light engine; others need torch, which also runs the English one
+    where there is a GPU for it. Raises EncoderError where the encoder is not found or damaged. No
+    code from a model is run.
     """
-    files = None
-    if name == CHINESE_ENCODER or not gpu_is_usable():
-        folder = Path(name).expanduser()
-        files = pretrained_files(name) if name in PRETRAINED else exported_files(folder)
-    if files is None:
+    if name not in PRETRAINED or (name == DEFAULT_ENCODER and gpu_is_usable()):
         return Encoder(name, TorchTransformer(load_model(name)))
+    network, tokenizer = encoder_files(name)
+    own = PRETRAINED[name]
     try:
-        return Encoder(name, LightTransformer(files))
-    except KgpError:
-        raise
-    except Exception as error:  # libraries raise errors of any type for damaged files
+        return Encoder(name, LightTransformer(network, tokenizer, own.longest, own.pooling))
+    except Exception as error:  # the engine raises errors of any type for damaged files
         reason = str(error).strip().splitlines()
         raise EncoderError(
             f"the encoder {name!r} could not be loaded ({reason[0] if reason else error!r})",
-            where=str(files.network),
-            hint="Export it anew; what is in the cache folder may be deleted.",
+            where=str(network),
+            hint="Delete the file: it is made again.",
         ) from error

@@ -132,8 +132,6 @@ class CompiledNetwork:
             },
         )
         self.inputs = frozenset(port.any_name for port in self._compiled.inputs)
-        #: The names of each output: it may have several.
-        self.outputs = tuple(frozenset(port.names) for port in self._compiled.outputs)
         #: Sizes of the first output; -1 where it depends on the input.
         shape = self._compiled.outputs[0].partial_shape
         self.shape = tuple(-1 if size.is_dynamic else size.get_length() for size in shape)

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.models.light_encoder import EncoderFiles, LightTransformer
-from kgp_neo4j.models.pretrained import Weights, derived_network, tokenizer_file
+from kgp_neo4j.models.light_encoder import LightTransformer
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 
 __all__ = ["MdrEncoder", "load_mdr", "passage_text"]
 
@@ -91,9 +91,10 @@ def load_mdr() -> MdrEncoder:
     """Load the bundled MDR encoder, which runs in the light engine."""
     data = (_ADAPTER / "adapter_model.safetensors").read_bytes()
     fingerprint = hashlib.sha256(data).hexdigest()[:12]
-    network = derived_network(f"mdr-{fingerprint}", lambda model: _adapted(model, data))
-    files = EncoderFiles(network, tokenizer_file(), _QUERY)
-    return MdrEncoder(Encoder(_NAME, LightTransformer(files)), fingerprint)
+    files = encoder_files(
+        DEFAULT_ENCODER, f"mdr-{fingerprint}", lambda model: _adapted(model, data)
+    )
+    return MdrEncoder(Encoder(_NAME, LightTransformer(*files, _QUERY, "mean")), fingerprint)
 
 
 def _adapted(model: Any, data: bytes) -> Any:

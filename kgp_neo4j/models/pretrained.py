@@ -23,9 +23,7 @@ __all__ = [
     "PRETRAINED",
     "Pooling",
     "Weights",
-    "derived_network",
-    "network_file",
-    "tokenizer_file",
+    "encoder_files",
 ]
 
 #: The offline encoders for English and for Chinese, by their published names.
@@ -113,34 +111,22 @@ class Weights:
 _FORM = "1"
 
 
-def network_file(encoder: str = DEFAULT_ENCODER) -> Path:
-    """Return a pretrained encoder in OpenVINO's format, downloaded and made on first use.
+def encoder_files(
+    encoder: str, name: str = "", change: Callable[[Any], Any] = lambda model: model
+) -> tuple[Path, Path]:
+    """Return a pretrained encoder's network in OpenVINO's format and its `tokenizer.json`.
 
+    It is downloaded and made on first use, in 16 bits, which halves what each start has to read.
+    With a `name`, which must be unique, it is the network that `change` makes from the encoder's.
     Raises ServerError where it cannot be downloaded or stored, EncoderError where it is damaged.
-    """
-    return derived_network(encoder, lambda model: model, encoder)
-
-
-def tokenizer_file(encoder: str = DEFAULT_ENCODER) -> Path:
-    """Return a pretrained encoder's `tokenizer.json`."""
-    return _tokenizer_of(network_file(encoder), encoder)
-
-
-def derived_network(
-    name: str, change: Callable[[Any], Any], encoder: str = DEFAULT_ENCODER
-) -> Path:
-    """Return the file of a network that `change` makes from a pretrained encoder.
-
-    It is made once; `name` must be unique. The weights are stored in 16 bits, which halves what
-    each start has to read.
     """
     folder = Folders.from_environment().cache / "models"
     own = PRETRAINED[encoder]
-    target = folder / f"{name}-{own.sha256[:8]}-{_FORM}.xml"
-    words = _tokenizer_of(target, encoder)
+    target = folder / f"{name or encoder}-{own.sha256[:8]}-{_FORM}.xml"
+    words = folder / f"{encoder}-{own.sha256[:8]}-{_FORM}.tokenizer.json"
     wanted = (target, target.with_suffix(".bin"), words)
     if all(file.is_file() for file in wanted):
-        return target
+        return target, words
     from kgp_neo4j.environment.disk import disk_error, private_folder
     from kgp_neo4j.graphdb.server.lock import locked
 
@@ -148,7 +134,7 @@ def derived_network(
     openvino = import_openvino()
     with locked(folder / "lock", "", lambda _: None):
         if all(file.is_file() for file in wanted):
-            return target
+            return target, words
         jar = _fetched(own)
         try:
             with zipfile.ZipFile(jar) as archive:
@@ -169,12 +155,7 @@ def derived_network(
             part.replace(target)  # last: without this file the network counts as missing
         except OSError as error:
             raise disk_error(error, part, "The encoder could not be written") from error
-    return target
-
-
-def _tokenizer_of(network: Path, encoder: str) -> Path:
-    """Return the file beside a network; all that one encoder's became share one."""
-    return network.with_name(f"{encoder}-{PRETRAINED[encoder].sha256[:8]}-{_FORM}.tokenizer.json")
+    return target, words
 
 
 def _fetched(wanted: _Pretrained) -> Path:

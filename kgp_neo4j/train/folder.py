@@ -87,17 +87,13 @@ class Folder:
 
     def _write(self, result: Mapping[str, Any] | None) -> None:
         text = json.dumps({"settings": self._settings, "result": result}, indent=2)
-        part = self.path / f"{_SETTINGS_FILE}.part"
-        part.write_text(text + "\n", encoding="utf-8")
-        part.replace(self.path / _SETTINGS_FILE)
+        (self.path / _SETTINGS_FILE).write_text(text + "\n", encoding="utf-8")
 
 
 def digest(examples: Iterable[object]) -> str:
     """Return sixteen characters that differ for other training data."""
-    hasher = hashlib.sha256()
-    for example in examples:
-        hasher.update(repr(example).encode("utf-8", "backslashreplace"))
-    return hasher.hexdigest()[:16]
+    text = "\n".join(map(repr, examples))
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def named(model: str) -> str:

@@ -192,16 +192,14 @@ def _batches(rows: Sequence[_Row], settings: LlamaSettings) -> list[list[_Row]]:
 def _padded(batch: Sequence[_Row], padding: int, device: str) -> dict[str, Any]:
     """Return a batch as the model's inputs."""
     import torch
+    from torch.nn.utils.rnn import pad_sequence
 
-    size = max(len(ids) for ids, _ in batch)
-    filled = [
-        (
-            ids + [padding] * (size - len(ids)),
-            [1] * len(ids) + [0] * (size - len(ids)),
-            labels + [_IGNORED_LABEL] * (size - len(ids)),
-        )
-        for ids, labels in batch
-    ]
-    names = ("input_ids", "attention_mask", "labels")
-    columns = zip(*filled, strict=True)
-    return {name: torch.tensor(v, device=device) for name, v in zip(names, columns, strict=True)}
+    def padded(rows: Sequence[list[int]], value: int) -> Any:
+        return pad_sequence([torch.tensor(row) for row in rows], True, value).to(device)
+
+    ids, labels = zip(*batch, strict=True)
+    return {
+        "input_ids": padded(ids, padding),
+        "attention_mask": padded([[1] * len(row) for row in ids], 0),
+        "labels": padded(labels, _IGNORED_LABEL),
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +16,8 @@ from numpy.typing import NDArray
 from kgp_neo4j.environment.folders import Connection
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.graphs import delete_graph
-from kgp_neo4j.models.encoder import Encoder, load_encoder
+from kgp_neo4j.models.encoder import Encoder
 from kgp_neo4j.models.engine import thread_count
-from kgp_neo4j.models.light_encoder import LightTransformer, exported_files, pretrained_files
 from kgp_neo4j.types.errors import ConfigurationError
 
 _TEXTS = (
@@ -40,35 +38,6 @@ def test_a_text_has_the_same_vector_in_every_company(encoder: Encoder) -> None:
     assert _cosines(alone, encoder.encode(_TEXTS)) > 0.999
     assert encoder.encode([]).shape == (0, 384)
     assert np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-5)
-
-
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_the_states_of_a_text_are_pooled_as_its_folder_says(pooling: str, tmp_path: Path) -> None:
-    """As sentence-transformers and optimum export: token states, and settings beside them."""
-    network, tokenizer = pretrained_files().network, pretrained_files().tokenizer
-    (tmp_path / "openvino").mkdir()
-    for end in (".xml", ".bin"):
-        shutil.copy(network.with_suffix(end), tmp_path / "openvino" / f"openvino_model{end}")
-    shutil.copy(tokenizer, tmp_path / "tokenizer.json")
-    (tmp_path / "1_Pooling").mkdir()
-    old = {
-        "pooling_mode_cls_token": pooling == "cls",
-        "pooling_mode_mean_tokens": pooling == "mean",
-    }
-    for settings in ({"pooling_mode": pooling}, old):
-        (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps(settings))
-        files = exported_files(tmp_path)
-        assert files is not None
-        assert files.pooling == pooling
-    made = Encoder("folder", LightTransformer(files)).encode(_TEXTS[:2])
-    same = _cosines(made, load_encoder().encode(_TEXTS[:2]))
-    assert (same > 0.999) == (pooling == "mean")
-    # What this engine does not know is left to torch.
-    (tmp_path / "1_Pooling" / "config.json").write_text('{"pooling_mode": "weightedmean"}')
-    assert exported_files(tmp_path) is None
-    (tmp_path / "1_Pooling" / "config.json").unlink()
-    (tmp_path / "modules.json").write_text('[{"type": "sentence_transformers.models.Dense"}]')
-    assert exported_files(tmp_path) is None
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "many"])

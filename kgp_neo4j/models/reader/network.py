@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgp_neo4j.models.engine import CompiledNetwork, Feed, import_openvino, read_tokenizer
-from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, derived_network, tokenizer_file
+from kgp_neo4j.models.pretrained import DEFAULT_ENCODER, Weights, encoder_files
 from kgp_neo4j.models.reader.windows import Window
 from kgp_neo4j.types.errors import ModelError
 
@@ -113,7 +113,7 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
     try:
         card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
         if card["encoder"] == DEFAULT_ENCODER:
-            file, words, longest = _upon_default(folder), tokenizer_file(), 512
+            (file, words), longest = _upon_default(folder), 512
         else:
             file, words = folder / NETWORK_FILE, folder / TOKENIZER_FILE
             longest = int(card["longest"])
@@ -130,8 +130,10 @@ def read_network(folder: Path) -> tuple[Network, dict[str, Any]]:
         ) from error
 
 
-def _upon_default(folder: Path) -> Path:
-    """Return the whole network's file, made from the default encoder and a reader's weights."""
+def _upon_default(folder: Path) -> tuple[Path, Path]:
+    """Return the whole network's file, made from the default encoder and a reader's weights, and
+    the tokenizer's.
+    """
     data = (folder / WEIGHTS_FILE).read_bytes()
 
     def change(model: Any) -> Any:
@@ -139,7 +141,8 @@ def _upon_default(folder: Path) -> Path:
 
         return _with_weights(model, load(data))
 
-    return derived_network(f"reader-{hashlib.sha256(data).hexdigest()[:12]}", change)
+    name = f"reader-{hashlib.sha256(data).hexdigest()[:12]}"
+    return encoder_files(DEFAULT_ENCODER, name, change)
 
 
 def _with_weights(model: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
