@@ -139,13 +139,9 @@ class _Assembly:
     ) -> None:
         """Add a page; a table at its top may continue the one at the end of the page before."""
         start = self._length
-        last: PageTable | None = None
         for index, block in enumerate(blocks):
-            if isinstance(block, str):
-                text = block
-                last = None if len(block) > 200 or index < len(blocks) - 1 else last
-            else:
-                text, last = self._add_table(block, blocks[:index], page.number), block
+            is_text = isinstance(block, str)
+            text = block if is_text else self._add_table(block, blocks[:index], page.number)
             if text:
                 self.blocks.append(
                     (self._length, block if isinstance(block, Heading) else len(text))
@@ -153,7 +149,7 @@ class _Assembly:
                 self._texts.append(text + "\n\n")
                 self._length += len(text) + 2
         if blocks:
-            self._open = last
+            self._open = blocks[-1] if isinstance(blocks[-1], PageTable) else None
         self.pages.append(
             SourcePage(page.number, start, self._length, label, header, footer, page.recognised)
         )
@@ -297,20 +293,16 @@ def _largest(parts: PageParts) -> str:
     usual = sizes[len(sizes) // 2] if sizes else 0.0
     large = [w for w in parts.words if not w.turn and w.size >= 1.2 * usual]
     lines = [line for line in lines_of(large) if len(line) > 3]
-    headings = [lines[:1]] if lines else []
-    for above, line in pairwise(lines):
-        is_like = abs(line.size - above.size) <= 0.05 * line.size
-        if is_like and line.top - above.bottom < 0.8 * line.size:
-            headings[-1].append(line)
-        else:
-            headings.append([line])
     # A single word may be a publisher's mark, printed larger than the title.
-    largest = max((heading[0].size for heading in headings), default=0.0)
-    several = [heading for heading in headings if len(_text(heading).split()) > 1]
-    most = max((heading[0].size for heading in several), default=0.0)
-    if several and most >= 0.4 * largest:
-        headings, largest = several, most
-    title = next((_text(each) for each in headings if each[0].size >= 0.85 * largest), "")
+    lines = [line for line in lines if len(line.words) > 1] or lines
+    most = max((line.size for line in lines), default=0.0)
+    lines = [line for line in lines if line.size >= 0.85 * most]
+    heading = lines[:1]
+    for above, line in pairwise(lines):
+        if line.top - above.bottom >= 0.8 * line.size:
+            break
+        heading.append(line)
+    title = _text(heading)
     return title if len(title) <= 200 and any(map(str.isalpha, title)) else ""
 
 

@@ -33,8 +33,8 @@ def sections_of(
     document.
     """
     levels = {name: level for level, title in outline if (name := _name(title))}
-    candidates = [(start, block) for start, block in marks if isinstance(block, Heading)]
-    listed = [(start, block) for start, block in candidates if _name(block) in levels]
+    listed = [(start, block) for start, block in marks
+              if isinstance(block, Heading) and _name(block) in levels]  # fmt: skip
     if listed and 2 * len({_name(block) for _, block in listed}) >= len(levels):
         return tuple(
             SourceSection(str(block), levels[_name(block)], start)
@@ -42,7 +42,7 @@ def sections_of(
             if block not in titles
         )
     usual = sizes.most_common(1)[0][0] if sizes else 0.0
-    headings: list[tuple[int, Heading]] = []
+    headings: list[tuple[int, Heading, float]] = []
     is_above = False
     for start, block in reversed(marks):
         if isinstance(block, int):
@@ -51,17 +51,12 @@ def sections_of(
         is_large = block.size >= _LARGER * usual
         is_above = is_above and (is_large or (block.bold and block.size > 0.95 * usual))
         if is_above and block not in titles:
-            headings.append((start, block))
-    ranks = sorted({_rank(block, usual) for _, block in headings}, reverse=True)
+            headings.append((start, block, max(round(block.size), round(usual))))
+    ranks = sorted({size for *_, size in headings}, reverse=True)
     return tuple(
-        SourceSection(str(block), 1 + ranks.index(_rank(block, usual)), start)
-        for start, block in reversed(headings)
+        SourceSection(str(block), 1 + ranks.index(size), start)
+        for start, block, size in reversed(headings)
     )
-
-
-def _rank(block: Heading, usual: float) -> float:
-    """Return the size of a heading's letters, rounded; that of running text for all smaller."""
-    return max(round(block.size), round(usual))
 
 
 def _name(title: str) -> str:

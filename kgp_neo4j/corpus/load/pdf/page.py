@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Any, TypeAlias
 
@@ -13,7 +13,6 @@ import regex
 from kgp_neo4j.corpus.load.grid import number
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.letters import (
-    Box,
     Line,
     Placed,
     Word,
@@ -85,18 +84,16 @@ def _between(parts: Iterable[Any], x0: float, x1: float) -> list[Any]:
 def _columns(parts: Flow, start: int, known: list[float]) -> tuple[int, list[float]]:
     """Return the end of the longest run from `start` that gaps cut into columns, and the gaps."""
     gaps = [(-_EVER, _EVER)]
-    left, right, bottom = _EVER, -_EVER, None
-    end, inner = start, []
+    end, inner, bottom = start, [], None
     for at in range(start, min(len(parts), start + _LONGEST)):
         part = parts[at]
         pieces: list[Placed] = [part.box] if isinstance(part, PageTable) else [*part.words]
         if bottom is not None and pieces[0].top - bottom > 60:
             break  # a picture across the page
         bottom = max(bottom or 0.0, *(piece.bottom for piece in pieces))
-        left, right = min(left, pieces[0].x0), max(right, pieces[-1].x1)
         gaps = _without(gaps, pieces)
         least = 6.0 if isinstance(part, PageTable) else max(0.7 * part.size, 5.0)
-        wide = [(a, b) for a, b in gaps if a > left - 1 and b < right + 1 and b - a >= least]
+        wide = [(a, b) for a, b in gaps if a > -_EVER and b < _EVER and b - a >= least]
         if wide:
             end, inner = at + 1, wide
         elif inner:
@@ -217,20 +214,13 @@ def _joined(texts: Sequence[str], lexicon: set[str]) -> str:
     whole = texts[0]
     for text in texts[1:]:
         broken, start = _BROKEN.search(whole), _START.match(text)
-        if broken and start:
-            whole = (
-                whole[:-1] + text if _is_one_word(broken[1], start[0], lexicon) else whole + text
-            )
-        else:
-            whole += text if _goes_on(whole, text) else f" {text}"
+        if broken and start and _is_one_word(broken[1], start[0], lexicon):
+            whole = whole[:-1]
+        elif not (_HANGING.search(whole) and text[:1].isalnum()):
+            # Chinese and Japanese have no spaces.
+            whole += "" if _CJK.match(whole[-1]) and _CJK.match(text) else " "
+        whole += text
     return whole
-
-
-def _goes_on(before: str, after: str) -> bool:
-    """Return whether two lines join without a space: after a dash within a word, and in Chinese."""
-    if _HANGING.search(before):
-        return after[:1].isalnum()
-    return bool(_CJK.match(before[-1]) and _CJK.match(after))
 
 
 def _begins(
@@ -294,14 +284,6 @@ _ALONE = re.compile(
 )
 
 
-def _edges(words: Sequence[Word], height: float) -> tuple[list[Line], list[Line]]:
-    """Return the lines at the top and at the bottom of a page, the outermost first."""
-    lines = lines_of(word for word in words if not word.turn)
-    top = [line for line in lines if line.bottom < _TOP * height][:_ROWS]
-    bottom = [line for line in reversed(lines) if line.top > _BOTTOM * height][:_ROWS]
-    return top, bottom
-
-
 def furniture(page: PageParts, others: Sequence[PageParts]) -> tuple[list[Line], list[Line], str]:
     """Return the header lines and footer lines of a page with others beside it, and its number.
 
@@ -309,36 +291,29 @@ def furniture(page: PageParts, others: Sequence[PageParts]) -> tuple[list[Line],
     lone page it counts where it is only a page number, or ends in one far from the rest. Lines
     further out count too.
     """
-    header = _repeated(page.top, [other.top for other in others])
-    footer = _repeated(page.bottom, [other.bottom for other in others])
+    header = _repeated(page.top, [line for other in others for line in other.top])
+    footer = _repeated(page.bottom, [line for other in others for line in other.bottom])
     number = next((n for line in [*footer, *header] if (n := _number(line))), "")
     return header, footer[::-1], number
 
 
-def _repeated(lines: Sequence[Line], others: Sequence[Sequence[Line]]) -> list[Line]:
+def _repeated(lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
     last = 0
     for at, line in enumerate(lines):
-        repeated = any(_is_like(line, other) for page in others for other in page)
-        if repeated or (at < 2 and _is_evident(lines, at)):
+        one = _DIGITS.sub("#", line.text)
+        is_wordy = any(map(str.isalpha, one)) or _ALONE.fullmatch(line.text)
+        same = (other for other in others if abs(line.middle - other.middle) <= 4)
+        is_repeated = is_wordy and any(_DIGITS.sub("#", other.text) == one for other in same)
+        if is_repeated or (at < 2 and _is_evident(lines, at)):
             last = at + 1
     return list(lines[:last])
-
-
-def _is_like(line: Line, other: Line) -> bool:
-    one, two = line.text, other.text
-    is_same = abs(line.middle - other.middle) <= 4 and _DIGITS.sub("#", one) == _DIGITS.sub(
-        "#", two
-    )
-    return is_same and (any(map(str.isalpha, one)) or bool(_ALONE.fullmatch(one)))
 
 
 def _number(line: Line) -> str:
     """Return the page number that a line is, or that is apart at one of its ends."""
     if alone := _ALONE.fullmatch(line.text):
         return alone["number"]
-    if len(line.words) < 2:
-        return ""
-    for word, next_ in (line.words[:2], line.words[:-3:-1]):
+    for word, next_ in (line.words[:2], line.words[:-3:-1]) if len(line.words) > 1 else ():
         is_number = (word.text.isdecimal() and len(word.text) < 6) or _ROMAN.fullmatch(word.text)
         if is_number and max(next_.x0 - word.x1, word.x0 - next_.x1) > 0.8 * line.size:
             return word.text
@@ -349,14 +324,11 @@ def _is_evident(lines: Sequence[Line], at: int) -> bool:
     """Return whether a line alone shows that it is furniture: a page number, or one with a running
     title.
     """
-    line, text, number = lines[at], lines[at].text, _number(lines[at])
-    if _ALONE.fullmatch(text) and (_DIGITS.search(text) or len(text) < 6):
-        gap = 1.6
-    elif number.isdecimal() and not at:
-        gap = 1.8
-    else:
+    line, number = lines[at], _number(lines[at])
+    is_alone = _ALONE.fullmatch(line.text) and (number.isdecimal() or len(line.text) < 6)
+    if not is_alone and (at or not number.isdecimal()):
         return False
-    return at + 1 == len(lines) or abs(lines[at + 1].middle - line.middle) > gap * line.size
+    return at + 1 == len(lines) or abs(lines[at + 1].middle - line.middle) > 1.7 * line.size
 
 
 # --- The page ---
@@ -371,7 +343,6 @@ class PageParts:
 
     number: int
     label: str = ""
-    width: float = 0.0
     height: float = 0.0
     words: list[Word] = field(default_factory=list)
     tables: list[PageTable] = field(default_factory=list)
@@ -395,29 +366,19 @@ def parts_of(page: Any) -> PageParts:
     width, height = objects.width, objects.height
     words = words_of(objects.letters)
     rules = rules_of(objects, lines_of(word for word in words if not word.turn))
-    has_picture = objects.pictures > 0 or bool(objects.slanted)
     tables = ruled_tables(words, rules)
     taken = {word for table in tables for word in table.words}
-    words = [word for word in words if word not in taken]
-    aside = [w for w in words if w.turn and not 0.07 * width < (w.x0 + w.x1) / 2 < 0.93 * width]
-    words = [word for word in words if word not in aside]
-    recognised = has_picture and not words and not tables and can_recognise()
-    if recognised:
-        words = recognised_words(page)
-    top, bottom = _edges(words, height)
-    return PageParts(
-        number=page.page_number,
-        label=str(getattr(page.page_obj, "label", None) or ""),
-        width=width,
-        height=height,
-        words=words,
-        tables=tables,
-        top=top,
-        bottom=bottom,
-        has_picture=has_picture,
-        recognised=recognised,
-        margin=" ".join(line.text for line in _turned_lines(aside)),
-    )
+    margin = [w for w in words if w.turn and not 0.07 * width < (w.x0 + w.x1) / 2 < 0.93 * width]
+    words = [word for word in words if word not in taken and word not in margin]
+    parts = PageParts(page.page_number, page.page_obj.label or "", height, words, tables)
+    parts.margin = " ".join(word.text for word in margin if word not in taken)
+    parts.has_picture = objects.pictures > 0 or bool(objects.slanted)
+    if parts.has_picture and not words and not tables and can_recognise():
+        parts.words, parts.recognised = recognised_words(page), True
+    lines = lines_of(word for word in parts.words if not word.turn)
+    parts.top = [line for line in lines if line.bottom < _TOP * height][:_ROWS]
+    parts.bottom = [line for line in reversed(lines) if line.top > _BOTTOM * height][:_ROWS]
+    return parts
 
 
 def blocks_of(
@@ -442,7 +403,8 @@ def blocks_of(
     blocks: list[Block] = []
     for flow in _reading_order(words, parts.tables, gutters):
         _add(blocks, _blocks(flow, lexicon), lexicon)
-    return blocks + list(_paragraphs(_turned_lines(aside), lexicon))
+    # Words on their side are in the order of their lines.
+    return [*blocks, " ".join(word.text for word in aside)] if aside else blocks
 
 
 def _with_captions(tables: Sequence[PageTable], lines: list[Line], lexicon: set[str]) -> list[Line]:
@@ -492,16 +454,3 @@ def _add(blocks: list[Block], column: Sequence[Block], lexicon: set[str]) -> Non
             blocks[-1] = _joined([before, after], lexicon)
             column = column[1:]
     blocks += column
-
-
-def _turned_lines(words: Sequence[Word]) -> list[Line]:
-    """Return words on their side as lines, each in its own direction."""
-    lines = []
-    for turn in sorted({word.turn for word in words}):
-        upright = []
-        for word in words:
-            if word.turn == turn:
-                box = Box(word.x0, word.top, word.x1, word.bottom).turned(turn)
-                upright.append(replace(word, **box._asdict()))
-        lines += lines_of(upright)
-    return lines

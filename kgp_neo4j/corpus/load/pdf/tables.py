@@ -161,9 +161,7 @@ def _tables_of_stack(
     start = 0
     while start < len(stack) - 1:
         end = start
-        while end + 1 < len(stack) and _is_tabular(
-            words, stack[end], stack[end + 1], is_first=end == start
-        ):
+        while end + 1 < len(stack) and _is_tabular(words, stack[end], stack[end + 1]):
             end += 1
         if end > start:
             box = Box(stack[0].start, stack[start].at, stack[0].end, stack[end].at)
@@ -174,21 +172,15 @@ def _tables_of_stack(
         start = end + 1
 
 
-def _is_tabular(words: Sequence[Word], above: Rule, below: Rule, *, is_first: bool) -> bool:
-    """Return whether the text between two lines may be rows of a table (with `is_first`, its
-    first).
-    """
+def _is_tabular(words: Sequence[Word], above: Rule, below: Rule) -> bool:
+    """Return whether the text between two lines may be rows of a table."""
     box = Box(above.start, above.at, above.end, below.at)
     lines = lines_of(w for w in words if box.holds(w))
     if not lines:
         return box.height < 4 * NEAR
     if any(_MARK.match(line.text) and len(segments(line, 0.9)) < 3 for line in lines):
         return False
-    if len(lines) <= 2:
-        # Text between a page's upper line and a table is no header.
-        short = sum(len(line.words) for line in lines) <= 6
-        return short or not is_first or any(len(segments(line, 0.9)) > 1 for line in lines)
-    return bool(gutters(lines))
+    return len(lines) <= 2 or bool(gutters(lines))
 
 
 def _is_ruled_table(table: PageTable) -> bool:
