@@ -225,16 +225,6 @@ def test_a_heading_in_the_frame_is_the_caption_and_notes_are_text() -> None:
     assert document.text.count(prose(30)) == 1
 
 
-def test_a_line_at_the_top_of_the_page_is_not_the_tables() -> None:
-    def draw(page: Page) -> None:
-        page.canvas.line(72, 752, 302, 752)
-        page.line(72, 60, "What follows are the ships that we met on the way")
-        page.table(72, 70, _SHIPS, [90, 70, 70], LEVEL)
-
-    (table,) = _tables(draw)
-    assert [list(row) for row in table.rows] == _SHIPS
-
-
 def test_a_table_in_a_column_of_text() -> None:
     def draw(page: Page) -> None:
         end = page.text(54, 80, 240, prose(150))

@@ -28,7 +28,6 @@ Rows = list[tuple[str, ...]]
 #: Leader dots from one column to the next.
 _LEADERS = re.compile(r"\s*(?:[.…_]\s*){4,}$|\s+(?:\.\s*){2,}$|^(?:\s*\.){4,}")
 _MOST_CELLS = 50_000
-_MOST_HEADER_ROWS = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -45,9 +44,7 @@ class PageTable:
     words: list[Word] = field(default_factory=list)
     #: A heading within the table's frame.
     heading: str = ""
-    #: The caption, which may be `heading`; `above` is its place.
     caption: str = ""
-    above: bool = True
     number: str = ""
     continued: bool = False
 
@@ -132,9 +129,7 @@ def _is_row_each(cells: Sequence[dict[int, str]]) -> bool:
     if len(columns) < 3 or any(0 not in line for line in cells):
         return False
     full = sum(all(column in line for line in cells) for column in columns)
-    texts = [text for line in cells for column, text in line.items() if column]
-    is_values = sum(map(has_value, texts)) >= 0.4 * len(texts)
-    return full >= 0.8 * len(columns) and (len(cells) >= 4 or is_values)
+    return full >= 0.8 * len(columns)
 
 
 def _is_over(above: Line, below: Line, xs: Sequence[float]) -> bool:
@@ -202,25 +197,11 @@ class _Cells:
             words=[word for word in inside if (word.top + word.bottom) / 2 <= bottom],
             heading=" ".join(next(filter(None, row)) for row in rows[:first]),
         )
-        table.header_rows = self._header_rows(table, down[first:last], beside)
+        table.header_rows = header_rows(table.rows, table.spans)
+        groups = [s for s in table.spans if s.row == 0 and 1 < s.columns < len(beside)]
+        if table.header_rows == 1 and groups and not any(map(has_value, table.rows[1])):
+            table.header_rows = min(2, len(table.rows) - 1)
         return table
-
-    def _header_rows(self, table: PageTable, down: Sequence[int], beside: Sequence[int]) -> int:
-        """Return the number of header rows: by their texts, or those in bold, or names of groups
-        of columns and the row below them.
-        """
-        rows, spans = table.rows, table.spans
-        count = header_rows(rows, spans)
-        groups = [s for s in spans if s.row == 0 and 1 < s.columns < len(beside)]
-        if count == 1 and groups and len(rows) > 2 and not any(map(has_value, rows[1])):
-            count = 2
-        for at, r in enumerate(down[: min(_MOST_HEADER_ROWS, len(rows) - 1)]):
-            words = [word for c in beside for word in self.words.get((r, c), ())]
-            is_lone = at > 0 and sum(map(bool, rows[at])) == 1
-            if not count or is_lone or not all(word.bold for word in words):
-                break
-            count = max(count, at + 1)
-        return count
 
     def _place(self, word: Word) -> tuple[int, int]:
         r, middle = _index(self.ys, (word.top + word.bottom) / 2), (word.x0 + word.x1) / 2

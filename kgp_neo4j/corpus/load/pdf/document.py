@@ -79,7 +79,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             left_out.append(f"page {parts.number}: only an image, {hint}")
         below = f"{_text(footer)} {parts.margin}".strip()
         assembly.add(parts, parts.label or number, _text(header), below, blocks)
-    text = assembly.text
+    text = "".join(assembly.texts)
     if not text.strip():
         if not readable:
             raise _damaged(where)
@@ -111,8 +111,7 @@ def _with_neighbours(
     window: deque[PageParts | None] = deque(none, maxlen=2 * _NEIGHBOURS + 1)
     for following in chain(pages, none):
         window.append(following)
-        page = window[_NEIGHBOURS] if len(window) == window.maxlen else None
-        if page:
+        if page := window[-1 - _NEIGHBOURS]:
             yield page, [other for other in window if other and other is not page]
 
 
@@ -124,15 +123,10 @@ class _Assembly:
         self.tables: list[SourceTable] = []
         #: Offset of each block, with its length where it cannot be a heading.
         self.blocks: list[tuple[int, Heading | int]] = []
-        self._texts: list[str] = []
+        self.texts: list[str] = []
         self._length = 0
         #: The last part of the table at the end of the page before, which may continue.
         self._open: PageTable | None = None
-
-    @property
-    def text(self) -> str:
-        """Return the text so far, of all pages one after another."""
-        return "".join(self._texts)
 
     def add(
         self, page: PageParts, label: str, header: str, footer: str, blocks: Sequence[Block]
@@ -140,13 +134,14 @@ class _Assembly:
         """Add a page; a table at its top may continue the one at the end of the page before."""
         start = self._length
         for index, block in enumerate(blocks):
-            is_text = isinstance(block, str)
-            text = block if is_text else self._add_table(block, blocks[:index], page.number)
+            if isinstance(block, PageTable):
+                text = self._add_table(block, blocks[:index], page.number)
+            else:
+                text = block
             if text:
-                self.blocks.append(
-                    (self._length, block if isinstance(block, Heading) else len(text))
-                )
-                self._texts.append(text + "\n\n")
+                mark = block if isinstance(block, Heading) else len(text)
+                self.blocks.append((self._length, mark))
+                self.texts.append(text + "\n\n")
                 self._length += len(text) + 2
         if blocks:
             self._open = blocks[-1] if isinstance(blocks[-1], PageTable) else None
@@ -156,35 +151,29 @@ class _Assembly:
 
     def _add_table(self, part: PageTable, before: Sequence[Block], page: int) -> str:
         """Add a table's rows; return its Markdown on this page."""
-        rows = tuple(part.rows)
+        rows, pages, spans = tuple(part.rows), (page,) * len(part.rows), tuple(part.spans)
         if not self._is_continued(part, before):
             table = SourceTable(
-                rows=rows,
-                header_rows=part.header_rows,
-                caption=part.caption,
-                number=part.number,
-                spans=tuple(part.spans),
-                row_pages=(page,) * len(rows),
+                rows, part.header_rows, part.caption, part.number, spans=spans, row_pages=pages
             )
             text = markdown(table)
-            start = self._length
-            self.tables.append(replace(table, start=start, end=start + len(text)))
+            end = self._length + len(text)
+            self.tables.append(replace(table, start=self._length, end=end))
             return text
         table = self.tables[-1]
         header = table.rows[: table.header_rows]
-        repeated = table.header_rows if _names(rows[: len(header)]) == _names(header) else 0
-        rows = rows[repeated:]
+        repeated = len(header) if _names(rows[: len(header)]) == _names(header) else 0
         shift = len(table.rows) - repeated
-        spans = [replace(s, row=s.row + shift) for s in part.spans if s.row >= repeated]
         self.tables[-1] = replace(
             table,
-            rows=(*table.rows, *rows),
-            row_pages=(*table.row_pages, *(page,) * len(rows)),
-            spans=(*table.spans, *spans),
+            rows=table.rows + rows[repeated:],
+            row_pages=table.row_pages + pages[repeated:],
+            spans=table.spans
+            + tuple(replace(s, row=s.row + shift) for s in spans if s.row >= repeated),
         )
-        shown_part = SourceTable(rows=(*header, *rows), header_rows=table.header_rows)
-        part.edges = self._open.edges if self._open else part.edges
-        return markdown(shown_part) if rows else ""
+        if repeated == len(rows):
+            return ""
+        return markdown(SourceTable(header + rows[repeated:], header_rows=table.header_rows))
 
     def _is_continued(self, part: PageTable, before: Sequence[Block]) -> bool:
         """Return whether a table at the top of a page continues the one of the page before."""
@@ -193,19 +182,10 @@ class _Assembly:
         table = self.tables[-1]
         if len(part.rows[0]) != len(table.rows[0]):
             return False
-        if part.number and table.number and part.number != table.number:
-            return False
-        if part.continued:
-            return True
-        if part.caption and part.caption != table.caption:
-            return False
-        if _names(part.rows[: table.header_rows]) == _names(table.rows[: table.header_rows]):
-            return True
         slack = 0.03 * (self._open.edges[-1][1] - self._open.edges[0][0])
-        return all(
-            abs(a[0] - b[0]) < slack and abs(a[1] - b[1]) < slack
-            for a, b in zip(part.edges, self._open.edges, strict=True)
-        )
+        ends = zip(chain(*part.edges), chain(*self._open.edges), strict=True)
+        is_alike = all(abs(one - other) < slack for one, other in ends)
+        return part.continued or (is_alike and part.caption in ("", table.caption))
 
 
 def _names(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
@@ -280,9 +260,8 @@ def _metadata_title(metadata: object) -> str:
     """Return the title in a file's metadata, unless a program made it up."""
     title = metadata.get("Title") if isinstance(metadata, dict) else ""
     title = " ".join(str(title or "").replace("\x00", "").split())
-    if not 4 <= len(title) <= 300 or not title.isprintable() or _NO_TITLE.match(title):
-        return ""
-    return title if sum(letter.isalpha() for letter in title) > 0.5 * len(title) else ""
+    is_title = title.isprintable() and len(title) <= 300 and not _NO_TITLE.match(title)
+    return title if is_title else ""
 
 
 def _largest(parts: PageParts) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import regex
 
-from kgp_neo4j.corpus.load.grid import number
+from kgp_neo4j.corpus.load.grid import CAPTION, number
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
 from kgp_neo4j.corpus.load.pdf.letters import (
     Line,
@@ -24,8 +24,6 @@ from kgp_neo4j.corpus.load.pdf.recognition import can_recognise, recognised_word
 from kgp_neo4j.corpus.load.pdf.rules import rules_of
 from kgp_neo4j.corpus.load.pdf.tables import (
     aligned_tables,
-    caption_of,
-    is_continued,
     ruled_tables,
 )
 
@@ -156,6 +154,9 @@ _ITEM = re.compile(
     r"(?:[•●○▪■►▶‣◦–—*·-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\(\d+\)|\[\d{1,3}\])(?:\s|$)"
 )
 _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Block=Halfwidth and Fullwidth Forms}]")
+_CONTINUED = re.compile(
+    r"\bcont(?:inued|inuation|['’]d|d)?\b\.?|\bsuite\b|\bfortsetzung\b", re.IGNORECASE
+)
 _MOST = 200_000
 #: A heading begins with a capital, a number or a letter that has no case, and ends no sentence.
 _HEADING = re.compile(r"(?=[^\W_])(?=.*[^\W\d_]{2})[^a-z].{2,118}[^.,;:]")
@@ -240,7 +241,7 @@ def _begins(
     if line.mono and above.mono:
         return False
     text = line.text
-    if _ITEM.match(text):
+    if _ITEM.match(text) or CAPTION.match(text):
         return True
     indent = line.x0 - above.x0
     if 0.7 * size < indent < 5 * size and not _ITEM.match(group[0].text):
@@ -398,28 +399,14 @@ def blocks_of(
         _learn(lexicon, line.words[1:-1])  # those at the ends may be broken
     for table in parts.tables:
         _learn(lexicon, table.words)
-    lines = _with_captions(sorted(parts.tables, key=_top), lines, lexicon)
-    words = [word for line in lines for word in line.words]
+    rest = _without_headings(lines, parts.tables)
+    words = [word for line in rest for word in line.words]
     blocks: list[Block] = []
     for flow in _reading_order(words, parts.tables, gutters):
         _add(blocks, _blocks(flow, lexicon), lexicon)
     # Words on their side are in the order of their lines.
-    return [*blocks, " ".join(word.text for word in aside)] if aside else blocks
-
-
-def _with_captions(tables: Sequence[PageTable], lines: list[Line], lexicon: set[str]) -> list[Line]:
-    """Set the tables' captions; return the lines without them."""
-    for table in tables:
-        caption, table.above = caption_of(table, lines)
-        if not caption:
-            table.caption = table.heading
-            continue
-        text = _joined([line.text for line in caption], lexicon)
-        table.caption, table.number, table.continued = text, number(text), is_continued(text)
-        taken = {word for line in caption for word in line.words}
-        rest = ([word for word in line.words if word not in taken] for line in lines)
-        lines = [Line(words) for words in rest if words]
-    return lines
+    blocks += [" ".join(word.text for word in aside)] if aside else []
+    return _with_captions(blocks)
 
 
 def _blocks(flow: Flow, lexicon: set[str]) -> list[Block]:
@@ -431,16 +418,52 @@ def _blocks(flow: Flow, lexicon: set[str]) -> list[Block]:
         if tables:
             taken = {word for table in tables for word in table.words}
             free = [line for line in parts if taken.isdisjoint(line.words)]
-            free = _with_captions(tables, free, lexicon)
             blocks += _blocks(sorted([*free, *tables], key=_top), lexicon)
         elif is_text:
             blocks += _paragraphs(parts, lexicon)
-        for table in [] if is_text else parts:
-            heading = [table.heading] if table.heading else []
-            caption = [table.caption] if table.caption != table.heading else []
-            above = [*caption, *heading] if table.above else heading
-            blocks += [*above, table, *([] if table.above else caption)]
+        else:
+            blocks += parts
     return blocks
+
+
+def _without_headings(lines: Sequence[Line], tables: Sequence[PageTable]) -> list[Line]:
+    """Return the lines without the short ones right above tables in bold or in capitals,
+    which become the tables' headings.
+    """
+    rest = list(lines)
+    for table in tables:
+        box = table.box
+        above = [
+            line for line in rest
+            if -2 < box.top - line.bottom < 1.3 * line.size
+            and box.x0 < (line.x0 + line.x1) / 2 < box.x1
+        ]  # fmt: skip
+        for line in above[-1:] if not table.heading else []:
+            is_form = _HEADING.fullmatch(line.text) and not CAPTION.match(line.text)
+            if is_form and (line.bold or line.text.isupper() or _CONTINUED.search(line.text)):
+                table.heading = line.text
+                rest.remove(line)
+    return rest
+
+
+def _with_captions(blocks: Sequence[Block]) -> list[Block]:
+    """Return blocks with the tables' headings, and set their captions: the paragraph above or below
+    that has a table's number, else the heading.
+    """
+    named: list[Block] = []
+    taken = -1
+    for at, table in enumerate(blocks):
+        if isinstance(table, PageTable):
+            table.caption = table.heading
+            for beside in (at - 1, at + 1):
+                text = blocks[beside] if taken < beside < len(blocks) else None
+                if isinstance(text, str) and CAPTION.match(text):
+                    table.caption, table.number, taken = str(text), number(text), beside
+                    break
+            table.continued = bool(_CONTINUED.search(f"{table.caption[:40]} {table.caption[-30:]}"))
+            named += [table.heading] if table.heading else []
+        named.append(str(table) if taken == at else table)
+    return named
 
 
 def _add(blocks: list[Block], column: Sequence[Block], lexicon: set[str]) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from kgp_neo4j.corpus.load.grid import CAPTION
 from kgp_neo4j.corpus.load.pdf.cells import PageTable, has_value, table_in
 from kgp_neo4j.corpus.load.pdf.letters import Box, Line, Word, lines_of, segments
 from kgp_neo4j.corpus.load.pdf.rules import NEAR, Rule, Rules, components, gutters
 
-__all__ = ["aligned_tables", "caption_of", "is_continued", "ruled_tables"]
+__all__ = ["aligned_tables", "ruled_tables"]
 
 # --- Tables without ruled lines ---
 
@@ -38,42 +37,25 @@ def aligned_tables(lines: Sequence[Line]) -> list[PageTable]:
             start += 1
             continue
         box = Box.around(lines[start:end])
-        has_caption = any(
-            min(abs(c.bottom - box.top), abs(box.bottom - c.top)) < 30
-            and c.x0 < box.x1
-            and c.x1 > box.x0
-            for c in captions
-        )
+        around = Box(box.x0, box.top - 30, box.x1, box.bottom + 30)
         words = [word for line in lines[start:end] for word in line.words]
         table = table_in(Box(box.x0 - 1, box.top - 1, box.x1 + 1, box.bottom + 1), words)
-        if table is not None and _is_aligned(table, has_caption=has_caption):
-            tables.append(table)
+        if table is not None and not _is_code(words):
+            columns = list(zip(*table.rows, strict=True))[1:]
+            values = max(sum(map(has_value, column)) for column in columns)
+            if 2 * values >= len(table.rows) or any(map(around.holds, captions)):
+                tables.append(table)
         start = end
     return tables
 
 
 def _end_of_columns(lines: Sequence[Line], start: int) -> int:
     """Return the end of the lines from `start` on that may be one table's rows."""
-    if len(segments(lines[start], 0.9)) < 2:
-        return start + 1
-    end, single = start + 1, 0
-    for above, line in pairwise(lines[start:]):
-        if line.top - above.bottom > 2.2 * max(line.size, above.size):
-            break
-        single = single + 1 if len(segments(line, 0.9)) < 2 else 0
-        if single > 1:
-            return end - 1
+    end, single = start, 0 if len(segments(lines[start], 0.9)) > 1 else 2
+    while end < len(lines) and single < 2:
+        single = single + 1 if len(segments(lines[end], 0.9)) < 2 else 0
         end += 1
     return end - single
-
-
-def _is_aligned(table: PageTable, *, has_caption: bool) -> bool:
-    rows, columns = len(table.rows), len(table.rows[0])
-    texts = table.texts
-    if len(texts) < 0.6 * rows * columns or _is_code(table.words):
-        return False
-    values = max(sum(map(has_value, column)) for column in list(zip(*table.rows, strict=True))[1:])
-    return has_caption or (values >= 0.5 * rows and rows >= 3)
 
 
 def _contents(lines: Sequence[Line]) -> tuple[int, int, PageTable] | None:
@@ -200,83 +182,3 @@ def _is_open_table(table: PageTable) -> bool:
         and sum(len(text.split()) for text in texts) <= 9 * len(texts)
         and not _is_code(table.words)
     )
-
-
-# --- Captions ---
-
-_CONTINUED = re.compile(
-    r"\bcont(?:inued|inuation|['’]d|d)?\b\.?|\bsuite\b|\bfortsetzung\b", re.IGNORECASE
-)
-
-
-def is_continued(text: str) -> bool:
-    """Return whether a caption is that of a table begun before."""
-    return bool(_CONTINUED.search(text[:40]) or _CONTINUED.search(text[-30:]))
-
-
-def caption_of(table: PageTable, lines: Sequence[Line]) -> tuple[list[Line], bool]:
-    """Return the lines of a table's caption among those around it, and whether they are above it.
-
-    A line with a number ("Table 3") counts up to ten lines away from the table as long as the lines
-    between belong to it. Without one a short heading right above counts: a bold one, one in
-    capitals, or a centred one.
-    """
-    box = table.box
-    captions: list[tuple[float, list[Line], bool]] = []
-    above = _near(box, [line for line in lines if line.middle < box.top + 2], up=True)
-    for at, line in enumerate(above):
-        if CAPTION.match(line.text):
-            captions.append((box.top - above[0].bottom, above[at::-1], True))
-            break
-    below = _near(box, [line for line in lines if line.middle > box.bottom - 2], up=False)
-    if below and CAPTION.match(below[0].text):
-        end = 1
-        for line, next_ in pairwise(below):
-            is_same = abs(next_.size - below[0].size) < 0.3
-            if not is_same or next_.top - line.bottom > 0.4 * below[0].size:
-                break
-            end += 1
-        captions.append((below[0].top - box.bottom, below[:end], False))
-    if captions:
-        return min(captions, key=lambda caption: caption[0])[1:]
-    return (above[:1] if above and not table.heading and _is_heading(above[0], box) else []), True
-
-
-def _is_heading(line: Line, box: Box) -> bool:
-    text = line.text
-    letters = [letter for letter in text if letter.isalpha()]
-    if len(letters) < 3 or len(text.split()) > 12 or text.endswith((".", ":", ",", ";")):
-        return False
-    if box.top - line.bottom > 1.3 * line.size:
-        return False
-    is_upper = sum(letter.isupper() for letter in letters) > 0.8 * len(letters)
-    off = abs((line.x0 + line.x1) / 2 - (box.x0 + box.x1) / 2)
-    is_centred = off < 0.03 * box.width and line.x1 - line.x0 < 0.7 * box.width
-    return line.bold or is_upper or is_centred or is_continued(text)
-
-
-def _near(box: Box, lines: Sequence[Line], *, up: bool) -> list[Line]:
-    """Return up to ten lines next to a table, nearest first, each close to the one before."""
-    near: list[Line] = []
-    edge = box.top if up else box.bottom
-    for line in sorted(lines, key=lambda line: -line.bottom if up else line.top):
-        part = _over(line, box)
-        if part is None:
-            continue
-        gap = edge - part.bottom if up else part.top - edge
-        if gap > (0.8 if near else 2.2) * part.size or len(near) == 10:
-            break
-        near.append(part)
-        edge = part.top if up else part.bottom
-    return near
-
-
-def _over(line: Line, box: Box) -> Line | None:
-    """Return the part of a line that is over a table, cut at wide gaps between columns."""
-    parts: list[list[Word]] = [[]]
-    for word in line.words:
-        if parts[-1] and word.x0 - parts[-1][-1].x1 > 1.4 * line.size:
-            parts.append([])
-        parts[-1].append(word)
-    words = [w for part in parts for w in part if part[0].x0 < box.x1 and part[-1].x1 > box.x0]
-    return Line(words) if words else None
