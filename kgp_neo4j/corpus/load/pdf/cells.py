@@ -308,10 +308,7 @@ def _body(rows: Rows, spans: Sequence[Span]) -> tuple[int, int]:
 
 
 def _cell_text(words: Sequence[Word]) -> str:
-    """Return the text of a cell: its lines joined by spaces, turned text in its own direction."""
+    """Return the text of a cell: its lines joined by spaces, then text on its side."""
     texts = [line.text for line in lines_of(w for w in words if not w.turn)]
-    upwards = [word for word in words if word.turn == 90]
-    texts += [w.text for w in sorted(upwards, key=lambda w: (round(w.x0 / 4), -w.bottom))]
-    downwards = [word for word in words if word.turn == 270]
-    texts += [w.text for w in sorted(downwards, key=lambda w: (-round(w.x0 / 4), w.top))]
+    texts += [word.text for word in words if word.turn]
     return _LEADERS.sub("", " ".join(texts)).strip()

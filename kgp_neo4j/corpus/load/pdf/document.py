@@ -7,7 +7,7 @@ import logging
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Any
 
 from kgp_neo4j.corpus.load.grid import markdown
 from kgp_neo4j.corpus.load.pdf.cells import PageTable
-from kgp_neo4j.corpus.load.pdf.headings import sections_of
 from kgp_neo4j.corpus.load.pdf.letters import Line, lines_of
 from kgp_neo4j.corpus.load.pdf.page import (
     Block,
@@ -30,7 +29,7 @@ from kgp_neo4j.environment.files import shown, stem
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import InputError
-from kgp_neo4j.types.tables import SourcePage, SourceTable
+from kgp_neo4j.types.tables import SourcePage, SourceSection, SourceTable
 
 __all__ = ["PASSWORD_VARIABLE", "read_pdf"]
 
@@ -89,7 +88,7 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
             where=where,
             hint=None if can_recognise() else hint,
         )
-    sections = sections_of(assembly.blocks, sizes, _outline(pdf), {title, largest})
+    sections = _sections(assembly.blocks, sizes, _outline(pdf), {title, largest})
     if not title and sections and sections[0].start == 0:
         title = sections[0].title
     return SourceDocument(
@@ -253,13 +252,64 @@ def _damaged(where: str) -> InputError:
     return InputError("the PDF is damaged", where=where, hint="Fetch it again.")
 
 
-# --- The title ---
+# --- Headings and the title ---
+
+_MARKS = re.compile(r"[\W_]+")
+#: Least ratio of a heading's letter size to that of running text.
+_LARGER = 1.12
+#: Least characters of a paragraph below a heading.
+_LEAST = 60
+
+
+def _sections(
+    marks: Sequence[tuple[int, Heading | int]],
+    sizes: Counter[float],
+    outline: Iterable[tuple[int, str]],
+    titles: Container[str],
+) -> tuple[SourceSection, ...]:
+    """Return the sections that the headings among a document's blocks begin.
+
+    `marks` are the places of the blocks, `sizes` those of all letters. The entries of the file's
+    `outline` give the headings and their levels, where most of them are found in the text.
+    Otherwise a heading is a block that is larger than most letters, or bold, and comes before a
+    paragraph or another heading; larger ones have higher levels. `titles` are of the whole
+    document.
+    """
+    levels = {name: level for level, title in outline if (name := _plain(title))}
+    listed = [(start, block) for start, block in marks
+              if isinstance(block, Heading) and _plain(block) in levels]  # fmt: skip
+    if listed and 2 * len({_plain(block) for _, block in listed}) >= len(levels):
+        return tuple(
+            SourceSection(str(block), levels[_plain(block)], start)
+            for start, block in listed
+            if block not in titles
+        )
+    usual = sizes.most_common(1)[0][0] if sizes else 0.0
+    headings: list[tuple[int, Heading, float]] = []
+    is_above = False
+    for start, block in reversed(marks):
+        if isinstance(block, int):
+            is_above = block >= _LEAST
+            continue
+        is_large = block.size >= _LARGER * usual
+        is_above = is_above and (is_large or (block.bold and block.size > 0.95 * usual))
+        if is_above and block not in titles:
+            headings.append((start, block, max(round(block.size), round(usual))))
+    ranks = sorted({size for *_, size in headings}, reverse=True)
+    return tuple(
+        SourceSection(str(block), 1 + ranks.index(size), start)
+        for start, block, size in reversed(headings)
+    )
+
+
+def _plain(title: str) -> str:
+    return _MARKS.sub("", title).casefold().lstrip("0123456789")
 
 
 def _metadata_title(metadata: object) -> str:
     """Return the title in a file's metadata, unless a program made it up."""
-    title = metadata.get("Title") if isinstance(metadata, dict) else ""
-    title = " ".join(str(title or "").replace("\x00", "").split())
+    title = (metadata.get("Title") if isinstance(metadata, dict) else "") or ""
+    title = " ".join(str(title).replace("\x00", "").split())
     is_title = title.isprintable() and len(title) <= 300 and not _NO_TITLE.match(title)
     return title if is_title else ""
 

@@ -247,7 +247,14 @@ def words_of(letters: Sequence[Letter]) -> list[Word]:
         if not text or keys & seen:
             continue
         seen |= keys
-        if last is not None and last.turn == letter.turn and _follows(last, box, letter.size):
+        size = letter.size
+        if (
+            last is not None
+            and last.turn == letter.turn
+            and abs(box.bottom - last.bottom) < 0.25 * size
+            and -0.5 * size < box.x0 - last.x1 < _GAP * size
+            and box.x1 > last.x0
+        ):
             last.text += text
             last.x1 = max(last.x1, box.x1)
             last.top, last.bottom = min(last.top, box.top), max(last.bottom, box.bottom)
@@ -276,12 +283,6 @@ def _clean(text: str) -> str:
         return " "
     text = _UNKNOWN.sub(_SIGN, _LETTERS.get(text, text))
     return "".join(c for c in text if c.isprintable() or unicodedata.category(c) == "Co")
-
-
-def _follows(word: Word, box: Box, size: float) -> bool:
-    """Return whether a letter in `box` goes on a word."""
-    is_level = abs(box.bottom - word.bottom) < 0.25 * size
-    return is_level and -0.5 * size < box.x0 - word.x1 < _GAP * size and box.x1 > word.x0
 
 
 def _joined(words: list[Word]) -> list[Word]:

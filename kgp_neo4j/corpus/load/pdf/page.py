@@ -157,7 +157,6 @@ _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Block=Halfwidth and Fu
 _CONTINUED = re.compile(
     r"\bcont(?:inued|inuation|['’]d|d)?\b\.?|\bsuite\b|\bfortsetzung\b", re.IGNORECASE
 )
-_MOST = 200_000
 #: A heading begins with a capital, a number or a letter that has no case, and ends no sentence.
 _HEADING = re.compile(r"(?=[^\W_])(?=.*[^\W\d_]{2})[^a-z].{2,118}[^.,;:]")
 _HEADING_LINES = 3
@@ -174,12 +173,6 @@ class Heading(str):
 
 #: First parts of words that keep their hyphen.
 _KEEPING = frozenset(("self", "well", "half", "cross", "quasi", "vice"))
-
-
-def _learn(lexicon: set[str], words: Iterable[Word]) -> None:
-    """Add words as they are spelt to those of a document."""
-    if len(lexicon) < _MOST:
-        lexicon.update(w.text.strip("()[]{}.,;:!?\"'“”‘’").casefold() for w in words)
 
 
 def _is_one_word(first: str, second: str, lexicon: set[str]) -> bool:
@@ -246,8 +239,6 @@ def _begins(
     indent = line.x0 - above.x0
     if 0.7 * size < indent < 5 * size and not _ITEM.match(group[0].text):
         return len(group) > 1 or above.x1 > right - 3 * size
-    if line.x0 < above.x0 - 0.7 * size and len(group) > 1 and _ITEM.match(group[0].text):
-        return True
     ended = above.text.rstrip("\"'”’)").endswith((".", "!", "?", ":"))
     return ended and above.x1 < right - 0.25 * (right - left) and text[0].isupper()
 
@@ -277,7 +268,7 @@ def _text(group: Sequence[Line], lexicon: set[str]) -> str:
 _TOP, _BOTTOM = 0.13, 0.88
 _ROWS = 4
 _DIGITS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
-_ROMAN = re.compile(r"[ivxlc]{1,7}", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,5}|[ivxlc]{1,7}", re.IGNORECASE)
 _ALONE = re.compile(
     r"(?:page|seite|p\.|página)?\s*[-–—|[(]*\s*(?P<number>\d{1,5}|[ivxlc]{1,7}|[A-Z]{1,2}-\d{1,4})"
     r"\s*[-–—|\])]*(?:\s*(?:of|von|de|/)\s*\d{1,5})?",
@@ -315,8 +306,10 @@ def _number(line: Line) -> str:
     if alone := _ALONE.fullmatch(line.text):
         return alone["number"]
     for word, next_ in (line.words[:2], line.words[:-3:-1]) if len(line.words) > 1 else ():
-        is_number = (word.text.isdecimal() and len(word.text) < 6) or _ROMAN.fullmatch(word.text)
-        if is_number and max(next_.x0 - word.x1, word.x0 - next_.x1) > 0.8 * line.size:
+        if (
+            _NUMBER.fullmatch(word.text)
+            and max(next_.x0 - word.x1, word.x0 - next_.x1) > 0.8 * line.size
+        ):
             return word.text
     return ""
 
@@ -395,10 +388,10 @@ def blocks_of(
     aside = [word for word in words if word.turn]
     words = [word for word in words if not word.turn]
     lines = lines_of(words)
-    for line in lines:
-        _learn(lexicon, line.words[1:-1])  # those at the ends may be broken
-    for table in parts.tables:
-        _learn(lexicon, table.words)
+    # Words at the ends of lines may be broken.
+    spelt = [word for line in lines for word in line.words[1:-1]]
+    spelt += [word for table in parts.tables for word in table.words]
+    lexicon.update(word.text.strip("()[]{}.,;:!?\"'“”‘’").casefold() for word in spelt)
     rest = _without_headings(lines, parts.tables)
     words = [word for line in rest for word in line.words]
     blocks: list[Block] = []

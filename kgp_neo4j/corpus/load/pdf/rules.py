@@ -120,10 +120,9 @@ def _is_underline(rule: Rule, lines: Sequence[Line]) -> bool:
     """Return whether a rule is right below words, along their whole length."""
     for line in lines:
         above = [w for w in line.words if w.x1 > rule.start + 1 and w.x0 < rule.end - 1]
-        if line.top < rule.at < line.bottom + line.size and above:
+        if above and abs(above[0].x0 - rule.start) < 2.5 and abs(above[-1].x1 - rule.end) < 2.5:
             off = rule.at - max(word.bottom for word in above)
-            is_along = abs(above[0].x0 - rule.start) < 2.5 and abs(above[-1].x1 - rule.end) < 2.5
-            if is_along and -0.5 * line.size <= off <= 0.25 * line.size:
+            if -0.5 * line.size <= off <= 0.25 * line.size:
                 return True
     return False
 
@@ -159,14 +158,11 @@ def gutters(lines: Sequence[Line]) -> list[float]:
             start = float("inf")
         elif x > places[0]:
             start = min(start, x)
-    return [x for x in gaps if min(_beside(pieces, x)) >= 2]
-
-
-def _beside(pieces: Sequence[Sequence[Box]], x: float) -> tuple[int, int]:
-    """Return how many lines have text to the left and to the right of a place."""
-    left = sum(any(piece.x1 <= x for piece in line) for line in pieces)
-    right = sum(any(piece.x0 >= x for piece in line) for line in pieces)
-    return left, right
+    return [
+        x for x in gaps
+        if sum(line[0].x1 <= x for line in pieces) >= 2
+        and sum(line[-1].x0 >= x for line in pieces) >= 2
+    ]  # fmt: skip
 
 
 def column_gaps(lines: Sequence[Line], ruled: Sequence[float]) -> list[float]:

@@ -109,7 +109,11 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
     for across, down in components(rules):
         box = Box.around([*(r.across for r in across), *(r.down for r in down)])
         table = table_in(box, words, across, down) if down else None
-        if table is not None and _is_ruled_table(table):
+        # A form or a frame has long texts.
+        texts = set(table.texts) if table else set()
+        if table is None or sum(len(text.split()) for text in texts) > 30 * len(texts):
+            continue
+        if table.is_ruled or _is_open_table(table):
             tables.append(table)
             used.update(r for r in rules.across if r in across or r.across.within(box, NEAR))
     rest = [rule for rule in rules.across if rule not in used]
@@ -163,14 +167,6 @@ def _is_tabular(words: Sequence[Word], above: Rule, below: Rule) -> bool:
     if any(_MARK.match(line.text) and len(segments(line, 0.9)) < 3 for line in lines):
         return False
     return len(lines) <= 2 or bool(gutters(lines))
-
-
-def _is_ruled_table(table: PageTable) -> bool:
-    """Return whether ruled lines enclose a table, not a form, a diagram or a page's frame."""
-    distinct = set(table.texts)
-    if sum(len(text.split()) for text in distinct) > 30 * len(distinct):
-        return False
-    return table.is_ruled or _is_open_table(table)
 
 
 def _is_open_table(table: PageTable) -> bool:
