@@ -45,10 +45,6 @@ adds what is new, and finishes what was cut short.
     help="Types of the head and tail of a relation; can be repeated. By default a relation such as "
     "has_symptom says the type of its tail.",
 )
-@click.option("--entity-types", metavar="FILE", help="Names and their types, one pair a line.")
-@click.option(
-    "--encoding", default="", metavar="NAME", help="Of all files, such as gb18030 (default: UTF-8)."
-)
 @click.option(
     "--from-label",
     "labels",
@@ -78,8 +74,6 @@ def command(
     graph: str,
     mapping: str | None,
     types: tuple[str, ...],
-    entity_types: str | None,
-    encoding: str,
     labels: tuple[str, ...],
     name_property: str,
     encoder: str | None,
@@ -94,8 +88,8 @@ def command(
     """
     if bool(paths) == bool(labels):
         raise click.UsageError("give either files or --from-label")
-    if labels and (mapping or entity_types or encoding):
-        raise click.UsageError("--mapping, --entity-types and --encoding are for files")
+    if labels and mapping:
+        raise click.UsageError("--mapping is for files")
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.mindmap.load.gather import parse_type
     from kgp_neo4j.mindmap.load.load_graph import adopt_graph, load_graph
@@ -112,15 +106,7 @@ def command(
                 database, graph, labels=labels, name_property=name_property, **shared
             )
         else:
-            account = load_graph(
-                database,
-                paths,
-                graph,
-                mapping=mapping,
-                entity_types=entity_types,
-                encoding=encoding,
-                **shared,
-            )
+            account = load_graph(database, paths, graph, mapping=mapping, **shared)
     if as_json:
         echo_json(account)
     else:

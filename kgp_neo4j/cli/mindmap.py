@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,10 +33,8 @@ Examples:
   kgp-neo4j mindmap "..." --graph demo --html answer.html
   kgp-neo4j mindmap "..." --graph demo --mermaid
   kgp-neo4j mindmap "I feel tired." --turn "And dizzy." --graph demo
-  kgp-neo4j mindmap "Which helps?" --option A=Salt --option B=Iron --graph demo
   cat dialogue.json | kgp-neo4j mindmap - --graph demo
   kgp-neo4j mindmap "..." --graph demo --llm gpt-4o-mini --json | jq .edges
-  kgp-neo4j mindmap "..." --graph demo --llm gpt-4o-mini --aggregate llm
 
 The dialogue is a JSON list of texts, or of {"role": ..., "content": ...} as chat servers take it.
 Graphs are loaded by `kgp-neo4j load-kg`.
@@ -49,13 +46,6 @@ Graphs are loaded by `kgp-neo4j load-kg`.
 @graph_option()
 @click.option(
     "--turn", "turns", multiple=True, metavar="TEXT", help="A further turn of a dialogue, in order."
-)
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="LABEL=TEXT",
-    help="An answer to choose from; can be repeated.",
 )
 @llm_option("finds entities and answers")
 @chat_url_option
@@ -73,7 +63,6 @@ def command(
     question: str,
     graph: str,
     turns: tuple[str, ...],
-    options: tuple[str, ...],
     llm: str | None,
     chat_url: str | None,
     as_mermaid: bool,
@@ -97,7 +86,6 @@ def command(
     answer = run_mindmap(
         as_question([*read_turns(text, "standard input"), *turns]),
         graph,
-        options=_choices(options),
         llm=llm,
         chat_url=chat_url,
         settings=replace(mining, exploration=exploration),
@@ -109,12 +97,11 @@ def run_mindmap(
     question: str,
     graph: str,
     *,
-    options: Mapping[str, str] | None = None,
     llm: str | None = None,
     chat_url: str | None = None,
     settings: MiningSettings | None = None,
 ) -> MindMap:
-    """Answer a question as the command does; `options` are texts to choose from, by their label."""
+    """Answer a question as the command does."""
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
     from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
@@ -126,7 +113,6 @@ def run_mindmap(
             graph,
             question,
             settings=settings or MiningSettings(),
-            options=options or {},
             write=None if model is None else writer(model),
         )
 
@@ -156,18 +142,3 @@ def show_mindmap(
         click.echo(mind_map_mermaid(answer.edges), nl=False)
     else:
         print_mind_map(answer, show)
-
-
-def _choices(options: tuple[str, ...]) -> dict[str, str]:
-    """Return the texts of `--option LABEL=TEXT` by their labels."""
-    choices: dict[str, str] = {}
-    for option in options:
-        label, sign, text = (part.strip() for part in option.partition("="))
-        if not sign or not label or not text:
-            raise click.UsageError(f"--option {option!r} is not LABEL=TEXT.")
-        if label.upper() in choices:
-            raise click.UsageError(f"--option {label} is given twice.")
-        choices[label.upper()] = text
-    if len(choices) == 1:
-        raise click.UsageError("Give two --option or more.")
-    return choices

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from kgp_neo4j.evaluate.graph_questions import GraphQuestion, read_choice
 from kgp_neo4j.evaluate.scores import Row, Run
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.answer.same_names import names_within, same
+from kgp_neo4j.mindmap.answer.same_names import same
 from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, name_words
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.load.graphs import require_graph
@@ -55,7 +55,7 @@ class Holdings:
         The longest name counts, not the shorter ones within it; Chinese ones are found within the
         text, others as whole words.
         """
-        return names_within(same(text), self.known, self._longest)
+        return _names_within(same(text), self.known, self._longest)
 
     def keys_named(self, text: str) -> set[str]:
         """Return the keys of the names that a text names."""
@@ -68,6 +68,32 @@ class Holdings:
         names = self.named(answer)
         supported = {same(name) for name in evidence} | set(self.named(question))
         return sum(name in supported for name in names) / len(names) if names else None
+
+
+def _names_within(text: str, known: Container[str], longest: int) -> list[str]:
+    """Return the names of `known` in a text, both as `same` makes them: in order, each once.
+
+    The longest name counts, of `longest` characters at most, not the shorter ones within it.
+    """
+    names: dict[str, None] = {}
+    at = 0
+    while at < len(text):
+        ends = range(min(len(text), at + longest), at, -1)
+        end = next((e for e in ends if text[at:e] in known and _is_whole(text, at, e)), at + 1)
+        if text[at:end] in known and _is_whole(text, at, end):
+            names[text[at:end]] = None
+        at = end
+    return list(names)
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether a span of a text is not part of a longer word in letters."""
+    borders = (text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1])
+    return not any(len(pair) == 2 and all(map(_is_letter, pair)) for pair in borders)
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() and ord(character) < 0x2E80
 
 
 def measure_answer(asked: GraphQuestion, row: Row, holdings: Holdings) -> dict[str, float]:

@@ -1,7 +1,7 @@
-"""Aggregation: evidence graphs become one reasoning graph, in routes and in sentences.
+"""Aggregation: evidence graphs become one reasoning graph, in routes.
 
-MindMap (section 3.2) has a model do this, as `mindmap/answer/describe.py` does where it is asked
-to; here names and embeddings do, and the model of step III sees the result.
+MindMap (section 3.2) has a model do this; here names and embeddings do, and the model of step III
+sees the result.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ import regex
 from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, is_han, name_words
 from kgp_neo4j.types.mindmap import EvidenceGraph, Triple
 
-__all__ = ["may_be_same", "merge_names", "readable", "routes", "sentences"]
+__all__ = ["merge_names", "readable", "routes"]
 
 #: Names of one type mean the same where the cosine of their embeddings reaches this.
 _SAME = 0.95
 _CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
-_VERB = regex.compile(r"^(?:is|are|has|have|can|may|needs?|does|do|was|were|\w{2,}(?:[^s]s|ed))$")
 
 
 def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> dict[str, str]:
@@ -65,13 +64,9 @@ def _mean_the_same(entity: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         and other_vector is not None
         and (entity.get("type") or "") == (other.get("type") or "")
         and float(np.dot(vector, other_vector)) >= _SAME
-        and may_be_same(entity["name"], other["name"])
+        # "Type 1" is not "type 2".
+        and _marks(entity["name"]) == _marks(other["name"])
     )
-
-
-def may_be_same(name: str, other: str) -> bool:
-    """Return whether two names have the same numbers and letters ("type 1" is not "type 2")."""
-    return _marks(name) == _marks(other)
 
 
 def _marks(name: str) -> list[str]:
@@ -124,32 +119,6 @@ def _several(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
-def sentences(triples: Sequence[Triple], merged: Mapping[str, str]) -> list[str]:
-    """Return each fact once, as a sentence made of its relation's name."""
-    return list(dict.fromkeys(_sentence(*_fact(triple, merged)) for triple in triples))
-
-
 def readable(relation: str) -> str:
     """Return a relation's name as words: `has_symptom` and `hasSymptom` as "has symptom"."""
     return " ".join(_CAMEL.sub(" ", relation.replace("_", " ")).lower().split())
-
-
-def _sentence(head: str, relation: str, tail: str) -> str:
-    words = readable(relation).split()
-    phrase = " ".join(words)
-    if is_han(relation):
-        return f"{head}的{phrase}是{tail}。"
-    if len(words) == 2 and words[0] in ("has", "have"):
-        return f"{tail} is {_article(words[1])} of {head}."
-    if words[-1:] in (["of"], ["for"], ["to"], ["in"], ["by"], ["with"], ["from"], ["on"]):
-        start = "" if _VERB.match(words[0]) else "is "
-        return f"{head} {start}{phrase} {tail}."
-    if words and words[0] in ("need", "needs") and len(words) > 1:
-        return f"{head} needs the {' '.join(words[1:])} {tail}."
-    if words and _VERB.match(words[0]):
-        return f"{head} {phrase} {tail}."
-    return f"{tail} is {_article(phrase)} of {head}."
-
-
-def _article(noun: str) -> str:
-    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

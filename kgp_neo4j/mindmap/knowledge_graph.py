@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -57,15 +57,13 @@ class KnowledgeGraph(Store):
         self,
         question: str | Sequence[str],
         *,
-        options: Mapping[str, str] | None = None,
         settings: MiningSettings | None = None,
         model: LanguageModel | str | None = None,
     ) -> MindMap:
         """Answer a question, or the turns of a dialogue, with a mind map that was checked.
 
-        `options` are those of a multiple choice question, by label. `model`, a language model or
-        the name of one, extracts the entities and answers, in one call each; without it the answer
-        is composed from the graph alone.
+        `model`, a language model or the name of one, extracts the entities and answers, in one call
+        each; without it the answer is composed from the graph alone.
         """
         opened = find_model(model)
         return ask_graph(
@@ -73,7 +71,6 @@ class KnowledgeGraph(Store):
             self.name,
             question if isinstance(question, str) else as_question(question),
             settings=settings,
-            options=options,
             write=writer(opened) if opened is not None else None,
         )
 

@@ -299,13 +299,6 @@ def print_mind_map(answer: MindMap, show: int) -> None:
         page.heading("Relation paths that the question may ask for")
         for path in answer.reasoning.asked:
             page.line(f"  {path.score:4.0%}  {path_text(path)}  {path.ends} at its end")
-    if answer.options:
-        page.heading("Options")
-        for option in answer.options:
-            mark = "▶" if option.label == answer.choice else " "
-            page.line(f" {mark} {option.label}: {option.text}  {option.score:.3f}")
-            for route in option.routes[:2]:
-                page.line(f"      {route}", "dim")
     if answer.inference:
         page.heading("Inference")
         page.line(textwrap.indent(answer.inference, "  "))

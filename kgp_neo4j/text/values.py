@@ -11,11 +11,9 @@ __all__ = [
     "COMPARING",
     "MONTHS",
     "TYPES",
-    "Condition",
     "Value",
     "column_type",
     "compare",
-    "conditions",
     "date_places",
     "typed",
 ]
@@ -228,7 +226,7 @@ def _first(one: float, other: float, *, least: bool) -> int | None:
     return None if one == other else int((one < other) != least)
 
 
-# --- Conditions in questions ---
+# --- Words that compare ---
 
 _MORE = r"(?:more|higher|greater|larger|longer|later|bigger|older|over|above|after)"
 _LESS = r"(?:less|fewer|lower|smaller|shorter|earlier|younger|under|below|before)"
@@ -245,133 +243,3 @@ COMPARING = {
     ">": (rf"(?<!no ){_MORE}|exceed(?:s|ed|ing)?|beyond|past|heavier|taller|farther|between", ""),
     "<": (rf"(?<!no ){_LESS}|prior|within|faster|lighter|between", ""),
 }
-#: What may stand between such words and the number or date.
-_BETWEEN = r"(?:\s+(?:than|the|year|years|of|in|on|a|an))*\s*$"
-_AHEAD = {
-    op: re.compile(rf"\b(?:{before}){_BETWEEN}", re.I) for op, (before, _) in COMPARING.items()
-}
-_BEHIND = {
-    op: re.compile(rf"\s*(?:{after})\b", re.I) for op, (_, after) in COMPARING.items() if after
-}
-_RANGE = re.compile(r"\b(?:between|from)(?:\s+(?:the|years?))*\s*$", re.I)
-_RANGE_GOES_ON = re.compile(r"\s*(?:and|to|until|-|–)\s*(?:the\s+)?", re.I)
-#: Words that place something in time; the others order amounts.
-_IN_TIME = re.compile(
-    rf"\b(?:before|after|earlier|later|prior|since|until|by|from|between|in|on|during){_BETWEEN}",
-    re.I,
-)
-_WITHIN = re.compile(r"\b(?:in|on|during)(?:\s+(?:the|year))*\s*$", re.I)
-_DECADE = re.compile(r"\b((?:1\d|20)\d)0s\b")
-_AMOUNT = re.compile(
-    rf"(?<![\w.])[$€£¥]?(?:{_NUMBER})(?:\s*(?:{'|'.join(_SCALES)})\b)?(?:\s?%)?"
-    rf"(?:\s(?:{_UNITS.pattern})\b)?(?!\w)"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A bound that a question sets on a date or a number: "before 1990", "more than 3 million".
-
-    `operation` is `<`, `<=`, `>`, `>=` or `=`, `dated` whether the bound is a date. `start` and
-    `end` are its first and last characters in the question, the order words among them.
-    """
-
-    operation: str
-    bound: Value
-    dated: bool
-    start: int
-    end: int
-
-    def holds(self, text: str) -> bool | None:
-        """Return whether a value meets the condition; None where the two cannot be compared."""
-        value = typed(text)
-        if self.dated:
-            order = _dated_order(value.date, self.bound.date)
-        elif value.number is None or self.bound.number is None or value.type in ("text", "date"):
-            order = None
-        elif value.date and self.bound.unit:
-            order = None  # a year is no weight
-        elif value.unit == self.bound.unit or not (value.unit and self.bound.unit):
-            order = (value.number > self.bound.number) - (value.number < self.bound.number)
-        else:
-            order = None
-        if order is None:
-            return None
-        return {
-            "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0, "=": order == 0
-        }[self.operation]  # fmt: skip
-
-
-def _dated_order(date: str | None, bound: str | None) -> int | None:
-    """Return -1, 0 or 1: whether a date lies before, in or after another, a longer period or not.
-
-    None where it may lie in either: the year 1990 lies neither before nor after May 1990.
-    """
-    if not date or not bound or date[0] == "-" or bound[0] == "-":
-        return None
-    one, other = date.split("-"), bound.split("-")
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            return -1 if a < b else 1
-    return 0 if len(one) >= len(other) else None
-
-
-def conditions(question: str) -> list[Condition]:
-    """Return the bounds on dates and numbers that a question sets by words of order.
-
-    "In 1990" is one too, and "in the 1990s" and "between 3 and 5" are two. A number without such
-    words, as in a title, is none.
-    """
-    spans: list[tuple[Value, Value, int, int]] = []  # a decade has two ends
-    for decade in _DECADE.finditer(question):
-        ends = (typed(f"{decade[1]}0"), typed(f"{decade[1]}9"))
-        spans.append((*ends, *decade.span()))
-    for (year, month, day), begin, end in date_places(question):
-        if any(a <= begin < b for _, _, a, b in spans):
-            continue
-        date = f"{year:04}" + (f"-{month:02}" if month else "") + (f"-{day:02}" if day else "")
-        value = Value("date", float(year), date)
-        spans.append((value, value, begin, end))
-    for amount in _AMOUNT.finditer(question):
-        begin, end = amount.span()
-        if not any(a < end and begin < b for _, _, a, b in spans):
-            spans.append((value := typed(amount[0]), value, begin, end))
-    spans.sort(key=lambda each: each[2])
-    conditions: list[Condition] = []
-    at = 0
-    while at < len(spans):
-        low, high, begin, end = spans[at]
-        ahead = question[:begin]
-        following = spans[at + 1] if at + 1 < len(spans) else None
-        ranged = _RANGE.search(ahead)
-        if ranged and following and _RANGE_GOES_ON.fullmatch(question[end : following[2]]):
-            dated = bool(low.date and following[1].date)
-            span = ranged.start(), following[3]
-            conditions += [
-                Condition(">=", low, dated, *span),
-                Condition("<=", following[1], dated, *span),
-            ]
-            at += 2
-            continue
-        conditions += _bounded(low, high, question, begin, end)
-        at += 1
-    return conditions
-
-
-def _bounded(low: Value, high: Value, question: str, begin: int, end: int) -> list[Condition]:
-    ahead, behind = question[:begin], question[end:]
-    in_time = bool(low.date and (_IN_TIME.search(ahead) or low.date != str(low.number)[:4]))
-    for operation in (">=", "<=", ">", "<"):
-        after = _BEHIND[operation].match(behind) if operation in _BEHIND else None
-        before = _AHEAD[operation].search(ahead)
-        if after or (before and (in_time or not _IN_TIME.search(ahead))):
-            span = before.start() if before else begin, end + (after.end() if after else 0)
-            bound = low if operation in (">=", "<") else high
-            dated = in_time or bool(after and low.date)
-            return [Condition(operation, bound, dated, *span)]
-    if low.date and (within := _WITHIN.search(ahead)):
-        span = within.start(), end
-        if low is high:
-            return [Condition("=", low, True, *span)]
-        return [Condition(">=", low, True, *span), Condition("<=", high, True, *span)]
-    return []

@@ -8,7 +8,6 @@ from typing import Literal
 
 __all__ = [
     "Candidate",
-    "Comparison",
     "EvidenceGraph",
     "Facts",
     "GraphLoadReport",
@@ -18,7 +17,6 @@ __all__ = [
     "MapEdge",
     "MindMap",
     "ModelReply",
-    "OptionScore",
     "ReasoningGraph",
     "RelationPath",
     "Status",
@@ -126,8 +124,8 @@ class RelationPath:
     `steps` are relationship types, each with whether it is walked along its direction. `score` is
     the probability that the question asks for it, `ends` counts the entities at its end, `routes`
     are triples in walking order to the first of them; `reaches` names the question's other entities
-    among them. `restricted` says by which conditions ends were left out, `facts` are the triples
-    that meet them, and `unknown` counts the ends of which the graph holds no value to tell by.
+    among them. `restricted`
+    says to which entity of the question the ends are joined, by the triples `facts`.
     """
 
     entity: str
@@ -139,7 +137,6 @@ class RelationPath:
     reaches: tuple[str, ...] = ()
     restricted: str = ""
     facts: tuple[Triple, ...] = ()
-    unknown: int = 0
 
     def nodes_of(self, route: Sequence[Triple]) -> tuple[str, ...]:
         """Return the names along a route, each once."""
@@ -159,39 +156,20 @@ class RelationPath:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Entities compared by a date or number that the graph holds of each of them.
-
-    `values` are those under `relation`, by entity; `chosen` names those that the question asks
-    for, none where the graph does not say. `triples` are the facts compared.
-    """
-
-    entities: tuple[str, ...]
-    relation: str = ""
-    values: tuple[str, ...] = ()
-    chosen: tuple[str, ...] = ()
-    triples: tuple[Triple, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ReasoningGraph:
-    """The evidence graphs merged (MindMap, section 3.2), written as routes and as sentences.
+    """The evidence graphs merged (MindMap, section 3.2), written as routes.
 
-    `merged` maps duplicate names to the one that represents them. `described` is the evidence as a
-    language model put it, where one was asked to: a sentence or a route each, in order. `asked` are
-    the relation paths that the question may ask for, most probable first, `compared` the comparison
-    that it asks for. `left_out` counts the triples that pruning left out.
+    `merged` maps duplicate names to the one that represents them. `asked` are the relation paths
+    that the question may ask for, most probable first. `left_out` counts the triples that pruning
+    left out.
     """
 
     entities: tuple[LinkedEntity, ...]
     evidence: tuple[EvidenceGraph, ...]
     triples: tuple[Triple, ...]
     routes: tuple[str, ...] = ()
-    sentences: tuple[str, ...] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
-    described: tuple[str, ...] = ()
     asked: tuple[RelationPath, ...] = ()
-    compared: Comparison | None = None
     left_out: int = 0
     seconds: float = 0.0
 
@@ -207,8 +185,8 @@ Status = Literal["grounded", "question", "model", "contradicts"]
 class MapEdge:
     """An edge of a mind map, and the result of its check against the evidence.
 
-    `triples` are the ids of the relationships that support it, or that it contradicts; `evidence`
-    are the numbers that the model cited; `note` gives the reason for the status in a few words.
+    `triples` are the ids of the relationships that support it, or that it contradicts; `note` gives
+    the reason for the status in a few words.
     """
 
     head: str
@@ -216,7 +194,6 @@ class MapEdge:
     tail: str
     status: Status = "grounded"
     triples: tuple[str, ...] = ()
-    evidence: tuple[int, ...] = ()
     note: str = ""
 
 
@@ -256,35 +233,15 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class OptionScore:
-    """An option of a multiple choice question, and the evidence that reaches it.
-
-    `routes` are the ways from question entities to the option's entities, the shortest first.
-    `likeness` says how like the question its text is by meaning, for a guess without evidence.
-    """
-
-    label: str
-    text: str
-    score: float
-    entities: tuple[str, ...] = ()
-    routes: tuple[str, ...] = ()
-    triples: tuple[str, ...] = ()
-    likeness: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class GroundedShare:
     """How much of an answer the evidence supports.
 
-    `edges` and `grounded` count the mind map's; `names` and `known` count the names in it and those
-    found in the evidence. `share` is grounded / edges; None where there is no edge.
+    `share` is grounded / edges; None where there is no edge.
     """
 
     edges: int = 0
     grounded: int = 0
     contradicted: int = 0
-    names: int = 0
-    known: int = 0
 
     @property
     def share(self) -> float | None:
@@ -296,8 +253,8 @@ class GroundedShare:
 class ModelReply:
     """A language model's reply, and the result of its check.
 
-    `problem` is empty where the reply is the answer, else why it is not: `empty`, `malformed`,
-    `ungrounded` or `contradicting`.
+    `problem` is empty where the reply is the answer, else why it is not: `malformed`, `ungrounded`
+    or `contradicting`.
     """
 
     text: str
@@ -311,9 +268,8 @@ class ModelReply:
 class MindMap:
     """An answer over a knowledge graph with its mind map (MindMap, section 3.3).
 
-    `by` is `model` or `evidence` (composed without a model). `choice` is the label of the option
-    chosen, `supported` whether evidence chose it. `notices` are for the user: faults of the model's
-    reply, ties, and that this is no medical advice.
+    `by` is `model` or `evidence` (composed without a model). `notices` are for the user: faults of
+    the model's reply, and that this is no medical advice.
     """
 
     question: str
@@ -324,9 +280,6 @@ class MindMap:
     candidates: tuple[Candidate, ...]
     reasoning: ReasoningGraph
     inference: str = ""
-    options: tuple[OptionScore, ...] = ()
-    choice: str = ""
-    supported: bool = False
     notices: tuple[str, ...] = ()
     carried: GroundedShare = field(default_factory=GroundedShare)
     reply: ModelReply | None = None

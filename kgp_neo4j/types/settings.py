@@ -9,10 +9,8 @@ from kgp_neo4j.types.checks import check_settings, setting
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = [
-    "AGGREGATION",
     "ALGORITHMS",
     "EDGES",
-    "RELEVANCE",
     "AgentSettings",
     "EntitySettings",
     "ExplorationSettings",
@@ -214,33 +212,18 @@ class ExplorationSettings:
         check_settings(self)
 
 
-#: How neighbours are found relevant to a question: by rank, or by a language model as in the paper.
-RELEVANCE = ("ranked", "llm")
-#: How evidence is aggregated: by rules, or described by a language model as in the paper.
-AGGREGATION = ("rules", "llm")
-
-
 @dataclass(frozen=True, slots=True)
 class MiningSettings:
     """How evidence is mined.
 
     `size` is the evidence's size in triples. `paths` and `neighbours` switch the two explorations
-    on or off (the paper's ablations). `relevance` and `aggregation` are one of `RELEVANCE` and
-    `AGGREGATION`.
+    on or off (the paper's ablations).
     """
 
     size: int = setting(40, "Triples of evidence at most.", bounds=(1, 500))
     paths: bool = True
     neighbours: bool = True
     path_share: float = setting(0.2, bounds=(0, 1))
-    relevance: str = setting(
-        "ranked", "Who says which neighbours are explored further: rank, or the language model.",
-        choices=RELEVANCE,
-    )  # fmt: skip
-    aggregation: str = setting(
-        "rules", "What joins the evidence: rules, or the language model in sentences.",
-        choices=AGGREGATION, option="aggregate",
-    )  # fmt: skip
     linking: LinkSettings = field(default_factory=LinkSettings)
     exploration: ExplorationSettings = field(default_factory=ExplorationSettings)
 

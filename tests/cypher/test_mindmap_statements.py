@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import pytest
@@ -30,36 +29,6 @@ def graph(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 def _id(graph: str, name: str) -> str:
     return entity_id(graph, key_of(name))
-
-
-def test_reach(database: Database, graph: str) -> None:
-    def reach(sources: list[str], targets: list[str]) -> dict[tuple[str, str], tuple[float, int]]:
-        found = database.read(
-            "mindmap/reach",
-            graph=graph,
-            sources=[_id(graph, name) for name in sources],
-            targets=[_id(graph, name) for name in targets],
-        )
-        names = {_id(graph, name): name for name in (*sources, *targets)}
-        return {
-            (names[row["source"]], names[row["target"]]): (row["weight"], len(row["triples"]))
-            for row in found
-        }
-
-    found = reach(["Fever", "Migraine"], ["Fever", "Flu", "Throat_swab", "Sumatriptan"])
-    assert set(found) == {
-        ("Fever", "Flu"),
-        ("Fever", "Throat_swab"),
-        ("Migraine", "Flu"),  # over nausea or the medication
-        ("Migraine", "Sumatriptan"),  # fever is four hops off
-    }
-    # Two triples name fever, eight flu.
-    assert found["Fever", "Flu"] == (pytest.approx(1 / (1 + math.log(3))), 1)
-    over = (1 + math.log(3)) * (1 + math.log(9))
-    assert found["Fever", "Throat_swab"] == (pytest.approx(1 / (4 * over)), 2)
-    assert found["Migraine", "Flu"][1] == 2
-    assert found["Migraine", "Sumatriptan"][1] == 1
-    assert reach(["Fever"], []) == {}
 
 
 def test_show_entities(database: Database, graph: str) -> None:

@@ -1,11 +1,11 @@
-"""Evidence graphs: mining, pruning, and aggregation into routes and sentences."""
+"""Evidence graphs: mining, pruning, and aggregation into routes."""
 
 from __future__ import annotations
 
 import pytest
 
 from kgp_neo4j.graphdb.database import Database
-from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
+from kgp_neo4j.mindmap.aggregate import merge_names, routes
 from kgp_neo4j.mindmap.explore.exploration import prune, shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.linking import link
@@ -49,7 +49,6 @@ def test_mine(graph: StoredGraph) -> None:
     ]
     assert any(route.startswith("Fever -> possible_disease -> Flu") for route in found.routes)
     assert "Throat swab" in _names(found)
-    assert "Flu needs the medical test Throat swab." in found.sentences
     assert {t.id for t in found.triples} == {t.id for e in found.evidence for t in e.triples}
     assert all(t.id and t.head_id and t.tail_id for t in found.triples)
     assert found.seconds > 0
@@ -156,18 +155,3 @@ def test_routes() -> None:
         "(Fatigue, Nausea) -> possible_disease -> Liver problem",
         "Liver problem -> needs -> (Rest, Water)",
     ]
-
-
-def test_sentences() -> None:
-    def said(relation: str) -> str:
-        return sentences([Triple("1", "Flu", relation, "Fever")], {})[0]
-
-    assert said("has_symptom") == "Fever is a symptom of Flu."
-    assert said("possible_disease") == "Fever is a possible disease of Flu."
-    assert said("SYMPTOM_OF") == "Flu is symptom of Fever."
-    assert said("isSymptomOf") == "Flu is symptom of Fever."
-    assert said("need_medication") == "Flu needs the medication Fever."
-    assert said("treats") == "Flu treats Fever."
-    assert said("can_check_disease") == "Flu can check disease Fever."
-    assert said("症状") == "Flu的症状是Fever。"
-    assert readable("needMedicalTest") == "need medical test"

@@ -221,8 +221,6 @@ def test_a_model_is_compared_with_its_baselines(
     def reply(prompt: str) -> str:
         if "Name the entities" in prompt:
             return '["pale tide"]'
-        if "Put each line" in prompt:
-            return "1. Pale tide needs Iron of Hesk."
         if "mind map of your own" in prompt:
             return "Output 1: B\nOutput 3:\nPale tide -> need_medication -> Iron of Hesk"
         shown = ("Knowledge that may help:\n", "A: Sollanol\nB: Iron of Hesk")
@@ -234,13 +232,13 @@ def test_a_model_is_compared_with_its_baselines(
     done = kgp(
         "evaluate", str(file), "--graph", demo_graph, "--llm", "m",
         "--out", str(tmp_path / "out"),
-        "--methods", "mindmap,mindmap-paper,mindmap-plain,bm25-documents,model-alone",
+        "--methods", "mindmap,mindmap-plain,bm25-documents,model-alone",
         **environment(connection), OPENAI_BASE_URL=chat_server.url, OPENAI_API_KEY="none",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "calls of a language model or fewer" in done.stderr
     rows = _rows(done.stdout)
-    for name in ("mindmap", "mindmap-paper", "mindmap-plain", "bm25-documents"):
+    for name in ("mindmap", "mindmap-plain", "bm25-documents"):
         assert (rows[name]["right"], rows[name]["failed"]) == ("100.0", "0.0"), name
     # A reply without a choice is a failed one: nothing stands behind a baseline.
     assert (rows["model-alone"]["right"], rows["model-alone"]["failed"]) == ("0.0", "100.0")
@@ -249,10 +247,7 @@ def test_a_model_is_compared_with_its_baselines(
 def test_what_is_refused_over_a_graph(tmp_path: Path) -> None:
     file = tmp_path / "dialogues.jsonl"
     file.write_text(_DIALOGUES, encoding="utf-8")
-    assert (
-        "--table mindmap-2: mindmap, mindmap-paper, kg-retriever"
-        in kgp("evaluate", "--list").stdout
-    )
+    assert "--table mindmap-2: mindmap, kg-retriever" in kgp("evaluate", "--list").stdout
     for arguments, code, message in (
         ((str(file), "--graph", "g", "--table", "1"), 2, "leave --graph out"),
         ((str(file), "--graph", "g", "--methods", "kgp"), 1, "there is no method 'kgp'"),

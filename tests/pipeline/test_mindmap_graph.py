@@ -28,7 +28,6 @@ from kgp_neo4j.mindmap.load.load_graph import load_graph
 from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.types.errors import ConfigurationError, GraphError
 from kgp_neo4j.types.mindmap import MindMap
-from kgp_neo4j.types.settings import MiningSettings
 
 _QUESTION = "Doctor, I feel tired all the time and dizzy, and my hands are cold. What is it?"
 _ZH = "医生，我最近乏力，还头晕，面色苍白，怎么回事？"
@@ -91,17 +90,6 @@ def test_chinese_throughout(database: Database, chinese: str) -> None:
     assert "赫斯克铁剂" in answer.text
     assert any("医疗建议" in notice for notice in answer.notices)
     _of_graph(database, answer)
-    chosen = ask_graph(
-        database, chinese, "船夫耳可选用的药品是", options={"A": "索兰片", "B": "梅林片"}
-    )
-    assert (chosen.choice, chosen.supported) == ("B", True)
-    odd = ask_graph(
-        database,
-        chinese,
-        "下列不属于船夫耳症状的是",
-        options={"A": "耳鸣", "B": "恶心", "C": "发热"},
-    )
-    assert (odd.choice, odd.supported) == ("C", True)
 
 
 _REPLY = """Output 1: It may be pale tide; a blood count would show it.
@@ -141,34 +129,6 @@ def test_a_chinese_graph_is_read_by_meaning(database: Database, chinese: str) ->
     # 没力气, weak in daily words, is in no name of the graph.
     (linked,) = link(open_graph(database, chinese), "医生，我没力气")
     assert (linked.name, linked.by) == ("乏力", "embedding")
-    options = {"A": "石桥", "B": "头晕"}
-    answer = ask_graph(database, chinese, "脑袋晕乎乎的是什么？", options=options)
-    assert (answer.choice, answer.supported) == ("B", False)
-    assert answer.options[1].likeness > answer.options[0].likeness
-
-
-def test_a_model_judges_neighbours_and_describes_evidence(
-    database: Database, demo_graph: str
-) -> None:
-    prompts: list[str] = []
-
-    def write(prompt: str) -> str:
-        prompts.append(prompt)
-        if "Name the entities" in prompt:
-            return '["tired", "dizzy", "cold hands"]'
-        if "Which of these entities" in prompt:
-            return "1"
-        return "1. Nothing of this." if "Put each line" in prompt else _REPLY
-
-    settings = MiningSettings(relevance="llm", aggregation="llm")
-    answer = ask_graph(database, demo_graph, _QUESTION, settings=settings, write=write)
-    kinds = ("Name the entities", "Which of these", "Path-based", "Neighbour-based", "mind map")
-    assert [kind in prompt for kind, prompt in zip(kinds, prompts, strict=True)] == [True] * 5
-    assert answer.by == "model"
-    # No sentence was carried, so that the last prompt has the routes.
-    assert f"Evidence 1: {answer.reasoning.described[0]}" in prompts[-1]
-    with pytest.raises(ConfigurationError, match="by a language model need one"):
-        ask_graph(database, demo_graph, _QUESTION, settings=settings)
 
 
 def test_what_the_graph_says_beyond_the_evidence_is_found(
@@ -198,13 +158,6 @@ def test_errors_say_what_to_do(database: Database, demo_graph: str) -> None:
             ask_graph(database, demo_graph, question)
     with pytest.raises(ConfigurationError, match="Unicode"):
         ask_graph(database, demo_graph, "half \ud800")
-    for options, problem in (
-        ({"A": "x"}, "one option only"),
-        ({"A": " ", "B": "x"}, "the option 'A' is empty"),
-        ({"a": "x", "A": "y"}, "the option A is given twice"),
-    ):
-        with pytest.raises(ConfigurationError, match=problem):
-            ask_graph(database, demo_graph, "Which?", options=options)
 
 
 # --- The command line -----------------------------------------------------------------------------
@@ -264,7 +217,7 @@ def test_pictures_are_written(run: _Run, tmp_path: Path) -> None:
     assert "cannot be written" in str(wrong.exception)
 
 
-def test_turns_and_options(run: _Run) -> None:
+def test_turns(run: _Run) -> None:
     talk = json.dumps([{"role": "user", "content": "I feel tired."},
                        {"role": "assistant", "content": "Do you cough? Any fever?"},
                        {"role": "user", "content": "No, but I am dizzy."}])  # fmt: skip
@@ -273,29 +226,10 @@ def test_turns_and_options(run: _Run) -> None:
     made = json.loads(done.stdout)
     assert made["question"] == "I feel tired.\nNo, but I am dizzy.\nAnd my hands are cold."
     assert made["candidates"][0]["name"] == "Pale tide"
-    options = ["--option", "a=Sollanol", "--option", "B=Iron of Hesk", "--option", "C=Kelp syrup"]
-    done = run("mindmap", "Which medication does pale tide need?", *options)
-    assert done.exit_code == 0, done.output
-    assert " ▶ B: Iron of Hesk" in done.stdout
-    blank = run("mindmap", "Which?", "--option", "A=Teapots", "--option", "B=Violins", "--json")
-    guess = json.loads(blank.stdout)
-    assert guess["supported"] is False
-    assert "a guess" in guess["notices"][0]
-    assert guess["text"].startswith("(a guess, without evidence) ")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--json", "--mermaid"],
-        ["--option", "A"],
-        ["--option", "A=x", "--option", "a=y"],
-        ["--option", "A=x"],
-    ],
-    ids=" ".join,
-)
-def test_wrong_use_exits_2(run: _Run, arguments: list[str]) -> None:
-    assert run("mindmap", "What?", *arguments).exit_code == 2
+def test_wrong_use_exits_2(run: _Run) -> None:
+    assert run("mindmap", "What?", "--json", "--mermaid").exit_code == 2
 
 
 def test_the_link_opens_the_evidence(

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgp_neo4j.evaluate.denotations import same_values
-from kgp_neo4j.mindmap.explore.values import outside
-from kgp_neo4j.text.values import TYPES, Value, column_type, conditions, typed
-from kgp_neo4j.types.mindmap import LinkedEntity
+from kgp_neo4j.text.values import TYPES, Value, column_type, typed
 
 
 @pytest.mark.parametrize(
@@ -99,66 +97,3 @@ def test_odd_texts_do_not_fail(text: str) -> None:
 def test_same_values(given: list[str], expected: list[str], same: bool) -> None:
     assert same_values(given, expected) == same
     assert same_values(expected, given) == same
-
-
-@pytest.mark.parametrize(
-    ("question", "found"),
-    [
-        ("films made before 1990", [("<", "before 1990")]),
-        ("released after 5 May 1995", [(">", "after 5 May 1995")]),
-        ("films in 1990", [("=", "in 1990")]),
-        ("between 3 and 5 films", [(">=", "between 3 and 5"), ("<=", "between 3 and 5")]),
-        ("born in the 1990s", [(">=", "in the 1990s"), ("<=", "in the 1990s")]),
-        ("cities with more than 3 million people", [(">", "more than 3 million")]),
-        ("90 minutes or more", [(">=", "90 minutes or more")]),
-        ("who wrote Catch 22", []),
-        ("the director of 2001 A Space Odyssey", []),
-    ],
-)  # fmt: skip
-def test_conditions_of_questions(question: str, found: list[tuple[str, str]]) -> None:
-    made = [(c.operation, question[c.start : c.end]) for c in conditions(question)]
-    assert made == found
-
-
-@pytest.mark.parametrize(
-    ("question", "value", "holds"),
-    [
-        ("before 1990", "12 May 1989", True),
-        ("before 1990", "1990", False),
-        ("before May 1990", "1990", None),
-        ("in 1990", "1990-03-01", True),
-        ("more than 2000 people", "1,950", False),
-        ("more than 2000 people", "2001", True),
-        ("longer than 90 minutes", "2 km", None),
-        ("more than 3 kg", "1984", None),
-        ("under $5 million", "$4,000,000", True),
-        ("before 1990", "Salt, Wind", None),
-    ],
-)
-def test_conditions_hold_exactly(question: str, value: str, holds: bool | None) -> None:
-    (condition,) = conditions(question)
-    assert condition.holds(value) is holds
-
-
-@pytest.mark.parametrize(
-    ("question", "surfaces", "kept", "bounds"),
-    [
-        ("films of Mara Lind in 1990", ["Mara Lind", "1990"], ["Mara Lind"], 1),
-        ("which films came out in 1990", ["1990"], ["1990"], 0),  # it is all that is named
-        ("which films came out before 1990", ["1990"], [], 1),
-        ("who plays in 1990 Ardfin Cup", ["1990 Ardfin Cup"], ["1990 Ardfin Cup"], 0),
-        (
-            "who of Ardfin plays in 1990 Ardfin Cup before 1995",
-            ["Ardfin", "1990 Ardfin Cup", "1995"],
-            ["Ardfin", "1990 Ardfin Cup"],
-            1,
-        ),
-    ],
-)
-def test_entities_and_conditions_are_not_the_same_words(
-    question: str, surfaces: list[str], kept: list[str], bounds: int
-) -> None:
-    entities = [LinkedEntity(text, id=text, name=text, score=1.0) for text in surfaces]
-    rest, conditions_left = outside(entities, question, conditions(question))
-    assert [entity.surface for entity in rest] == kept
-    assert len(conditions_left) == bounds

@@ -21,15 +21,8 @@ from kgp_neo4j.mindmap.answer.compose import (
     composed_text,
     rank_candidates,
 )
-from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
-from kgp_neo4j.mindmap.answer.options import (
-    best_option,
-    checked_options,
-    read_choice,
-    score_options,
-)
 from kgp_neo4j.mindmap.explore.mining import mine
 from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.mindmap.load.graph_names import entity_id, key_of
@@ -40,7 +33,6 @@ from kgp_neo4j.types.mindmap import (
     GroundedShare,
     MindMap,
     ModelReply,
-    OptionScore,
     ReasoningGraph,
     Triple,
 )
@@ -67,22 +59,11 @@ _TEXTS = {
         "incomplete. Ask a doctor.",
         "这不是医疗建议：以上只是知识图谱中的内容，可能有误或不完整，请咨询医生。",
     ),
-    "guess": ("(a guess, without evidence) ", "（猜测，没有证据）"),
-    "undecided": (
-        "The evidence does not tell the options apart: the choice is a guess.",
-        "证据不能区分各选项，所选项只是猜测。",
-    ),
-    "ties": ("The options {} have the same evidence.", "选项 {} 的证据相同。"),
-    "disagreement": (
-        "By the evidence the choice would be {}; the model chose {}.",
-        "按证据计分应选 {}，模型选择了 {}。",
-    ),
     "composed": (
         "{}; this answer is composed from the evidence alone.",
         "{}；以下答案只根据证据得出。",
     ),
     "contradicted": (" Contradicted: {}.", "（{}）"),
-    "empty": ("The model gave no reply", "模型没有给出回答"),
     "malformed": (
         "The model's reply holds no answer with a mind map",
         "模型的回答中没有可读的答案和思维导图",
@@ -152,41 +133,28 @@ def ask_graph(
     question: str,
     *,
     settings: MiningSettings | None = None,
-    options: Mapping[str, str] | None = None,
     write: Callable[[str], str] | None = None,
 ) -> MindMap:
     """Answer a question over a knowledge graph: mine evidence, answer, check (MindMap, section 3).
 
-    `write` is a language model, asked once for the question's entities and once for the answer, and
-    with `relevance` or `aggregation` "llm" once to judge neighbours or twice to describe evidence;
+    `write` is a language model, asked once for the question's entities and once for the answer;
     without one, or where its reply is empty, malformed, ungrounded or contradicts the graph, the
-    answer is composed from the evidence alone, and a notice says so. `options` are a multiple
-    choice question's, by label. Raises ConfigurationError for an empty question and for a step that
-    needs a model where there is none, GraphError without the graph.
+    answer is composed from the evidence alone, and a notice says so. Raises ConfigurationError for
+    an empty question, GraphError without the graph.
     """
     if not question.strip():
         raise ConfigurationError("the question is empty", hint="Ask something.")
     check_question(question)
-    choices = checked_options(options or {})
     began = time.perf_counter()
-    chosen = settings or MiningSettings()
-    if write is None and "llm" in (chosen.relevance, chosen.aggregation):
-        raise ConfigurationError(
-            "relevance and aggregation by a language model need one",
-            hint="Give a model (--llm NAME), or leave both as they are by default.",
-        )
     stored = open_graph(database, graph)
-    reasoning = mine(stored, question, chosen, write)
-    if write is not None and chosen.aggregation == "llm":
-        reasoning = describe(reasoning, question, write)
-    scores = score_options(stored, reasoning, choices, question) if choices else ()
+    reasoning = mine(stored, question, settings, write)
 
     def between(names: Sequence[str]) -> list[Triple]:
         ids = sorted({entity_id(graph, key_of(name)) for name in names if is_storable(name)})
         rows = stored.read("explore/between", entities=ids, others=ids)
         return [Triple(**row["edge"]) for row in sorted(rows, key=lambda row: row["edge"]["id"])]
 
-    answer = answer_from(question, graph, reasoning, scores, write=write, between=between)
+    answer = answer_from(question, graph, reasoning, write=write, between=between)
     drawn = {i for edge in answer.edges for i in edge.triples}
     triples = [t for t in reasoning.triples if t.id in drawn] or reasoning.triples
     ids = dict.fromkeys(i for t in triples for i in (t.head_id, t.tail_id))
@@ -201,7 +169,6 @@ def answer_from(
     question: str,
     graph: str,
     reasoning: ReasoningGraph,
-    options: Sequence[OptionScore] = (),
     *,
     write: Callable[[str], str] | None = None,
     between: Callable[[Sequence[str]], Sequence[Triple]] = lambda names: (),
@@ -211,38 +178,22 @@ def answer_from(
     candidates = rank_candidates(reasoning)
     edges = composed_edges(candidates, reasoning)
     text = composed_text(question, reasoning, candidates)
-    if not (is_han(question) or options or medical):
+    if not (is_han(question) or medical):
         by_path = answer_by_path(question, reasoning)
         if by_path:
             text, edges = by_path[0], by_path[1] or edges
-    choice, supported, ties = best_option(options, question)
-    notices: tuple[str, ...] = ()
-    if choice:
-        chosen = next(option for option in options if option.label == choice)
-        head = f"{choice}: {chosen.text}"
-        if not supported:
-            head = _text("guess", question) + head
-            notices = (_text("undecided", question),)
-        elif ties:
-            notices = (_text("ties", question, ", ".join(ties)),)
-        text = "\n".join([head, *chosen.routes[:1], "", text])
     answer = MindMap(
         question=question,
         graph=graph,
-        text=text.strip(),
+        text=text,
         by="evidence",
         edges=edges,
         candidates=candidates,
         reasoning=reasoning,
-        options=tuple(options),
-        choice=choice,
-        supported=supported,
-        notices=notices,
         carried=Checker(reasoning).grounded_share(edges),
     )
     if write is not None:
-        texts = {option.label: option.text for option in options}
-        prompt = five_parts(question, reasoning, options=texts, medical=medical)
+        prompt = five_parts(question, reasoning, medical=medical)
         answer = _from_model(answer, write(prompt), between)
     if medical:
         answer = replace(answer, notices=(*answer.notices, _text("not advice", question)))
@@ -263,37 +214,29 @@ def _from_model(
         checker = Checker(composed.reasoning, between(list(names)))
     edges = checker.check(reply.edges)
     share = checker.grounded_share(edges)
-    choice = read_choice(reply.answer, {o.label: o.text for o in composed.options})
-    problem = _problem(reply, share, bool(composed.options) and not choice)
+    problem = _problem(reply, share)
     reply = replace(reply, edges=edges, problem=problem)
     if problem:
         notice = _fallback_notice(composed.question, reply)
-        return replace(composed, reply=reply, notices=(notice, *composed.notices))
-    disagrees = choice and composed.choice != choice and composed.supported
-    notice = _text("disagreement", composed.question, composed.choice, choice)
+        return replace(composed, reply=reply, notices=(notice,))
     return replace(
         composed,
         text=reply.answer,
         by="model",
         edges=edges,
         inference=reply.inference,
-        choice=choice,
-        supported=any(o.label == choice and o.score > 0 for o in composed.options),
-        notices=(notice,) if disagrees else (),
         carried=share,
         reply=reply,
     )
 
 
-def _problem(reply: ModelReply, share: GroundedShare, undecided: bool) -> str:
+def _problem(reply: ModelReply, share: GroundedShare) -> str:
     """Return why a reply is not the answer; empty where it is."""
-    if not reply.text.strip():
-        return "empty"
     if reply.answer and share.contradicted:
         return "contradicting"
     if not reply.answer or not share.edges:
         return "malformed"
-    return "ungrounded" if not share.grounded else "malformed" if undecided else ""
+    return "" if share.grounded else "ungrounded"
 
 
 def _fallback_notice(question: str, reply: ModelReply) -> str:

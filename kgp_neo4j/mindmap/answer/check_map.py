@@ -23,10 +23,10 @@ from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.same_names import same, same_relation
 from kgp_neo4j.types.mindmap import GroundedShare, MapEdge, ReasoningGraph, Status, Triple
 
-__all__ = ["DENIES", "Checker"]
+__all__ = ["Checker"]
 
 #: Words that deny a relation.
-DENIES = regex.compile(
+_DENIES = regex.compile(
     r"\b(?:not|no|never|cannot|can't|isn't|doesn't|don't|without|unrelated|excludes?)\b"
     r"|不|没有|无关|并非|未|排除",
     regex.IGNORECASE,
@@ -106,7 +106,7 @@ class Checker:
         contradiction = "contradicts", joining, f"the graph says: {_triples_text(joining)}"
         relation = same_relation(edge.relation)
         if relation not in self.relations:  # in the model's own words, or with no relation at all
-            if DENIES.search(edge.relation):
+            if _DENIES.search(edge.relation):
                 return contradiction
             return "grounded", joining, "the relation is in the model's words" if relation else ""
         if exact := [t for t in forward if same_relation(t.relation) == relation]:
@@ -134,13 +134,10 @@ class Checker:
     def grounded_share(self, edges: Sequence[MapEdge]) -> GroundedShare:
         """Return how much of a mind map is grounded, without edges that restate the question."""
         claims = [edge for edge in edges if edge.status != "question"]
-        names = {same(name) for edge in claims for name in (edge.head, edge.tail)}
         return GroundedShare(
             edges=len(claims),
             grounded=sum(edge.status == "grounded" for edge in claims),
             contradicted=sum(edge.status == "contradicts" for edge in claims),
-            names=len(names),
-            known=sum(self._merged.get(name, name) in self.entities for name in names),
         )
 
 

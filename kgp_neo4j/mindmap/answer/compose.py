@@ -14,7 +14,6 @@ from kgp_neo4j.mindmap.explore.asked_paths import asks_yes_or_no
 from kgp_neo4j.mindmap.link.name_forms import is_han
 from kgp_neo4j.types.mindmap import (
     Candidate,
-    Comparison,
     Facts,
     MapEdge,
     ReasoningGraph,
@@ -246,12 +245,9 @@ _UNKNOWN: PathAnswer = ("The graph does not say.", ())
 def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | None:
     """Return the answer at the end of the most probable relation path; None where none was scored.
 
-    A comparison is answered by the entities that it chose, "how many" by their number. A question
-    for yes or no is answered where the path from one of its entities leads to another one, or fits
-    and leads elsewhere.
+    "How many" is answered by the number of ends. A question for yes or no is answered where the
+    path from one of its entities leads to another one, or fits and leads elsewhere.
     """
-    if reasoning.compared:
-        return _compared(reasoning.compared)
     if not reasoning.asked:
         return None
     best = reasoning.asked[0]
@@ -264,23 +260,12 @@ def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | Non
         if routes := tuple(r for r in best.routes if best.end_of(r)[1] in best.reaches):
             best = replace(best, routes=routes, ends=len(routes))
         return _answer(f"Yes: {listed(best.reaches)}.", best)
-    if best.score < _LEAST or (best.unknown and not best.routes):
+    if best.score < _LEAST:
         return _UNKNOWN
-    if not best.routes:
-        return _answer(f"None: the graph knows of no {best.restricted} there.", best)
     names = listed(
         list(dict.fromkeys(best.end_of(route)[1] for route in best.routes)), count=best.ends
     )
     return _answer(f"{best.ends}: {names}." if _COUNTS.search(question) else f"{names}.", best)
-
-
-def _compared(comparison: Comparison) -> PathAnswer:
-    if not comparison.chosen:
-        return _UNKNOWN
-    lines = [f"{listed(comparison.chosen)}, by {readable(comparison.relation)}:"]
-    for name, value in zip(comparison.entities, comparison.values, strict=True):
-        lines.append(f"   {name}: {value}")
-    return "\n".join(lines), _edges(comparison.triples)
 
 
 def path_text(path: RelationPath) -> str:
@@ -299,8 +284,6 @@ def _answer(text: str, path: RelationPath) -> PathAnswer:
     lines += [f"   {route_text(path.entity, route)}" for route in path.routes[:_MOST_ROUTES]]
     if path.ends > _MOST_ROUTES:
         lines.append(f"   and {path.ends - _MOST_ROUTES} more")
-    if path.unknown:
-        lines.append(f"   The graph does not say it of {path.unknown} more.")
     triples = dict.fromkeys(triple for route in path.routes for triple in route)
     return "\n".join(lines), _edges((*triples, *path.facts[:_MOST_ROUTES]))
 

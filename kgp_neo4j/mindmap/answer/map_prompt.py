@@ -6,8 +6,6 @@ concatenated, not filled into a template: braces in a question or a name stay as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from kgp_neo4j.mindmap.aggregate import routes
 from kgp_neo4j.text.safe import plain
 from kgp_neo4j.types.mindmap import ReasoningGraph
@@ -58,28 +56,17 @@ Skipping gears (Evidence 1)
     └── Worn chain (Evidence 1)
 End of the example."""
 
-_CHOOSE = """\
-It is a multiple choice question. Begin Output 1 with the letter of the one best option and a \
-colon, then say why."""
 
-
-def five_parts(
-    question: str,
-    reasoning: ReasoningGraph,
-    *,
-    options: Mapping[str, str] | None = None,
-    medical: bool = False,
-) -> str:
+def five_parts(question: str, reasoning: ReasoningGraph, *, medical: bool = False) -> str:
     """Return the prompt: system instruction, question, evidence, how to think, and an example."""
-    choices = [f"{label}: {plain(text)}" for label, text in (options or {}).items()]
     parts = [
         f"{_SYSTEM} {_MEDICAL}" if medical else _SYSTEM,
-        "\n".join(["Question:", question.strip(), *(["Options:", *choices] if choices else ())]),
+        f"Question:\n{question.strip()}",
         "\n".join(
             ["Evidence from the knowledge graph:"]
             + (evidence_lines(reasoning) or ["(none was found)"])
         ),
-        f"{_THOUGHT}\n\n{_CHOOSE}" if options else _THOUGHT,
+        _THOUGHT,
         _EXEMPLAR,
         "Your reply:",
     ]
@@ -87,6 +74,6 @@ def five_parts(
 
 
 def evidence_lines(reasoning: ReasoningGraph) -> list[str]:
-    """Return the merged evidence graphs as numbered sentences or routes, a line each."""
-    lines = reasoning.described or reasoning.routes or routes(reasoning.evidence, reasoning.merged)
+    """Return the merged evidence graphs as numbered routes, a line each."""
+    lines = reasoning.routes or routes(reasoning.evidence, reasoning.merged)
     return [f"Evidence {number}: {plain(route)}" for number, route in enumerate(lines, 1)]

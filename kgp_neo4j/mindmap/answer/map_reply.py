@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -14,78 +14,42 @@ from kgp_neo4j.types.mindmap import MapEdge, ModelReply
 
 __all__ = ["parse_reply", "read_edges"]
 
-# Possessive: a line of nothing but marks would else be tried at each of its places.
-_LEAD = r"^[\s>#*_`\-]*+(?:\d[.)、]\s*+)?[*_]*+"
-_END = r"[*_`]*\s*(?:[:：.\-–—]+|$)[*_`]*\s*"
-_NUMBERED_PART = r"(?:output|part|输出|结果)\s*[#（(]?\s*(?:{})[)）]?"
-#: The words of a heading, and how its number may be written.
-_HEADINGS = {
-    "answer": (r"(?:final\s+|summary\s+)?answer|summary|回答|答案|结论", "1|one|一"),
-    "inference": (r"(?:the\s+)?(?:inference|reasoning)(?:\s+process)?|推理(?:过程)?", "2|two|二"),
-    "map": (r"(?:the\s+)?(?:mind\s*map|decision\s+tree)|思维导图|决策树", "3|three|三"),
-}
-#: What may follow "Output 1", such as ": the answer".
-_TITLE = rf"(?:\s*[(（:：\-–—]\s*(?:{'|'.join(w for w, _ in _HEADINGS.values())})[)）]?)*"
-_PATTERNS = {
-    name: regex.compile(
-        f"{_LEAD}(?:{_NUMBERED_PART.replace('{}', number)}|{words}){_TITLE}{_END}", regex.IGNORECASE
-    )
-    for name, (words, number) in _HEADINGS.items()
-}
-_DRAWN = regex.compile(r"[├└│→⇒▶]|--?>")
+#: A line such as "Output 1:", "### **Output 3 (mind map):**" or "输出2：": any word and its number.
+#: Possessive: a line of nothing but marks would else be tried at each of its places.
+_HEADING = regex.compile(
+    r"^[\s>#*_`\-]*+(\p{L}+)\s*([123])\s*(?:[(（][^()（）\n]*[)）])?[ *_`]*(?:[:：][ *_`]*|$)",
+    regex.MULTILINE,
+)
+_FENCE = regex.compile(r"^\s*(?:```|~~~).*$", regex.MULTILINE)
 
 
 def parse_reply(
     text: str, entities: AbstractSet[str] = frozenset(), relations: AbstractSet[str] = frozenset()
 ) -> ModelReply:
-    """Parse a reply by its headings, or by what looks like a drawing; no edge is checked.
+    """Parse a reply by its headings; no edge is checked.
 
-    Where the mind map has no edge, the routes of the inference are read as edges. Nothing in a
-    reply is ever run or used as a template.
+    Nothing in a reply is ever run or used as a template.
     """
-    bare = without_reasoning(text)
-    parts = _headed(bare) or _unheaded(bare)
-    edges = read_edges(parts.get("map", ""), entities, relations)
-    edges = edges or read_edges(parts.get("inference", ""), entities, relations)
-    answer, inference = (_clean(parts.get(name, "")) for name in ("answer", "inference"))
+    parts = _parts(_FENCE.sub("", without_reasoning(text)))
+    edges = read_edges(parts.get("3", ""), entities, relations)
+    answer, inference = (parts.get(number, "").strip().strip("*").strip() for number in "12")
     return ModelReply(text, answer, inference, tuple(edges))
 
 
-def _headed(text: str) -> dict[str, str]:
-    """Split a reply at its headings; what stands before the first one is the answer if no other."""
-    parts: dict[str, list[str]] = {}
-    before: list[str] = []
-    lines = before
-    for line in text.splitlines():
-        heading = next(((n, m) for n, p in _PATTERNS.items() if (m := p.match(line))), None)
+def _parts(text: str) -> dict[str, str]:
+    """Split a reply at its headings; without them all of it is the answer."""
+    by_word: dict[str, dict[str, regex.Match[str]]] = {}
+    for heading in _HEADING.finditer(text):
         # A repeated heading is a line of the part that it is in.
-        if heading and heading[0] not in parts:
-            lines = parts[heading[0]] = [line[heading[1].end() :]]
-        else:
-            lines.append(line)
-    if not parts:
-        return {}
-    parts.setdefault("answer", before)
-    texts = {name: "\n".join(lines) for name, lines in parts.items()}
-    return texts if len(texts) > 1 else _unheaded(texts["answer"])
-
-
-def _unheaded(text: str) -> dict[str, str]:
-    """Split a reply without headings at the first drawn line: answer before it, mind map after."""
-    lines = text.splitlines()
-    first = next((at for at, line in enumerate(lines) if _DRAWN.search(line)), len(lines))
-    if first == len(lines):
-        return {"answer": text}
-    # A tree's root is on the line before the first branch, without a mark.
-    if first and regex.search(r"[├└│]", lines[first]) and lines[first - 1].strip():
-        first -= 1
-    return {"answer": "\n".join(lines[:first]), "map": "\n".join(lines[first:])}
-
-
-def _clean(text: str) -> str:
-    unfenced: str = regex.sub(r"^\s*```\w*\s*$", "", text, flags=regex.MULTILINE)
-    closed: str = regex.sub(r"\n{3,}", "\n\n", unfenced)
-    return closed.strip().strip("*").strip()
+        by_word.setdefault(heading[1].casefold(), {}).setdefault(heading[2], heading)
+    # "Evidence 1:" may stand in a part: headings have the word with the most numbers.
+    headings = max(by_word.values(), key=len, default={})
+    if not headings:
+        return {"1": text}
+    first, *others = headings.values()
+    ends = [*(heading.start() for heading in others), len(text)]
+    parts = zip(headings, headings.values(), ends, strict=True)
+    return {"1": text[: first.start()]} | {n: text[h.end() : end] for n, h, end in parts}
 
 
 # --- Trees and arrows ---
@@ -93,52 +57,35 @@ def _clean(text: str) -> str:
 #: Longer texts are sentences, not names.
 _LONGEST_NAME = 160
 _MOST_EDGES = 500
-_FENCE = regex.compile(r"^\s*(?:```|~~~)")
-_MARK = regex.compile(
-    r"[(（\[【]\s*([^()（）\[\]【】]*?(?:\bev(?:idence)?\b|证据|\bown\b|自有|已有知识)[^()（）\[\]【】]*)[)）\]】]",
-    regex.IGNORECASE,
+#: What the prompt asks for behind a name: where it is from.
+_MARK = regex.compile(r"[(（\[]\s*(?:evidence|证据|own\b)[^()（）\[\]]*[)）\]]", regex.I)
+_ARROW = regex.compile(r"\s*(?:[-─=—]+[>▶►]|[→⇒]|<[-─=—]+(?![>▶])|[←⇐])\s*")
+_BACK = regex.compile(r"[<←⇐]")
+#: `-[r]->`, `-- r -->` and `--r-->`.
+_LABELLED = regex.compile(
+    r"(?:(?<=\s)[-─=]{1,3}|[-─=]{2,3}|[-─=](?=\s*\[))\s*\[?\s*([^-─=<>|\[\]()]+?)\s*\]?\s*[-─=]{1,3}[>▶►]"
 )
-_ARROW = regex.compile(r"\s*(?:(?:[-─=—]+|[-─=.]*-)[>▶►]|[→⇒⟶➜➔]|<[-─=—]+(?![>▶])|[←⇐⟵])\s*")
-_BACK = regex.compile(r"[<←⇐⟵]")
-_DASH = r"(?:(?<=\s)[-─=]{1,3}|[-─=]{2,3}|[-─=](?=\s*[\[(|]))"
-_LABEL = r"\s*[\[(|]?\s*([^-─=<>|\[\]()]+?)\s*[\])|]?\s*"
-_LABELLED = regex.compile(rf"{_DASH}{_LABEL}[-─=]{{1,3}}[>▶►]")
-_LABELLED_BACK = regex.compile(rf"<[-─=]{{1,3}}{_LABEL}[-─=]{{1,3}}(?![-─=>▶►])")
-#: A line of a tree drawn from the top down with slashes: its edges cannot be told reliably.
-_SLASHES = regex.compile(r"^[\s|│/\\_X\-]*[/\\][\s|│/\\_X\-]*$")
-_INTRODUCES = regex.compile(
-    r"(?:决策树|思维导图|mind ?map|decision tree|as follows|如下)[^:：]*[:：]?\s*$",
-    regex.IGNORECASE,
-)
-_BRANCH = regex.compile(
-    r"^[\s│├└┌┬┴┼─━┃┣┗╰|+`\\]*(?:--+\s*|[-*•·●○▪]\s+|\d+[.)、]\s*)?(?:[│├└─|]+\s*)?"
-)
-_ROUTE = regex.compile(
-    r"(?:ev(?:idence)?|证据)\s*(\d+)\s*[(（:：]\s*(?=['‘’\"“])(.*?)(?:[)）]|$)", regex.IGNORECASE
-)
+_BRANCH = regex.compile(r"^[\s│├└┬┴┼─|+`\\]*(?:--+\s*|[-*•·]\s+|\d+[.)、]\s*)?")
 
 
 @dataclass(slots=True)
 class _Node:
-    """A name as it was written, with the evidence numbers beside it."""
+    """A name as it was written, with the relation before it and what is below it in a tree."""
 
     name: str
-    evidence: tuple[int, ...] = ()
     relation: str = ""
     children: list[_Node] = field(default_factory=list)
 
-    @classmethod
-    def read(cls, text: str) -> _Node:
-        """Read a name without its marks, quotation marks, Markdown and closing punctuation."""
-        marks = " ".join(_MARK.findall(text))
-        numbers = dict.fromkeys(int(n) for n in regex.findall(r"\d{1,4}", marks))
-        name, before = " ".join(_MARK.sub(" ", text).split()), ""
-        while name != before:
-            before = name
-            name = name.strip(" \"'`*“”‘’「」:：,，;；").removesuffix("。").strip()
-            if name.startswith("(") and name.endswith(")") and name.count("(") == 1:
-                name = name[1:-1]
-        return cls(name[:_LONGEST_NAME], tuple(numbers))
+
+def _name(text: str) -> str:
+    """Return a name without marks, quotation marks, Markdown and closing punctuation."""
+    name, before = " ".join(_MARK.sub(" ", text).split()), ""
+    while name != before:
+        before = name
+        name = name.strip(" \"'`*“”‘’「」:：,，;；").removesuffix("。").strip()
+        if name.startswith("(") and name.endswith(")") and name.count("(") == 1:
+            name = name[1:-1]
+    return name[:_LONGEST_NAME]
 
 
 def read_edges(
@@ -150,51 +97,25 @@ def read_edges(
     tell relations from entities in trees and chains that mix both.
     """
     reader = _Reader(entities, relations)
-    lines = [line.replace("\t", "    ") for line in text.splitlines() if line.strip()]
     edges: list[MapEdge] = []
-    tree: list[tuple[int, _Node]] = []
-    for line in lines:
-        branch = _BRANCH.match(line)
-        place = branch.end() if branch else 0
-        rest = line[place:].strip()
-        is_text = regex.search(r"[\p{L}\p{N}]", rest) and len(rest) <= 20 * _LONGEST_NAME
-        if _FENCE.match(line) or not is_text:
-            continue
-        if routes := _ROUTE.findall(rest):
-            for number, route in routes:
-                edges += reader.chain(route, (int(number),))
-        elif reader.is_chain(rest, place):
-            edges += reader.chain(rest)
-        elif len(rest) <= 2 * _LONGEST_NAME and not (_INTRODUCES.search(rest) and place == 0):
-            tree.append((place, reader.node(rest)))
-    if not any(map(_SLASHES.match, lines)):
-        for root in _roots(tree):
-            edges += reader.tree(root)
-    return list(dict.fromkeys(e for e in edges if same(e.head) != same(e.tail)))[:_MOST_EDGES]
-
-
-def _edge(head: str, relation: str, tail: str, cited: Sequence[int]) -> MapEdge:
-    return MapEdge(head, relation, tail, "model", evidence=tuple(dict.fromkeys(cited)))
-
-
-def _split_labels(text: str) -> str:
-    """Rewrite labelled arrows as two arrows: `-[r]->` as `-> r ->`."""
-    text = _LABELLED.sub(r" -> \1 -> ", text)
-    return str(_LABELLED_BACK.sub(r" <- \1 <- ", text))
-
-
-def _roots(lines: Sequence[tuple[int, _Node]]) -> list[_Node]:
-    """Build the trees of lines with their indentation; return their roots."""
     roots: list[_Node] = []
     above: list[tuple[int, _Node]] = []
-    for place, node in lines:
-        if not node.name:
+    for line in text.splitlines():
+        line = line.replace("\t", "    ")
+        place = len(_BRANCH.match(line)[0])
+        rest = line[place:].strip()
+        if not regex.search(r"[\p{L}\p{N}]", rest) or len(rest) > 20 * _LONGEST_NAME:
             continue
-        while above and above[-1][0] >= place:
-            above.pop()
-        (above[-1][1].children if above else roots).append(node)
-        above.append((place, node))
-    return roots
+        if reader.is_chain(rest, place):
+            edges += reader.chain(rest)
+        elif len(rest) <= 2 * _LONGEST_NAME and (node := reader.node(rest, place)):
+            while above and above[-1][0] >= place:
+                above.pop()
+            (above[-1][1].children if above else roots).append(node)
+            above.append((place, node))
+    for root in roots:
+        edges += reader.tree(root)
+    return list(dict.fromkeys(e for e in edges if same(e.head) != same(e.tail)))[:_MOST_EDGES]
 
 
 class _Reader:
@@ -208,80 +129,63 @@ class _Reader:
         parts = [part for part in _ARROW.split(_split_labels(text)) if part.strip()]
         if len(parts) != 2:
             return len(parts) > 2
-        first = _Node.read(parts[0]).name
+        first = _name(parts[0])
         is_start = place == 0 and same_relation(first) not in self._relations
         return same(first) in self._entities or is_start
 
-    def chain(self, text: str, evidence: tuple[int, ...] = ()) -> Iterator[MapEdge]:
+    def chain(self, text: str) -> Iterator[MapEdge]:
         """Yield the edges of `A -> r -> B`, `A -[r]-> B` and longer ones, in either direction."""
         text = _split_labels(text)
-        nodes = [_Node.read(part) for part in _ARROW.split(text)]
+        names = [_name(part) for part in _ARROW.split(text)]
         back = [bool(_BACK.search(arrow)) for arrow in _ARROW.findall(text)]
-        named = [at for at, node in enumerate(nodes) if node.name]
-        if len(named) < 2 or named[-1] - named[0] >= len(named):
-            return  # a name within the chain is missing
-        nodes, back = nodes[named[0] : named[-1] + 1], back[named[0] : named[-1]]
-        middle = [node.name for node in nodes[1::2]]
-        alternates = len(nodes) % 2 == 1 and (
+        if not all(names):
+            return
+        middle = names[1::2]
+        alternates = len(names) % 2 == 1 and (
             any(same_relation(name) in self._relations for name in middle)
             or not any(same(name) in self._entities for name in middle)
         )
         step = 2 if alternates else 1
-        for at in range(0, len(nodes) - step, step):
-            ends = [nodes[at], nodes[at + step]]
-            relation = nodes[at + 1] if alternates else _Node("")
+        for at in range(0, len(names) - step, step):
+            ends = names[at], names[at + step]
             head, tail = reversed(ends) if back[at] else ends
-            cited = (*evidence, *head.evidence, *relation.evidence, *tail.evidence)
-            yield _edge(head.name, relation.name, tail.name, cited)
+            yield MapEdge(head, names[at + 1] if alternates else "", tail, "model")
 
-    def node(self, text: str) -> _Node:
-        """Read a line of a tree: a name, `relation -> name` or `relation: name`."""
-        node = _Node.read(text)
-        bare = _MARK.sub(" ", text)
+    def node(self, text: str, place: int) -> _Node | None:
+        """Read a line of a tree: a name, `relation -> name` or `relation: name`.
+
+        A line at the margin that ends with a colon introduces what follows.
+        """
+        bare = _MARK.sub(" ", text).replace("：", ":").strip()
+        node = _Node(_name(bare))
         *before, last = [part for part in _ARROW.split(bare) if part.strip()] or [bare]
-        first, colon, rest = bare.replace("：", ":").partition(":")
+        first, colon, rest = bare.partition(":")
         if before:
-            node.name, node.relation = _Node.read(last).name, _Node.read(before[-1]).name
+            node = _Node(_name(last), _name(before[-1]))
         elif colon and rest.strip() and same_relation(first) in self._relations:
-            node.name, node.relation = _Node.read(rest).name, _Node.read(first).name
-        return node
+            node = _Node(_name(rest), _name(first))
+        elif place == 0 and bare.endswith(":") and same(node.name) not in self._entities:
+            return None
+        return node if node.name else None
 
-    def tree(self, root: _Node) -> list[MapEdge]:
-        """Return the edges of a tree, breadth first."""
-        alternates = self._alternates(root)
-        edges: list[MapEdge] = []
-        # (node, the entity above, the relation node between them)
-        queue: list[tuple[_Node, _Node | None, _Node | None]] = [(root, None, None)]
-        for node, entity, between in queue:
-            is_relation = (
-                alternates
-                and entity is not None
-                and between is None
-                and same(node.name) not in self._entities
-                and (bool(node.children) or same_relation(node.name) in self._relations)
-            )
-            if is_relation:
-                queue += [(child, entity, node) for child in node.children]
+    def tree(self, root: _Node) -> Iterator[MapEdge]:
+        """Yield the edges of a tree, breadth first; relations may have lines of their own."""
+        #: A node with the entity above and the relation between them.
+        queue: list[tuple[_Node, str, str]] = [(root, "", "")]
+        for node, entity, relation in queue:
+            if entity and not relation and self._is_relation(node):
+                queue += [(child, entity, node.name) for child in node.children]
                 continue
-            if entity is not None:
-                relation = between or _Node(node.relation)
-                cited = (*relation.evidence, *node.evidence)
-                edges.append(_edge(entity.name, relation.name, node.name, cited))
-            queue += [(child, node, None) for child in node.children]
-        return edges
+            if entity:
+                yield MapEdge(entity, relation or node.relation, node.name, "model")
+            queue += [(child, node.name, "") for child in node.children]
 
-    def _alternates(self, root: _Node) -> bool:
-        """Return whether entities and relations alternate from the root on, as in the paper."""
-        levels = [[root]]
-        while below := [child for node in levels[-1] for child in node.children]:
-            levels.append(below)
-        nodes = [node for level in levels for node in level]
-        if any(node.relation for node in nodes):
-            return False
-        if any(
-            same_relation(n.name) in self._relations and same(n.name) not in self._entities
-            for n in nodes
-        ):
-            return True
-        odd = [node for level in levels[1::2] for node in level]
-        return bool(odd) and all(n.children and same(n.name) not in self._entities for n in odd)
+    def _is_relation(self, node: _Node) -> bool:
+        known = same_relation(node.name) in self._relations
+        is_entity = bool(node.relation) or same(node.name) in self._entities
+        return not is_entity and (known or bool(node.children))
+
+
+def _split_labels(text: str) -> str:
+    """Rewrite labelled arrows as two arrows: `-[r]->` as `-> r ->`."""
+    return str(_LABELLED.sub(r" -> \1 -> ", text))

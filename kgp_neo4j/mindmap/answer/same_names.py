@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 import regex
 
 from kgp_neo4j.mindmap.aggregate import readable
 
-__all__ = ["listed", "names_within", "same", "same_relation"]
+__all__ = ["listed", "same", "same_relation"]
 
 #: Separators between words; symbols (C++, β-, 5%) are part of a name.
 _OTHER = regex.compile(r"[^\p{L}\p{N}\p{M}\p{S}#%&@]+")
@@ -32,32 +32,6 @@ def _singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
-
-
-def names_within(text: str, known: Container[str], longest: int) -> list[str]:
-    """Return the names of `known` in a text, both as `same` makes them: in order, each once.
-
-    The longest name counts, of `longest` characters at most, not the shorter ones within it.
-    """
-    names: dict[str, None] = {}
-    at = 0
-    while at < len(text):
-        ends = range(min(len(text), at + longest), at, -1)
-        end = next((e for e in ends if text[at:e] in known and _is_whole(text, at, e)), at + 1)
-        if text[at:end] in known and _is_whole(text, at, end):
-            names[text[at:end]] = None
-        at = end
-    return list(names)
-
-
-def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether a span of a text is not part of a longer word in letters."""
-    borders = (text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1])
-    return not any(len(pair) == 2 and all(map(_is_letter, pair)) for pair in borders)
-
-
-def _is_letter(character: str) -> bool:
-    return character.isalnum() and ord(character) < 0x2E80
 
 
 def listed(names: Sequence[str], most: int = 20, count: int = 0) -> str:

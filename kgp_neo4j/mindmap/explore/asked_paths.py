@@ -18,10 +18,8 @@ import regex
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.explore.exploration import pairs_of
 from kgp_neo4j.mindmap.explore.path_scorer import HOPS, Step, load_path_scorer, read_question
-from kgp_neo4j.mindmap.explore.values import restrict
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import Encoder
-from kgp_neo4j.text.values import Condition
 from kgp_neo4j.types.mindmap import EvidenceGraph, LinkedEntity, RelationPath, Triple
 from kgp_neo4j.types.settings import MiningSettings
 
@@ -32,9 +30,6 @@ _WALKED = 8
 _STARTS = 3
 #: Ends that are compared with those of another entity's paths.
 _COMPARED = 1_000
-#: Paths whose ends are held against dates and numbers, and ends of each.
-_BOUNDED = 3
-_RESTRICTED = 1_000
 #: Routes of a path that those of another entity may leave few of.
 _JOINED = 200
 #: A path less probable than this is no evidence.
@@ -53,28 +48,24 @@ def explore_relation_paths(
     question: str,
     entities: Sequence[LinkedEntity],
     settings: MiningSettings,
-    bounds: Sequence[Condition] = (),
 ) -> list[RelationPath]:
     """Return the relation paths that a question may ask for, most probable first.
 
     Each has up to `settings.size` routes to its ends: those that other entities of the question
-    reach by a path of their own, or are joined to, and that meet the `bounds` on dates and numbers.
-    The list is empty where none explains what the question says, and for a graph without encoder.
+    reach by a path of their own, or are joined to. The list is empty where none explains what the
+    question says, and for a graph without encoder.
     """
     starts = [entity for entity in entities if entity.surface in question][:_STARTS]
     if graph.encoder is None or not starts:
         return []
-    search = _Search(graph, question, starts, settings, bounds)
+    search = _Search(graph, question, starts, settings)
     walked = _by_score(search.walk(sorted(search.scored(graph.encoder), key=lambda p: -p.score)))
     if not asks_yes_or_no(question):
         walked = search.before_the_end(walked)
     if len(starts) > 1:
         confirmed = [_confirmed(path, ids, walked) for path, ids in walked]
         walked = _by_score(search.joined(walked) if confirmed == walked else confirmed)
-    asked = [path for path, _ in walked if path.routes]
-    if bounds:
-        asked = [restrict(graph, question, path, bounds) for path in asked[:_BOUNDED]]
-    return [replace(path, routes=path.routes[: settings.size]) for path in asked]
+    return [replace(path, routes=path.routes[: settings.size]) for path, _ in walked if path.routes]
 
 
 def asks_yes_or_no(question: str) -> bool:
@@ -94,7 +85,6 @@ class _Search:
     question: str
     starts: Sequence[LinkedEntity]
     settings: MiningSettings
-    bounds: Sequence[Condition]
 
     def scored(self, encoder: Encoder) -> Iterator[RelationPath]:
         """Yield the paths from each entity that explain what the question says, not walked."""
@@ -104,10 +94,9 @@ class _Search:
         rows_of = {relation: at for at, relation in enumerate(graph.relations)}
         begins = [question.index(entity.surface) for entity in self.starts]
         mentions = [(b, b + len(e.surface)) for b, e in zip(begins, self.starts, strict=True)]
-        bounded = [(bound.start, bound.end) for bound in self.bounds]
         for entity, mention in zip(self.starts, mentions, strict=True):
             others = [other for other in mentions if other != mention]
-            words = read_question(encoder, question, [mention], names, [*others, *bounded])
+            words = read_question(encoder, question, [mention], names, others)
             weights = dict(zip(graph.relations, words.weights().tolist(), strict=True))
             rows = graph.read(
                 "explore/relation_paths", entity=entity.id, weights=weights, hops=hops
@@ -139,7 +128,7 @@ class _Search:
                     {"relations": [r for r, _ in path.steps], "forward": [f for _, f in path.steps]}
                     for path in group[:_WALKED]
                 ],
-                limit=_RESTRICTED if self.bounds else limit,
+                limit=limit,
                 listed=_COMPARED if several else 0,
             )
             for row in rows:
@@ -156,20 +145,14 @@ class _Search:
         return walked
 
     def before_the_end(self, walked: Sequence[Walked]) -> list[Walked]:
-        """Return paths without a last step that leads to what the question itself says.
+        """Return paths without a last step that leads to another entity of the question.
 
-        That is another of its entities, or the date or number of a condition: what stands before it
-        is asked for. "Which films of X star Y" asks for no actor.
+        What stands before it is asked for: "which films of X star Y" asks for no actor.
         """
         best: dict[tuple[str, tuple[Step, ...]], Walked] = {}
         shortened: list[RelationPath] = []
         for path, ids in walked:
-            in_question = path.reaches or any(
-                bound.holds(path.end_of(route)[1]) is not None
-                for bound in self.bounds
-                for route in path.routes[:1]
-            )
-            if in_question and len(path.steps) > 1:
+            if path.reaches and len(path.steps) > 1:
                 shortened.append(replace(path, steps=path.steps[:-1]))
             else:
                 best[path.entity_id, path.steps] = path, ids

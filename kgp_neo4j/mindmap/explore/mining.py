@@ -9,20 +9,17 @@ from math import exp
 from typing import Any
 
 from kgp_neo4j.environment.job import in_context, tell
-from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes, sentences
+from kgp_neo4j.mindmap.aggregate import merge_names, readable, routes
 from kgp_neo4j.mindmap.explore.asked_paths import explore_relation_paths, spend
 from kgp_neo4j.mindmap.explore.exploration import (
     explore_neighbours,
     explore_paths,
-    only_relevant,
     pairs_of,
     prune,
 )
-from kgp_neo4j.mindmap.explore.values import compared, outside
 from kgp_neo4j.mindmap.link.linking import link
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.encoder import embed
-from kgp_neo4j.text.values import conditions
 from kgp_neo4j.types.mindmap import (
     EvidenceGraph,
     LinkedEntity,
@@ -47,37 +44,29 @@ def mine(
     write: Callable[[str], str] | None = None,
     linked: Sequence[LinkedEntity] | None = None,
 ) -> ReasoningGraph:
-    """Return the reasoning graph of a question: its entities, the evidence, routes and sentences.
+    """Return the reasoning graph of a question: its entities, the evidence and its routes.
 
-    `write` is a language model that extracts the entities, in one call, and with `relevance` "llm"
-    judges neighbours in another one. `linked` are the entities where they are known already.
+    `write` is a language model that extracts the entities, in one call. `linked` are the entities
+    where they are known already.
     Raises ConfigurationError for text that is not Unicode.
     """
     chosen, began = settings or MiningSettings(), time.perf_counter()
     if linked is None:
         linked = link(graph, question, chosen.linking, write)
     tell("entities", lambda: linked)
-    bounds = conditions(question) if chosen.paths and graph.encoder_name else []
-    named = [entity for entity in linked if entity.id]
-    entities, bounds = outside(named, question, bounds)
+    entities = [entity for entity in linked if entity.id]
     asked: list[RelationPath] = []
-    comparison = None
     if chosen.paths and entities:
-        asked = explore_relation_paths(graph, question, entities, chosen, bounds)
-        comparison = compared(graph, question, entities) if graph.encoder_name else None
-    if comparison:
-        facts = comparison.triples[: chosen.size]
-        complete = [EvidenceGraph("path", t.head, (t,), (t.head, t.tail)) for t in facts]
-    else:
-        # What several entities have in common, neighbours and shortest paths show best.
-        share = 1.0 if len(entities) == 1 else chosen.path_share
-        complete = spend(asked, int(chosen.size * share))
+        asked = explore_relation_paths(graph, question, entities, chosen)
+    # What several entities have in common, neighbours and shortest paths show best.
+    share = 1.0 if len(entities) == 1 else chosen.path_share
+    complete = spend(asked, int(chosen.size * share))
     known = pairs_of(t for each in complete for t in each.triples)
     left = chosen.size - len(known)
     paths: list[EvidenceGraph] = []
     near: list[EvidenceGraph] = []
     if entities and left > 0:
-        paths, near = _around(graph, question, entities, chosen, write)
+        paths, near = _around(graph, question, entities, chosen)
     pruned, left_out = prune(paths, near, left, path_share=chosen.path_share, known=known)
     evidence = (*complete, *pruned)
     triples = tuple(dict.fromkeys(t for each in evidence for t in each.triples))
@@ -88,10 +77,8 @@ def mine(
         evidence=evidence,
         triples=triples,
         routes=tuple(routes(evidence, merged)),
-        sentences=tuple(sentences(triples, merged)),
         merged=merged,
         asked=tuple(asked[:_ASKED]),
-        compared=comparison,
         left_out=left_out,
         seconds=time.perf_counter() - began,
     )
@@ -104,7 +91,6 @@ def _around(
     question: str,
     entities: Sequence[LinkedEntity],
     settings: MiningSettings,
-    write: Callable[[str], str] | None,
 ) -> tuple[list[EvidenceGraph], list[EvidenceGraph]]:
     """Return the paths between entities and the triples around them."""
     vector: list[float] = []
@@ -133,8 +119,6 @@ def _around(
         paths = joining.result()
     if not settings.neighbours:
         neighbours = [each for each in neighbours if each.kind == "path"]
-    if write is not None and settings.relevance == "llm":
-        neighbours = only_relevant(neighbours, question, entities, write)
     return paths, neighbours
 
 

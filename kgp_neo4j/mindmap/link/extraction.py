@@ -33,9 +33,8 @@ _LONGEST = 100
 def extract(question: str, write: Callable[[str], str]) -> list[str]:
     """Return the entities that a model names in a question (MindMap, section 3.1): one call.
 
-    They are those of the last list in brackets in its reply, or of lines with bullets, or the few
-    words between commas of its one line. A reply in sentences has none, so that the caller can
-    match names instead.
+    They are those of the last list in brackets in its reply, or of lines with bullets. Any other
+    reply has none, so that the caller can match names instead.
     """
     reply = write(_PROMPT.format(question=" ".join(question.split())))
     for text in reversed(_LIST.findall(reply)):
@@ -45,12 +44,7 @@ def extract(question: str, write: Callable[[str], str]) -> list[str]:
             values = [part.strip().strip("\"'“”‘’") for part in text[1:-1].split(",")]
         if names := _usable(values):
             return names
-    lines = [line for line in reply.splitlines() if line.strip()]
-    bullets = [_BULLET.sub("", line) for line in lines if _BULLET.match(line)]
-    if len(lines) == 1 and not bullets:  # names with commas between, each of few words
-        parts = regex.split(r"[,，、;；]", regex.sub(r"^\s*\p{L}+\s*[:：]\s*", "", lines[0]))
-        bullets = parts if all(len(part.split()) <= 5 for part in parts) else []
-    return _usable(bullets)
+    return _usable([_BULLET.sub("", line) for line in reply.splitlines() if _BULLET.match(line)])
 
 
 def _usable(values: Sequence[object]) -> list[str]:

@@ -172,12 +172,11 @@ class Gathered:
             stored[text] = name
         return stored[text]
 
-    def decide_types(self, by_relation: Mapping[str, Ends], by_key: Mapping[str, str]) -> None:
+    def decide_types(self, by_relation: Mapping[str, Ends]) -> None:
         """Let relations vote on the types of entities for which no source gives one.
 
         `by_relation` has the user's types for head and tail; those of other relations are inferred
-        from their names. `by_key` has the types of a type file, which override all others. Raises
-        ConfigurationError for a type that cannot be a label.
+        from their names. Raises ConfigurationError for a type that cannot be a label.
         """
         for relation, types in by_relation.items():
             if problem := problem_of("type", types[0]) or problem_of("type", types[1]):
@@ -190,8 +189,6 @@ class Gathered:
             for key, type_ in zip((head, tail), ends[relation], strict=True):
                 if type_:
                     self.entities[key].votes[type_] += 1
-        for key in by_key.keys() & self.entities.keys():
-            self.entities[key].types = Counter({by_key[key]: 1})
 
     def entity_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the entities as `load_kg/entities` takes them."""

@@ -20,13 +20,11 @@ from kgp_neo4j.mindmap.load.graph_names import (
     NamedEntity,
     Record,
     is_missing,
-    key_of,
-    problem_of,
 )
-from kgp_neo4j.mindmap.load.mapping import AliasMapping, TableMapping
+from kgp_neo4j.mindmap.load.mapping import ColumnMapping, TableMapping
 from kgp_neo4j.types.errors import InputError
 
-__all__ = ["json_values", "read_entity_types", "read_file", "values_of_list"]
+__all__ = ["json_values", "read_file"]
 
 _JSON_KINDS = (".jsonl", ".json")
 #: Endings of the files that are read, each also with `.gz`.
@@ -54,14 +52,14 @@ _HINT = (
 
 
 def read_file(
-    path: Path, progress: Progress, mapping: TableMapping | None = None, *, encoding: str = ""
+    path: Path, progress: Progress, mapping: TableMapping | None = None
 ) -> Iterator[Record]:
     """Yield the triples of a file, or with a mapping the entities and triples of a table's rows.
 
     An InputError stands for each line or record that is neither. Without a header line the three
     columns are head, relation and tail. A header line, or a JSON record's keys, may name them in
     any order (subject, predicate, object; source, target; x_name, y_name...), with `head_type` and
-    `tail_type` beside them; other columns are ignored. `encoding` overrides that of the mapping.
+    `tail_type` beside them; other columns are ignored.
     """
     kind = extension(path)
     if kind not in _KINDS:
@@ -69,13 +67,12 @@ def read_file(
         hint = f"Known are {', '.join(_KINDS)}, each also with .gz."
         yield InputError(reason, where=shown(path), hint=hint)
         return
-    own_encoding, separator = (mapping.encoding, mapping.separator) if mapping else ("", "")
     try:
         with opened(path, progress) as file:
             if kind in _JSON_KINDS:
                 values = json_values(file, path)
             else:
-                values = _by_column(_rows(file, path, encoding or own_encoding, separator), mapping)
+                values = _by_column(_rows(file, path, mapping.encoding if mapping else ""), mapping)
             for value, where in values:
                 if isinstance(value, InputError):
                     yield value
@@ -85,27 +82,6 @@ def read_file(
                     yield from _table_records(value, mapping, where)
     except InputError as error:
         yield error
-
-
-def read_entity_types(path: Path, progress: Progress, *, encoding: str = "") -> dict[str, str]:
-    """Return types by the keys of names, from a file of names and types (`name<TAB>type`).
-
-    Raises InputError for the first line that is not one name and one type.
-    """
-    types: dict[str, str] = {}
-    with opened(path, progress) as file:
-        for fields, where in _rows(file, path, encoding):
-            if isinstance(fields, InputError):
-                raise fields
-            if len(fields) != 2:
-                reason = f"{len(fields)} fields where a name and a type are expected"
-                raise InputError(reason, where=where)
-            name, type_ = map(str.strip, fields)
-            if problem := problem_of("type", type_):
-                raise InputError(problem, where=where)
-            if not is_missing(name) and not is_missing(type_):
-                types[key_of(name)] = type_
-    return types
 
 
 # --- Files ---
@@ -120,7 +96,7 @@ def json_values(file: IO[bytes], path: Path) -> Iterator[Value]:
     return (read_records if is_array else read_lines)(file, shown(path))
 
 
-def _rows(file: IO[bytes], path: Path, encoding: str, separator: str = "") -> Iterator[Value]:
+def _rows(file: IO[bytes], path: Path, encoding: str) -> Iterator[Value]:
     """Yield the fields of each line or record that is not empty; an InputError where it is bad.
 
     The default encoding is UTF-8, or UTF-16 where the file has its byte order mark. Fields are
@@ -131,7 +107,7 @@ def _rows(file: IO[bytes], path: Path, encoding: str, separator: str = "") -> It
     first = next((line for line in lines if line[1].strip()), None)
     if first is None:
         return
-    if separator == "\t" or (not separator and "\t" in first[1]):
+    if "\t" in first[1]:
         for number, line in chain([first], lines):
             if line.strip():
                 yield Value(line.rstrip("\r\n").split("\t"), f"{name}:{number}")
@@ -140,7 +116,7 @@ def _rows(file: IO[bytes], path: Path, encoding: str, separator: str = "") -> It
     unquoted = re.sub(r'"[^"]*"', "", first[1])
     reader = csv.reader(
         (line for _, line in chain([first], lines)),
-        delimiter=separator or max(_SEPARATORS, key=unquoted.count),
+        delimiter=max(_SEPARATORS, key=unquoted.count),
         strict=True,
         skipinitialspace=True,
     )
@@ -176,8 +152,7 @@ def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[tuple[int, st
         raise InputError(
             f"this line or one soon after it is not {encoding} text",
             where=f"{shown(path)}:{number}",
-            hint="Name the file's encoding (--encoding, or `encoding` of the mapping), or save it "
-            "as UTF-8.",
+            hint="Save it as UTF-8, or name its encoding in a mapping.",
         ) from error
 
 
@@ -287,7 +262,7 @@ def _is_dropped(text: str, patterns: tuple[str, ...]) -> bool:
     return is_missing(text) or any(re.search(pattern, text) for pattern in patterns)
 
 
-def _values(cells: Mapping[str, Any], column: AliasMapping, mapping: TableMapping) -> list[str]:
+def _values(cells: Mapping[str, Any], column: ColumnMapping, mapping: TableMapping) -> list[str]:
     """Return the values of a cell; dropped ones are empty. Raises ValueError for a bad one.
 
     A JSON array holds its values as they are, of whatever form the column is.
@@ -298,21 +273,20 @@ def _values(cells: Mapping[str, Any], column: AliasMapping, mapping: TableMappin
         raise ValueError(f"{column.column!r} holds neither a text nor a list of texts")
     values: list[str] = []
     for text in texts:
-        text = _without(text, (*mapping.noise, *column.noise))
+        text = _without(text, mapping.noise)
         if not text.strip() or (column.form == "list" and is_missing(text)):
             continue
         if column.form == "list" and not isinstance(cell, list):
-            values += values_of_list(text, column.column)
+            values += _values_of_list(text, column.column)
         elif column.separators and not isinstance(cell, list):
             parts = text.translate({ord(mark): "\n" for mark in column.separators}).split("\n")
             values += [part.strip() for part in parts if part.strip()]
         else:
             values.append(text.strip())
-    drop = (*mapping.drop, *column.drop)
-    return ["" if _is_dropped(value, drop) else value for value in values]
+    return ["" if _is_dropped(value, mapping.drop) else value for value in values]
 
 
-def values_of_list(text: str, column: str) -> list[str]:
+def _values_of_list(text: str, column: str) -> list[str]:
     """Return the texts of a flat list in Python or JSON notation, without evaluating it.
 
     Words without quotes (`nan`, `None`, numbers) are returned as they are. Raises ValueError for

@@ -33,8 +33,7 @@ _OWN_LABELS = frozenset(
 )
 #: Longest texts: a longer name is a text in the wrong column, and the database keeps each relation
 #: and type for good.
-_LONGEST = {"name": 1_000, "relation": 200, "type": 200}
-_LONGEST_GRAPH = 200
+_LONGEST = {"name": 1_000, "relation": 200, "type": 200, "graph name": 200}
 _SPACE = re.compile(r"[\s_]+")
 
 
@@ -62,13 +61,9 @@ def is_missing(text: str) -> bool:
 
 
 def problem_of(kind: str, text: str) -> str:
-    """Return why a text cannot be of a kind: a name, a relation or a type; empty where it can."""
+    """Return why a text cannot be of a kind, such as a name or a relation; empty where it can."""
     if len(text) > _LONGEST[kind]:
         return f"a {kind} of {len(text):,} characters"
-    return _unprintable(text)
-
-
-def _unprintable(text: str) -> str:
     if not is_storable(text):
         return "half a character (a lone surrogate)"
     # `clean` has removed the control characters that are white space.
@@ -78,14 +73,8 @@ def _unprintable(text: str) -> str:
 
 def checked_graph(name: str) -> str:
     """Return a knowledge graph's name; raises ConfigurationError where it cannot be one."""
-    if not name.strip():
-        raise ConfigurationError("the graph name is empty", hint="Give it a name: --graph NAME.")
-    if len(name) > _LONGEST_GRAPH:
-        raise ConfigurationError(
-            f"the graph name has {len(name)} characters", hint=f"Use at most {_LONGEST_GRAPH}."
-        )
-    if reason := _unprintable(name):
-        raise ConfigurationError(f"the graph name holds {reason}", hint="Use another name.")
+    if problem := problem_of("graph name", name) if name.strip() else "empty":
+        raise ConfigurationError(f"the graph name is {problem}", hint="Give another: --graph NAME.")
     return name
 
 

@@ -6,8 +6,9 @@ import time
 import uuid
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import regex
 
@@ -15,17 +16,23 @@ from kgp_neo4j.environment.files import find, size_on_disk
 from kgp_neo4j.environment.progress import bar
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.load.gather import Gathered
-from kgp_neo4j.mindmap.load.graph_files import read_entity_types, read_file
+from kgp_neo4j.mindmap.load.graph_files import read_file
 from kgp_neo4j.mindmap.load.graph_names import Fact, NamedEntity, Record, checked_graph, graph_scope
 from kgp_neo4j.mindmap.load.graphs import discard_import
-from kgp_neo4j.mindmap.load.mapping import is_encoding, read_mapping
-from kgp_neo4j.mindmap.load.write_graph import embed_names, write_graph
+from kgp_neo4j.mindmap.load.mapping import read_mapping
+from kgp_neo4j.models.engine import token_id
 from kgp_neo4j.models.pretrained import CHINESE_ENCODER, DEFAULT_ENCODER
-from kgp_neo4j.types.errors import ConfigurationError, InputError
+from kgp_neo4j.types.errors import ConfigurationError, EncoderError, GraphError, InputError
 from kgp_neo4j.types.mindmap import GraphLoadReport
 
-__all__ = ["LoadOptions", "adopt_graph", "load_graph", "load_triples"]
+if TYPE_CHECKING:
+    from kgp_neo4j.models.encoder import Encoder
 
+__all__ = ["LoadOptions", "adopt_graph", "load_graph"]
+
+#: Rows of a transaction, and embeddings of one.
+BATCH = 10_000
+_EMBEDDED = 4_096
 _HAN = regex.compile(r"\p{Han}")
 #: Letters of Japanese and Korean, which stand beside Han characters there.
 _NOT_CHINESE = regex.compile(r"[\p{Hiragana}\p{Katakana}\p{Hangul}]")
@@ -51,34 +58,24 @@ def load_graph(
     graph: str,
     *,
     mapping: str | Path | None = None,
-    entity_types: str | Path | None = None,
-    encoding: str = "",
     **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
     """Load files of triples, or tables with a mapping, into a knowledge graph.
 
-    `mapping` is a TOML file or the name of one in the package; `entity_types` is a file of names
-    and types. All files are read before anything is written: the first bad line raises InputError
-    and leaves the graph as it was. Loading again changes nothing, and finishes a load that was
-    interrupted.
+    `mapping` is a TOML file or the name of one in the package. All files are read before anything
+    is written: the first bad line raises InputError and leaves the graph as it was. Loading again
+    changes nothing, and finishes a load that was interrupted.
     """
-    if encoding and not is_encoding(encoding):
-        raise ConfigurationError(f"{encoding!r} is no encoding", hint="Write gb18030, for example.")
     table = read_mapping(mapping) if mapping is not None else None
     sources = find(paths)
-    types_by_key = {}
-    if entity_types is not None:
-        with bar("types", None) as progress:
-            types_by_key = read_entity_types(Path(entity_types), progress, encoding=encoding)
 
     def records() -> Generator[Record, None, None]:
         yield from sources.errors
         with bar("read", sum(map(size_on_disk, sources.files)), bytes_=True) as progress:
             for path in sources.files:
-                yield from read_file(path, progress, table, encoding=encoding)
+                yield from read_file(path, progress, table)
 
-    files = len(sources.files)
-    return _load(database, graph, records(), files=files, types_by_key=types_by_key, **options)
+    return _load(database, graph, records(), files=len(sources.files), **options)
 
 
 def adopt_graph(
@@ -116,38 +113,18 @@ def adopt_graph(
     return _load(database, graph, records(), **options)
 
 
-def load_triples(
-    database: Database,
-    triples: Iterable[tuple[str | None, str | None, str | None]],
-    graph: str,
-    *,
-    where: str = "triples",
-    **options: Unpack[LoadOptions],
-) -> GraphLoadReport:
-    """Load triples (head, relation, tail) from anywhere into a knowledge graph.
-
-    Works as `load_graph` does; errors name a triple by `where` and its number, from 1.
-    """
-    facts = (
-        Fact(head or "", relation or "", tail or "", f"{where}:{number}")
-        for number, (head, relation, tail) in enumerate(triples, 1)
-    )
-    return _load(database, graph, facts, **options)
-
-
 def _load(
     database: Database,
     graph: str,
     records: Generator[Record, None, None],
     *,
     files: int = 0,
-    types_by_key: Mapping[str, str] | None = None,
     **options: Unpack[LoadOptions],
 ) -> GraphLoadReport:
     gathered, load = Gathered(checked_graph(graph)), uuid.uuid4().hex
     with closing(records):  # ends the progress bar of reading also after an error
         gathered.read(records, keep_going=options.get("keep_going", False))
-    gathered.decide_types(options.get("types") or {}, types_by_key or {})
+    gathered.decide_types(options.get("types") or {})
     if not gathered.entities:
         first = f" ({gathered.errors[0]})" if gathered.errors else ""
         raise InputError(f"there is no triple to load{first}", where=graph)
@@ -161,9 +138,9 @@ def _load(
         name = options.get("encoder") or begun["encoder"]
         names = (entity.name for entity in gathered.entities.values())
         encoder = load_encoder(name or _encoder_of_language(names))
-    new = write_graph(database, gathered, load)
+    new = _write_graph(database, gathered, load)
     if encoder is not None:
-        embed_names(database, graph, encoder)
+        _embed_names(database, graph, encoder)
     database.write("load_kg/finish", graph=graph, load=load)
     database.read("install/await_indexes")
     (counts,) = database.read("load_kg/counts", graph=graph)
@@ -189,3 +166,77 @@ def _encoder_of_language(names: Iterable[str]) -> str:
     """Return the offline encoder for names: the Chinese one where most have Han characters."""
     chinese = [bool(_HAN.search(name) and not _NOT_CHINESE.search(name)) for name in names]
     return CHINESE_ENCODER if 2 * sum(chinese) > len(chinese) else DEFAULT_ENCODER
+
+
+# --- Writing ---
+
+
+def _write_graph(database: Database, gathered: Gathered, load: str) -> int:
+    """Write the entities, and the relationships that are not stored yet; return their number.
+
+    Stored entities get the aliases and labels that they lack. Each batch is committed on its own:
+    loading again finishes a load that was interrupted. Raises GraphError once another load began.
+    """
+    graph = gathered.graph
+    _write(database, "entities", gathered.entity_rows(), len(gathered.entities), graph, load)
+    rows = database.read("load_kg/stored_relationships", graph=graph)
+    stored = {id_ for row in rows for id_ in row["ids"]}
+    new = (row for row in gathered.triple_rows() if row["id"] not in stored)
+    return _write(database, "relationships", new, len(gathered.triples), graph, load)
+
+
+def _write(
+    database: Database,
+    title: str,
+    rows: Iterable[dict[str, Any]],
+    count: int,
+    graph: str,
+    load: str,
+) -> int:
+    remaining, total = iter(rows), 0
+    with bar(title, count) as progress:
+        while batch := list(islice(remaining, BATCH)):
+            (row,) = database.write(f"load_kg/{title}", graph=graph, load=load, rows=batch)
+            if row["written"] != len(batch):
+                raise GraphError(
+                    "another load or deletion of this graph began meanwhile",
+                    where=graph,
+                    hint="Load again once it has ended.",
+                )
+            progress.update(len(batch))
+            total += len(batch)
+    return total
+
+
+def _embed_names(database: Database, graph: str, encoder: Encoder) -> None:
+    """Write the embeddings of all entities that have none, those with the longest names first.
+
+    Names with a character outside the encoder's vocabulary are left out: two such names that
+    differ only there would get the same embedding. Raises EncoderError where the graph is embedded
+    with another encoder.
+    """
+    (stored,) = database.write(
+        "load_kg/unembedded", graph=graph, encoder=encoder.name, dimension=encoder.dimension
+    )
+    if (stored["encoder"], stored["dimension"]) != (encoder.name, encoder.dimension):
+        raise EncoderError(
+            f"the graph is embedded with {stored['encoder']} ({stored['dimension']})",
+            where=graph,
+            hint="Use that encoder, or delete the graph and load it again.",
+        )
+    rows = stored["entities"]
+    unknown = token_id(encoder.tokenizer, "[UNK]", "<unk>")
+    tokens = encoder.tokenizer.encode_batch([row["name"] for row in rows], add_special_tokens=False)
+    pairs = zip(rows, tokens, strict=True)
+    rows = [row for row, name in pairs if unknown is None or unknown not in name.ids]
+    # Sorted by length over all batches, so that a batch has names of similar length.
+    rows.sort(key=lambda row: -len(row["name"]))
+    with bar("embed", len(rows)) as progress:
+        for start in range(0, len(rows), _EMBEDDED):
+            batch = rows[start : start + _EMBEDDED]
+            vectors = encoder.encode([row["name"] for row in batch]).tolist()
+            pairs = zip(batch, vectors, strict=True)
+            database.write(
+                "connect/embeddings", rows=[{"id": r["id"], "vector": v} for r, v in pairs]
+            )
+            progress.update(len(batch))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -21,63 +20,58 @@ _FOLDER = resources.files("kgp_neo4j.mindmap.load") / "mappings"
 _HINT = "docs/knowledge-graphs.md describes mapping files."
 
 
-class AliasMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a column is split into values: `form` is "separated" where `separators` are given.
+class ColumnMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a column becomes triples: the relation to its values, and one back if wanted.
 
-    `noise` are regular expressions removed from a cell; values that one of `drop` matches are
-    left out.
+    A cell is one value, or a list as Python or JSON writes it (`form`), or cut at each of the
+    `separators`. A column of aliases has no relation.
     """
 
     column: str
-    form: Literal["one", "list", "separated"] | None = None
+    form: Literal["one", "list"] = "one"
     separators: str = ""
-    noise: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        _check_patterns((*self.noise, *self.drop))
-        if self.form and (self.form == "separated") != bool(self.separators):
-            raise ValueError("separators are given exactly where the form is separated")
-
-
-class ColumnMapping(AliasMapping, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How a column becomes triples: the relation to its values, and one back if wanted."""
-
-    relation: str
+    relation: str = ""
     inverse: str = ""
     type: str = ""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         names = (("relation", self.relation), ("relation", self.inverse), ("type", self.type))
         for problem in filter(None, (problem_of(*name) for name in names)):
             raise ValueError(problem)
-        if not self.relation.strip():
-            raise ValueError("the relation is empty")
+        if self.form == "list" and self.separators:
+            raise ValueError("separators are given for a list")
 
 
 class TableMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A mapping from a TOML file: the column of the entity, of its aliases, and the others."""
+    """A mapping from a TOML file: the column of the entity, of its aliases, and the others.
+
+    `noise` are regular expressions removed from a cell; values that one of `drop` matches are left
+    out.
+    """
 
     name: str
     columns: tuple[ColumnMapping, ...] = ()
     type: str = ""
     noise: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    aliases: AliasMapping | None = None
+    aliases: ColumnMapping | None = None
     encoding: str = ""
-    separator: str = ""
 
     def __post_init__(self) -> None:
-        _check_patterns((*self.noise, *self.drop))
+        for pattern in (*self.noise, *self.drop):
+            try:
+                re.compile(pattern)
+            except (re.error, OverflowError, RecursionError) as error:
+                reason = f"{pattern[:60]!r} is no regular expression ({error})"
+                raise ValueError(reason) from None
         if not self.columns and self.aliases is None:
             raise ValueError("at least one [[columns]] is needed, or [aliases]")
+        if any(not column.relation.strip() for column in self.columns):
+            raise ValueError("a column has no relation")
         if problem := problem_of("type", self.type):
             raise ValueError(f"the type is {problem}")
         if self.encoding and not is_encoding(self.encoding):
             raise ValueError(f"{self.encoding!r} is no encoding")
-        if self.separator and (len(self.separator) != 1 or self.separator in '"\r\n\0'):
-            raise ValueError("the separator is not one character that can separate fields")
 
 
 def is_encoding(name: str) -> bool:
@@ -86,14 +80,6 @@ def is_encoding(name: str) -> bool:
         return bool(name) and bool(io.TextIOWrapper(io.BytesIO(), name))
     except (LookupError, ValueError):  # no such name, or a NUL character in it
         return False
-
-
-def _check_patterns(patterns: Sequence[str]) -> None:
-    for pattern in patterns:
-        try:
-            re.compile(pattern)
-        except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"{pattern[:60]!r} is no regular expression ({error})") from None
 
 
 def built_in() -> tuple[str, ...]:
