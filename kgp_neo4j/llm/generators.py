@@ -1,4 +1,4 @@
-"""Generates text with seq2seq and causal checkpoints, with LoRA adapters.
+"""Generates text with causal checkpoints, with LoRA adapters.
 
 Only safetensors weights are read, and no code of a checkpoint is run.
 """
@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.types.errors import ModelError
@@ -19,24 +19,16 @@ __all__ = [
     "INPUT_TOKENS",
     "OUTPUT_TOKENS",
     "Generator",
-    "Kind",
     "first_line",
-    "kind_of_checkpoint",
     "load_checkpoint",
     "load_generator",
     "placed",
 ]
 
-Kind = Literal["seq2seq", "causal"]
-
 #: Most tokens of a prompt, as in KGP's fine-tuning.
 INPUT_TOKENS = 512
 #: Most tokens generated: more than a supporting fact has, and no more than encoders read.
 OUTPUT_TOKENS = 160
-#: KGP's T5 agent: two beams, repetition penalty 2.5. A causal model's penalty would count the
-#: words of the prompt too, which the next evidence is likely to repeat.
-_SEQ2SEQ = {"num_beams": 2, "repetition_penalty": 2.5}
-_CAUSAL: dict[str, Any] = {"num_beams": 1}
 _BATCH = 16
 _ADAPTER = "adapter_config.json"
 
@@ -47,15 +39,13 @@ class Generator:
     `limit` is the number of tokens that a prompt may have.
     """
 
-    def __init__(self, name: str, kind: Kind, model: Any, tokenizer: Any, device: str) -> None:
+    def __init__(self, name: str, model: Any, tokenizer: Any, device: str) -> None:
         self.name = name
-        self._kind = kind
         self._model = model.eval()
         self._tokenizer = tokenizer
         self._device = device
-        # Causal models continue from the right end, so padding goes to the left.
-        tokenizer.padding_side = "left" if kind == "causal" else "right"
-        self.limit = input_limit(model, kind)
+        tokenizer.padding_side = "left"  # it continues from the right end
+        self.limit = input_limit(model)
 
     def length(self, prompt: str) -> int:
         """Return the number of tokens of a prompt, with those that the tokenizer adds."""
@@ -66,8 +56,8 @@ class Generator:
     ) -> list[str]:
         """Return the text generated for each prompt.
 
-        At temperature 0 the likeliest text (by beam search for seq2seq); above it a sample, which
-        is the same for the same seed and prompts.
+        At temperature 0 the likeliest text; above it a sample, which is the same for the same seed
+        and prompts.
         """
         import torch
 
@@ -86,9 +76,9 @@ class Generator:
         inputs = self._tokenizer(
             list(prompts), return_tensors="pt", padding=True, return_token_type_ids=False
         ).to(self._device)
-        options = dict(_SEQ2SEQ if self._kind == "seq2seq" else _CAUSAL)
+        options: dict[str, Any] = {"num_beams": 1}
         if temperature > 0:
-            options |= {"num_beams": 1, "temperature": temperature, "top_k": 0, "top_p": 1.0}
+            options |= {"temperature": temperature, "top_k": 0, "top_p": 1.0}
         outputs = self._model.generate(
             **inputs,
             **options,
@@ -96,32 +86,30 @@ class Generator:
             max_new_tokens=OUTPUT_TOKENS,
             pad_token_id=self._tokenizer.pad_token_id,
         )
-        if self._kind == "causal":
-            outputs = outputs[:, inputs["input_ids"].shape[1] :]
+        outputs = outputs[:, inputs["input_ids"].shape[1] :]
         texts: list[str] = self._tokenizer.batch_decode(outputs, skip_special_tokens=True)
         return texts
 
 
-def input_limit(model: Any, kind: Kind) -> int:
+def input_limit(model: Any) -> int:
     """Return how many tokens a prompt may have, so that the output still fits."""
     places = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(places, int):
         return INPUT_TOKENS
-    room = places - OUTPUT_TOKENS if kind == "causal" else places
-    return max(1, min(INPUT_TOKENS, room))
+    return max(1, min(INPUT_TOKENS, places - OUTPUT_TOKENS))
 
 
 @lru_cache(maxsize=2)
-def load_generator(kind: Kind, name: str | None, adapter: str | None = None) -> Generator:
+def load_generator(name: str | None, adapter: str | None = None) -> Generator:
     """Load a checkpoint (folder or hub name), with a LoRA adapter if its folder is given.
 
     An adapter's folder alone is enough: it names its base model. Runs in bfloat16 on a GPU and on
     CPUs that have it, in float32 elsewhere. Raises ModelError when the checkpoint is not
-    found, has no safetensors weights, or is of the other kind.
+    found, has no safetensors weights, or is not causal.
     """
     device, dtype = placed()
-    model, tokenizer = load_checkpoint(kind, name, adapter, dtype)
-    return Generator(adapter or name or "", kind, model.to(device), tokenizer, device)
+    model, tokenizer = load_checkpoint(name, adapter, dtype)
+    return Generator(adapter or name or "", model.to(device), tokenizer, device)
 
 
 def placed() -> tuple[str, Any]:
@@ -135,26 +123,6 @@ def placed() -> tuple[str, Any]:
     return device, torch.bfloat16 if quick else torch.float32
 
 
-def kind_of_checkpoint(name: str) -> Kind:
-    """Return the kind of a checkpoint, or of an adapter's base model.
-
-    Raises ModelError where it cannot be found.
-    """
-    base = _base_of(name) if _is_adapter(name) else name
-    source, options = _source(base)
-    try:
-        from transformers import AutoConfig
-
-        config = AutoConfig.from_pretrained(source, **options)
-    except Exception as error:  # damaged files raise what their libraries like
-        raise ModelError(
-            f"the checkpoint {base!r} could not be loaded ({first_line(error)})",
-            hint="Give a folder with safetensors weights and a tokenizer, or a hub name while "
-            "online.",
-        ) from error
-    return "seq2seq" if config.is_encoder_decoder else "causal"
-
-
 def _source(name: str) -> tuple[str, dict[str, bool]]:
     """Return a folder or hub name and the options to load it with, for transformers."""
     local = Path(name).expanduser().is_dir()
@@ -163,9 +131,7 @@ def _source(name: str) -> tuple[str, dict[str, bool]]:
     return source, {"trust_remote_code": False, "local_files_only": local}
 
 
-def load_checkpoint(
-    kind: Kind, name: str | None, adapter: str | None, dtype: Any
-) -> tuple[Any, Any]:
+def load_checkpoint(name: str | None, adapter: str | None, dtype: Any) -> tuple[Any, Any]:
     """Return the model in a torch `dtype` and the tokenizer; raises as `load_generator` does."""
     if name and adapter is None and _is_adapter(name):
         name, adapter = None, name
@@ -173,19 +139,19 @@ def load_checkpoint(
         name = _base_of(adapter or "")
     source, options = _source(name)
     try:
-        from transformers import AutoConfig, AutoTokenizer
+        from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging as chatter
 
         chatter.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would draw over our own
         config = AutoConfig.from_pretrained(source, **options)
-        _check_kind(kind, name, config)
+        _check_causal(name, config)
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
-        model = _auto_class(kind).from_pretrained(
+        model = AutoModelForCausalLM.from_pretrained(
             source, config=config, dtype=dtype, use_safetensors=True, **options
         )
     except Exception as error:  # damaged files raise what their libraries like
         raise ModelError(
-            f"the {kind} checkpoint {name!r} could not be loaded ({first_line(error)})",
+            f"the checkpoint {name!r} could not be loaded ({first_line(error)})",
             hint="Give a folder with safetensors weights and a tokenizer, or a hub name while "
             "online.",
         ) from error
@@ -202,20 +168,14 @@ def load_checkpoint(
     return model, tokenizer
 
 
-def _auto_class(kind: Kind) -> Any:
-    from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
+def _check_causal(name: str, config: Any) -> None:
+    """Raise ModelError for a checkpoint that does not continue texts."""
+    from transformers import AutoModelForCausalLM
 
-    return AutoModelForSeq2SeqLM if kind == "seq2seq" else AutoModelForCausalLM
-
-
-def _check_kind(kind: Kind, name: str, config: Any) -> None:
-    """Raise ModelError for a checkpoint whose configuration is of another kind."""
-    mapping = _auto_class(kind)._model_mapping
-    if type(config) not in mapping or (kind == "causal" and config.is_encoder_decoder):
-        agent, example = ("t5", "T5") if kind == "seq2seq" else ("llama", "LLaMA")
+    if type(config) not in AutoModelForCausalLM._model_mapping or config.is_encoder_decoder:
         raise ModelError(
-            f"{name!r} is no {kind} checkpoint but one of the type {config.model_type}",
-            hint=f"The agent {agent} runs on {kind} language models, {example} for one.",
+            f"{name!r} is no causal checkpoint but one of the type {config.model_type}",
+            hint="Take a causal language model, such as LLaMA or Qwen.",
         )
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from kgp_neo4j.environment.configuration import LanguageSettings
-from kgp_neo4j.llm.generators import first_line, kind_of_checkpoint, load_checkpoint, placed
+from kgp_neo4j.llm.generators import first_line, load_checkpoint, placed
 from kgp_neo4j.llm.reply_text import REASONING_MARKS, ReplyStream, without_reasoning
 from kgp_neo4j.types.errors import ContextError, ModelError
 from kgp_neo4j.types.language import Reply
 
 __all__ = ["LocalModel"]
 
-#: Context of models with relative positions, as T5: more than the 512 tokens of their training.
+#: Context of a model whose configuration gives none.
 _CONTEXT = 2048
 #: Resets the sampling options of a checkpoint: transformers warns of them without sampling.
 _NO_SAMPLING = dict.fromkeys(("temperature", "top_k", "top_p", "min_p", "typical_p"))
@@ -27,7 +27,7 @@ _NO_LIMIT = 1 << 24
 
 
 class LocalModel:
-    """A causal or seq2seq checkpoint: a folder, a LoRA adapter's folder, or a hub name.
+    """A causal checkpoint: a folder, a LoRA adapter's folder, or a hub name.
 
     Prompts are formatted with the tokenizer's chat template where it has one. Special tokens within
     the texts are broken up, so that no document can pose as the system. One reply is generated at a
@@ -37,9 +37,8 @@ class LocalModel:
     def __init__(self, name: str, settings: LanguageSettings | None = None) -> None:
         self._settings = settings or LanguageSettings()
         self.name = name
-        self._kind = kind_of_checkpoint(name)
         self._device, dtype = placed()
-        model, self._tokenizer = load_checkpoint(self._kind, name, None, dtype)
+        model, self._tokenizer = load_checkpoint(name, None, dtype)
         self._model = model.to(self._device).eval()
         self._model.generation_config.max_length = None  # every call says how long
         self._lock = threading.Lock()
@@ -153,7 +152,7 @@ class LocalModel:
                 self._begun = False
 
             def put(self, value: Any) -> None:
-                if not self._begun:  # the prompt, or the decoder's start token
+                if not self._begun:  # the prompt
                     self._begun = True
                     return
                 self.written += value.reshape(-1).tolist()
@@ -205,8 +204,6 @@ def _marks(tokenizer: Any) -> list[str]:
 
 def _position_limit(config: Any) -> int | None:
     """Return the number of positions of a model; None where there is no limit."""
-    if config.model_type in ("t5", "mt5", "umt5", "longt5", "switch_transformers"):
-        return None
     for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
         places = getattr(config.get_text_config(), name, None)
         if isinstance(places, int) and 0 < places < _NO_LIMIT:

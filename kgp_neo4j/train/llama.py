@@ -138,7 +138,7 @@ def _model(settings: LlamaSettings) -> tuple[Any, Any, str]:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     # The weights below the adapters are frozen.
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    model, tokenizer = load_checkpoint("causal", settings.model, None, dtype)
+    model, tokenizer = load_checkpoint(settings.model, None, dtype)
     torch.manual_seed(settings.seed)
     config = LoraConfig(
         r=_RANK,
@@ -160,7 +160,7 @@ def _rows(model: Any, tokenizer: Any, pairs: Sequence[TrainingPair]) -> list[_Ro
     The prompt has the passages found so far in full, as in a corpus; the fact is the supporting
     sentences alone.
     """
-    limit = min(INPUT_TOKENS, input_limit(model, "causal"))
+    limit = min(INPUT_TOKENS, input_limit(model))
 
     def length(prompt: str) -> int:
         return len(tokenizer(prompt)["input_ids"])

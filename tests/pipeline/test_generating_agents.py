@@ -184,7 +184,7 @@ def test_nothing_is_written_twice_within_a_question(encoder: Encoder) -> None:
 
 
 def test_the_same_seed_draws_the_same_text(llama: Path) -> None:
-    model: Generator = load_generator("causal", str(llama))
+    model: Generator = load_generator(str(llama))
     prompt = [alpaca_prompt("Who?", [])]
     likeliest = model.generate(prompt)
     drawn = [model.generate(prompt, temperature=1.0, seed=seed) for seed in (1, 2)]
@@ -253,13 +253,13 @@ def test_pickled_weights_are_never_read(llama: Path, trained: Path, tmp_path: Pa
     (folder / "model.safetensors").unlink()
     torch.save({}, folder / "pytorch_model.bin")
     with pytest.raises(ModelError, match="could not be loaded"):
-        load_generator("causal", str(folder))
+        load_generator(str(folder))
     adapter = tmp_path / "adapter"
     shutil.copytree(trained, adapter)
     (adapter / "adapter_model.safetensors").unlink()
     torch.save({}, adapter / "adapter_model.bin")
     with pytest.raises(ModelError, match=r"no adapter_model\.safetensors"):
-        load_generator("causal", str(adapter))
+        load_generator(str(adapter))
 
 
 @pytest.mark.parametrize(

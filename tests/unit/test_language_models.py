@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from chat_server import ChatServer, Drop, Pause, Reply, Stream, completion, error, stream
 from scripted_model import Scripted
-from tiny_models import tiny_llama, tiny_t5
+from tiny_models import tiny_llama
 
 from kgp_neo4j.environment.configuration import LanguageSettings
 from kgp_neo4j.llm.cache import ReplyCache
@@ -512,15 +512,8 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_llama(tmp_path_factory.mktemp("llama"), _TEXTS)
 
 
-@pytest.fixture(scope="module")
-def t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_t5(tmp_path_factory.mktemp("t5"), _TEXTS)
-
-
-@pytest.mark.parametrize("which", ["llama", "t5"])
-def test_a_checkpoint_writes(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    folder: Path = request.getfixturevalue(which)
-    settings = LanguageSettings(model=f"local:{folder}", cache=tmp_path)
+def test_a_checkpoint_writes(llama: Path, tmp_path: Path) -> None:
+    settings = LanguageSettings(model=f"local:{llama}", cache=tmp_path)
     model = open_language_model(settings)
     assert model is not None
     shown: list[str] = []
@@ -529,7 +522,7 @@ def test_a_checkpoint_writes(which: str, request: pytest.FixtureRequest, tmp_pat
     assert 0 < made.reply_tokens <= 12
     assert made.finish in ("stop", "length", "empty")
     assert "".join(shown) == made.text
-    fresh = open_language_model(LanguageSettings(model=f"local:{folder}"))
+    fresh = open_language_model(LanguageSettings(model=f"local:{llama}"))
     assert fresh is not None
     assert fresh.reply("Be brief.", "Who designed the bridge?", tokens=12).text == made.text
     assert fresh.count(_TEXTS[0]) > 5
@@ -680,11 +673,10 @@ def test_no_code_and_no_pickle_of_a_checkpoint_is_run(tmp_path: Path, llama: Pat
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_checkpoint_reads_as_much_as_it_has_places_for(llama: Path, t5: Path) -> None:
+def test_a_checkpoint_reads_as_much_as_it_has_places_for(llama: Path) -> None:
     assert LocalModel(str(llama)).context == 1024
     assert LocalModel(str(llama), LanguageSettings(context=100)).context == 100
     assert LocalModel(str(llama), LanguageSettings(context=9999)).context == 1024
-    assert LocalModel(str(t5)).context == 2048
     model = LocalModel(str(llama), LanguageSettings(context=100))
     with pytest.raises(ContextError, match="100 together"):
         model.reply("", "bridge " * 200)

@@ -102,7 +102,7 @@ class LlamaAgent(GeneratingAgent):
                 "checkpoint.",
             )
         self._settings = settings
-        self._model = load_generator("causal", settings.model)
+        self._model = load_generator(settings.model)
 
     def write(self, question: str, evidence: Sequence[Sequence[str]]) -> list[str]:
         """Return the model's continuation of each prompt, in one batch."""
