@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from graphs import rows, write_jsonl
 from small_graphs import FILMS
 
 from kgp_neo4j.corpus.connect import embedding_graph
-from kgp_neo4j.corpus.connect.embedding_graph import Embedding
+from kgp_neo4j.corpus.connect.embedding_graph import connect_nearest
 from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.load.delete import delete_corpus, delete_document
 from kgp_neo4j.corpus.load.loading import load
@@ -328,17 +327,6 @@ def test_a_run_that_is_cut_short_is_mended_by_another(
     assert _state(database, corpus)["unconnected"] == 0
 
 
-def test_a_run_that_fails_ends_the_encoding(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
-    _store(database, corpus, tmp_path, *FILMS)
-    with Watched(database, "connect/shared") as failing, pytest.raises(DatabaseError):
-        connect(failing, corpus)
-    assert not any(thread.name.startswith("encode") for thread in threading.enumerate())
-    connect(database, corpus)
-    assert sorted(_state(database, corpus)["connected"]) == _ALL
-
-
 class _Failing(Encoder):
     """An encoder of three dimensions that fails after so many texts."""
 
@@ -358,19 +346,15 @@ def test_an_error_of_the_encoder_surfaces_and_what_is_encoded_stays(
     database: Database, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _store(database, corpus, tmp_path, *FILMS)
-    monkeypatch.setattr(embedding_graph, "_CHUNK", 2)
     monkeypatch.setattr(embedding_graph, "_BATCH", 2)
     settings = SimilaritySettings(neighbours=2)
-    with (
-        pytest.raises(EncoderError, match="out of memory"),
-        Embedding(database, corpus, _Failing(2), replace=False, seconds={}) as embedding,
-    ):
-        embedding.join(settings)
+    with pytest.raises(EncoderError, match="out of memory"):
+        connect_nearest(database, corpus, _Failing(2), settings, {})
     assert len(database.read("connect/unembedded", corpus=corpus)) == 3
     assert _state(database, corpus)["connected"] == []
     seconds: dict[str, float] = {}
     encoder = _Failing(9)
-    with Embedding(database, corpus, encoder, replace=False, seconds=seconds) as embedding:
-        assert embedding.join(settings) == len(encoder.texts) == 3
+    embedded = connect_nearest(database, corpus, encoder, settings, seconds)
+    assert embedded == len(encoder.texts) == 3
     assert set(seconds) == {"embed", "write embeddings", "similarity edges", "vector index"}
     assert database.read("connect/unembedded", corpus=corpus) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import islice
@@ -21,8 +21,8 @@ __all__ = ["GraphBuild", "timed"]
 class GraphBuild:
     """The keyword or the entity graph (`graph`) of a corpus, while a run of `connect` makes it.
 
-    With `anew` everything is written again, not only what differs from what is stored. `meanwhile`
-    is called between the steps; `seconds` gets the duration of each step.
+    With `anew` everything is written again, not only what differs from what is stored. `seconds`
+    gets the duration of each step.
     """
 
     def __init__(
@@ -34,13 +34,11 @@ class GraphBuild:
         seconds: dict[str, float],
         *,
         anew: bool = False,
-        meanwhile: Callable[[], object] = lambda: None,
     ) -> None:
         self.database = database
         self.corpus = corpus
         self.seconds = seconds
         self.anew = anew
-        self.meanwhile = meanwhile
         self._graph = graph
         self._settings = settings
         #: What a graph of the same documents depends on: settings, and this version's rules.

@@ -75,7 +75,6 @@ def _write_mentions(
                 _write_entities(build, batch, entities, seen)
                 _write_batch(build, batch, rows[start : start + _BATCH], documents, entities)
             progress.update(len(batch))
-            build.meanwhile()
     with timed(build.seconds, "write mentions"):
         build.database.write_in_batches("connect/remove_entities", corpus=build.corpus)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import TypedDict, Unpack, get_args
 
-from kgp_neo4j.corpus.connect.build import GraphBuild
-from kgp_neo4j.corpus.connect.embedding_graph import embed_passages
+from kgp_neo4j.corpus.connect.build import GraphBuild, timed
+from kgp_neo4j.corpus.connect.embedding_graph import choose_encoder, connect_nearest
 from kgp_neo4j.corpus.connect.entity_graph import connect_entities
 from kgp_neo4j.corpus.connect.keyword_graph import connect_keywords
 from kgp_neo4j.graphdb.database import Database
@@ -93,23 +92,24 @@ def connect(
     report: dict[str, int] = {}
     seconds: dict[str, float] = {}
     began = time.perf_counter()
-    embedding = embed_passages(database, corpus, similarity, seconds) if "knn-st" in edges else None
-    # Passages are encoded while the other graphs are made.
-    with embedding or nullcontext():
-        build = partial(
-            GraphBuild, database, corpus, seconds=seconds, anew=anew,
-            meanwhile=embedding.write if embedding else lambda: None,
-        )  # fmt: skip
-        if "tfidf" in edges:
-            connect_keywords(build("keywords", keywords), keywords)
-        if "entity" in edges:
-            connect_entities(build("entities", entities), entities)
-        if embedding:
-            report["embedded"] = embedding.join(similarity, anew=anew)
+    encoder = None
+    if "knn-st" in edges:
+        # Before any change, so that a refused run leaves the corpus as it is.
+        with timed(seconds, "load encoder"):
+            encoder = choose_encoder(database, corpus, similarity)
+    build = partial(GraphBuild, database, corpus, seconds=seconds, anew=anew)
+    if "tfidf" in edges:
+        connect_keywords(build("keywords", keywords), keywords)
+    if "entity" in edges:
+        connect_entities(build("entities", entities), entities)
+    if encoder:
+        report["embedded"] = connect_nearest(
+            database, corpus, encoder, similarity, seconds, anew=anew
+        )
     if "knn-mdr" in edges:
         mdr = settings.get("mdr") or MdrSettings()
-        with embed_passages(database, corpus, mdr, seconds) as by_mdr:
-            report["mdr_embedded"] = by_mdr.join(mdr)
+        by_mdr = choose_encoder(database, corpus, mdr)
+        report["mdr_embedded"] = connect_nearest(database, corpus, by_mdr, mdr, seconds)
     report |= _finish(database, corpus)
     seconds["all"] = time.perf_counter() - began
     return ConnectReport(corpus=corpus, seconds=seconds, **report)

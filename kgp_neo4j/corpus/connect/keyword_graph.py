@@ -49,10 +49,8 @@ def connect_keywords(build: GraphBuild, settings: KeywordSettings) -> None:
                 PassageWords(row["title"], f"{row['title']}. {row.pop('text')}") for row in rows
             )
             keywords = extract_keywords(passages, titles, settings, progress.update)
-        build.meanwhile()
         with timed(build.seconds, "write keywords"):
             _write_keywords(build, rows, keywords)
-        build.meanwhile()
         with timed(build.seconds, "shared-keyword edges"):
             _write_edges(build, settings, rows, keywords)
 
