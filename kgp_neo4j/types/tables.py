@@ -7,16 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
-    "Citation",
-    "ShownQuery",
-    "SourcePage",
-    "SourceSection",
-    "SourceTable",
-    "Span",
-    "StructuralAnswer",
-    "TableSummary",
-    "TypeDecision",
-]
+    "Citation", "ShownQuery", "SourcePage", "SourceSection", "SourceTable", "Span",
+    "StructuralAnswer", "TableSummary", "TypeDecision",
+]  # fmt: skip
 
 
 # --- load ---
@@ -138,7 +131,6 @@ class TypeDecision:
 
     type: str
     by: str = "classifier"
-    score: float = 1.0
     reason: str = ""
 
 

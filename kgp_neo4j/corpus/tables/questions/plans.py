@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kgp_neo4j.corpus.tables.questions.question_words import CUES, ORDINALS
+from kgp_neo4j.corpus.tables.questions.question_words import CUES
 from kgp_neo4j.corpus.tables.questions.table_grid import Grid
 
 __all__ = [
@@ -219,40 +219,31 @@ def cues_of(plan: Plan) -> list[str]:
 # --- In words ---
 
 _OPS = {
-    "=": "is",
-    "!=": "is not",
-    "contains": "contains",
-    ">": "is more than",
-    ">=": "is at least",
-    "<": "is less than",
-    "<=": "is at most",
-}
-_KINDS = {
-    "count": "count the rows{of}",
-    "exists": "whether there are rows{of}",
-    "difference": "the difference of {column}{of} and{second}",
-    "span": "from {column} to {to}{of}",
-    "distinct": "count the different values of {column}{of}",
-    "sum": "the sum of {column}{of}",
-    "average": "the average of {column}{of}",
-    "max": "the highest {column}{of}",
-    "min": "the lowest {column}{of}",
-    "common": "the most common {column}{of}",
-}
-_NTH = {n: word for word, n in ORDINALS.items() if word.isalpha()}
+    "=": "is", "!=": "is not", ">": "is more than", ">=": "is at least", "<": "is less than",
+    "<=": "is at most", "contains": "contains",
+}  # fmt: skip
 
 
 def in_words(plan: Plan, grid: Grid) -> str:
     """Return a plan in words, such as `count the rows where Nation is 'Ukraine'`."""
-    of, column = _rows(plan.rows, grid), _name(grid, plan.column)
-    if plan.kind == "select":
-        return f"{column}{of or ' of all rows'}"
-    second = _rows(plan.second, grid) if plan.second is not None else ""
-    return _KINDS[plan.kind].format(of=of, column=column, second=second, to=_name(grid, plan.to))
+    column = _name(grid, plan.column)
+    what = {
+        "select": column,
+        "count": "count the rows",
+        "exists": "whether there are rows",
+        "distinct": f"count the different values of {column}",
+        "common": f"the most common {column}",
+        "max": f"the highest {column}",
+        "min": f"the lowest {column}",
+        "span": f"from {column} to {_name(grid, plan.to)}",
+    }.get(plan.kind, f"the {plan.kind} of {column}")
+    of = _rows(plan.rows, grid) or (" of all rows" if plan.kind == "select" else "")
+    second = f" and{_rows(plan.second, grid)}" if plan.second is not None else ""
+    return f"{what}{of}{second}"
 
 
 def _name(grid: Grid, column: int) -> str:
-    return " ".join(grid.columns[column - 1].name.split()) if column else ""
+    return " ".join(grid.columns[column - 1].name.split()) if column else "the row's number"
 
 
 def _rows(rows: Rows, grid: Grid) -> str:
@@ -261,28 +252,18 @@ def _rows(rows: Rows, grid: Grid) -> str:
     if rows.like:
         text = f" of other rows with the same {_name(grid, rows.like)} as{text or ' any'}"
     if rows.pick is not None:
-        text = f" of the {_pick(rows.pick, grid)}{text}"
+        by, high = rows.pick.by, rows.pick.highest
+        ends = {"order": ("last", "first"), "date": ("latest", "earliest")}
+        end = ends.get(by, ("highest", "lowest"))[not high]
+        nth = "" if rows.pick.nth == 1 else f" (number {rows.pick.nth})"
+        by_what = "" if by == "order" else f" by {_name(grid, rows.pick.column)}"
+        text = f" of the {end} row{nth}{by_what}{text}"
     if rows.shift:
         text = f" of the row {'after' if rows.shift > 0 else 'before'} that{text}"
     return text
 
 
-def _pick(pick: Pick, grid: Grid) -> str:
-    nth = _NTH.get(pick.nth, f"{pick.nth}th")
-    if pick.by == "order":
-        return "last row" if pick.highest else f"{nth} row"
-    ends = ("latest", "earliest") if pick.by == "date" else ("highest", "lowest")
-    end = ends[0] if pick.highest else ends[1]
-    which = end if pick.nth == 1 else f"{nth} {end}"
-    return f"row with the {which} {_name(grid, pick.column)}"
-
-
 def _condition(condition: Condition, grid: Grid) -> str:
-    if condition.column == 0:
-        if condition.op == "=":
-            return f"the row's number is {shown(condition.value or 0)}"
-        side = "after" if condition.op == ">" else "before"
-        return f"the row comes {side} that of '{condition.wording}'"
     if condition.by == "text":
         texts = [text.strip() for text in condition.texts]
         what = " or ".join(f"'{text}'" if text else "empty" for text in texts[:3])

@@ -46,7 +46,7 @@ class Ranker:
             {name: at for at, name in enumerate(card[kind], 1)}
             for kind in ("grams", "signatures", "headers")
         )
-        self.trees = Trees(CONFIDENCE, card["confidence"]) if "confidence" in card else None
+        self.trees = Trees(CONFIDENCE, card.get("confidence", []))
         self.threshold = float(card.get("threshold", 0.5))
 
     def scores(self, example: Example) -> NDArray[np.float64]:
@@ -94,8 +94,6 @@ class Ranker:
         import numpy as np
 
         best, row = confidence_row(self, example, groups_of(readings))
-        if self.trees is None:
-            return readings[best], 1.0
         score = float(self.trees.scores(np.array([row], dtype=np.float32))[0])
         return readings[best], float(1.0 / (1.0 + np.exp(-score)))
 
@@ -123,16 +121,8 @@ def confidence_row(ranker: Ranker, example: Example, groups: list[int]) -> tuple
     margin = shares[top] - np.delete(shares, top).max(initial=0.0)
     words = [g for g in example.grams if g.startswith("u:")]
     unknown = sum(word not in ranker.grams for word in words)
-    row = (
-        shares[top],
-        margin,
-        scores[best],
-        belief[best],
-        len(groups),
-        len(shares),
-        len(words),
-        unknown,
-    )
+    sure = (shares[top], margin, scores[best], belief[best])
+    row = (*sure, len(groups), len(shares), len(words), unknown)
     return best, [*map(float, row), *example.features[best].tolist()]
 
 
