@@ -6,7 +6,6 @@ import json
 
 import pytest
 from asking import Never, ask
-from chat_server import ChatServer, completion
 from click.testing import CliRunner
 from commands import environment
 from scripted_model import Scripted
@@ -129,19 +128,6 @@ def test_the_command_shows_the_decision_the_cell_and_the_query(
     made = json.loads(as_json.stdout)
     assert made["structural"]["values"] == ["6.00"]
     assert made["type"]["type"] == "structural"
-
-
-def test_the_command_asks_a_chat_server(
-    database: Database, sound: str, chat_server: ChatServer
-) -> None:
-    replies = iter([_CHOICE, "Write to the harbour master."])
-    chat_server.answer = lambda body: (200, completion(next(replies)))
-    options = ["--corpus", sound, "--llm", "m", "--chat-url", chat_server.url, "--type", "model"]
-    shown = CliRunner().invoke(cli, ["ask", _FREE, *options], env=environment(database.connection))
-    assert shown.exit_code == 0, shown.output
-    assert "(by model" in shown.output
-    assert "Write to the harbour master." in shown.output
-    assert len(chat_server.bodies) == 2
 
 
 def test_what_stands_in_a_table_cannot_steer_the_terminal(

@@ -34,10 +34,8 @@ def sound(database: Database) -> Iterator[str]:
     [
         # Documents and pages.
         ("How many pages does Sound ferries have?", ["4"]),
-        ("How many pages are there?", ["6"]),
         ("Which document has the most pages?", ["Sound ferries"]),
         ("What is the header of page 3 of Sound ferries?", ["Timetable 1996"]),
-        ("What does the footer on page two of Sound ferries say?", ["Merrin Sound Ferries 2"]),
         ("What page number is printed on page 3 of Sound ferries?", ["1"]),
         ("What are the headings on page 2 of Sound ferries?", ["Fares"]),
         ("What are the headings of Sound ferries?",
@@ -53,33 +51,25 @@ def sound(database: Database) -> Iterator[str]:
         ("How many pages of Sound ferries mention Kettlehaven?", ["2"]),
         ('How many times is "harbour master" mentioned?', ["3"]),
         ("Does page 4 of Sound ferries mention dogs?", ["no"]),
-        ("Is Lindqvist Yard mentioned on page 3 of Sound ferries?", ["yes"]),
         ("Which pages mention zeppelins?", []),
         ("Which pages of Sound ferries mention the timetable?", ["1", "2", "3", "4"]),
         # Which tables there are.
         ("How many tables are in Sound ferries?", ["2"]),
         ("How many tables are on pages 1 to 2 of Sound ferries?", ["1"]),
-        ("Which tables are on page 3 of Sound ferries?", ["Table 2"]),
         ("Is there a table on page 4 of Sound ferries?", ["no"]),
         ("What are the captions of the tables in Sound ferries?", [_FARES, _BOATS]),
         ("Which tables have a column called Route?", ["Table 1", "Table 2"]),
-        ("Which table has the most rows?", ["Table 1"]),
         ("Which page of Sound ferries has the fewest tables?", ["1", "4"]),
         ("Which pages of Sound ferries have tables?", ["2", "3"]),
         ("Which page is Table 2 on?", ["3"]),
-        ("On what page can I find the table of fares?", ["2"]),
         ("Is Table 2 on page 3 of Sound ferries?", ["yes"]),
-        ("Which documents have tables?", ["Harbour survey", "Sound ferries"]),
         ("Which document has a table about fares?", ["Sound ferries"]),
-        ("Does Sound ferries have a Table 2?", ["yes"]),
         ("What is the depth at the South quay?", ["5.5"]),
         ("In Table 1 of Sound ferries, what is the Single fare of Port Merrin?", ["6.00"]),
         # One table.
         ("What are the columns of Table 2?", ["Boat", "Built", "Route"]),
-        ("How many columns does the table on page 1 of Harbour survey have?", ["2"]),
         ("How many rows does the second table of Sound ferries have?", ["2"]),
         ("What is the header of the last column of Table 1 of Sound ferries?", ["Crossings"]),
-        ("What is the caption of Table 1?", [_FARES]),
         ("What is in row 2, column 3 of Table 1?", ["8"]),
         ("What does the last row of Table 2 say?", ["Gannet", "1988", "Port Merrin"]),
         ("List the Route column of Table 2.", ["Kettlehaven", "Port Merrin"]),
@@ -114,13 +104,9 @@ def test_citations_and_queries(database: Database, sound: str) -> None:
     ("question", "says"),
     [
         ("What is on page 9 of Sound ferries?", "Sound ferries has no page 9; it has 4 pages."),
-        ("What is the difference between page 1 and page 40 of Sound ferries?", "no page 40"),
         ("Is there a table on page 12?", "no page 12"),
-        ("Is there a Table 5 in Sound ferries?", "has no Table 5"),
         ("What does Table 7 list?", "Table 1 of Harbour survey (page 1)"),
-        ("How many rows does the fifth table of Sound ferries have?", "The tables are Table 1"),
         ("What is in row 9 of Table 2?", "has no row 9; it has 2 rows"),
-        ("What is the name of column 8 of Table 2?", "has no column 8; it has 3 columns"),
         ("What does the table on page 4 of Sound ferries show?", "There is no table on page 4."),
     ],
 )
@@ -198,9 +184,7 @@ def _asked(
 @pytest.mark.parametrize(
     ("choice", "values"),
     [
-        ({"kind": "page", "part": "footer", "pages": [2]}, ["Merrin Sound Ferries 2"]),
         ({"kind": "table", "part": "pages", "tables": ["the summer fares"]}, ["2"]),
-        ({"kind": "table", "part": "exists", "tables": ["2"], "pages": [3]}, ["yes"]),
         ({"kind": "column", "tables": ["Table 1"], "columns": ["single fare"]},
          ["4.50", "6.00", "3.20"]),
         ({"kind": "column", "part": "name", "tables": [1], "columns": [-1]}, ["Crossings"]),
@@ -208,8 +192,6 @@ def _asked(
          ["Gannet", "1988", "Port Merrin"]),
         ({"kind": "cell", "tables": ["Table 1"], "rows": ["Port Merrin"], "columns": [3]}, ["8"]),
         ({"kind": "tables", "columns": ["Route"]}, ["Table 1", "Table 2"]),
-        ({"kind": "tables", "phrase": "boats in service"}, ["Table 2"]),
-        ({"kind": "mentions", "part": "last", "phrase": "harbour master"}, ["4"]),
         ({"kind": "count", "part": "times", "phrase": "harbour master"}, ["2"]),
         ({"kind": "count", "part": "rows", "each": "table", "pick": "most"}, ["Table 1"]),
         ({"kind": "compare", "part": "columns", "tables": ["Table 1", "Table 2"]}, ["Route"]),
@@ -232,10 +214,8 @@ def test_a_model_chooses_the_look_up(
     ("reply", "wrong"),
     [
         ("MATCH (n) DETACH DELETE n", "holds no JSON object"),
-        ({"type": "structural", "kind": "delete"}, "kind must be one of page, table"),
         ({"type": "structural", "kind": "page", "part": "colour", "pages": [1]}, "part of page"),
         ({"type": "structural", "kind": "page"}, "the look-up page needs pages"),
-        ({"type": "structural", "kind": "mentions"}, "needs phrase"),
         ({"type": "structural", "kind": "page", "pages": [{"n": 1}]}, "pages"),
         ({"type": "structural", "kind": "page", "pages": [1], "cypher": "x"}, "cypher"),
         ({"type": "structural", "kind": "page", "pages": [1], "documents": ["Moby Dick"]},
@@ -254,12 +234,9 @@ def test_a_reply_that_cannot_be_used_is_asked_for_once_more(
     # Twice wrong: the words of the question choose.
     question = "How many rows does Table 1 of Sound ferries have?"
     assert _asked(database, sound, question, reply, reply)[0].values == ("3",)
-
-
-def test_a_choice_that_finds_nothing_is_not_the_answer(database: Database, sound: str) -> None:
-    wrong = {"type": "structural", "kind": "page", "pages": [40], "documents": ["Sound ferries"]}
-    question = "How many rows does Table 1 of Sound ferries have?"
-    assert _asked(database, sound, question, wrong)[0].values == ("3",)
+    # A choice that finds nothing is not the answer.
+    nowhere = {"type": "structural", "kind": "page", "pages": [40], "documents": ["Sound ferries"]}
+    assert _asked(database, sound, question, nowhere)[0].values == ("3",)
 
 
 def test_a_model_answers_from_what_was_fetched(database: Database, sound: str) -> None:
@@ -319,15 +296,9 @@ def test_odd_questions_raise_nothing(database: Database, sound: str, question: s
 _STRUCTURAL = [
     "What is the difference between Page 1 and Table 2?",
     "In Table 3, which station has the highest average flow rate?",
-    "What is on page seven?",
-    "How many tables does the survey have?",
     "Which pages mention the harbour master?",
     "On which page does the word dogs first appear?",
-    "What are the columns of the second table?",
     "How many rows does the last table have?",
-    "What does p. 4 say?",
-    "Which table has the most rows?",
-    "How do page 1 of Sound ferries and page 1 of Harbour survey differ?",
 ]
 _BOTH = [
     "Who signs the letter on page 3?",
@@ -336,13 +307,9 @@ _BOTH = [
 ]
 _CONTENT = [
     "Who designed the bridge that replaced the ferry?",
-    "Where was the guitarist Jimmy Page born?",
     "Which country won the most medals in table tennis in 1996?",
-    "Who played Death Row's first record to the front page editor?",
     "How many people live in the town where the periodic table was first printed?",
-    "Why did the ferry stop?",
     "What is the capital of the country whose flag has three columns of stars?",
-    "Which film was released first, Rows of Houses or The Table?",
     "Who founded the table tennis club of the harbour?",
 ]
 _TYPES = {"structural": _STRUCTURAL, "both": _BOTH, "content": _CONTENT}
@@ -391,11 +358,3 @@ def test_a_model_decides(database: Database, sound: str, reply: str, type_: str,
     ).decision
     assert (decision.type, decision.by) == (type_, by)
     assert next(replies, None) is None
-
-
-def test_a_question_is_read_once(database: Database, sound: str) -> None:
-    """One reply gives the type and the look-up; the answer asks the model no more."""
-    replies = iter(['{"type": "structural", "kind": "count", "part": "tables"}'])
-    reading = read_question(database, sound, "How many?", lambda _: next(replies))
-    assert reading.decision.type == "structural"
-    assert reading.answer(lambda _: next(replies)).values == ("3",)
