@@ -111,9 +111,8 @@ class Scorer:
             value = json.loads(path.read_text(encoding="utf-8"))
             return cls(*(Trees(value["features"], value[hop]) for hop in ("first", "later")))
         except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            unread = isinstance(error, OSError)
             raise ModelError(
-                "the scorer cannot be read" if unread else f"this is no scorer ({error!r})",
+                f"this is no scorer ({error!r})",
                 where=str(path),
                 hint="Give a folder that `kgp-neo4j train scorer` made.",
             ) from error

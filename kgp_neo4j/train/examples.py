@@ -301,10 +301,7 @@ def _names(text: Sequence[str], title: str) -> bool:
 
 
 def _contains(text: Sequence[str], wanted: Sequence[str]) -> bool:
-    size = len(wanted)
-    return size > 0 and any(
-        list(text[at : at + size]) == list(wanted) for at in range(len(text) - size + 1)
-    )
+    return bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(text)} "
 
 
 def _lowered(text: str) -> list[str]:

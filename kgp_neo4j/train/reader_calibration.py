@@ -68,8 +68,7 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
     also read over another one's passages, so that the confidence is low where the evidence has no
     answer. Below the threshold there is no answer: one in fifty right answers is there. From
     `stated` on nine in ten answers are right. `error` and `right` are over the questions' own
-    passages; `refused` is the share of the others that has no answer. Returns {} for too few
-    questions, or where all answers are right or all wrong.
+    passages. Returns {} for too few questions, or where all answers are right or all wrong.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -98,7 +97,6 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
     sure = [float(p) for p in model.predict_proba(signals)[:, 1]]
     confidences = sorted(p for p, good in zip(sure, right, strict=False) if good)
     threshold = confidences[int(_LOST_SHARE * len(confidences))]
-    refused = sum(p < threshold for p in sure[len(rows) :])
     return {
         "bias": float(model.intercept_[0]),
         "weights": dict(zip(used, map(float, model.coef_[0]), strict=True)),
@@ -107,7 +105,6 @@ def fit_calibration(reader: OfflineReader, asked: Sequence[Asked]) -> dict[str, 
         "questions": len(rows),
         "right": sum(right) / len(right),
         "error": calibration_error(sure[: len(rows)], right),
-        "refused": refused / max(1, len(others)),
     }
 
 

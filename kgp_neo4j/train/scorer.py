@@ -122,9 +122,7 @@ def train_scorer(
     description = {
         "name": "kgp-neo4j learned agent",
         "encoder": sorted(encoders),
-        "questions": {
-            corpus: {"file": files[corpus], "questions": counts[corpus]} for corpus in files
-        },
+        "questions": counts,
         "settings": _PARAMETERS | {"seed": seed},
     }
     scorer = {"description": description, "features": FEATURES, "first": hops[0], "later": hops[1]}

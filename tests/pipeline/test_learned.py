@@ -187,7 +187,7 @@ def test_bad_training_input_is_told(
 def test_a_model_that_is_none_is_told(
     connection: Connection, demo_corpus: str, tmp_path: Path, encoder: Encoder
 ) -> None:
-    with pytest.raises(ModelError, match="cannot be read"):
+    with pytest.raises(ModelError, match="this is no scorer"):
         LearnedAgent(encoder, str(tmp_path))
     (tmp_path / "scorer.json").write_text("{}", encoding="utf-8")
     done = kgp(

@@ -106,9 +106,7 @@ _OTHER = {"feature": "colour", "threshold": 0, "value": 0, "low": {"leaf": 0}, "
     [
         (b"\xff\xfe", "no scorer"),
         (b"[" * 100_000, "no scorer"),
-        (json.dumps({"features": []}).encode(), "no scorer.*first"),
         (json.dumps(_scorer(first=[_OTHER])).encode(), "no scorer.*colour"),
-        (json.dumps(_scorer(later=[{"feature": "links"}])).encode(), "no scorer"),
         (
             json.dumps(_scorer(later=[{**_OTHER, "feature": "links", "low": 3}])).encode(),
             "no scorer",

@@ -40,24 +40,20 @@ _JUDGED, _JUDGED_EACH = 150, 5
 _WITH_REASONS, _REASONS = 10, 3
 #: Gives scores the scale of the other agents, so that steps of all agents can be compared.
 _LEXICAL_SHARE = 0.3
-#: What the signals say as reasons. Those of the hop before are no reasons of their own.
-_REASON_OF_SIGNALS = {
-    "means nearly what is asked": "cosine cosine_gap cosine_rank",
-    "has the question's words": "lexical lexical_score lexical_rank coverage",
-    "found by search": "fused fused_rank",
-    "its title is asked about": "title_named titled titled_rare title_share",
-    "mentions what is asked about": "asked_entity asked_entities",
-    "its length": "length",
-    "how much it mentions": "out_degree",
-    "how often it is mentioned": "in_degree",
-    "adds words of the question": "first_gain",
-    "": "before visited",
-}
-_REASON_OF = {
-    name: reason for reason, names in _REASON_OF_SIGNALS.items() for name in names.split()
-}
-#: The reasons of the signals of links, by the beginning of their names.
-_REASON_OF_LINKS = {
+#: What the signals say as reasons, by the beginning of their names; "" is no reason of its own.
+_REASONS_BY_SIGNAL = {
+    "cosine": "means nearly what is asked",
+    "lexical": "has the question's words",
+    "coverage": "has the question's words",
+    "fused": "found by search",
+    "title": "its title is asked about",
+    "asked_entit": "mentions what is asked about",
+    "length": "its length",
+    "out_degree": "how much it mentions",
+    "in_degree": "how often it is mentioned",
+    "first_gain": "adds words of the question",
+    "before": "",
+    "visited": "",
     "named_by": "names a passage visited",
     "names": "named by a passage visited",
     "shares": "shares entities with a passage visited",
@@ -256,10 +252,7 @@ def _reasons(trees: Trees, reachable: Candidates, places: Sequence[int]) -> dict
 
 def _reason(feature: str) -> str:
     """Return what a signal says as a reason, nothing for one that is none."""
-    if feature in _REASON_OF:
-        return _REASON_OF[feature]
-    kinds = (kind for kind in _REASON_OF_LINKS if feature.startswith(kind))
-    return _REASON_OF_LINKS[next(kinds, "links")]
+    return next(why for start, why in _REASONS_BY_SIGNAL.items() if feature.startswith(start))
 
 
 @lru_cache(maxsize=2)
