@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgp_neo4j.cli._options import yes_option
-from kgp_neo4j.cli._output import check_can_ask, echo_json, json_option, say
+from kgp_neo4j.cli._output import echo_json, json_option, say
 
 if TYPE_CHECKING:
     from kgp_neo4j.environment.folders import Folders
@@ -130,48 +129,6 @@ def status_command(home: Path | None, as_json: bool) -> None:
         echo_json(_record(status))
     else:
         _show(status)
-
-
-@command.command("backup", epilog="\b\nExample:\n  kgp-neo4j server backup monday.backup")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@_home
-@click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
-@json_option
-def backup_command(file: Path, home: Path | None, overwrite: bool, as_json: bool) -> None:
-    """Write the whole database into one file, stopping it meanwhile.
-
-    The file has the database's password and is readable by you alone.
-    """
-    from kgp_neo4j.graphdb.server import supervise as server
-
-    done = server.backup(_folders(home), file, overwrite=overwrite, echo=say)
-    if as_json:
-        echo_json(done)
-    else:
-        click.echo(f"{done.file}: {done.bytes / 1e6:,.1f} MB, of Neo4j {done.neo4j}.")
-
-
-@command.command("restore", epilog="\b\nExample:\n  kgp-neo4j server restore monday.backup --yes")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@_home
-@yes_option
-@json_option
-def restore_command(file: Path, home: Path | None, yes: bool, as_json: bool) -> None:
-    """Replace the whole database by a backup.
-
-    The present one is deleted once the restored one has started; if anything fails before, it is
-    back at the next start.
-    """
-    from kgp_neo4j.graphdb.server import supervise as server
-
-    check_can_ask(yes, "restore")
-    if not yes:
-        click.confirm("Replace everything in the present database?", abort=True, err=True)
-    done = server.restore(_folders(home), file, echo=say)
-    if as_json:
-        echo_json(done)
-    else:
-        click.echo(f"Restored {done.file}, of Neo4j {done.neo4j}.")
 
 
 @command.command("logs", epilog="\b\nExample:\n  kgp-neo4j server logs -n 100 --follow")

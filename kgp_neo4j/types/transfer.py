@@ -1,11 +1,11 @@
-"""The records of exports, imports and backups."""
+"""The record of exports and imports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["StoreBackup", "Transfer"]
+__all__ = ["Transfer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +23,3 @@ class Transfer:
     vectors: bool
     bytes: int
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class StoreBackup:
-    """A backup of the embedded database: its file, versions, number of files and their bytes."""
-
-    file: str
-    neo4j: str
-    kgp_neo4j: str
-    files: int
-    bytes: int

@@ -72,7 +72,7 @@ _TRACE = "4f0c1b"
 #: and ask with tiny models; test_evaluate.py evaluates.
 _NOT_RUN = re.compile(
     r"kgp-neo4j (mcp|chat) |kgp-neo4j serve(?! token|r)"
-    r"|kgp-neo4j server (start|stop|logs|open|backup|restore)|NEO4J_URI="
+    r"|kgp-neo4j server (start|stop|logs|open)|NEO4J_URI="
     r"|--encoder sentence-transformers/"
     r"|kgp-neo4j train (llama|scorer|reader) |--agent (llama|chat)"
     r"|--model trained/|--llm |kgp-neo4j evaluate (?!--list|demo --methods)"

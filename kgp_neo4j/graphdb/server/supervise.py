@@ -14,11 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from kgp_neo4j.environment.disk import private_folder, require_free
 from kgp_neo4j.environment.folders import Connection, Folders
-from kgp_neo4j.graphdb.server import backups
 from kgp_neo4j.graphdb.server.admin import password_file, prepare_password, read_password
 from kgp_neo4j.graphdb.server.archive import archive_options, make_archive
 from kgp_neo4j.graphdb.server.browser import browser_jar, browser_settings, prepare_browser
@@ -42,12 +41,10 @@ from kgp_neo4j.graphdb.server.process import (
     write_state,
 )
 from kgp_neo4j.types.errors import ServerError
-from kgp_neo4j.types.transfer import StoreBackup
 
-__all__ = ["ServerStatus", "backup", "ensure", "restore", "start", "status", "stop"]
+__all__ = ["ServerStatus", "ensure", "start", "status", "stop"]
 
 _Echo = Callable[[str], object]
-_T = TypeVar("_T")
 #: Set to 1, it lets queries use files of the home's folder `import` and fetch from addresses.
 _ALLOW_FILES = "KGP_NEO4J_ALLOW_FILES"
 #: Seconds a start may take; a slow disk and recovery of a large store included.
@@ -85,7 +82,7 @@ def ensure(folders: Folders, *, echo: _Echo = lambda _: None) -> Connection:
     """
     home = folders.home
     state = read_state(home)
-    if state and is_ours(home, state) and answers(state) and not backups.is_restoring(home):
+    if state and is_ours(home, state) and answers(state):
         return state.connection(read_password(home))
     return start(folders, echo=echo)
 
@@ -111,8 +108,6 @@ def start(
                 echo("The server runs already: --memory counts from its next start.")
             return connection
         _end_unknown(home, echo)
-        if message := backups.settle(home):
-            echo(message)
         return _start(folders, memory, echo)
 
 
@@ -122,16 +117,13 @@ def _running(home: Path, echo: _Echo) -> Connection | None:
     if state is None:
         return None
     if is_ours(home, state):
-        if backups.is_restoring(home):
-            end(home, state)  # its restore was killed before it was proven
-        else:
-            try:
-                # Started by a process that ended before the server answered, or busy just now.
-                _wait(home, state)
-                return state.connection(read_password(home))
-            except ServerError:
-                if is_ours(home, state):
-                    raise  # otherwise it was on its way to its end
+        try:
+            # Started by a process that ended before the server answered, or busy just now.
+            _wait(home, state)
+            return state.connection(read_password(home))
+        except ServerError:
+            if is_ours(home, state):
+                raise  # otherwise it was on its way to its end
     echo("The server had ended without being stopped; starting it again.")
     forget_state(home)
     return None
@@ -228,61 +220,6 @@ def stop(
             forget_state(home)
             return "stopped" if ended_unknown else "not running"
         return "stopped" if end(home, state) else "killed"
-
-
-def backup(
-    folders: Folders, path: Path, *, overwrite: bool = False, echo: _Echo = lambda _: None
-) -> StoreBackup:
-    """Stop the embedded database, write it into a file with its password, and start it again.
-
-    It is started only where it ran before. Raises ServerError.
-    """
-    neo4j = install(folders.cache, echo=echo).lock.versions["neo4j"]
-    with _stopped(folders, echo, lambda: None):
-        return backups.pack(folders.home, path, neo4j, overwrite=overwrite)
-
-
-def restore(folders: Folders, path: Path, *, echo: _Echo = lambda _: None) -> StoreBackup:
-    """Replace the embedded database by a backup, which is checked, put in place and started.
-
-    What was there is deleted once the restored database answers; whatever happens before, it is
-    back at the next start. Raises ServerError.
-    """
-    home = folders.home
-    neo4j = install(folders.cache, echo=echo).lock.versions["neo4j"]
-    with _stopped(folders, echo, lambda: backups.unpack(home, path, neo4j)) as (ran, restored):
-        backups.put_in_place(home, lambda: _start(folders, None, echo))
-        if not ran and (state := read_state(home)):
-            end(home, state)
-    return restored
-
-
-@contextmanager
-def _stopped(folders: Folders, echo: _Echo, prepare: Callable[[], _T]) -> Iterator[tuple[bool, _T]]:
-    """Hold the home's lock with its server stopped, and start it again where it ran.
-
-    Yields whether it ran, and what `prepare` returned, which runs before the server is stopped, or
-    once a restore that was cut off is put right.
-    """
-    home = folders.home
-    ran = False
-    try:
-        with _locked(home, echo):
-            _end_unknown(home, echo)
-            state = read_state(home)
-            ran = state is not None and is_ours(home, state)
-            cut_off = backups.is_restoring(home)
-            if not cut_off:
-                prepared = prepare()
-            if state is not None and not end(home, state):
-                echo("The server did not stop in time and was killed.")
-            if cut_off:
-                echo(backups.settle(home))
-                prepared = prepare()
-            yield ran, prepared
-    finally:
-        if ran:
-            start(folders, echo=echo)
 
 
 @contextmanager
