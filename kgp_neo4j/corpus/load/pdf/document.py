@@ -63,12 +63,13 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
     sizes = Counter[float]()
     title = largest = ""
     pdf = _opened(where, data)
-    readable = False
+    is_read = False
     for parts, neighbours in _with_neighbours(_pages(pdf, where, left_out)):
-        readable = readable or parts.height > 0
+        is_read = is_read or parts.height > 0
         if parts.number == 1:
             largest = _largest(parts)
-            title = _metadata_title(pdf.metadata) or largest or _table_heading(parts)
+            framed = [t.heading for t in parts.tables if t.box.top < 0.2 * parts.height]
+            title = _metadata_title(pdf.metadata) or largest or "".join(framed[:1])
         for word in parts.words:
             sizes[round(word.size, 1)] += len(word.text)
         header, footer, number = furniture(parts, neighbours)
@@ -76,11 +77,10 @@ def read_pdf(path: Path, data: bytes) -> SourceDocument:
         if not blocks and parts.has_picture:
             hint = "no text" if can_recognise() else "kgp-neo4j[ocr] recognises its text"
             left_out.append(f"page {parts.number}: only an image, {hint}")
-        below = f"{_text(footer)} {parts.margin}".strip()
-        assembly.add(parts, parts.label or number, _text(header), below, blocks)
+        assembly.add(parts, parts.label or number, _text(header), _text(footer), blocks)
     text = "".join(assembly.texts)
     if not text.strip():
-        if not readable:
+        if not is_read:
             raise _damaged(where)
         hint = 'Have them recognised: pip install "kgp-neo4j[ocr]", and load again.'
         raise InputError(
@@ -333,12 +333,6 @@ def _largest(parts: PageParts) -> str:
         heading.append(line)
     title = _text(heading)
     return title if len(title) <= 200 and any(map(str.isalpha, title)) else ""
-
-
-def _table_heading(parts: PageParts) -> str:
-    """Return the heading within the frame of a table that begins at the top of a page."""
-    first = min(parts.tables, key=lambda table: table.box.top, default=None)
-    return first.heading if first and first.box.top < 0.2 * parts.height else ""
 
 
 def _text(lines: Sequence[Line]) -> str:

@@ -46,15 +46,6 @@ class Box(NamedTuple):
         x, y = (other.x0 + other.x1) / 2, (other.top + other.bottom) / 2
         return self.x0 <= x <= self.x1 and self.top <= y <= self.bottom
 
-    def within(self, other: Box, slack: float) -> bool:
-        """Return whether all of the box is inside `other`, or at most `slack` outside it."""
-        return (
-            other.x0 - slack <= self.x0
-            and self.x1 <= other.x1 + slack
-            and other.top - slack <= self.top
-            and self.bottom <= other.bottom + slack
-        )
-
     @staticmethod
     def around(parts: Iterable[Placed]) -> Box:
         """Return the smallest box around some words, lines or boxes."""
@@ -80,15 +71,21 @@ _BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|bx\d|[-,]bd\b", re.IGNOREC
 _MONO = re.compile(r"mono|courier|consol|typewriter|cmtt", re.IGNORECASE)
 
 
-class Letter(NamedTuple):
-    """A letter with its place; `turn` is 90 where it is read upwards, 270 downwards."""
+@dataclass(slots=True, eq=False)
+class Word:
+    """A word or a letter with its place; `turn` is 90 for text read upwards, 270 downwards."""
 
     text: str
-    box: Box
+    x0: float
+    top: float
+    x1: float
+    bottom: float
     size: float
-    bold: bool
-    mono: bool
-    turn: int
+    bold: bool = False
+    mono: bool = False
+    turn: int = 0
+    #: A space follows in the file, so nothing is joined to the word.
+    spaced: bool = False
 
 
 @dataclass(slots=True)
@@ -99,7 +96,7 @@ class PageObjects:
 
     width: float
     height: float
-    letters: list[Letter] = field(default_factory=list)
+    letters: list[Word] = field(default_factory=list)
     shapes: list[Box] = field(default_factory=list)
     slanted: list[Box] = field(default_factory=list)
     pictures: int = 0
@@ -129,9 +126,11 @@ def objects_of(page: Any) -> PageObjects:
             bold, mono = styles[part.fontname]
             a, b = part.matrix[:2]
             turn = 0 if abs(b) <= abs(a) else 90 if b > 0 else 270
-            objects.letters.append(Letter(part.get_text(), box, part.size, bold, mono, turn))
+            objects.letters.append(Word(part.get_text(), *box, part.size, bold, mono, turn))
         elif isinstance(part, LTCurve):
-            is_level = isinstance(part, LTRect) or _is_square(part.pts)
+            is_level = isinstance(part, LTRect) or all(
+                abs(a[0] - b[0]) < 1 or abs(a[1] - b[1]) < 1 for a, b in pairwise(part.pts)
+            )
             (objects.shapes if is_level else objects.slanted).append(box)
     return objects
 
@@ -141,11 +140,6 @@ def _style(name: str, font: Any) -> tuple[bool, bool]:
     widths = {width for width in font.widths.values() if width}
     is_even = len(widths) == 1 if len(font.widths) >= 8 else bool(_MONO.search(name))
     return bool(_BOLD.search(name)), is_even
-
-
-def _is_square(points: Sequence[tuple[float, float]]) -> bool:
-    """Return whether all sides of a line or polygon are level or upright."""
-    return all(abs(a[0] - b[0]) < 1 or abs(a[1] - b[1]) < 1 for a, b in pairwise(points))
 
 
 # --- Words ---
@@ -162,23 +156,6 @@ _LETTERS = {
     "\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "►", "\uf0fc": "✓",
 }  # fmt: skip
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]")
-
-
-@dataclass(slots=True, eq=False)
-class Word:
-    """A word with its place; `turn` is 90 for text read upwards, 270 downwards."""
-
-    text: str
-    x0: float
-    top: float
-    x1: float
-    bottom: float
-    size: float
-    bold: bool = False
-    mono: bool = False
-    turn: int = 0
-    #: A space follows in the file, so nothing is joined to the word.
-    spaced: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -226,8 +203,8 @@ class Line:
         return sum(len(word.text) for word in self.words)
 
 
-def words_of(letters: Sequence[Letter]) -> list[Word]:
-    """Return the words of a page's letters, upright ones first.
+def words_of(letters: Sequence[Word]) -> list[Word]:
+    """Return the words that a page's letters become, upright ones first.
 
     Letters printed twice in one place (a shadow, imitated bold) count once; those without a known
     meaning do not count.
@@ -236,31 +213,32 @@ def words_of(letters: Sequence[Letter]) -> list[Word]:
     seen: set[tuple[str, int, int]] = set()
     last: Word | None = None
     for letter in letters:
-        text = _clean(letter.text)
+        text = letter.text = _clean(letter.text)
         if text == " ":
             if last is not None:
                 last.spaced = True
             last = None
             continue
-        box = letter.box.turned(letter.turn) if letter.turn else letter.box
-        keys = {(text, round(box.x0 + shift), round(box.top)) for shift in (-0.3, 0.3)}
+        if letter.turn:
+            place = Box(letter.x0, letter.top, letter.x1, letter.bottom).turned(letter.turn)
+            letter.x0, letter.top, letter.x1, letter.bottom = place
+        keys = {(text, round(letter.x0 + shift), round(letter.top)) for shift in (-0.3, 0.3)}
         if not text or keys & seen:
             continue
         seen |= keys
-        size = letter.size
         if (
             last is not None
             and last.turn == letter.turn
-            and abs(box.bottom - last.bottom) < 0.25 * size
-            and -0.5 * size < box.x0 - last.x1 < _GAP * size
-            and box.x1 > last.x0
+            and abs(letter.bottom - last.bottom) < 0.25 * letter.size
+            and -0.5 * letter.size < letter.x0 - last.x1 < _GAP * letter.size
+            and letter.x1 > last.x0
         ):
             last.text += text
-            last.x1 = max(last.x1, box.x1)
-            last.top, last.bottom = min(last.top, box.top), max(last.bottom, box.bottom)
+            last.x1 = max(last.x1, letter.x1)
+            last.top, last.bottom = min(last.top, letter.top), max(last.bottom, letter.bottom)
             last.bold, last.mono = last.bold and letter.bold, last.mono and letter.mono
         else:
-            last = Word(text, *box, *letter[2:])
+            last = letter
             by_turn.setdefault(letter.turn, []).append(last)
     words = [word for _, parts in sorted(by_turn.items()) for word in _joined(parts)]
     for word in words:

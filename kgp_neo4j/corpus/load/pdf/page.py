@@ -292,11 +292,13 @@ def furniture(page: PageParts, others: Sequence[PageParts]) -> tuple[list[Line],
 def _repeated(lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
     last = 0
     for at, line in enumerate(lines):
-        one = _DIGITS.sub("#", line.text)
-        is_wordy = any(map(str.isalpha, one)) or _ALONE.fullmatch(line.text)
+        one, number = _DIGITS.sub("#", line.text), _number(line)
+        is_alone = _ALONE.fullmatch(line.text) and (number.isdecimal() or len(line.text) < 6)
         same = (other for other in others if abs(line.middle - other.middle) <= 4)
-        is_repeated = is_wordy and any(_DIGITS.sub("#", other.text) == one for other in same)
-        if is_repeated or (at < 2 and _is_evident(lines, at)):
+        is_repeated = any(_DIGITS.sub("#", other.text) == one for other in same)
+        is_evident = (is_alone and at < 2) or (number.isdecimal() and not at)
+        is_apart = at + 1 == len(lines) or abs(lines[at + 1].middle - line.middle) > 1.7 * line.size
+        if (is_repeated and any(map(str.isalpha, one))) or (is_evident and is_apart):
             last = at + 1
     return list(lines[:last])
 
@@ -312,17 +314,6 @@ def _number(line: Line) -> str:
         ):
             return word.text
     return ""
-
-
-def _is_evident(lines: Sequence[Line], at: int) -> bool:
-    """Return whether a line alone shows that it is furniture: a page number, or one with a running
-    title.
-    """
-    line, number = lines[at], _number(lines[at])
-    is_alone = _ALONE.fullmatch(line.text) and (number.isdecimal() or len(line.text) < 6)
-    if not is_alone and (at or not number.isdecimal()):
-        return False
-    return at + 1 == len(lines) or abs(lines[at + 1].middle - line.middle) > 1.7 * line.size
 
 
 # --- The page ---
@@ -347,8 +338,6 @@ class PageParts:
     has_picture: bool = False
     #: The words were recognised in a picture.
     recognised: bool = False
-    #: Text on its side in the margin: a stamp, the printer's marks.
-    margin: str = ""
 
 
 def parts_of(page: Any) -> PageParts:
@@ -362,10 +351,12 @@ def parts_of(page: Any) -> PageParts:
     rules = rules_of(objects, lines_of(word for word in words if not word.turn))
     tables = ruled_tables(words, rules)
     taken = {word for table in tables for word in table.words}
-    margin = [w for w in words if w.turn and not 0.07 * width < (w.x0 + w.x1) / 2 < 0.93 * width]
-    words = [word for word in words if word not in taken and word not in margin]
+    # Text on its side in the margin is a stamp or the printer's marks.
+    words = [
+        w for w in words
+        if w not in taken and (not w.turn or 0.07 * width < (w.x0 + w.x1) / 2 < 0.93 * width)
+    ]  # fmt: skip
     parts = PageParts(page.page_number, page.page_obj.label or "", height, words, tables)
-    parts.margin = " ".join(word.text for word in margin if word not in taken)
     parts.has_picture = objects.pictures > 0 or bool(objects.slanted)
     if parts.has_picture and not words and not tables and can_recognise():
         parts.words, parts.recognised = recognised_words(page), True
@@ -423,19 +414,19 @@ def _without_headings(lines: Sequence[Line], tables: Sequence[PageTable]) -> lis
     """Return the lines without the short ones right above tables in bold or in capitals,
     which become the tables' headings.
     """
-    rest = list(lines)
-    for table in tables:
-        box = table.box
-        above = [
-            line for line in rest
-            if -2 < box.top - line.bottom < 1.3 * line.size
-            and box.x0 < (line.x0 + line.x1) / 2 < box.x1
-        ]  # fmt: skip
-        for line in above[-1:] if not table.heading else []:
-            is_form = _HEADING.fullmatch(line.text) and not CAPTION.match(line.text)
-            if is_form and (line.bold or line.text.isupper() or _CONTINUED.search(line.text)):
-                table.heading = line.text
-                rest.remove(line)
+    rest = []
+    for line in lines:
+        middle, text = (line.x0 + line.x1) / 2, line.text
+        is_form = _HEADING.fullmatch(text) and not CAPTION.match(text)
+        is_heading = is_form and (line.bold or text.isupper() or _CONTINUED.search(text))
+        for table in tables if is_heading else []:
+            box = table.box
+            is_above = -2 < box.top - line.bottom < 1.3 * line.size and box.x0 < middle < box.x1
+            if is_above and not table.heading:
+                table.heading = text
+                break
+        else:
+            rest.append(line)
     return rest
 
 

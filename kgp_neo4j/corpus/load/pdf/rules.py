@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from pdfplumber.utils.clustering import cluster_objects
 
@@ -37,18 +37,14 @@ class Rule(NamedTuple):
         return Box(self.at, self.start, self.at, self.end)
 
 
-class Rules(NamedTuple):
-    """The level and the upright lines of a page, and the boxes of its drawings (charts)."""
-
-    across: list[Rule]
-    down: list[Rule]
-    drawings: list[Box]
+#: The level and the upright lines of a page, and the boxes of its drawings (charts).
+Rules: TypeAlias = tuple[list[Rule], list[Rule], list[Box]]
 
 
 def rules_of(page: PageObjects, lines: Sequence[Line]) -> Rules:
     """Return the ruled lines of a page, without underlines and those in drawings."""
     if len(page.shapes) + len(page.slanted) > _MOST:
-        return Rules([], [], [])
+        return [], [], []
     drawings = _drawings(page)
     across: list[Rule] = []
     down: list[Rule] = []
@@ -63,15 +59,15 @@ def rules_of(page: PageObjects, lines: Sequence[Line]) -> Rules:
             places = [(box.x0 + box.x1) / 2] if is_thin else [box.x0, box.x1]
             down += [Rule(x, box.top, box.bottom) for x in places]
     across = [rule for rule in _merged(across) if not _is_underline(rule, lines)]
-    return Rules(across, _merged(down), drawings)
+    return across, _merged(down), drawings
 
 
-def components(rules: Rules) -> list[tuple[list[Rule], set[Rule]]]:
+def components(across: Sequence[Rule], down: Sequence[Rule]) -> list[tuple[list[Rule], set[Rule]]]:
     """Return the groups of ruled lines that meet, level and upright ones of each."""
     groups: list[tuple[list[Rule], set[Rule]]] = []
-    for a in rules.across:
+    for a in across:
         met = {
-            d for d in rules.down
+            d for d in down
             if a.start - NEAR <= d.at <= a.end + NEAR and d.start - NEAR <= a.at <= d.end + NEAR
         }  # fmt: skip
         level = [a]
@@ -97,8 +93,8 @@ def _drawings(page: PageObjects) -> list[Box]:
     return drawings
 
 
-def _is_in(box: Box, outer: Sequence[Box]) -> bool:
-    return any(box.within(each, 1) for each in outer)
+def _is_in(box: Box, drawings: Sequence[Box]) -> bool:
+    return any(drawing.holds(box) for drawing in drawings)
 
 
 def _merged(rules: Iterable[Rule]) -> list[Rule]:

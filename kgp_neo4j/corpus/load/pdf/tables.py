@@ -103,10 +103,11 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
     Lines of both directions that meet make the cells. Where there are only level lines of one
     width, one above the other (as printed in books), the gaps in the text between make the columns.
     """
-    words = [w for w in words if not any(drawing.holds(w) for drawing in rules.drawings)]
+    levels, uprights, drawings = rules
+    words = [w for w in words if not any(drawing.holds(w) for drawing in drawings)]
     tables: list[PageTable] = []
     used: set[Rule] = set()
-    for across, down in components(rules):
+    for across, down in components(levels, uprights):
         box = Box.around([*(r.across for r in across), *(r.down for r in down)])
         table = table_in(box, words, across, down) if down else None
         # A form or a frame has long texts.
@@ -115,8 +116,8 @@ def ruled_tables(words: Sequence[Word], rules: Rules) -> list[PageTable]:
             continue
         if table.is_ruled or _is_open_table(table):
             tables.append(table)
-            used.update(r for r in rules.across if r in across or r.across.within(box, NEAR))
-    rest = [rule for rule in rules.across if rule not in used]
+            used.update(r for r in levels if r in across or box.holds(r.across))
+    rest = [rule for rule in levels if rule not in used]
     for stack in _stacks(rest):
         tables += _tables_of_stack(words, stack, rest)
     outermost: list[PageTable] = []
