@@ -209,7 +209,7 @@ def describe_questions(
 
 
 #: Calls of the language model for an answer, beyond the answer itself: thoughts, hops.
-_FURTHER_CALLS = {"ircot": 4, "kgp-chat": 12}
+_FURTHER_CALLS = {"ircot": 4, "kgp-chat": 12, "mindmap-paper": 2}
 
 
 def plan(names: Sequence[str], questions: int, *, model: bool, judge: bool = False) -> str:

@@ -25,6 +25,7 @@ from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.ask_graph import answer_from, is_medical
+from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines
 from kgp_neo4j.mindmap.explore.exploration import shortest_paths
 from kgp_neo4j.mindmap.explore.mining import mine
@@ -60,6 +61,7 @@ OURS = "mindmap"
 #: The rows by name, in the order of the tables.
 GRAPH_METHODS: dict[str, Method] = {
     OURS: Method("paths between entities and their neighbours, our default"),
+    "mindmap-paper": Method("the same, the evidence described by the model", needs="model"),
     "mindmap-no-paths": Method("without path-based evidence"),
     "mindmap-no-neighbours": Method("without neighbour-based evidence"),
     "mindmap-plain": Method("MindMap's evidence in a plain prompt", needs="model"),
@@ -71,7 +73,7 @@ GRAPH_METHODS: dict[str, Method] = {
 _MINED = tuple(name for name in GRAPH_METHODS if name.startswith(OURS))
 #: The rows that answer by MindMap's prompt and check.
 _OWN_PROMPT = frozenset(_MINED) - {"mindmap-plain"}
-_PAPER = (OURS, "kg-retriever", "bm25-documents", "embedding-documents",
+_PAPER = (OURS, "mindmap-paper", "kg-retriever", "bm25-documents", "embedding-documents",
           "model-alone")  # fmt: skip
 #: The rows of the paper's tables: GenMedGPT-5k (2, 3), CMCQA (4, 5), ExplainCPE (6), ablations.
 GRAPH_TABLES: dict[str, tuple[str, ...]] = {
@@ -234,7 +236,10 @@ class _Rows:
             paths=name != "mindmap-no-paths",
             neighbours=name != "mindmap-no-neighbours",
         )
-        return mine(self._graph, question, settings, self._write, entities)
+        mined = mine(self._graph, question, settings, self._write, entities)
+        if name == "mindmap-paper" and self._write is not None:
+            return describe(mined, question, self._write)
+        return mined
 
     def _answer(self, name: str, asked: GraphQuestion, reasoning: ReasoningGraph) -> MindMap:
         if self._write is None or name in _OWN_PROMPT:

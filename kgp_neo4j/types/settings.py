@@ -217,10 +217,17 @@ class MiningSettings:
     """How evidence is mined.
 
     `size` is the evidence's size in triples. `paths` and `neighbours` switch the two explorations
-    on or off (the paper's ablations).
+    on or off (the paper's ablations); with `aggregation` "llm" a language model puts the evidence
+    into sentences, as in the paper.
     """
 
     size: int = setting(40, "Triples of evidence at most.", bounds=(1, 500))
+    aggregation: str = setting(
+        "rules",
+        "Who writes the evidence down: rules, as routes, or the language model, as in the paper.",
+        choices=("rules", "llm"),
+        option="aggregate",
+    )
     paths: bool = True
     neighbours: bool = True
     path_share: float = setting(0.2, bounds=(0, 1))

@@ -247,7 +247,10 @@ def test_a_model_is_compared_with_its_baselines(
 def test_what_is_refused_over_a_graph(tmp_path: Path) -> None:
     file = tmp_path / "dialogues.jsonl"
     file.write_text(_DIALOGUES, encoding="utf-8")
-    assert "--table mindmap-2: mindmap, kg-retriever" in kgp("evaluate", "--list").stdout
+    assert (
+        "--table mindmap-2: mindmap, mindmap-paper, kg-retriever"
+        in kgp("evaluate", "--list").stdout
+    )
     for arguments, code, message in (
         ((str(file), "--graph", "g", "--table", "1"), 2, "leave --graph out"),
         ((str(file), "--graph", "g", "--methods", "kgp"), 1, "there is no method 'kgp'"),

@@ -21,6 +21,7 @@ from kgp_neo4j.mindmap.answer.compose import (
     composed_text,
     rank_candidates,
 )
+from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import five_parts
 from kgp_neo4j.mindmap.answer.map_reply import parse_reply
 from kgp_neo4j.mindmap.explore.mining import mine
@@ -137,17 +138,25 @@ def ask_graph(
 ) -> MindMap:
     """Answer a question over a knowledge graph: mine evidence, answer, check (MindMap, section 3).
 
-    `write` is a language model, asked once for the question's entities and once for the answer;
-    without one, or where its reply is empty, malformed, ungrounded or contradicts the graph, the
-    answer is composed from the evidence alone, and a notice says so. Raises ConfigurationError for
-    an empty question, GraphError without the graph.
+    `write` is a language model, asked once for the question's entities, once for the answer, and
+    with the settings' `aggregation` "llm" twice to describe the evidence; without one, or where its
+    reply is empty, malformed, ungrounded or contradicts the graph, the answer is composed from the
+    evidence alone, and a notice says so. Raises ConfigurationError for an empty question,
+    GraphError without the graph.
     """
     if not question.strip():
         raise ConfigurationError("the question is empty", hint="Ask something.")
     check_question(question)
     began = time.perf_counter()
     stored = open_graph(database, graph)
+    by_model = settings is not None and settings.aggregation == "llm"
+    if by_model and write is None:
+        raise ConfigurationError(
+            "evidence is described by a language model only", hint="Name one: --llm NAME."
+        )
     reasoning = mine(stored, question, settings, write)
+    if by_model and write is not None:
+        reasoning = describe(reasoning, question, write)
 
     def between(names: Sequence[str]) -> list[Triple]:
         ids = sorted({entity_id(graph, key_of(name)) for name in names if is_storable(name)})
