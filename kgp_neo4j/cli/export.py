@@ -12,7 +12,7 @@ _EPILOG = """
 \b
 Examples:
   kgp-neo4j export mine mine.kgp
-  kgp-neo4j export mine mine.kgp --overwrite --without-vectors
+  kgp-neo4j export mine mine.kgp --overwrite
   kgp-neo4j export medical medical.kgp --graph
 """
 
@@ -21,12 +21,9 @@ Examples:
 @click.argument("name")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--graph", is_flag=True, help="NAME is a knowledge graph, not a corpus.")
-@click.option("--without-vectors", is_flag=True, help="Leave out the embeddings: a smaller file.")
 @click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
 @json_option
-def command(
-    name: str, file: Path, graph: bool, without_vectors: bool, overwrite: bool, as_json: bool
-) -> None:
+def command(name: str, file: Path, graph: bool, overwrite: bool, as_json: bool) -> None:
     """Write a corpus with everything in it into one file, for `import` here or elsewhere.
 
     The file is there whole or not at all. The corpus stays.
@@ -37,7 +34,7 @@ def command(
 
     write = export_graph if graph else export_corpus
     with open_database(echo=say) as database:
-        done = write(database, name, file, vectors=not without_vectors, overwrite=overwrite)
+        done = write(database, name, file, overwrite=overwrite)
     if as_json:
         echo_json(done)
         return

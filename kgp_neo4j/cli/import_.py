@@ -12,17 +12,15 @@ _EPILOG = """
 \b
 Examples:
   kgp-neo4j import mine.kgp
-  kgp-neo4j import mine.kgp --as "mine of May"
   kgp-neo4j import mine.kgp --replace
 """
 
 
 @click.command("import", epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--as", "name", metavar="NAME", help="Import it under this name.")
 @click.option("--replace", is_flag=True, help="Delete what has the name now, if the file is good.")
 @json_option
-def command(file: Path, name: str | None, replace: bool, as_json: bool) -> None:
+def command(file: Path, replace: bool, as_json: bool) -> None:
     """Import a corpus or knowledge graph from a file that `export` wrote.
 
     The file is checked before anything is written, and what is imported is visible once it is
@@ -36,7 +34,7 @@ def command(file: Path, name: str | None, replace: bool, as_json: bool) -> None:
     with open_export(file) as export:
         read = import_corpus if export.manifest.kind == "corpus" else import_graph
     with open_database(echo=say) as database:
-        done = read(database, file, name=name, replace=replace)
+        done = read(database, file, replace=replace)
     if as_json:
         echo_json(done)
         return
@@ -44,12 +42,3 @@ def command(file: Path, name: str | None, replace: bool, as_json: bool) -> None:
         f"Imported the {'corpus' if done.kind == 'corpus' else 'knowledge graph'} {done.name}: "
         f"{done.nodes:,} nodes and {done.relationships:,} relationships."
     )
-    if not done.vectors:
-        say(
-            "The file has no embeddings. Make them: "
-            + (
-                f"kgp-neo4j connect --corpus '{done.name}' --edges knn-st"
-                if done.kind == "corpus"
-                else "load the graph's files again with kgp-neo4j load-kg."
-            )
-        )

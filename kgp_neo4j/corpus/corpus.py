@@ -150,11 +150,9 @@ class Corpus(Store):
         """Return the passages for a question, best first, and the paths that led to them."""
         return self.pipeline(**options).retrieve(question)
 
-    def export(
-        self, path: str | Path, *, vectors: bool = True, overwrite: bool = False
-    ) -> Transfer:
+    def export(self, path: str | Path, *, overwrite: bool = False) -> Transfer:
         """Write the corpus into one file, which is there whole or not at all."""
-        return export_corpus(self.database, self.name, path, vectors=vectors, overwrite=overwrite)
+        return export_corpus(self.database, self.name, path, overwrite=overwrite)
 
     def import_(self, path: str | Path, *, replace: bool = False) -> Transfer:
         """Import a file of `export` as this corpus; with `replace`, in place of what it has."""

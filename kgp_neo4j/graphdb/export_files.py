@@ -6,8 +6,8 @@ The file is a zip of three members. `nodes.jsonl` has a line for each node, orde
 lines of nodes from 0; `manifest.json` has the format, the properties of the corpus or graph itself,
 and the number of lines and the SHA-256 of both others. The same content makes the same lines.
 
-Nothing in a file is trusted: an `Importer` says which labels, types and properties there may be,
-ids are made anew, and everything reaches the database as parameters.
+Nothing in a file is trusted: a `Kind` says which labels, types and properties there may be, no node
+may be another corpus's, and everything reaches the database as parameters.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from functools import cached_property
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, Protocol, Self, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 import msgspec
 import numpy as np
@@ -37,7 +37,7 @@ from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.errors import DatabaseError, InputError, KgpError
 from kgp_neo4j.types.transfer import Transfer
 
-__all__ = ["Importer", "Kind", "Manifest", "discard", "export", "import_file", "open_export"]
+__all__ = ["Kind", "discard", "export", "import_file", "open_export"]
 
 #: Raised with every change of the format or of the graph's layout.
 FORMAT = 2
@@ -50,8 +50,7 @@ _LONGEST_LINE, _LARGEST_MANIFEST, _LONGEST_VECTOR = 64 << 20, 4 << 20, 4096
 _MOST_COMPRESSED = 200
 _L = TypeVar("_L")
 _T = TypeVar("_T")
-#: What the contents of a file are called, and the class that imports them.
-_CALLED = {"corpus": ("corpus", "Corpus"), "graph": ("knowledge graph", "KnowledgeGraph")}
+_CALLED = {"corpus": "corpus", "graph": "knowledge graph"}
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError),
     *(msgspec.MsgspecError, UnicodeDecodeError),
@@ -101,7 +100,6 @@ class Manifest(msgspec.Struct):
     format: int
     version: str
     kind: Literal["corpus", "graph"]
-    vectors: bool
     properties: dict[str, Any]
     times: dict[str, str]
     nodes: _Part
@@ -131,6 +129,14 @@ class Kind:
     delete: Callable[[Database, str], object]
     #: Deletes what an import that was cut off has left under a name.
     discard: Callable[[Database, str], object]
+    #: Checks a node by its labels and properties, and returns the labels to write.
+    place_node: Callable[[Row, list[str], Row], list[str]]
+    #: Checks a relationship by its type and properties.
+    check_relationship: Callable[[Row, str, Row], None]
+    #: Checks the properties of the corpus or graph itself.
+    check_root: Callable[[Row], None]
+    #: Makes the indexes that the content needs, before it is visible.
+    make_indexes: Callable[[Database, Row], object]
     error: type[KgpError]
     #: The types of relationships; where there are none, those that have the graph's name.
     relationship_types: tuple[str, ...] = ()
@@ -156,25 +162,6 @@ class Kind:
         return msgspec.defstruct("Properties", fields, forbid_unknown_fields=True)
 
 
-class Importer(Protocol):
-    """Gives what a file has its place under a name: checks it, and makes its ids anew.
-
-    One reads the file through before anything is written, and a second one writes it.
-    """
-
-    def place_node(self, labels: list[str], properties: Row) -> list[str] | None:
-        """Return the labels to write, None to leave the node out; changes the properties."""
-
-    def place_relationship(self, type_: str, start: int, end: int, properties: Row) -> None:
-        """Check a relationship between two nodes, by their lines; changes the properties."""
-
-    def writer(self, database: Database, properties: Row) -> Self:
-        """Return the importer that writes; changes the properties of the corpus or graph itself."""
-
-    def make_indexes(self, database: Database) -> None:
-        """Wait for the indexes of what is written, just before it is visible."""
-
-
 def _unusable(what: str, where: str = "") -> NoReturn:
     """Raise the error for a file that is damaged or no export."""
     raise InputError(
@@ -187,9 +174,7 @@ def _unusable(what: str, where: str = "") -> NoReturn:
 # --- Out ------------------------------------------------------------------------------------------
 
 
-def export(
-    database: Database, kind: Kind, name: str, path: Path, *, vectors: bool, overwrite: bool
-) -> Transfer:
+def export(database: Database, kind: Kind, name: str, path: Path, *, overwrite: bool) -> Transfer:
     """Write a corpus or graph that exists into a file, which is there whole or not at all.
 
     Memory holds a key and an id for each node. Raises InputError where the file exists and
@@ -203,14 +188,13 @@ def export(
     with replacing(path, private=False) as file, zipfile.ZipFile(file, "w") as archive:
         listed = database.stream("transfer/listing", **{kind.name: name})
         ids = [id_ for *_, id_ in sorted((row["rank"], row["key"], row["node"]) for row in listed)]
-        nodes = _node_lines(database, kind, name, ids, vectors)
+        nodes = _node_lines(database, kind, name, ids)
         relationships = _relationship_lines(database, kind, name, ids)
         with bar("export", None) as progress:
             manifest = Manifest(
                 format=FORMAT,
                 version=metadata.version("kgp-neo4j"),
                 kind=kind.name,
-                vectors=vectors,
                 properties=root.properties,
                 times=root.times,
                 nodes=_write_member(archive, _NODES, nodes, progress),
@@ -219,27 +203,24 @@ def export(
         archive.writestr(_zip_info(_MANIFEST), msgspec.json.encode(manifest, order="deterministic"))
         if _root(database, kind, name) != root:
             _changed(name)
-    counts = manifest.nodes.lines, manifest.relationships.lines
-    return _transfer(manifest, name, path, began, *counts)
+    return _transfer(manifest, path, began)
 
 
 def _root(database: Database, kind: Kind, name: str) -> Node:
     rows = database.read("transfer/root", name=name, kind=kind.label)
     if not rows:
         _changed(name)
-    return _node(kind, [], rows[0]["properties"], True)
+    return _node(kind, [], rows[0]["properties"])
 
 
-def _node_lines(
-    database: Database, kind: Kind, name: str, ids: list[str], vectors: bool
-) -> Iterator[bytes]:
+def _node_lines(database: Database, kind: Kind, name: str, ids: list[str]) -> Iterator[bytes]:
     for page in _batches(ids, _PAGE):
         rows = {row["node"]: row for row in database.read_packed("transfer/nodes", nodes=page)}
         if len(rows) != len(page):
             _changed(name)
         for id_ in page:
             labels = kind.choose_labels(rows[id_]["labels"])
-            yield _line(_node(kind, labels, rows[id_]["properties"], vectors))
+            yield _line(_node(kind, labels, rows[id_]["properties"]))
 
 
 def _relationship_lines(
@@ -253,7 +234,7 @@ def _relationship_lines(
             start, end = line_by_id[row["start"]], line_by_id.get(row["end"])
             if end is None:
                 _changed(name)
-            properties = _node(kind, [], row["properties"], False).properties
+            properties = _node(kind, [], row["properties"]).properties
             line = _line([row["type"], start, end, properties])
             relationships.append((start, row["type"], end, line))
         for *_, line in sorted(relationships):
@@ -272,7 +253,7 @@ def _changed(name: str) -> NoReturn:
     )
 
 
-def _node(kind: Kind, labels: list[str], properties: Row, vectors: bool) -> Node:
+def _node(kind: Kind, labels: list[str], properties: Row) -> Node:
     """Return a node as its line has it; raises InputError for what the format has no place for."""
     times, embeddings = kind.times & properties.keys(), kind.vectors & properties.keys()
     plain = {name: properties[name] for name in properties.keys() - times - embeddings}
@@ -286,7 +267,7 @@ def _node(kind: Kind, labels: list[str], properties: Row, vectors: bool) -> Node
         labels,
         plain,
         {name: properties[name].iso_format() for name in times},
-        {name: np.asarray(properties[name], "<f4").tobytes() for name in embeddings if vectors},
+        {name: np.asarray(properties[name], "<f4").tobytes() for name in embeddings},
     )
 
 
@@ -355,45 +336,35 @@ def _read_manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
 
 
 def import_file(
-    database: Database,
-    kind: Kind,
-    path: Path,
-    importer: Callable[[str, Manifest], Importer],
-    *,
-    name: str | None,
-    replace: bool,
+    database: Database, kind: Kind, path: Path, *, name: str | None, replace: bool
 ) -> Transfer:
-    """Import a file under its own name or another, all or nothing.
+    """Import a file under its own name, all or nothing; `name` is what it must be, if given.
 
     It is read through and checked before anything is written, and visible once it is whole. An
     import that was cut off is begun again. `replace` deletes what has the name once the file is
-    found good. Raises InputError for a file that is damaged or of another format, and the kind's
-    error where the name is taken.
+    known to be good. Raises InputError for a file that is damaged, of another format or of another
+    name, and the kind's error where the name is taken.
     """
     with open_export(path) as file:
-        if file.manifest.kind != kind.name:
-            of_file, wanted = _CALLED[file.manifest.kind], _CALLED[kind.name]
+        manifest = file.manifest
+        if manifest.kind != kind.name or name not in (None, manifest.name):
             raise InputError(
-                f"the file has a {of_file[0]}, no {wanted[0]}",
+                f"the file has the {_CALLED[manifest.kind]} {manifest.name!r}, "
+                f"no {_CALLED[kind.name]} {name or ''}".rstrip(),
                 where=str(path),
-                hint=f"Use {of_file[1]}.import_, or `kgp-neo4j import`.",
+                hint="Use `kgp-neo4j import`, which takes it under its own name.",
             )
-        chosen = kind.check_name(file.manifest.name if name is None else name)
-        try:
-            checked = importer(chosen, file.manifest)
-        except InputError as error:
-            _unusable(error.what, str(path))
-        file.check(kind, checked)
-        if database.read("transfer/root", name=chosen, kind=kind.label):
+        kind.check_name(manifest.name)
+        file.check(kind)
+        if database.read("transfer/root", name=manifest.name, kind=kind.label):
             if not replace:
                 raise kind.error(
-                    f"there is a {_CALLED[kind.name][0]} {chosen!r} already",
-                    hint="Import it under another name (--as NAME), or replace it (--replace).",
+                    f"there is a {_CALLED[kind.name]} {manifest.name!r} already",
+                    hint="Replace it (--replace), or delete it first.",
                 )
-            kind.delete(database, chosen)
-        kind.discard(database, chosen)
-        writer = checked.writer(database, file.manifest.properties)
-        return file.write(database, kind, chosen, writer)
+            kind.delete(database, manifest.name)
+        kind.discard(database, manifest.name)
+        return file.write(database, kind)
 
 
 @dataclass(frozen=True)
@@ -404,34 +375,37 @@ class ExportFile:
     archive: zipfile.ZipFile
     manifest: Manifest
 
-    def check(self, kind: Kind, importer: Importer) -> None:
+    def check(self, kind: Kind) -> None:
         """Read everything once, and raise InputError unless all of it can be imported."""
-        manifest = self.manifest
-        _check_properties(kind, manifest.properties, manifest.times, {}, str(self.path))
-        nodes = sum(1 for _ in self._nodes(kind, importer))
-        for _ in self._relationships(kind, importer, nodes):
+        root = self.manifest.properties
+        _check_properties(kind, root, self.manifest.times, {}, str(self.path))
+        try:
+            kind.check_root(root)
+        except InputError as error:
+            _unusable(error.what, str(self.path))
+        nodes = sum(1 for _ in self._nodes(kind))
+        for _ in self._relationships(kind, nodes):
             pass
 
-    def write(self, database: Database, kind: Kind, name: str, importer: Importer) -> Transfer:
+    def write(self, database: Database, kind: Kind) -> Transfer:
         """Import everything under a name that is free, all or nothing."""
         began = time.monotonic()
-        manifest = self.manifest
-        root = manifest.properties | {"name": name}
+        manifest, name = self.manifest, self.manifest.name
         mark = {"name": name, "load": uuid.uuid4().hex}
         try:
-            database.write("transfer/begin", kind=kind.label, properties=root, **mark)
+            database.write(
+                "transfer/begin", kind=kind.label, properties=manifest.properties, **mark
+            )
             total = manifest.nodes.lines + manifest.relationships.lines
             with bar("import", total) as progress:
-                ids: list[str | None] = []
-                for nodes in _batches(self._nodes(kind, importer), _BATCH):
+                ids: list[str] = []
+                for nodes in _batches(self._nodes(kind), _BATCH):
                     ids += _write_nodes(database, nodes, mark)
                     progress.update(len(nodes))
-                relationships = 0
-                lines = self._relationships(kind, importer, len(ids))
-                for batch in _batches(lines, 2 * _BATCH):
-                    relationships += _write_relationships(database, batch, ids, mark)
+                for batch in _batches(self._relationships(kind, len(ids)), 2 * _BATCH):
+                    _write_relationships(database, batch, ids, mark)
                     progress.update(len(batch))
-            importer.make_indexes(database)
+            kind.make_indexes(database, manifest.properties)
             if not database.write("transfer/finish", times=manifest.times, **mark):
                 _changed(name)
         except BaseException as error:
@@ -447,28 +421,28 @@ class ExportFile:
                     f"visible. {error.hint or 'Import the file again.'}",
                 ) from error
             raise
-        written = len(ids) - ids.count(None)
-        return _transfer(manifest, name, self.path, began, written, relationships)
+        return _transfer(manifest, self.path, began)
 
-    def _nodes(self, kind: Kind, importer: Importer) -> Iterator[Node | None]:
-        """Yield the nodes under their new ids, None for one that is left out."""
+    def _nodes(self, kind: Kind) -> Iterator[Node]:
+        """Yield the nodes, with the labels that they get."""
+        root = self.manifest.properties
         for where, node in self._lines(_NODES, self.manifest.nodes, Node):
             _check_properties(kind, node.properties, node.times, node.vectors, where)
             try:
-                labels = importer.place_node(node.labels, node.properties)
-            except (KeyError, TypeError, ValueError, InputError) as error:
+                node.labels = kind.place_node(root, node.labels, node.properties)
+            except (KeyError, InputError) as error:
                 _unusable(f"a node without its place: {error!r}", where)
-            node.labels = labels or []
-            yield node if labels else None
+            yield node
 
-    def _relationships(self, kind: Kind, importer: Importer, nodes: int) -> Iterator[Relationship]:
+    def _relationships(self, kind: Kind, nodes: int) -> Iterator[Relationship]:
+        root = self.manifest.properties
         lines = self._lines(_RELATIONSHIPS, self.manifest.relationships, Relationship)
         for where, line in lines:
             if max(line.start, line.end) >= nodes:
                 _unusable("a relationship of no node", where)
             _check_properties(kind, line.properties, {}, {}, where)
             try:
-                importer.place_relationship(line.type, line.start, line.end, line.properties)
+                kind.check_relationship(root, line.type, line.properties)
             except InputError as error:
                 _unusable(error.what, where)
             yield line
@@ -492,10 +466,8 @@ class ExportFile:
             _unusable("its SHA-256 is another", where)
 
 
-def _write_nodes(
-    database: Database, nodes: Sequence[Node | None], mark: dict[str, str]
-) -> list[str | None]:
-    """Write nodes; return their element ids, None for one that is left out."""
+def _write_nodes(database: Database, nodes: Sequence[Node], mark: dict[str, str]) -> list[str]:
+    """Write nodes; return their element ids."""
     rows = [
         {
             "at": at,
@@ -508,31 +480,28 @@ def _write_nodes(
             },
         }
         for at, node in enumerate(nodes)
-        if node is not None
     ]
     written = database.write("transfer/write_nodes", rows=rows, **mark)
     if len(written) != len(rows):
         _changed(mark["name"])
-    ids = {row["at"]: row["node"] for row in written}
-    return [ids.get(at) for at in range(len(nodes))]
+    return [row["node"] for row in sorted(written, key=lambda row: int(row["at"]))]
 
 
 def _write_relationships(
-    database: Database,
-    batch: Sequence[Relationship],
-    ids: Sequence[str | None],
-    mark: dict[str, str],
-) -> int:
-    """Write the relationships between nodes that are written; return their number."""
+    database: Database, batch: Sequence[Relationship], ids: Sequence[str], mark: dict[str, str]
+) -> None:
     rows = [
-        {"start": start, "end": end, "type": each.type, "properties": each.properties}
+        {
+            "start": ids[each.start],
+            "end": ids[each.end],
+            "type": each.type,
+            "properties": each.properties,
+        }
         for each in batch
-        if (start := ids[each.start]) and (end := ids[each.end])
     ]
     (result,) = database.write("transfer/write_relationships", rows=rows, **mark)
     if result["written"] != len(rows):
         _changed(mark["name"])
-    return len(rows)
 
 
 def _check_properties(
@@ -553,16 +522,13 @@ def _check_properties(
             _unusable("a vector of no numbers", where)
 
 
-def _transfer(
-    manifest: Manifest, name: str, path: Path, began: float, nodes: int, relationships: int
-) -> Transfer:
+def _transfer(manifest: Manifest, path: Path, began: float) -> Transfer:
     return Transfer(
-        name=name,
+        name=manifest.name,
         kind=manifest.kind,
         file=str(path),
-        nodes=nodes,
-        relationships=relationships,
-        vectors=manifest.vectors,
+        nodes=manifest.nodes.lines,
+        relationships=manifest.relationships.lines,
         bytes=path.stat().st_size,
         seconds=round(time.monotonic() - began, 3),
     )

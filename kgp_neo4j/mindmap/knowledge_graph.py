@@ -74,11 +74,9 @@ class KnowledgeGraph(Store):
             write=writer(opened) if opened is not None else None,
         )
 
-    def export(
-        self, path: str | Path, *, vectors: bool = True, overwrite: bool = False
-    ) -> Transfer:
+    def export(self, path: str | Path, *, overwrite: bool = False) -> Transfer:
         """Write the graph into one file, which is there whole or not at all."""
-        return export_graph(self.database, self.name, path, vectors=vectors, overwrite=overwrite)
+        return export_graph(self.database, self.name, path, overwrite=overwrite)
 
     def import_(self, path: str | Path, *, replace: bool = False) -> Transfer:
         """Import a file of `export` as this graph; with `replace`, in place of what it has."""

@@ -10,16 +10,12 @@ __all__ = ["Transfer"]
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """What an export wrote, or an import read.
-
-    `vectors` is false where the file has no embeddings; `bytes` is the size of the file.
-    """
+    """What an export wrote, or an import read; `bytes` is the size of the file."""
 
     name: str
     kind: Literal["corpus", "graph"]
     file: str
     nodes: int
     relationships: int
-    vectors: bool
     bytes: int
     seconds: float

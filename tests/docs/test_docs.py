@@ -229,9 +229,6 @@ def test_every_command_runs(
             arguments.append("--overwrite")
         elif arguments[0] == "import":
             arguments.append("--replace")
-            if "--as" in arguments:
-                at = arguments.index("--as") + 1
-                arguments[at] = workplace.name(arguments[at])
         elif arguments[:2] == ["serve", "token"]:
             Path(arguments[arguments.index("--tokens") + 1]).unlink(missing_ok=True)
         elif "--graph" in arguments:

@@ -20,7 +20,6 @@ from commands import environment, kgp
 from graphs import rows, write_jsonl
 
 from kgp_neo4j.corpus.answer.traces import store, traces
-from kgp_neo4j.corpus.connect.graphs import connect
 from kgp_neo4j.corpus.corpus import Corpus
 from kgp_neo4j.corpus.load.delete import delete_corpus
 from kgp_neo4j.corpus.load.export_corpus import export_corpus, import_corpus
@@ -28,12 +27,12 @@ from kgp_neo4j.corpus.load.listing import corpora
 from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.mindmap.knowledge_graph import KnowledgeGraph
-from kgp_neo4j.mindmap.load.export_graph import export_graph, import_graph
+from kgp_neo4j.mindmap.load.export_graph import import_graph
 from kgp_neo4j.mindmap.load.graphs import delete_graph
 from kgp_neo4j.types.errors import CorpusError, GraphError, InputError, KgpError
 
 _EXPORTS = Path(__file__).parents[1] / "data" / "exports"
-_QUESTION = "Who designed the lighthouse of Ardfin?"
+_QUESTION = "Who built the North Tower?"
 
 
 def _contents(file: Path) -> dict[str, bytes]:
@@ -53,109 +52,77 @@ def taken(database: Database) -> Iterator[Callable[[str], str]]:
 
 
 def test_a_corpus_comes_back_as_it_was(
-    database: Database, demo_corpus: str, corpus: str, tmp_path: Path
+    database: Database, taken: Callable[[str], str], tmp_path: Path
 ) -> None:
-    """Under another name, with a kept question; then deleted and imported under its own."""
-    first, second, third = (tmp_path / f"{n}.kgp" for n in range(3))
-    export_corpus(database, demo_corpus, first)
-    import_corpus(database, first, name=corpus)
-    with Corpus(corpus, database=database) as ours:
+    """A corpus with a table, sections, Chinese text, all graphs and a question that was kept."""
+    name = taken("towers")
+    done = import_corpus(database, _EXPORTS / "corpus.kgp", replace=True)
+    assert (done.nodes, done.relationships) == (37, 58)
+    first, second = tmp_path / "first.kgp", tmp_path / "second.kgp"
+    with Corpus(name, database=database) as ours:
         answer = ours.ask(_QUESTION)
-        assert answer.text == Corpus(demo_corpus, database=database).ask(_QUESTION).text
+        assert answer.text == "Ada Marsh"
         store(database, answer)
-        ours.export(second)
+        ours.export(first)
         ours.delete()
-        done = ours.import_(second)
+        ours.import_(first)
         again = ours.ask(_QUESTION)
         assert again.text == answer.text
         assert {p.id for p in again.passages} == {p.id for p in answer.passages}
-        ours.export(third)
-    assert _contents(third) == _contents(second)
-    assert done.vectors
-    assert done.nodes == _contents(second)["nodes.jsonl"].count(b"\n")
-    assert [trace.question for trace in traces(database, corpus)] == [_QUESTION]
+        ours.export(second)
+    assert _contents(second) == _contents(first)
+    assert [trace.question for trace in traces(database, name)] == [_QUESTION]
     with pytest.raises(CorpusError, match="already"):
-        import_corpus(database, second)
-    (left,) = [c for c in corpora(database) if c.name == corpus]
-    assert set(left.unconnected.values()) == {0}
+        import_corpus(database, first)
+    with pytest.raises(InputError, match="'towers', no corpus other"):
+        Corpus("other", database=database).import_(first)
 
 
-def test_loading_and_connecting_again_has_nothing_to_do(
-    database: Database, corpus: str, other_corpus: str, tmp_path: Path
-) -> None:
-    """Also with the indexes of a large corpus's own, and under another name."""
+def test_loading_again_has_nothing_to_do(database: Database, corpus: str, tmp_path: Path) -> None:
+    """Also with the indexes of a large corpus's own; by the commands."""
     source = write_jsonl(
         tmp_path / "records.jsonl", *((f"Record {n}", f"Number {n} is here.") for n in range(510))
     )
     load(database, [source], corpus)
+    variables = environment(database.connection)
     file = tmp_path / "large.kgp"
-    export_corpus(database, corpus, file)
-    import_corpus(database, file, name=other_corpus)
-    again = load(database, [source], other_corpus)
+    done = kgp("export", corpus, str(file), "--json", **variables)
+    assert done.returncode == 0, done.stderr
+    refused = kgp("export", corpus, str(file), **variables)
+    assert refused.returncode == 1
+    assert "--overwrite" in refused.stderr
+    read = kgp("import", str(file), "--replace", **variables)
+    assert read.returncode == 0, read.stderr
+    again = load(database, [source], corpus)
     assert (again.new, again.replaced, again.unchanged) == (0, 0, 510)
-    shelf = (
-        "MATCH (c:Corpus {name: $c})-[]-() RETURN 1 AS x UNION "
-        "MATCH (c:Corpus {name: $c}) WHERE c.shelf = c.scope RETURN 2 AS x"
-    )
-    assert rows(database, shelf, c=other_corpus) == [{"x": 2}]
-    found = Corpus(other_corpus, database=database).retrieve("Number 417", method="bm25")
-    assert found.passages[0].title == "Record 417"
-    delete_corpus(database, other_corpus)
-    left = rows(database, "MATCH (n) WHERE n.corpus = $c OR n.name = $c RETURN n", c=other_corpus)
+    shelf = "MATCH (c:Corpus {name: $c}) RETURN c.shelf = c.scope AS own"
+    assert rows(database, shelf, c=corpus) == [{"own": True}]
+    result = Corpus(corpus, database=database).retrieve("Number 417", method="bm25")
+    assert result.passages[0].title == "Record 417"
+    delete_corpus(database, corpus)
+    left = rows(database, "MATCH (n) WHERE n.corpus = $c OR n.name = $c RETURN n", c=corpus)
     assert left == []
 
 
 def test_a_graph_comes_back_as_it_was(
-    database: Database, demo_graph: str, taken: Callable[[str], str], tmp_path: Path
+    database: Database, taken: Callable[[str], str], tmp_path: Path
 ) -> None:
-    name = taken(f"{demo_graph} again")
-    first, second, third = (tmp_path / f"{n}.kgp" for n in range(3))
-    export_graph(database, demo_graph, first)
+    name = taken("ills")
+    done = import_graph(database, _EXPORTS / "graph.kgp", replace=True)
+    assert (done.nodes, done.relationships) == (4, 3)
+    first, second = tmp_path / "first.kgp", tmp_path / "second.kgp"
     with KnowledgeGraph(name, database=database) as ours:
+        ours.export(first)
+        ours.delete()
         ours.import_(first)
         ours.export(second)
-        ours.delete()
-        ours.import_(second)
-        ours.export(third)
         assert ours.ask("What has fever?").text
-    assert _contents(third) == _contents(second)
+    assert _contents(second) == _contents(first)
     with pytest.raises(GraphError, match="already"):
-        import_graph(database, second)
+        import_graph(database, first)
 
 
-def test_without_vectors_it_says_what_to_run(
-    database: Database, demo_corpus: str, corpus: str, tmp_path: Path
-) -> None:
-    variables = environment(database.connection)
-    file = tmp_path / "small.kgp"
-    done = kgp("export", demo_corpus, str(file), "--without-vectors", "--json", **variables)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["vectors"] is False
-    refused = kgp("export", demo_corpus, str(file), **variables)
-    assert refused.returncode == 1
-    assert "--overwrite" in refused.stderr
-    read = kgp("import", str(file), "--as", corpus, **variables)
-    assert read.returncode == 0, read.stderr
-    assert "--edges knn-st" in read.stderr
-    connect(database, corpus, edges=["knn-st"])
-    (made,) = [c for c in corpora(database) if c.name == corpus]
-    assert made.unconnected["SIMILAR_ST"] == 0
-    assert kgp("import", str(file), "--as", corpus, "--replace", **variables).returncode == 0
-
-
-# --- Files of other releases, and files that are none ---------------------------------------------
-
-
-def test_the_exports_among_the_tests_are_read(
-    database: Database, corpus: str, taken: Callable[[str], str]
-) -> None:
-    """A corpus with a table, sections, Chinese text and all graphs."""
-    done = import_corpus(database, _EXPORTS / "corpus.kgp", name=corpus)
-    assert (done.nodes, done.relationships) == (37, 58)
-    answer = Corpus(corpus, database=database).ask("Who built the North Tower?")
-    assert answer.text == "Ada Marsh"
-    graph = import_graph(database, _EXPORTS / "graph.kgp", name=taken(f"{corpus} ills"))
-    assert (graph.nodes, graph.relationships) == (4, 3)
+# --- Files that are none --------------------------------------------------------------------------
 
 
 def _write(file: Path, contents: dict[str, bytes]) -> Path:
@@ -194,37 +161,36 @@ _CHANGES: dict[str, Callable[[dict[str, Any], list[Any], list[Any]], object]] = 
     "vector": lambda m, n, r: n[5]["v"].update(embedding="AAAA"),
     "NaN": lambda m, n, r: n[5]["v"].update(embedding="AADAfw=="),
     "key": lambda m, n, r: n[5]["p"].pop("position"),
-    "parent": lambda m, n, r: n[5]["p"].update(document="0" * 32),
+    "foreign corpus": lambda m, n, r: n[5]["p"].update(corpus="other"),
+    "foreign scope": lambda m, n, r: n[5]["p"].update(scope="c0"),
     "type": lambda m, n, r: r[0].__setitem__(0, "HAS`]->() //"),
-    "ends": lambda m, n, r: r[0].__setitem__(0, "VISITED"),
     "end": lambda m, n, r: r[0].__setitem__(2, 10**6),
     "nesting": lambda m, n, r: n[0]["p"].update(title=[["x"]]),
     "language": lambda m, n, r: m["properties"].update(language="x') //"),
     "root": lambda m, n, r: m["properties"].update(password="x"),
-    "graphs": lambda m, n, r: n.append(n[-1]),
 }
 
 
 def test_hostile_files_are_refused_before_anything_is_written(
-    database: Database, corpus: str, tmp_path: Path
+    database: Database, tmp_path: Path
 ) -> None:
     for name, change in _CHANGES.items():
         file = _forged(tmp_path / "forged.kgp", change)
         with pytest.raises(InputError, match="another release" if "other" in name else "damaged"):
-            import_corpus(database, file, name=corpus)
+            import_corpus(database, file)
     good = (_EXPORTS / "corpus.kgp").read_bytes()
     parts = _contents(_EXPORTS / "corpus.kgp")
     file = tmp_path / "bad.kgp"
     for cut in (0, 10, len(good) // 2, len(good) - 1):
         file.write_bytes(good[:cut])
         with pytest.raises(InputError, match="damaged"):
-            import_corpus(database, file, name=corpus)
+            import_corpus(database, file)
     for at in range(60, len(good), 400):  # one byte is another
         file.write_bytes(good[:at] + bytes([good[at] ^ 0x55]) + good[at + 1 :])
         with contextlib.suppress(InputError):
             # A byte that says nothing of the content, such as a time of the zip.
-            assert import_corpus(database, file, name=corpus).nodes == 34
-            delete_corpus(database, corpus)
+            assert import_corpus(database, file).nodes == 37
+            delete_corpus(database, "towers")
     lines = parts["nodes.jsonl"].splitlines(keepends=True)
     for wrong in (
         parts | {"nodes.jsonl": b"".join(lines[:-1])},
@@ -233,42 +199,41 @@ def test_hostile_files_are_refused_before_anything_is_written(
         parts | {"nodes.jsonl": b" " * (65 << 20)},
     ):
         with pytest.raises(InputError, match="damaged"):
-            import_corpus(database, _write(file, wrong), name=corpus)
+            import_corpus(database, _write(file, wrong))
     with pytest.raises(InputError, match="no knowledge graph"):
         import_graph(database, _EXPORTS / "corpus.kgp")
     with pytest.raises(InputError, match="no corpus"):
-        import_corpus(database, _EXPORTS / "graph.kgp", name=corpus)
+        import_corpus(database, _EXPORTS / "graph.kgp")
     with pytest.raises(InputError, match="cannot be read"):
-        import_corpus(database, tmp_path / "none.kgp", name=corpus)
-    assert rows(database, "MATCH (n {corpus: $c}) RETURN n", c=corpus) == []
+        import_corpus(database, tmp_path / "none.kgp")
+    assert rows(database, "MATCH (n {corpus: $c}) RETURN n", c="towers") == []
 
 
-def test_what_fails_while_it_is_written_is_undone(
-    database: Database, corpus: str, tmp_path: Path
-) -> None:
+def test_what_fails_while_it_is_written_is_undone(database: Database, tmp_path: Path) -> None:
     """Two nodes of one id pass the check of the file, and the database refuses the second."""
     file = _forged(tmp_path / "twice.kgp", lambda m, n, r: n.append(n[-4]))
     with pytest.raises(KgpError, match="undone"):
-        import_corpus(database, file, name=corpus)
+        import_corpus(database, file)
     left = "MATCH (n) WHERE n.corpus = $c OR n.name = $c RETURN n"
-    assert rows(database, left, c=corpus) == []
+    assert rows(database, left, c="towers") == []
 
 
 # --- Cut off --------------------------------------------------------------------------------------
 
 
 def test_a_killed_import_is_not_visible_and_the_next_one_ends_right(
-    database: Database, corpus: str, other_corpus: str, tmp_path: Path
+    database: Database, corpus: str, tmp_path: Path
 ) -> None:
     source = write_jsonl(
         tmp_path / "records.jsonl", *((f"Record {n}", f"Number {n}.") for n in range(3_000))
     )
-    load(database, [source], other_corpus)
+    load(database, [source], corpus)
     file = tmp_path / "many.kgp"
-    export_corpus(database, other_corpus, file)
+    export_corpus(database, corpus, file)
+    delete_corpus(database, corpus)
     run = "import sys; from kgp_neo4j.cli import main; main()"
     process = subprocess.Popen(
-        [sys.executable, "-c", run, "import", str(file), "--as", corpus],
+        [sys.executable, "-c", run, "import", str(file)],
         env=os.environ | environment(database.connection),
         stderr=subprocess.PIPE,
     )
@@ -285,5 +250,5 @@ def test_a_killed_import_is_not_visible_and_the_next_one_ends_right(
         Corpus(corpus, database=database).ask("What is number 5?")
     assert load(database, [write_jsonl(tmp_path / "one.jsonl", ("A", "B."))], corpus).new == 1
     assert rows(database, count, c=corpus) == [{"n": 1}]  # what was left is gone
-    import_corpus(database, file, name=corpus, replace=True)
+    import_corpus(database, file, replace=True)
     assert rows(database, count, c=corpus) == [{"n": 3_000}]

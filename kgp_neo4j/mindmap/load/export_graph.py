@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.graphdb.export_files import Kind, Manifest, export, import_file
+from kgp_neo4j.graphdb.export_files import Kind, export, import_file
 from kgp_neo4j.mindmap.load.graph_names import (
     checked_graph,
     entity_id,
@@ -13,13 +13,40 @@ from kgp_neo4j.mindmap.load.graph_names import (
     is_reserved,
     key_of,
     problem_of,
-    triple_id,
 )
 from kgp_neo4j.mindmap.load.graphs import delete_graph, discard_import, require_graph
 from kgp_neo4j.types.errors import GraphError, InputError
 from kgp_neo4j.types.transfer import Transfer
 
 __all__ = ["GRAPH", "export_graph", "import_graph"]
+
+
+def _check_root(root: Row) -> None:
+    if root.get("scope") != graph_scope(root["name"]):
+        raise InputError("another scope than its name has")
+    root.pop("load", None)
+
+
+def _place_node(root: Row, labels: list[str], properties: Row) -> list[str]:
+    if labels[:1] != ["Entity"] or any(map(is_reserved, labels[1:])):
+        raise InputError("a label that no entity has")
+    name, key = properties["name"], properties["key"]
+    kinds = [("name", name), *(("type", label) for label in labels[1:])]
+    problem = next(filter(None, (problem_of(*kind) for kind in kinds)), "")
+    if problem or key != key_of(name):
+        raise InputError(problem or "a key that is not of its name")
+    place = {"id": entity_id(root["name"], key), "graph": root["name"], "scope": root["scope"]}
+    if any(properties[each] != value for each, value in place.items()):
+        raise InputError("an entity of another graph")
+    return labels
+
+
+def _check_relationship(root: Row, type_: str, properties: Row) -> None:
+    if problem := problem_of("relation", type_):
+        raise InputError(problem)
+    if properties.get("graph") != root["name"]:
+        raise InputError("a relationship of another graph")
+
 
 GRAPH = Kind(
     name="graph",
@@ -35,52 +62,16 @@ GRAPH = Kind(
     check_name=checked_graph,
     delete=delete_graph,
     discard=discard_import,
+    check_root=_check_root,
+    place_node=_place_node,
+    check_relationship=_check_relationship,
+    make_indexes=lambda database, _: database.read("install/await_indexes"),
     error=GraphError,
 )
 
 
-class _Importer:
-    """Gives entities and relationships their ids under the name of a graph."""
-
-    def __init__(self, name: str, manifest: Manifest) -> None:
-        self._name, self._manifest = name, manifest
-        self._ids: list[str] = []
-
-    def writer(self, _: Database, properties: Row) -> _Importer:
-        properties |= {"scope": graph_scope(self._name), "title": self._name}
-        properties.pop("load", None)
-        return _Importer(self._name, self._manifest)
-
-    def make_indexes(self, database: Database) -> None:
-        database.read("install/await_indexes")
-
-    def place_node(self, labels: list[str], properties: Row) -> list[str] | None:
-        if labels[:1] != ["Entity"] or any(map(is_reserved, labels[1:])):
-            raise InputError("a label that no entity has")
-        kinds = [("name", properties["name"]), *(("type", label) for label in labels[1:])]
-        problem = next(filter(None, (problem_of(*kind) for kind in kinds)), "")
-        if problem or properties["key"] != key_of(properties["name"]):
-            raise InputError(problem or "a key that is not of its name")
-        self._ids.append(entity_id(self._name, properties["key"]))
-        properties |= {
-            "id": self._ids[-1], "graph": self._name, "scope": graph_scope(self._name)
-        }  # fmt: skip
-        return labels
-
-    def place_relationship(self, type_: str, start: int, end: int, properties: Row) -> None:
-        if problem := problem_of("relation", type_):
-            raise InputError(problem)
-        id_ = triple_id(self._ids[start], type_, self._ids[end])
-        properties |= {"id": id_, "graph": self._name}
-
-
 def export_graph(
-    database: Database,
-    graph: str,
-    path: str | Path,
-    *,
-    vectors: bool = True,
-    overwrite: bool = False,
+    database: Database, graph: str, path: str | Path, *, overwrite: bool = False
 ) -> Transfer:
     """Write a knowledge graph into one file, which is there whole or not at all; the graph stays.
 
@@ -93,16 +84,15 @@ def export_graph(
         raise GraphError(
             "the graph is not loaded to its end", where=graph, hint="Load its files again."
         )
-    return export(database, GRAPH, graph, Path(path), vectors=vectors, overwrite=overwrite)
+    return export(database, GRAPH, graph, Path(path), overwrite=overwrite)
 
 
 def import_graph(
     database: Database, path: str | Path, *, name: str | None = None, replace: bool = False
 ) -> Transfer:
-    """Import a knowledge graph from a file of `export_graph`, under another `name` if one is given.
+    """Import a knowledge graph from a file of `export_graph`, as `import_corpus` does.
 
-    Works as `import_corpus` does. Without vectors in the file, its entities are found by their
-    names alone. Raises InputError for a file that is damaged or of another format, GraphError
+    Raises InputError for a file that is damaged, of another format or of another name, GraphError
     where the name is taken.
     """
-    return import_file(database, GRAPH, Path(path), _Importer, name=name, replace=replace)
+    return import_file(database, GRAPH, Path(path), name=name, replace=replace)
