@@ -23,7 +23,6 @@ __all__ = [
     "retriever_options",
     "settings_options",
     "show_option",
-    "typed_options",
     "yes_option",
 ]
 
@@ -104,17 +103,9 @@ def _parameter(field: Field[Any]) -> str:
 
 def _given_options() -> set[str]:
     """Return the parameters of the running command that were given or configured."""
-    return _parameters_from({*ParameterSource} - {ParameterSource.DEFAULT})
-
-
-def typed_options() -> set[str]:
-    """Return the parameters of the running command that stand on the command line."""
-    return _parameters_from({ParameterSource.COMMANDLINE})
-
-
-def _parameters_from(sources: set[ParameterSource]) -> set[str]:
     context = click.get_current_context()
-    return {name for name in context.params if context.get_parameter_source(name) in sources}
+    default = ParameterSource.DEFAULT
+    return {n for n in context.params if context.get_parameter_source(n) not in (None, default)}
 
 
 # --- Options that several commands share ---

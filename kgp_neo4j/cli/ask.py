@@ -14,7 +14,6 @@ from kgp_neo4j.cli._options import (
     mermaid_option,
     retriever_options,
     show_option,
-    typed_options,
 )
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file, written
 from kgp_neo4j.types.corpus import Form, Method, QuestionType
@@ -30,16 +29,12 @@ Examples:
   kgp-neo4j ask "Which light in Table 2 cost most?" --corpus mine
   kgp-neo4j ask "How do pages 1 and 2 differ?" --corpus mine --type structural
   kgp-neo4j ask "..." --corpus mine --json | jq .passages[0].title
-  kgp-neo4j ask "I feel tired and dizzy. What can it be?" --graph demo
 """
 
 
 @click.command("ask", epilog=_EPILOG)
 @click.argument("question")
-@corpus_option(required=False)
-@click.option(
-    "--graph", metavar="NAME", help="A knowledge graph instead, asked as `kgp-neo4j mindmap` does."
-)
+@corpus_option()
 @click.option(
     "--method",
     type=click.Choice(get_args(Method)),
@@ -69,8 +64,7 @@ Examples:
 @json_option
 def command(
     question: str,
-    corpus: str | None,
-    graph: str | None,
+    corpus: str,
     method: Method,
     type_: QuestionType | None,
     llm: str | None,
@@ -92,20 +86,6 @@ def command(
     """
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
-    if graph is not None:
-        _over_graph(
-            question,
-            graph,
-            llm,
-            show,
-            chat_url=retriever["agent_settings"].url,
-            html=html,
-            as_mermaid=as_mermaid,
-            as_json=as_json,
-        )
-        return
-    if corpus is None:
-        raise click.MissingParameter(param_hint="'--corpus' or '--graph'", param_type="option")
     from kgp_neo4j.corpus.answer.traces import with_trace
     from kgp_neo4j.corpus.pipeline import make_pipeline
     from kgp_neo4j.graphdb.open import open_database
@@ -136,15 +116,3 @@ def command(
         from kgp_neo4j.show.terminal import print_answer  # which loads rich
 
         print_answer(answer, show, queries=show_query)
-
-
-def _over_graph(question: str, graph: str, llm: str | None, show: int, **shown: Any) -> None:
-    """Answer over a knowledge graph; raises UsageError for options that only a corpus has."""
-    from kgp_neo4j.cli.mindmap import LINES, run_mindmap, show_mindmap
-
-    typed = typed_options()
-    if foreign := sorted(typed - {"question", "graph", "llm", "show", *shown}):
-        names = ", ".join(f"--{name.rstrip('_').replace('_', '-')}" for name in foreign)
-        raise click.UsageError(f"{names} does not go with --graph.")
-    answer = run_mindmap(question, graph, llm=llm, chat_url=shown.pop("chat_url"))
-    show_mindmap(answer, show if "show" in typed else LINES, **shown)

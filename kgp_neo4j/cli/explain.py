@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgp_neo4j.cli._options import html_option, mermaid_option, show_option, yes_option
-from kgp_neo4j.cli._output import check_can_ask, echo_json, json_option, say, write_file
+from kgp_neo4j.cli._options import html_option, mermaid_option, show_option
+from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
 from kgp_neo4j.text.safe import plain
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ Examples:
   kgp-neo4j explain 4f0c1b --mermaid >> notes.md
   kgp-neo4j explain --list --corpus mine
   kgp-neo4j explain --remove 4f0c1b
-  kgp-neo4j explain --remove-all --corpus mine --yes
 
 In Neo4j Browser, custom.kgp.trace('4f0c1b') shows a trace as a graph.
 """
@@ -39,7 +38,7 @@ In Neo4j Browser, custom.kgp.trace('4f0c1b') shows a trace as a graph.
     "--corpus",
     envvar="KGP_NEO4J_CORPUS",
     metavar="NAME",
-    help="The corpus of the latest trace, of those listed or removed (or KGP_NEO4J_CORPUS).",
+    help="The corpus of the latest trace, or of those listed (or KGP_NEO4J_CORPUS).",
 )
 @html_option
 @mermaid_option
@@ -52,14 +51,6 @@ In Neo4j Browser, custom.kgp.trace('4f0c1b') shows a trace as a graph.
     metavar="ID",
     help="Remove a trace; once for each.",
 )
-@click.option("--remove-all", is_flag=True, help="Remove all traces of --corpus.")
-@click.option(
-    "--days",
-    type=click.FloatRange(min=0),
-    metavar="N",
-    help="With --remove-all: only those kept more than N days ago.",
-)
-@yes_option
 @json_option
 def command(
     trace: str | None,
@@ -69,9 +60,6 @@ def command(
     show: int,
     as_list: bool,
     removed: tuple[str, ...],
-    remove_all: bool,
-    days: float | None,
-    yes: bool,
     as_json: bool,
 ) -> None:
     """Tell again how an answer was found: the traversal that `ask --trace` kept in the graph.
@@ -79,29 +67,22 @@ def command(
     TRACE is its id, or the first characters of it; without one it is the latest. Shown are the
     seeds, then hop by hop the passages visited, with the edges, reasons and scores.
     """
-    if sum((trace is not None, as_list, bool(removed), remove_all)) > 1:
-        raise click.UsageError("Choose one of TRACE, --list, --remove and --remove-all.")
+    if sum((trace is not None, as_list, bool(removed))) > 1:
+        raise click.UsageError("Choose one of TRACE, --list and --remove.")
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
-    if (as_list or removed or remove_all) and (html is not None or as_mermaid):
+    if (as_list or removed) and (html is not None or as_mermaid):
         raise click.UsageError("--html and --mermaid show one trace; name it.")
-    if remove_all and corpus is None:
-        raise click.UsageError("--remove-all needs --corpus.")
-    if days is not None and not remove_all:
-        raise click.UsageError("--days goes with --remove-all.")
-    if remove_all:
-        check_can_ask(yes, "remove")
     from kgp_neo4j.corpus.answer.traces import explain, remove, traces
     from kgp_neo4j.graphdb.open import open_database
 
     with open_database(echo=say) as database:
         if removed:
-            _removed(remove(database, removed), as_json)
-        elif remove_all:
-            older = None if days is None else days * 86_400
-            if not yes:
-                click.confirm(f"Remove the traces of {corpus!r}?", abort=True, err=True)
-            _removed(remove(database, corpus=corpus, older=older), as_json)
+            count = remove(database, removed)
+            if as_json:
+                echo_json({"removed": count})
+            else:
+                click.echo(f"Removed {count} trace{'' if count == 1 else 's'}.")
         elif as_list:
             _list(traces(database, corpus, limit=show), as_json)
         else:
@@ -118,13 +99,6 @@ def _latest(database: Database, corpus: str | None) -> str:
         where = f" of the corpus {corpus!r}" if corpus else ""
         raise TraceError(f"no trace{where} was kept", hint="`kgp-neo4j ask ... --trace` keeps one.")
     return listed[0].id
-
-
-def _removed(count: int, as_json: bool) -> None:
-    if as_json:
-        echo_json({"removed": count})
-    else:
-        click.echo(f"Removed {count} trace{'' if count == 1 else 's'}.")
 
 
 def _list(listed: list[Trace], as_json: bool) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,12 +18,6 @@ from kgp_neo4j.cli._options import (
 )
 from kgp_neo4j.cli._output import echo_json, json_option, say, write_file
 from kgp_neo4j.types.settings import ExplorationSettings, MiningSettings
-
-if TYPE_CHECKING:
-    from kgp_neo4j.types.mindmap import MindMap
-
-#: Lines of a mind map that are printed.
-LINES = 40
 
 _EPILOG = """
 \b
@@ -57,7 +50,7 @@ Graphs are loaded by `kgp-neo4j load-kg`.
     help="Write the picture alone to this file.",
 )
 @settings_options(mining=MiningSettings, exploration=ExplorationSettings)
-@show_option(LINES, "Lines of the mind map")
+@show_option(40, "Lines of the mind map")
 @json_option
 def command(
     question: str,
@@ -80,58 +73,25 @@ def command(
     """
     if as_json and as_mermaid:
         raise click.UsageError("Choose one of --json and --mermaid.")
-    from kgp_neo4j.mindmap.answer.ask_graph import as_question, read_turns
-
-    text = sys.stdin.read() if question == "-" else question
-    answer = run_mindmap(
-        as_question([*read_turns(text, "standard input"), *turns]),
-        graph,
-        llm=llm,
-        chat_url=chat_url,
-        settings=replace(mining, exploration=exploration),
-    )
-    show_mindmap(answer, show, as_json=as_json, as_mermaid=as_mermaid, html=html, svg=svg)
-
-
-def run_mindmap(
-    question: str,
-    graph: str,
-    *,
-    llm: str | None = None,
-    chat_url: str | None = None,
-    settings: MiningSettings | None = None,
-) -> MindMap:
-    """Answer a question as the command does."""
     from kgp_neo4j.graphdb.open import open_database
     from kgp_neo4j.llm.call import writer
-    from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
-
-    model = opened_model(llm, chat_url)
-    with open_database(echo=say) as database:
-        return ask_graph(
-            database,
-            graph,
-            question,
-            settings=settings or MiningSettings(),
-            write=None if model is None else writer(model),
-        )
-
-
-def show_mindmap(
-    answer: MindMap,
-    show: int,
-    *,
-    as_json: bool,
-    as_mermaid: bool = False,
-    html: Path | None = None,
-    svg: Path | None = None,
-) -> None:
-    """Print an answer in the requested form, and write its pictures."""
+    from kgp_neo4j.mindmap.answer.ask_graph import as_question, ask_graph, read_turns
     from kgp_neo4j.show.mermaid import mind_map_mermaid
     from kgp_neo4j.show.pages import mind_map_page
     from kgp_neo4j.show.pictures import draw_mind_map
     from kgp_neo4j.show.terminal import print_mind_map
 
+    text = sys.stdin.read() if question == "-" else question
+    asked = as_question([*read_turns(text, "standard input"), *turns])
+    model = opened_model(llm, chat_url)
+    with open_database(echo=say) as database:
+        answer = ask_graph(
+            database,
+            graph,
+            asked,
+            settings=replace(mining, exploration=exploration),
+            write=None if model is None else writer(model),
+        )
     if html is not None:
         write_file(html, mind_map_page(answer))
     if svg is not None:

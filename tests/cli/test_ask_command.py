@@ -94,10 +94,3 @@ def test_wrong_use(database: Database, demo_corpus: str) -> None:
     assert "Choose one of --json and --mermaid" in both.output
     ircot = _ask(database, demo_corpus, "--llm", "none", "--method", "ircot")
     assert "IRCoT reasons with a language model" in str(ircot.exception)
-    graph = CliRunner().invoke(
-        cli,
-        ["ask", "Why?", "--graph", "g", "--form", "long", "--trace"],
-        env=environment(database.connection),
-    )
-    assert graph.exit_code == 2
-    assert "--form, --trace does not go with --graph" in graph.output
