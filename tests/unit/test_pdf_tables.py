@@ -153,7 +153,8 @@ def test_a_name_in_the_middle_of_columns_stands_over_all_of_them() -> None:
     assert [list(row) for row in table.rows[2:]] == rows[2:]
 
 
-@pytest.mark.parametrize(("style", "place"), [(RULED, "TOP"), (RULED, "MIDDLE"), (LEVEL, "TOP")])
+@pytest.mark.parametrize("style", [RULED, LEVEL], ids=["ruled", "level"])
+@pytest.mark.parametrize("place", ["TOP", "MIDDLE", "BOTTOM"])
 def test_lines_of_a_cell_are_joined(style, place: str) -> None:
     rows = [
         ["Island", "Harbour", "Notes"],

@@ -98,7 +98,8 @@ def _row_bounds(
 
     In a table that is ruled all over, and in the header above the first line, the space between two
     lines is one row, unless every column has a text on every line of it (as where each fifth row is
-    ruled off). Elsewhere each line of text is a row, except those that continue the row above.
+    ruled off). Elsewhere rows are told apart by the space between them, else each line of text is a
+    row, except those that continue the row above.
     """
     words = [word for line in lines for word in line.words]
     filled = sum(any(a <= word.x0 < b for word in words) for a, b in pairwise(ruled_x))
@@ -112,7 +113,8 @@ def _row_bounds(
             if not is_ruled or not _is_row_each(cells):
                 starts = [n for n in starts if _is_over(between[n - 1], between[n], xs)]
         else:
-            starts = [n for n in starts if not _goes_on(cells[n - 1], cells[n])]
+            by_space = _rows_by_space(between, cells)
+            starts = by_space or [n for n in starts if not _goes_on(cells[n - 1], cells[n])]
         bounds += [(between[n - 1].bottom + between[n].top) / 2 for n in starts]
     return bounds
 
@@ -139,6 +141,23 @@ def _is_over(above: Line, below: Line, xs: Sequence[float]) -> bool:
         return any(p.x0 < x - 1 and p.x1 > x + 1 for x in xs[1:-1] for p in segments(line, 0.3))
 
     return crosses(above) and not crosses(below)
+
+
+def _rows_by_space(lines: Sequence[Line], cells: Sequence[dict[int, str]]) -> list[int]:
+    """Return the lines that begin a row where rows are clearly further apart than their lines;
+    none where they are not, or where lines close together are no row (several have text in most
+    columns).
+    """
+    gaps = [b.top - a.bottom for a, b in pairwise(lines)]
+    most = max(2, 0.6 * len(set().union(*cells)))
+    for low, high in reversed(list(pairwise(sorted(gaps)))):
+        if high - low < 0.25 * lines[0].size or low > 0.6 * lines[0].size:
+            continue
+        starts = [at for at, gap in enumerate(gaps, 1) if gap > (low + high) / 2]
+        groups = pairwise([0, *starts, len(lines)])
+        if all(b - a == 1 or sum(len(line) >= most for line in cells[a:b]) == 1 for a, b in groups):
+            return starts
+    return []
 
 
 def _goes_on(above: dict[int, str], texts: dict[int, str]) -> bool:
