@@ -8,7 +8,6 @@ import importlib.util
 import json
 import os
 import platform
-import random
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from kgp_neo4j.evaluate.questions import draw
 from kgp_neo4j.types.corpus import Question
 from kgp_neo4j.types.errors import KgpError
 
@@ -94,10 +94,7 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> str:
 
 def questions_of(path: Path, number: int | None, seed: int) -> list[Record]:
     """Return the questions of a file, or a seeded draw of them, in the file's order."""
-    rows = read_lines(path)
-    if number is None or number >= len(rows):
-        return rows
-    return [rows[i] for i in sorted(random.Random(seed).sample(range(len(rows)), number))]
+    return draw(read_lines(path), number, seed)
 
 
 def asked(record: Record) -> Question:
