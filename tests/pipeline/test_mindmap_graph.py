@@ -189,19 +189,6 @@ def test_the_command_prints_a_tree(run: _Run) -> None:
     assert "more lines (--show)" in short.stdout
 
 
-def test_ask_does_the_same_for_a_graph(run: _Run) -> None:
-    made, same = run("mindmap", _QUESTION, "--json"), run("ask", _QUESTION, "--json")
-    assert made.exit_code == same.exit_code == 0, same.output
-    one, two = json.loads(made.stdout), json.loads(same.stdout)
-    for each in (one, two):
-        each.pop("seconds"), each["reasoning"].pop("seconds")
-    assert one == two
-    assert one["edges"][0]["status"] == "grounded"
-    wrong = run("ask", _QUESTION, "--corpus", "c")
-    assert wrong.exit_code == 2
-    assert "--corpus" in wrong.output
-
-
 def test_pictures_are_written(run: _Run, tmp_path: Path) -> None:
     html, svg = tmp_path / "answer.html", tmp_path / "answer.svg"
     done = run("mindmap", _QUESTION, "--html", str(html), "--svg", str(svg), "--mermaid")
@@ -271,7 +258,7 @@ def test_the_command_asks_a_chat_server(run: _Run, chat_server: ChatServer) -> N
 def test_what_a_model_drew_against_the_graph_is_shown(run: _Run, chat_server: ChatServer) -> None:
     wrong = "Output 1: x.\nOutput 3:\nFatigue -> has_symptom -> Pale tide"
     url = _replying(chat_server, '["tired", "dizzy"]', wrong)
-    done = run("ask", _QUESTION, "--llm", "m", "--chat-url", url)
+    done = run("mindmap", _QUESTION, "--llm", "m", "--chat-url", url)
     assert done.exit_code == 0, done.output
     assert "What the model drew instead" in done.stdout
     assert "(contradicts the graph)" in done.stdout
