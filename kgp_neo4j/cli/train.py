@@ -14,7 +14,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 _PATH = click.Path(path_type=Path)
 
 
-@click.group("train")
+_EPILOG = """
+\b
+Examples:
+  kgp-neo4j train llama train.json.gz --out trained/llama
+  kgp-neo4j train reader train.json.gz --out trained/reader
+  kgp-neo4j train scorer --set hotpotqa=train.jsonl.gz --out trained/scorer
+"""
+
+
+@click.group("train", epilog=_EPILOG)
 def command() -> None:
     """Fine-tune a model on questions and their supporting facts."""
 
