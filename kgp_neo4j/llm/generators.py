@@ -100,16 +100,15 @@ def input_limit(model: Any) -> int:
 
 
 @lru_cache(maxsize=2)
-def load_generator(name: str | None, adapter: str | None = None) -> Generator:
-    """Load a checkpoint (folder or hub name), with a LoRA adapter if its folder is given.
+def load_generator(name: str) -> Generator:
+    """Load a checkpoint (folder or hub name), or a LoRA adapter's folder with its base model.
 
-    An adapter's folder alone is enough: it names its base model. Runs in bfloat16 on a GPU and on
-    CPUs that have it, in float32 elsewhere. Raises ModelError when the checkpoint is not
-    found, has no safetensors weights, or is not causal.
+    Runs in bfloat16 on a GPU and on CPUs that have it, in float32 elsewhere. Raises ModelError when
+    the checkpoint is not found, has no safetensors weights, or is not causal.
     """
     device, dtype = placed()
-    model, tokenizer = load_checkpoint(name, adapter, dtype)
-    return Generator(adapter or name or "", model.to(device), tokenizer, device)
+    model, tokenizer = load_checkpoint(name, dtype)
+    return Generator(name, model.to(device), tokenizer, device)
 
 
 def placed() -> tuple[str, Any]:
@@ -131,12 +130,11 @@ def _source(name: str) -> tuple[str, dict[str, bool]]:
     return source, {"trust_remote_code": False, "local_files_only": local}
 
 
-def load_checkpoint(name: str | None, adapter: str | None, dtype: Any) -> tuple[Any, Any]:
+def load_checkpoint(name: str, dtype: Any) -> tuple[Any, Any]:
     """Return the model in a torch `dtype` and the tokenizer; raises as `load_generator` does."""
-    if name and adapter is None and _is_adapter(name):
-        name, adapter = None, name
-    if name is None:
-        name = _base_of(adapter or "")
+    adapter = name if _is_adapter(name) else None
+    if adapter is not None:
+        name = _base_of(adapter)
     source, options = _source(name)
     try:
         from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer

@@ -38,7 +38,7 @@ class LocalModel:
         self._settings = settings or LanguageSettings()
         self.name = name
         self._device, dtype = placed()
-        model, self._tokenizer = load_checkpoint(name, None, dtype)
+        model, self._tokenizer = load_checkpoint(name, dtype)
         self._model = model.to(self._device).eval()
         self._model.generation_config.max_length = None  # every call says how long
         self._lock = threading.Lock()

@@ -138,7 +138,7 @@ def _model(settings: LlamaSettings) -> tuple[Any, Any, str]:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     # The weights below the adapters are frozen.
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    model, tokenizer = load_checkpoint(settings.model, None, dtype)
+    model, tokenizer = load_checkpoint(settings.model, dtype)
     torch.manual_seed(settings.seed)
     config = LoraConfig(
         r=_RANK,

@@ -124,8 +124,8 @@ class RelationPath:
     `steps` are relationship types, each with whether it is walked along its direction. `score` is
     the probability that the question asks for it, `ends` counts the entities at its end, `routes`
     are triples in walking order to the first of them; `reaches` names the question's other entities
-    among them. `restricted`
-    says to which entity of the question the ends are joined, by the triples `facts`.
+    among them. `restricted` says to which entity of the question the ends are joined, by the
+    triples `facts`.
     """
 
     entity: str
