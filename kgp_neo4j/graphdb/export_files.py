@@ -18,7 +18,7 @@ import time
 import uuid
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +33,6 @@ import numpy as np
 from kgp_neo4j.environment.disk import replacing
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.errors import DatabaseError, InputError, KgpError
 from kgp_neo4j.types.transfer import Transfer
 
@@ -44,26 +43,34 @@ FORMAT = 2
 _MANIFEST, _NODES, _RELATIONSHIPS = "manifest.json", "nodes.jsonl", "relationships.jsonl"
 #: Nodes of one read; nodes and relationships of one write.
 _PAGE, _BATCH = 500, 1_000
-#: Bytes of a line and of the manifest, and numbers of a vector, at most.
-_LONGEST_LINE, _LARGEST_MANIFEST, _LONGEST_VECTOR = 64 << 20, 4 << 20, 4096
+#: Bytes of a line, and of a vector, at most.
+_LONGEST_LINE, _LONGEST_VECTOR = 64 << 20, 4 * 4096
 #: How many times as long as in the zip a member may be, once it is longer than a line.
 _MOST_COMPRESSED = 200
 _L = TypeVar("_L")
 _T = TypeVar("_T")
 _CALLED = {"corpus": "corpus", "graph": "knowledge graph"}
+#: What reading a file that is damaged, or none of ours, raises.
 _UNREADABLE = (
-    *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError),
-    *(msgspec.MsgspecError, UnicodeDecodeError),
+    *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError),
+    *(msgspec.MsgspecError, ValueError, KeyError, InputError),
 )
 
 _Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-_TYPES: dict[str, Any] = {
-    "text": str,
-    "whole": _Whole,
-    "number": float,
-    "truth": bool,
-    "list of text": list[str],
-    "list of whole": list[_Whole],
+#: The types of a node's properties as a file has them, by the part of its line that has them.
+_TYPES: dict[str, dict[str, Any]] = {
+    "properties": {
+        "text": str,
+        "whole": _Whole,
+        "number": float,
+        "truth": bool,
+        "list of text": list[str],
+        "list of whole": list[_Whole],
+    },
+    "times": {"time": str},
+    "vectors": {
+        "vector": Annotated[bytes, msgspec.Meta(min_length=4, max_length=_LONGEST_VECTOR)],
+    },
 }
 
 
@@ -142,33 +149,42 @@ class Kind:
     relationship_types: tuple[str, ...] = ()
 
     @cached_property
-    def times(self) -> set[str]:
-        """The names of properties that are times."""
-        return set(self.properties.get("time", "").split())
+    def parts(self) -> dict[str, type[msgspec.Struct]]:
+        """A record of each part of a node's line; nothing of them has to be there."""
+        return {
+            part: msgspec.defstruct(
+                part,
+                [
+                    (name, type_ | msgspec.UnsetType, msgspec.UNSET)
+                    for of, type_ in types.items()
+                    for name in self.properties.get(of, "").split()
+                ],
+                forbid_unknown_fields=True,
+            )
+            for part, types in _TYPES.items()
+        }
 
-    @cached_property
-    def vectors(self) -> set[str]:
-        """The names of properties that are vectors."""
-        return set(self.properties.get("vector", "").split())
+    def names(self, part: str) -> tuple[str, ...]:
+        """Return the names of the properties in a part of a node's line."""
+        return self.parts[part].__struct_fields__
 
-    @cached_property
-    def plain(self) -> type[msgspec.Struct]:
-        """A record of all other properties, none of which has to be there."""
-        fields = [
-            (name, type_ | msgspec.UnsetType, msgspec.UNSET)
-            for kind, type_ in _TYPES.items()
-            for name in self.properties.get(kind, "").split()
-        ]
-        return msgspec.defstruct("Properties", fields, forbid_unknown_fields=True)
+    def check(self, **parts: Mapping[str, Any]) -> None:
+        """Raise an error unless an import can take what these parts have."""
+        for part, values in parts.items():
+            msgspec.convert(values, self.parts[part])
+        for vector in parts.get("vectors", {}).values():
+            if not np.isfinite(np.frombuffer(vector, "<f4")).all():
+                raise InputError("a vector of no numbers")
 
 
-def _unusable(what: str, where: str = "") -> NoReturn:
+def _unusable(error: Exception, where: str) -> NoReturn:
     """Raise the error for a file that is damaged or no export."""
+    what = error.what if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     raise InputError(
         f"the file is damaged, or no export of kgp-neo4j ({what})",
-        where=where or None,
+        where=where,
         hint="Nothing of it was kept. Copy or export it again.",
-    )
+    ) from error
 
 
 # --- Out ------------------------------------------------------------------------------------------
@@ -255,20 +271,22 @@ def _changed(name: str) -> NoReturn:
 
 def _node(kind: Kind, labels: list[str], properties: Row) -> Node:
     """Return a node as its line has it; raises InputError for what the format has no place for."""
-    times, embeddings = kind.times & properties.keys(), kind.vectors & properties.keys()
-    plain = {name: properties[name] for name in properties.keys() - times - embeddings}
-    if unknown := plain.keys() - set(kind.plain.__struct_fields__):
-        raise InputError(
-            f"a {kind.name} has no property {', '.join(sorted(unknown))}, so that no import could "
-            "take it",
-            hint="Remove what was added by hand, or upgrade kgp-neo4j.",
-        )
-    return Node(
+    times = properties.keys() & kind.names("times")
+    vectors = properties.keys() & kind.names("vectors")
+    node = Node(
         labels,
-        plain,
+        {name: properties[name] for name in properties.keys() - times - vectors},
         {name: properties[name].iso_format() for name in times},
-        {name: np.asarray(properties[name], "<f4").tobytes() for name in embeddings},
+        {name: np.asarray(properties[name], "<f4").tobytes() for name in vectors},
     )
+    try:
+        kind.check(properties=node.properties)
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"no import could take a {kind.name} with such a property ({error})",
+            hint="Remove what was added by hand, or upgrade kgp-neo4j.",
+        ) from error
+    return node
 
 
 def _write_member(
@@ -305,33 +323,36 @@ def open_export(path: Path) -> Iterator[ExportFile]:
     except OSError as error:
         raise InputError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
     except _UNREADABLE as error:
-        _unusable(str(error), str(path))
+        _unusable(error, str(path))
     with archive:
-        yield ExportFile(path, archive, _read_manifest(path, archive))
-
-
-def _read_manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
-    infos = archive.infolist()
-    if sorted(info.filename for info in infos) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
-        _unusable("other members than an export has", str(path))
-    for info in infos:
-        most = max(_LONGEST_LINE, _MOST_COMPRESSED * info.compress_size)
-        if info.file_size > (_LARGEST_MANIFEST if info.filename == _MANIFEST else most):
-            _unusable(f"{info.filename} unpacks without end", str(path))
-    try:
-        text = archive.read(_MANIFEST)
-        # Files of another format may have another manifest.
-        if msgspec.json.decode(text, type=_Format).format != FORMAT:
+        try:
+            manifest = _read_manifest(archive)
+        except _UNREADABLE as error:
+            _unusable(error, str(path))
+        if not isinstance(manifest, Manifest):
             raise InputError(
                 "another release of kgp-neo4j made the file",
                 where=str(path),
                 hint="Use the release that made it, or export it again with this one.",
             )
-        manifest = msgspec.json.decode(text, type=Manifest)
-    except _UNREADABLE as error:
-        _unusable(str(error), str(path))
-    if not isinstance(manifest.properties.get("name"), str):
-        _unusable("no name", str(path))
+        yield ExportFile(path, archive, manifest)
+
+
+def _read_manifest(archive: zipfile.ZipFile) -> Manifest | None:
+    """Return the manifest, None where it is of another format."""
+    infos = archive.infolist()
+    if sorted(info.filename for info in infos) != [_MANIFEST, _NODES, _RELATIONSHIPS]:
+        raise InputError("other members than an export has")
+    for info in infos:
+        if info.file_size > max(_LONGEST_LINE, _MOST_COMPRESSED * info.compress_size):
+            raise InputError(f"{info.filename} unpacks without end")
+    text = archive.read(_MANIFEST)
+    # Files of another format may have another manifest.
+    if msgspec.json.decode(text, type=_Format).format != FORMAT:
+        return None
+    manifest = msgspec.json.decode(text, type=Manifest)
+    if not isinstance(manifest.properties["name"], str):
+        raise InputError("a name that is no text")
     return manifest
 
 
@@ -378,11 +399,11 @@ class ExportFile:
     def check(self, kind: Kind) -> None:
         """Read everything once, and raise InputError unless all of it can be imported."""
         root = self.manifest.properties
-        _check_properties(kind, root, self.manifest.times, {}, str(self.path))
         try:
+            kind.check(properties=root, times=self.manifest.times)
             kind.check_root(root)
-        except InputError as error:
-            _unusable(error.what, str(self.path))
+        except _UNREADABLE as error:
+            _unusable(error, str(self.path))
         nodes = sum(1 for _ in self._nodes(kind))
         for _ in self._relationships(kind, nodes):
             pass
@@ -414,70 +435,61 @@ class ExportFile:
                 if database.write("transfer/take", kind=kind.label, **mark)[0]["marks"]:
                     kind.discard(database, name)
             if isinstance(error, DatabaseError):
-                raise DatabaseError(
-                    error.what,
-                    where=error.where,
-                    hint="The import was undone, or will be by the next one; nothing of it is "
-                    f"visible. {error.hint or 'Import the file again.'}",
-                ) from error
+                error.hint = (
+                    "The import was undone, or will be by the next one; nothing of it is visible. "
+                    f"{error.hint or 'Import the file again.'}"
+                )
             raise
         return _transfer(manifest, self.path, began)
 
     def _nodes(self, kind: Kind) -> Iterator[Node]:
         """Yield the nodes, with the labels that they get."""
-        root = self.manifest.properties
-        for where, node in self._lines(_NODES, self.manifest.nodes, Node):
-            _check_properties(kind, node.properties, node.times, node.vectors, where)
-            try:
-                node.labels = kind.place_node(root, node.labels, node.properties)
-            except (KeyError, InputError) as error:
-                _unusable(f"a node without its place: {error!r}", where)
-            yield node
+
+        def check(node: Node) -> None:
+            kind.check(properties=node.properties, times=node.times, vectors=node.vectors)
+            node.labels = kind.place_node(self.manifest.properties, node.labels, node.properties)
+
+        return self._lines(_NODES, self.manifest.nodes, Node, check)
 
     def _relationships(self, kind: Kind, nodes: int) -> Iterator[Relationship]:
-        root = self.manifest.properties
-        lines = self._lines(_RELATIONSHIPS, self.manifest.relationships, Relationship)
-        for where, line in lines:
+        def check(line: Relationship) -> None:
             if max(line.start, line.end) >= nodes:
-                _unusable("a relationship of no node", where)
-            _check_properties(kind, line.properties, {}, {}, where)
-            try:
-                kind.check_relationship(root, line.type, line.properties)
-            except InputError as error:
-                _unusable(error.what, where)
-            yield line
+                raise InputError("a relationship of no node")
+            kind.check(properties=line.properties)
+            kind.check_relationship(self.manifest.properties, line.type, line.properties)
 
-    def _lines(self, member: str, part: _Part, type_: type[_L]) -> Iterator[tuple[str, _L]]:
-        """Yield place and record of each line; raises InputError unless count and sum are right."""
+        part = self.manifest.relationships
+        return self._lines(_RELATIONSHIPS, part, Relationship, check)
+
+    def _lines(
+        self, member: str, part: _Part, type_: type[_L], check: Callable[[_L], object]
+    ) -> Iterator[_L]:
+        """Yield the checked record of each line; raises InputError for another count or sum."""
         decode = msgspec.json.Decoder(type_).decode
         digest, count = hashlib.sha256(), 0
-        where = f"{self.path}: {member}"
         try:
             with self.archive.open(member) as file:
                 while line := file.readline(_LONGEST_LINE + 1):
-                    if len(line) > _LONGEST_LINE:
-                        _unusable("a line without end", where)
-                    digest.update(line)
                     count += 1
-                    yield f"{where}:{count}", decode(line)
-        except (OSError, *_UNREADABLE) as error:
-            _unusable(str(error), f"{where}:{count}")
-        if (count, digest.hexdigest()) != (part.lines, part.sha256):
-            _unusable("its SHA-256 is another", where)
+                    if len(line) > _LONGEST_LINE:
+                        raise InputError("a line without end")
+                    digest.update(line)
+                    record = decode(line)
+                    check(record)
+                    yield record
+            if _Part(count, digest.hexdigest()) != part:
+                raise InputError("its SHA-256 is another")
+        except _UNREADABLE as error:
+            _unusable(error, f"{self.path}: {member}:{count}")
 
 
 def _write_nodes(database: Database, nodes: Sequence[Node], mark: dict[str, str]) -> list[str]:
     """Write nodes; return their element ids."""
     rows = [
         {
+            **msgspec.structs.asdict(node),
             "at": at,
-            "labels": node.labels,
-            "properties": node.properties,
-            "times": node.times,
-            "vectors": {
-                name: np.frombuffer(vector, "<f4").astype(float).tolist()
-                for name, vector in node.vectors.items()
-            },
+            "vectors": {name: np.frombuffer(v, "<f4").tolist() for name, v in node.vectors.items()},
         }
         for at, node in enumerate(nodes)
     ]
@@ -491,35 +503,12 @@ def _write_relationships(
     database: Database, batch: Sequence[Relationship], ids: Sequence[str], mark: dict[str, str]
 ) -> None:
     rows = [
-        {
-            "start": ids[each.start],
-            "end": ids[each.end],
-            "type": each.type,
-            "properties": each.properties,
-        }
+        {**msgspec.structs.asdict(each), "start": ids[each.start], "end": ids[each.end]}
         for each in batch
     ]
     (result,) = database.write("transfer/write_relationships", rows=rows, **mark)
     if result["written"] != len(rows):
         _changed(mark["name"])
-
-
-def _check_properties(
-    kind: Kind, properties: Row, times: dict[str, str], vectors: dict[str, bytes], where: str
-) -> None:
-    try:
-        msgspec.convert(properties, kind.plain)
-    except msgspec.ValidationError as error:
-        _unusable(str(error), where)
-    for names, known in ((times, kind.times), (vectors, kind.vectors)):
-        if unknown := names.keys() - known:
-            _unusable(f"no place for {', '.join(cut(name, 60) for name in unknown)}", where)
-    for vector in vectors.values():
-        whole, rest = divmod(len(vector), 4)
-        if rest or not 1 <= whole <= _LONGEST_VECTOR:
-            _unusable("a vector of no numbers", where)
-        if not np.isfinite(np.frombuffer(vector, "<f4")).all():
-            _unusable("a vector of no numbers", where)
 
 
 def _transfer(manifest: Manifest, path: Path, began: float) -> Transfer:
