@@ -14,8 +14,9 @@ UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 SET d.corpus = c.name, d.title = row.title, d.source = row.source, d.key = row.key,
     d.sha256 = row.sha256, d.fingerprint = row.fingerprint, d.characters = row.characters,
-    d.loadedAt = datetime(), d.pages = row.pageCount, d.tables = row.tableCount,
-    d.cells = row.cellCount, d.structured = CASE WHEN row.cellCount > 0 THEN false END
+    d.loadedAt = datetime(), d.pages = nullif(size(row.pages), 0),
+    d.tables = nullif(size(row.tables), 0), d.cells = row.cellCount,
+    d.structured = CASE WHEN row.cellCount > 0 THEN false END
 WITH c, d, row
 // A passage of the same id has the same text; one under a new title or in another section is made
 // anew all the same, since keywords and embeddings are made of these too.
@@ -36,8 +37,8 @@ CALL (c, d, row) {
   UNWIND row.pages AS new
   CREATE (d)-[:HAS_PAGE]->(p:Page {id: new.id})
   SET p.corpus = c.name, p.document = d.id, p.number = new.number, p.label = new.label,
-      p.title = new.title, p.header = new.header, p.footer = new.footer, p.start = new.start,
-      p.end = new.end, p.recognised = new.recognised
+      p.title = 'page ' + new.number, p.header = new.header, p.footer = new.footer,
+      p.start = new.start, p.end = new.end, p.recognised = nullif(new.recognised, false)
 }
 CALL (c, d, row) {
   UNWIND row.tables AS new
@@ -46,16 +47,16 @@ CALL (c, d, row) {
       t.name = new.name, t.title = new.title, t.caption = new.caption, t.markdown = new.markdown,
       t.markdownRows = new.markdownRows, t.rows = new.rows, t.headerRows = new.headerRows,
       t.pageNumbers = new.pages, t.start = new.start, t.end = new.end
-  WITH c, t, new
+  WITH c, t, row, new
   CALL (c, t, new) {
     UNWIND new.columns AS each
     CREATE (t)-[:HAS_COLUMN]->(:Column {id: each.id, corpus: c.name, table: t.id,
       order: each.order, header: each.header, title: each.title, norm: each.norm,
       type: each.type})
   }
-  WITH t, new
-  UNWIND new.pageIds AS id
-  MATCH (p:Page {id: id})
+  WITH t, row, new
+  UNWIND new.pages AS number
+  MATCH (p:Page {id: row.pages[number - 1].id})
   CREATE (p)-[:HAS_TABLE]->(t)
 }
 CALL (c, d, row) {
@@ -67,9 +68,9 @@ CALL (c, d, row) {
   FOREACH (_ IN CASE WHEN new.cjk THEN [1] ELSE [] END | SET p:CjkPassage)
   SET p:$(apoc.text.capitalize(c.shelf) + 'Passage')
   MERGE (d)-[:HAS_PASSAGE]->(p)
-  WITH p, new
-  CALL (p, new) {
-    MATCH (page:Page {id: new.pageId})
+  WITH p, row, new
+  CALL (p, row, new) {
+    MATCH (page:Page {id: row.pages[new.page - 1].id})
     MERGE (page)-[:HAS_PASSAGE]->(p)
   }
   WITH p ORDER BY p.position

@@ -10,6 +10,16 @@ from kgp_neo4j.types.corpus import LoadReport
 
 #: Lines of what was left out that are printed.
 _SHOWN = 20
+_ACCOUNT = """\
+corpus      {0.corpus}
+files       {0.files:,}
+documents   {0.documents:,} ({0.new:,} new, {0.unchanged:,} unchanged, {0.replaced:,} replaced)
+passages    {0.passages:,}
+language    {0.language}
+pages       {0.pages:,} ({0.recognised:,} recognised)
+tables      {0.tables:,} ({0.cells:,} cells)
+characters  {0.characters_in:,} in, {0.characters_out:,} out, {lost:,} lost
+time        {0.seconds:.1f} s"""
 
 _EPILOG = """
 \b
@@ -97,30 +107,12 @@ def command(
 
 def _print(account: LoadReport) -> None:
     lost = account.characters_in - account.characters_out
-    click.echo(f"corpus      {account.corpus}")
-    click.echo(f"files       {account.files:,}")
-    click.echo(
-        f"documents   {account.documents:,} ({account.new:,} new, {account.unchanged:,} unchanged, "
-        f"{account.replaced:,} replaced)"
-    )
-    click.echo(f"passages    {account.passages:,}")
-    if account.language not in ("", "english"):
-        click.echo(f"language    {account.language}")
-    if account.pages or account.tables:
-        recognised = f" ({account.recognised:,} recognised)" if account.recognised else ""
-        click.echo(f"pages       {account.pages:,}{recognised}")
-        click.echo(f"tables      {account.tables:,} ({account.cells:,} cells)")
-    click.echo(
-        f"characters  {account.characters_in:,} in, {account.characters_out:,} out, {lost:,} lost"
-    )
-    click.echo(f"time        {account.seconds:.1f} s")
+    click.echo(_ACCOUNT.format(account, lost=lost))
     if account.left_out:
         click.echo(f"left out    {len(account.left_out):,}")
-        for what in account.left_out[:_SHOWN]:
-            click.echo(f"  {what}")
-        if len(account.left_out) > _SHOWN:
-            click.echo(f"  and {len(account.left_out) - _SHOWN:,} more (--json lists them)")
+        click.echo("\n".join(f"  {what}" for what in account.left_out[:_SHOWN]))
+    if len(account.left_out) > _SHOWN:
+        click.echo(f"  and {len(account.left_out) - _SHOWN:,} more (--json lists them)")
     if account.errors:
         click.echo(f"not loaded  {len(account.errors):,}")
-        for error in account.errors:
-            click.echo(f"  {error}")
+        click.echo("\n".join(f"  {error}" for error in account.errors))

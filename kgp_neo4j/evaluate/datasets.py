@@ -190,7 +190,7 @@ def _write(database: Database, corpus: str, drawn: Sequence[Asked], stem: str) -
     written = [
         write(database, corpus, batch, size, language) for batch in batches(corpus, documents)
     ]
-    _connect(database, corpus, changed=any(each.new or each.replaced for each in written))
+    _connect(database, corpus, changed=any(each["new"] or each["replaced"] for each in written))
 
 
 def _connect(database: Database, corpus: str, *, changed: bool) -> None:

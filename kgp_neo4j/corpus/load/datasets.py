@@ -13,6 +13,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kgp_neo4j.corpus.load.ids import text_hash
 from kgp_neo4j.environment.files import Value, shown
 from kgp_neo4j.text.safe import is_storable
@@ -29,6 +31,13 @@ _EXPECTED = (
     'Expected are {"title", "text"} records, or the questions of HotpotQA, 2WikiMultihopQA '
     '("context") or MuSiQue ("paragraphs").'
 )
+
+
+class _Paragraph(msgspec.Struct):
+    """A paragraph of MuSiQue."""
+
+    title: str
+    paragraph_text: str
 
 
 def documents_of_records(
@@ -58,13 +67,18 @@ def _documents(
 ) -> Iterator[SourceDocument]:
     if not isinstance(value, dict):
         raise InputError("not a record", where=where, hint=_EXPECTED)
-    if "title" in value and (text := next((k for k in _TEXTS if k in value), "")):
-        yield _record(value, text, where, source, titles)
-    elif "question" in value and "paragraphs" in value:
-        yield from _paragraphs("musique", _of_musique(value["paragraphs"], where), where)
-    elif "question" in value and "context" in value:
+    if "title" in value and (key := next((k for k in _TEXTS if k in value), "")):
+        yield _record(value, key, where, source, titles)
+    elif "question" in value and ("paragraphs" in value or "context" in value):
         data_set = "2wiki" if _TWO_WIKI_KEYS & value.keys() else "hotpotqa"
-        yield from _paragraphs(data_set, _of_context(value["context"], where), where)
+        data_set = "musique" if "paragraphs" in value else data_set
+        for title, text in _paragraphs(value, where):
+            # Published contexts have empty paragraphs; they are skipped.
+            if text.strip():
+                _check(title, "title", where)
+                _check(text, "text", where)
+                key = f"{title} {text_hash(text)}"
+                yield SourceDocument(title, text, data_set, key, whole=True)
     else:
         missing = "title" if "text" in value else "text"
         raise InputError(f'the record has no "{missing}"', where=where, hint=_EXPECTED)
@@ -73,10 +87,9 @@ def _documents(
 def _record(
     value: dict[str, Any], text_key: str, where: str, source: str, titles: Counter[str]
 ) -> SourceDocument:
-    for name in ("title", text_key):
-        if not _string(value[name], name, where).strip():
-            raise InputError(f'the record\'s "{name}" is empty', where=where)
-    title = value["title"]
+    title, text = value["title"], value[text_key]
+    _check(title, "title", where)
+    _check(text, text_key, where)
     # Titles are counted by a digest, so that a long file does not fill the memory.
     digest = text_hash(title)[:32]
     titles[digest] += 1
@@ -84,59 +97,35 @@ def _record(
     asked = value.get("questions")
     left_out = (f"{len(asked)} questions of {title!r}",) if isinstance(asked, list) else ()
     key = f"{title} #{titles[digest]}"
-    return SourceDocument(title, value[text_key], source, key, whole=True, left_out=left_out)
+    return SourceDocument(title, text, source, key, whole=True, left_out=left_out)
 
 
-def _paragraphs(
-    data_set: str, paragraphs: Iterable[tuple[str, str]], where: str
-) -> Iterator[SourceDocument]:
-    for title, text in paragraphs:
-        # Published contexts have empty paragraphs; they are skipped.
-        if text.strip():
-            if not title.strip():
-                raise InputError("a paragraph has no title", where=where)
-            yield SourceDocument(title, text, data_set, f"{title} {text_hash(text)}", whole=True)
-
-
-def _of_context(context: Any, where: str) -> Iterator[tuple[str, str]]:
-    """Yield title and text of [[title, [sentence, ...]], ...], the form of both data sets.
+def _paragraphs(question: dict[str, Any], where: str) -> list[tuple[str, str]]:
+    """Return title and text of a question's paragraphs.
 
     Sentences are joined as they are: those of HotpotQA have their own spaces. In the Hugging Face
     copies, titles and sentences are two lists.
     """
-    if isinstance(context, dict):
-        titles, texts = context.get("title"), context.get("sentences")
-        if isinstance(titles, list) and isinstance(texts, list):
-            context = list(zip_longest(titles, texts))
-    if not isinstance(context, list):
-        raise _unpublished("context", where)
-    for paragraph in context:
-        if not isinstance(paragraph, list | tuple) or len(paragraph) != 2:
-            raise _unpublished("context", where)
-        title, sentences = paragraph
-        if not isinstance(sentences, list):
-            raise _unpublished("context", where)
-        text = "".join(_string(sentence, "context", where) for sentence in sentences)
-        yield _string(title, "context", where), text
+    name = "paragraphs" if "paragraphs" in question else "context"
+    value = question[name]
+    try:
+        if name == "paragraphs":
+            paragraphs = msgspec.convert(value, list[_Paragraph])
+            return [(each.title, each.paragraph_text) for each in paragraphs]
+        if isinstance(value, dict):
+            value = list(zip_longest(value["title"], value["sentences"]))
+        context = msgspec.convert(value, list[tuple[str, list[str]]])
+        return [(title, "".join(sentences)) for title, sentences in context]
+    except (KeyError, TypeError, msgspec.ValidationError) as error:
+        what = f'the question\'s "{name}" is not as published ({error})'
+        raise InputError(what, where=where) from error
 
 
-def _of_musique(paragraphs: Any, where: str) -> Iterator[tuple[str, str]]:
-    if not isinstance(paragraphs, list) or not all(isinstance(p, dict) for p in paragraphs):
-        raise _unpublished("paragraphs", where)
-    for paragraph in paragraphs:
-        title, text = (paragraph.get(key) for key in ("title", "paragraph_text"))
-        yield _string(title, "title", where), _string(text, "paragraph_text", where)
-
-
-def _unpublished(name: str, where: str) -> InputError:
-    return InputError(f'the question\'s "{name}" is not as published', where=where)
-
-
-def _string(value: Any, name: str, where: str) -> str:
+def _check(value: Any, name: str, where: str) -> None:
     if not isinstance(value, str):
         raise InputError(f'"{name}" is not a text', where=where)
+    if not value.strip():
+        raise InputError(f'"{name}" is empty', where=where)
     if not is_storable(value):
-        raise InputError(
-            f'"{name}" holds half a surrogate pair', where=where, hint="Mend the escape."
-        )
-    return value
+        what = f'"{name}" holds half a surrogate pair'
+        raise InputError(what, where=where, hint="Mend the escape.")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from kgp_neo4j.corpus.load.delete import discard_import
 from kgp_neo4j.corpus.load.formats import read
 from kgp_neo4j.corpus.load.ids import checked_corpus
-from kgp_neo4j.corpus.load.write import Written, batches, write
+from kgp_neo4j.corpus.load.write import batches, write
 from kgp_neo4j.environment.files import find, shown, size_on_disk
 from kgp_neo4j.environment.progress import Progress, bar
 from kgp_neo4j.graphdb.database import Database
@@ -42,29 +43,40 @@ def load(
     began = time.monotonic()
     check_options(corpus, passage_size, language)
     inputs = find(paths)
-    if inputs.errors and not keep_going:
-        raise inputs.errors[0]
+    errors = inputs.errors
+    if errors and not keep_going:
+        raise errors[0]
     discard_import(database, corpus)
-    source = _Source(inputs.files, keep_going)
-    done = Written()
+    counts: Counter[str] = Counter()
+    faulty: set[Path] = set()
+    left_out: list[str] = []
     spoken = ""
+
+    def documents(progress: Progress) -> Iterator[SourceDocument]:
+        for path in inputs.files:
+            for reading in read(path, progress):
+                if isinstance(reading, SourceDocument):
+                    left_out.extend(f"{shown(path)}: {what}" for what in reading.left_out)
+                    yield reading
+                elif keep_going:
+                    errors.append(reading)
+                    faulty.add(path)
+                else:
+                    raise _stopped(reading, counts["documents"])
+
     with bar("load", sum(map(size_on_disk, inputs.files)), bytes_=True) as progress:
-        try:
-            for batch in batches(corpus, source.documents(progress)):
-                if not spoken:
-                    spoken = language_of(database, corpus, language, batch.values())
-                done += write(database, corpus, batch, passage_size, spoken)
-        except InputError as error:
-            raise _stopped(error, done.documents) from error
+        for batch in batches(corpus, documents(progress)):
+            spoken = spoken or language_of(database, corpus, language, batch.values())
+            counts.update(write(database, corpus, batch, passage_size, spoken))
     return LoadReport(
         corpus=corpus,
-        files=source.files,
-        errors=(*map(str, inputs.errors), *source.errors),
-        ignored=tuple(shown(path) for path in inputs.ignored),
-        left_out=tuple(source.left_out),
+        files=len(inputs.files) - len(faulty),
+        errors=tuple(map(str, errors)),
+        ignored=tuple(map(shown, inputs.ignored)),
+        left_out=tuple(left_out),
         seconds=round(time.monotonic() - began, 3),
         language=spoken,
-        **asdict(done),
+        **dict[str, Any](counts),
     )
 
 
@@ -111,32 +123,3 @@ def _stopped(error: InputError, documents: int) -> InputError:
     return InputError(
         error.what, where=error.where, hint=f"{error.hint} {hint}" if error.hint else hint
     )
-
-
-class _Source:
-    """The documents of all files, with what was met while they were read.
-
-    `files` counts those without an error.
-    """
-
-    def __init__(self, paths: list[Path], keep_going: bool) -> None:
-        self._paths = paths
-        self._keep_going = keep_going
-        self.files = 0
-        self.errors: list[str] = []
-        self.left_out: list[str] = []
-
-    def documents(self, progress: Progress) -> Iterator[SourceDocument]:
-        """Yield the documents; raises the first InputError unless the load keeps going."""
-        for path in self._paths:
-            faultless = True
-            for reading in read(path, progress):
-                if isinstance(reading, SourceDocument):
-                    self.left_out += [f"{shown(path)}: {what}" for what in reading.left_out]
-                    yield reading
-                elif self._keep_going:
-                    faultless = False
-                    self.errors.append(str(reading))
-                else:
-                    raise reading
-            self.files += faultless

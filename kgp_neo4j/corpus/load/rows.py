@@ -35,8 +35,7 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
     """
     sections = outline(document)
     parts = placed_passages(document, sections, size)
-    page_ids = {page.number: part_id(id_, "page", page.number) for page in document.pages}
-    passages = _passages(id_, document, parts, page_ids)
+    passages = _passages(id_, document, parts)
     starts, ends = [part.start for part in parts], [part.end for part in parts]
     ids = [passage["id"] for passage in passages]
     numbered = any(table.number for table in document.tables)
@@ -48,21 +47,12 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
         "sha256": text_hash(document.text),
         "fingerprint": print_,
         "characters": len(document.text),
-        "pageCount": len(document.pages) or None,
-        "tableCount": len(document.tables) or None,
         "cellCount": grid.cells(document.tables) or None,
         "pages": [
-            asdict(page)
-            | {
-                "id": page_ids[page.number],
-                "title": f"page {page.number}",
-                "recognised": page.recognised or None,
-            }
-            for page in document.pages
+            asdict(page) | {"id": part_id(id_, "page", page.number)} for page in document.pages
         ],
         "tables": [
-            _table(id_, order, table, numbered, page_ids)
-            for order, table in enumerate(document.tables, 1)
+            _table(id_, order, table, numbered) for order, table in enumerate(document.tables, 1)
         ],
         "passages": passages,
         "sections": [
@@ -83,9 +73,7 @@ def document_row(id_: str, document: SourceDocument, print_: str, size: int | No
     }
 
 
-def _passages(
-    id_: str, document: SourceDocument, parts: Sequence[PlacedPassage], page_ids: dict[int, str]
-) -> list[Row]:
+def _passages(id_: str, document: SourceDocument, parts: Sequence[PlacedPassage]) -> list[Row]:
     names = [" > ".join((document.title, *part.path)) for part in parts]
     counts, before = Counter(names), Counter[str]()
     rows = []
@@ -104,7 +92,6 @@ def _passages(
                 "page": part.page,
                 "section": " > ".join(part.path) or None,
                 "cjk": is_cjk(title) or is_cjk(text),
-                "pageId": page_ids.get(part.page) if part.page else None,
             }
         )
     return rows
@@ -118,16 +105,13 @@ def is_cjk(text: str) -> bool:
 # --- Tables ---
 
 
-def _table(
-    document: str, order: int, table: SourceTable, numbered: bool, page_ids: dict[int, str]
-) -> Row:
+def _table(document: str, order: int, table: SourceTable, numbered: bool) -> Row:
     """Return a table with its columns; `order` counts from 1 in the document.
 
     `numbered` is true where any table of the document has a printed number.
     """
     id_ = part_id(document, "table", order)
     data = table.rows[table.header_rows :]
-    pages = sorted(set(table.row_pages))
     name = _name(table, order, numbered)
     return {
         "id": id_,
@@ -140,8 +124,7 @@ def _table(
         "markdownRows": min(len(data), _SHOWN),
         "rows": len(data),
         "headerRows": table.header_rows,
-        "pages": pages,
-        "pageIds": [page_ids[number] for number in pages],
+        "pages": sorted(set(table.row_pages)),
         "start": table.start,
         "end": table.end,
         "columns": [

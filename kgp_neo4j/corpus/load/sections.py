@@ -119,30 +119,23 @@ def _merged(text: str, parts: Iterable[_Part], size: int, before: Path) -> Itera
 
     `before` are the headings of what stands before the first part.
     """
-    group: list[_Part] = []
+    joined: _Part | None = None
     above = 0
-    for part in parts:
+    for start, end, path in parts:
+        shared = _shared(joined[2], path) if joined else ()
         # The end of a chapter joined with the next one would have its own heading nowhere.
-        if group and (
-            len(text[group[0][0] : part[1]].strip()) > size
-            or len(_shared(group[0][2], part[2])) < above
-        ):
-            yield _joined(group)
-            group = []
-        if not group:
-            above = len(_shared(before, part[2]))
-        group.append(part)
-        before = part[2]
-    if group:
-        yield _joined(group)
-
-
-def _joined(parts: Sequence[_Part]) -> _Part:
-    paths = [path for _, _, path in parts]
-    # What the first and the last in order share, all between them share.
-    return parts[0][0], parts[-1][1], _shared(min(paths), max(paths))
+        if joined and len(shared) >= above and len(text[joined[0] : end].strip()) <= size:
+            joined = (joined[0], end, shared)
+        else:
+            if joined:
+                yield joined
+            joined = (start, end, path)
+            above = len(_shared(before, path))
+        before = path
+    if joined:
+        yield joined
 
 
 def _shared(one: Path, other: Path) -> Path:
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    same = takewhile(lambda names: names[0] == names[1], zip(one, other, strict=False))
     return tuple(name for name, _ in same)

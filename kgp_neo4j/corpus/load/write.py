@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import operator
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
-from typing import Any
 
 from kgp_neo4j.corpus.load import grid, split
 from kgp_neo4j.corpus.load.ids import corpus_scope, document_id, fingerprint, text_hash
 from kgp_neo4j.corpus.load.own_indexes import make_own_indexes
 from kgp_neo4j.corpus.load.rows import document_row, is_cjk, table_rows
-from kgp_neo4j.graphdb.database import Database
+from kgp_neo4j.graphdb.database import Database, Row
 from kgp_neo4j.types.corpus import SourceDocument
 from kgp_neo4j.types.errors import DatabaseError
 
-__all__ = ["Written", "batches", "write"]
+__all__ = ["batches", "write"]
 
 #: Documents looked up at once, and their characters: the amount that a load keeps in memory.
 _DOCUMENTS, _CHARACTERS = 1_000, 4_000_000
@@ -28,29 +26,6 @@ _CELLS = 10_000
 _STRUCTURE = "1"
 #: The same of a document with sections, for how its passages lie in them.
 _SECTIONS = "2"
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The result of a batch, or of several; the names are those of `LoadReport`.
-
-    `characters_out` are those stored now, counted by the database.
-    """
-
-    documents: int = 0
-    passages: int = 0
-    characters_in: int = 0
-    characters_out: int = 0
-    new: int = 0
-    unchanged: int = 0
-    replaced: int = 0
-    pages: int = 0
-    tables: int = 0
-    cells: int = 0
-    recognised: int = 0
-
-    def __add__(self, other: Written) -> Written:
-        return Written(*map(operator.add, astuple(self), astuple(other)))
 
 
 def batches(
@@ -84,59 +59,47 @@ def write(
     batch: dict[str, SourceDocument],
     passage_size: int | None,
     language: str,
-    *,
-    own_indexes: bool = True,
-) -> Written:
-    """Store what is new or changed in a batch, and report what is stored of all of it.
+) -> Counter[str]:
+    """Store what is new or changed in a batch; count what is stored of all of it.
 
-    `passage_size` is in characters, None for the defaults; `language` counts where the corpus is
-    new. Without `own_indexes` a large corpus gets none: the caller calls `make_own_indexes`.
-    Raises DatabaseError where the database does not have every character afterwards.
+    The counts have the names of `LoadReport`. `passage_size` is in characters, None for the
+    defaults; `language` counts where the corpus is new. Raises DatabaseError where the database
+    does not have every character afterwards.
     """
     prints = {id_: _fingerprint(each, passage_size) for id_, each in batch.items()}
-    stored = {row["id"]: row for row in database.read("load/stored", ids=list(batch))}
-    unchanged = [
-        row for id_, row in stored.items() if row["fingerprint"] == prints[id_] and row["whole"]
-    ]
-    same = {row["id"] for row in unchanged}
-    changed = (
-        document_row(id_, document, prints[id_], _size(document, passage_size))
-        for id_, document in batch.items()
-        if id_ not in same
-    )
-    replaced = [id_ for id_ in stored if id_ not in same]
+    stored = database.read("load/stored", ids=list(batch))
+    results = [row for row in stored if row["whole"] and row["fingerprint"] == prints[row["id"]]]
+    unchanged = {row["id"] for row in results}
+    changed = {id_: document for id_, document in batch.items() if id_ not in unchanged}
+    replaced = [row["id"] for row in stored if row["id"] in changed]
     if replaced:
         database.write_in_batches("load/remove_structure", documents=replaced)
-    scope = corpus_scope(corpus)
-    groups = _groups(changed, "passages", _PASSAGES)
-    told = {"corpus": corpus, "scope": scope, "language": language}
-    values = ({**told, "rows": rows} for rows in groups)
-    results = [*unchanged]
-    for rows in database.write_all("load/documents", values):
-        results += rows
-    if own_indexes:
-        make_own_indexes(database, corpus)
-    _write_tables(database, corpus, {i: d for i, d in batch.items() if d.tables and i not in same})
+    rows = (
+        document_row(id_, document, prints[id_], _size(document, passage_size))
+        for id_, document in changed.items()
+    )
+    told = {"corpus": corpus, "scope": corpus_scope(corpus), "language": language}
+    values = ({**told, "rows": group} for group in _groups(rows, "passages", _PASSAGES))
+    for written in database.write_all("load/documents", values):
+        results += written
+    make_own_indexes(database, corpus)
+    _write_tables(database, corpus, {id_: each for id_, each in changed.items() if each.tables})
     for row in results:
-        expected = len(batch[row["id"]].text)
-        if row["characters"] != expected:
-            raise DatabaseError(
-                f"{row['characters']} of {expected} characters are stored",
-                where=batch[row["id"]].source,
-                hint="Is another load of this corpus running? Load it again.",
-            )
-    return Written(
+        document = batch[row["id"]]
+        _check_stored(row["characters"], len(document.text), "characters", document)
+    documents = batch.values()
+    return Counter(
         documents=len(results),
         passages=sum(row["passages"] for row in results),
-        characters_in=sum(len(d.text) for d in batch.values()),
+        characters_in=sum(len(each.text) for each in documents),
         characters_out=sum(row["characters"] for row in results),
-        new=len(batch.keys() - stored.keys()),
+        new=len(batch) - len(stored),
         unchanged=len(unchanged),
         replaced=len(replaced),
-        pages=sum(len(d.pages) for d in batch.values()),
-        tables=sum(len(d.tables) for d in batch.values()),
-        cells=sum(grid.cells(d.tables) for d in batch.values()),
-        recognised=sum(page.recognised for d in batch.values() for page in d.pages),
+        pages=sum(len(each.pages) for each in documents),
+        tables=sum(len(each.tables) for each in documents),
+        cells=sum(grid.cells(each.tables) for each in documents),
+        recognised=sum(page.recognised for each in documents for page in each.pages),
     )
 
 
@@ -153,17 +116,21 @@ def _write_tables(database: Database, corpus: str, documents: dict[str, SourceDo
         for order, table in enumerate(document.tables, 1)
         for row in table_rows(id_, order, table)
     )
-    values = ({"corpus": corpus, "rows": held} for held in _groups(rows, "cells", _CELLS))
+    values = ({"corpus": corpus, "rows": group} for group in _groups(rows, "cells", _CELLS))
     for _ in database.write_all("load/table_rows", values):
         pass
     for row in database.write("load/finish_tables", ids=list(documents)):
-        expected = grid.cells(documents[row["id"]].tables)
-        if row["cells"] != expected:
-            raise DatabaseError(
-                f"{row['cells']} of {expected} cells are stored",
-                where=documents[row["id"]].source,
-                hint="Is another load of this corpus running? Load it again.",
-            )
+        document = documents[row["id"]]
+        _check_stored(row["cells"], grid.cells(document.tables), "cells", document)
+
+
+def _check_stored(stored: int, expected: int, of_what: str, document: SourceDocument) -> None:
+    if stored != expected:
+        raise DatabaseError(
+            f"{stored} of {expected} {of_what} are stored",
+            where=document.source,
+            hint="Is another load of this corpus running? Load it again.",
+        )
 
 
 def _fingerprint(document: SourceDocument, passage_size: int | None) -> str:
@@ -188,11 +155,9 @@ def _size(document: SourceDocument, passage_size: int | None) -> int | None:
     return split.DEFAULT_SIZE
 
 
-def _groups(
-    rows: Iterable[dict[str, Any]], counted: str, limit: int
-) -> Iterator[list[dict[str, Any]]]:
+def _groups(rows: Iterable[Row], counted: str, limit: int) -> Iterator[list[Row]]:
     """Gather rows until their counts under the key `counted` exceed `limit`."""
-    held: list[dict[str, Any]] = []
+    held: list[Row] = []
     count = 0
     for row in rows:
         if held and count + len(row[counted]) > limit:
