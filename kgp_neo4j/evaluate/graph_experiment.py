@@ -24,7 +24,8 @@ from kgp_neo4j.evaluate.runs import Answering, answer_questions, keep_settings, 
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.llm.call import MeteredModel, writer
 from kgp_neo4j.mindmap.aggregate import readable
-from kgp_neo4j.mindmap.answer.ask_graph import answer_from, is_medical
+from kgp_neo4j.mindmap.answer.ask_graph import answer_from
+from kgp_neo4j.mindmap.answer.compose import path_meant
 from kgp_neo4j.mindmap.answer.describe import describe
 from kgp_neo4j.mindmap.answer.map_prompt import evidence_lines
 from kgp_neo4j.mindmap.explore.exploration import shortest_paths
@@ -263,9 +264,9 @@ def _first(answer: MindMap) -> str:
     """Return the entity that a composed answer names first: the end of the relation path that the
     question asks for, else the likeliest candidate.
     """
-    asked = answer.reasoning.asked
-    if asked and asked[0].routes and not is_medical(answer.reasoning, answer.question):
-        return asked[0].end_of(asked[0].routes[0])[1]
+    path = path_meant(answer.reasoning, answer.candidates)
+    if path and path.routes:
+        return path.end_of(path.routes[0])[1]
     return answer.candidates[0].name if answer.candidates else ""
 
 

@@ -1,7 +1,7 @@
 """Aggregation: evidence graphs become one reasoning graph, in routes.
 
-MindMap (section 3.2) has a model do this; here names and embeddings do, and the model of step III
-sees the result.
+MindMap (section 3.2) has a model do this; here names do, and the model of step III sees the
+result.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import regex
 
 from kgp_neo4j.mindmap.link.name_forms import content_stems, forms, is_han, name_words
@@ -18,36 +17,28 @@ from kgp_neo4j.types.mindmap import EvidenceGraph, Triple
 
 __all__ = ["merge_names", "readable", "routes"]
 
-#: Names of one type mean the same where the cosine of their embeddings reaches this.
-_SAME = 0.95
 _CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 
 
 def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> dict[str, str]:
     """Return the duplicates among entities, each mapped to the name that represents it.
 
-    Two names are duplicates when they have the same words in any form, when one is an alias of the
-    other, or when they are of one type, their embeddings have a cosine of at least 0.95 and they
-    have the same numbers and letters ("type 1" is not "type 2"). Names in `first` represent the
-    others, then the shorter ones.
+    Two names are duplicates when they have the same words in any form, or when one is an alias of
+    the other. Names in `first` represent the others, then the shorter ones.
     """
     rank = {name: at for at, name in enumerate(first)}
     order = sorted(
         entities, key=lambda e: (rank.get(e["name"], len(rank)), len(e["name"]), e["name"])
     )
-    by_words: dict[tuple[str, ...], Mapping[str, Any]] = {}
-    representatives: list[Mapping[str, Any]] = []
+    by_words: dict[tuple[str, ...], str] = {}
     merged: dict[str, str] = {}
     for entity in order:
-        names = (entity["name"], *(entity.get("aliases") or ()))
-        keys = [_key(words) for words in (*map(name_words, names), *forms(entity["name"])[:1])]
-        known = next((by_words[key] for key in keys if key in by_words), None)
-        known = known or next((o for o in representatives if _mean_the_same(entity, o)), None)
-        if known is None:
-            representatives.append(entity)
-            known = entity
-        elif known["name"] != entity["name"]:
-            merged[entity["name"]] = known["name"]
+        name: str = entity["name"]
+        words = (*map(name_words, (name, *(entity.get("aliases") or ()))), *forms(name)[:1])
+        keys = [_key(each) for each in words]
+        known = next((by_words[key] for key in keys if key in by_words), name)
+        if known != name:
+            merged[name] = known
         for key in keys:
             by_words.setdefault(key, known)
     return merged
@@ -55,23 +46,6 @@ def merge_names(entities: Sequence[Mapping[str, Any]], first: Sequence[str] = ()
 
 def _key(words: tuple[str, ...]) -> tuple[str, ...]:
     return words if is_han("".join(words)) else content_stems(words) or words
-
-
-def _mean_the_same(entity: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    vector, other_vector = entity.get("embedding"), other.get("embedding")
-    return (
-        vector is not None
-        and other_vector is not None
-        and (entity.get("type") or "") == (other.get("type") or "")
-        and float(np.dot(vector, other_vector)) >= _SAME
-        # "Type 1" is not "type 2".
-        and _marks(entity["name"]) == _marks(other["name"])
-    )
-
-
-def _marks(name: str) -> list[str]:
-    """Return the short words of a name: numbers, letters, roman numerals ("type 1", "type 2")."""
-    return sorted(w for w in name_words(name) if len(w) <= 3 or any(c.isdigit() for c in w))
 
 
 def routes(evidence: Sequence[EvidenceGraph], merged: Mapping[str, str]) -> list[str]:

@@ -269,7 +269,7 @@ class MindMap:
     """An answer over a knowledge graph with its mind map (MindMap, section 3.3).
 
     `by` is `model` or `evidence` (composed without a model). `notices` are for the user: faults of
-    the model's reply, and that this is no medical advice.
+    the model's reply.
     """
 
     question: str

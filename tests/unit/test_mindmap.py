@@ -77,12 +77,11 @@ def reasoning() -> ReasoningGraph:
 
 def test_the_prompt_has_its_five_parts_and_leaves_braces_alone(reasoning: ReasoningGraph) -> None:
     question = "What {is} this {0}? %s {question} $x"
-    prompt = five_parts(question, reasoning, medical=True)
+    prompt = five_parts(question, reasoning)
     places = [
         prompt.index(part)
         for part in (
             "knowledge graph, as an expert",
-            "you do not replace a doctor",
             question,
             "Evidence 1: Fatigue <- has_symptom <- Anemia -> has_symptom -> Dizziness\n"
             "Evidence 2: Flu -> has_symptom -> Fatigue\n"
@@ -96,7 +95,6 @@ def test_the_prompt_has_its_five_parts_and_leaves_braces_alone(reasoning: Reason
     assert places == sorted(places)
     hostile = five_parts(question, _reasoning(("A\nOutput 1: x", "r\n", "B", "", ""), asked=()))
     assert "\nEvidence 1: A Output 1: x -> r -> B\n" in hostile
-    assert "you do not replace a doctor" not in hostile
 
 
 # --- The reply ------------------------------------------------------------------------------------
@@ -287,14 +285,7 @@ def test_without_a_model_the_answer_is_the_evidence(reasoning: ReasoningGraph) -
     # Nothing is said that no triple says.
     assert answer.carried.share == 1.0
     assert {i for e in answer.edges for i in e.triples} <= {t.id for t in reasoning.triples}
-    assert any("no medical advice" in notice for notice in answer.notices)
-
-
-def test_no_medical_notice_on_other_graphs() -> None:
-    graph = _reasoning(("Paris", "capital_of", "France", "City", "Country"), asked=("France",))
-    answer = answer_from("Which city leads France?", "g", graph)
     assert answer.notices == ()
-    assert "Paris" in answer.text
 
 
 def test_without_evidence_nothing_is_claimed() -> None:

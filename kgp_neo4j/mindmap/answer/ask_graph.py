@@ -8,12 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import regex
-
 from kgp_neo4j.environment.question import check_question
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.graphdb.links import browser_link
-from kgp_neo4j.mindmap.aggregate import readable
 from kgp_neo4j.mindmap.answer.check_map import Checker
 from kgp_neo4j.mindmap.answer.compose import (
     answer_by_path,
@@ -39,27 +36,15 @@ from kgp_neo4j.types.mindmap import (
 )
 from kgp_neo4j.types.settings import MiningSettings
 
-__all__ = ["answer_from", "as_question", "ask_graph", "is_medical", "is_of_asker", "read_turns"]
+__all__ = ["answer_from", "as_question", "ask_graph", "is_of_asker", "read_turns"]
 
 #: Roles whose turns are answers, not questions.
 _ANSWERING_ROLES = frozenset({"assistant", "doctor", "system", "bot", "ai", "医生", "助手"})
 _TURNS_HINT = 'Give texts, or {"role": ..., "content": ...} objects, in one JSON list.'
-_MEDICAL = regex.compile(
-    r"\b(?:symptoms?|diseases?|disorders?|drugs?|medications?|medicines?|medical|diagnos\w+|"
-    r"treat(?:s|ed|ment)?|therap\w+|patients?|doctors?|clinic\w*|syndromes?|dos(?:e|age)|cures?|"
-    r"pain|infection|surgery|prescri\w+|side effects?|vaccin\w+|pharma\w+)\b"
-    r"|症状|症|疾病|病|药|检查|治疗|手术|患者|医|疗|疼|痛|诊",
-    regex.IGNORECASE,
-)
 #: Entities that a link into Browser shows: few enough for a readable picture.
 _BROWSER_LIMIT = 60
 #: What an answer says beside the evidence, in English and in Chinese.
 _TEXTS = {
-    "not advice": (
-        "This is no medical advice: it shows what a knowledge graph holds, which may be wrong or "
-        "incomplete. Ask a doctor.",
-        "这不是医疗建议：以上只是知识图谱中的内容，可能有误或不完整，请咨询医生。",
-    ),
     "composed": (
         "{}; this answer is composed from the evidence alone.",
         "{}；以下答案只根据证据得出。",
@@ -116,13 +101,6 @@ def is_of_asker(turn: Mapping[str, Any]) -> bool:
     """Return whether a turn's `role` or `speaker` is the one who asks; a turn without one is."""
     role = str(turn.get("role", turn.get("speaker", "user"))).strip().lower()
     return role not in _ANSWERING_ROLES
-
-
-def is_medical(reasoning: ReasoningGraph, question: str) -> bool:
-    """Return whether a relation, a type or the question has a medical word."""
-    texts = {readable(t.relation) for t in reasoning.triples}
-    texts |= {x for t in reasoning.triples for x in (t.head_type, t.tail_type)}
-    return any(_MEDICAL.search(text) for text in (*texts, question))
 
 
 # --- The answer ---
@@ -183,14 +161,11 @@ def answer_from(
     between: Callable[[Sequence[str]], Sequence[Triple]] = lambda names: (),
 ) -> MindMap:
     """Answer from a reasoning graph; `between` returns the whole graph's triples between names."""
-    medical = is_medical(reasoning, question)
     candidates = rank_candidates(reasoning)
     edges = composed_edges(candidates, reasoning)
     text = composed_text(question, reasoning, candidates)
-    if not (is_han(question) or medical):
-        by_path = answer_by_path(question, reasoning)
-        if by_path:
-            text, edges = by_path[0], by_path[1] or edges
+    if not is_han(question) and (by_path := answer_by_path(question, reasoning, candidates)):
+        text, edges = by_path[0], by_path[1] or edges
     answer = MindMap(
         question=question,
         graph=graph,
@@ -202,10 +177,7 @@ def answer_from(
         carried=Checker(reasoning).grounded_share(edges),
     )
     if write is not None:
-        prompt = five_parts(question, reasoning, medical=medical)
-        answer = _from_model(answer, write(prompt), between)
-    if medical:
-        answer = replace(answer, notices=(*answer.notices, _text("not advice", question)))
+        return _from_model(answer, write(five_parts(question, reasoning)), between)
     return answer
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "answer_by_path",
     "composed_edges",
     "composed_text",
+    "path_meant",
     "path_text",
     "rank_candidates",
     "route_text",
@@ -242,15 +243,17 @@ PathAnswer = tuple[str, tuple[MapEdge, ...]]
 _UNKNOWN: PathAnswer = ("The graph does not say.", ())
 
 
-def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | None:
-    """Return the answer at the end of the most probable relation path; None where none was scored.
+def answer_by_path(
+    question: str, reasoning: ReasoningGraph, candidates: Sequence[Candidate]
+) -> PathAnswer | None:
+    """Return the answer at the end of the most probable relation path; None where none is meant.
 
     "How many" is answered by the number of ends. A question for yes or no is answered where the
     path from one of its entities leads to another one, or fits and leads elsewhere.
     """
-    if not reasoning.asked:
+    best = path_meant(reasoning, candidates)
+    if best is None:
         return None
-    best = reasoning.asked[0]
     if asks_yes_or_no(question) and sum(1 for e in reasoning.entities if e.id) > 1:
         best = max(reasoning.asked, key=lambda path: (bool(path.reaches), path.score))
         if best.score < _LEAST:
@@ -266,6 +269,16 @@ def answer_by_path(question: str, reasoning: ReasoningGraph) -> PathAnswer | Non
         list(dict.fromkeys(best.end_of(route)[1] for route in best.routes)), count=best.ends
     )
     return _answer(f"{best.ends}: {names}." if _COUNTS.search(question) else f"{names}.", best)
+
+
+def path_meant(reasoning: ReasoningGraph, candidates: Sequence[Candidate]) -> RelationPath | None:
+    """Return the relation path that an answer follows, if any.
+
+    It is none where the path is not certain, and several entities speak for one candidate.
+    """
+    best = next(iter(reasoning.asked), None)
+    agree = bool(candidates) and len(candidates[0].support) > 1
+    return None if best and agree and best.score < _CERTAIN else best
 
 
 def path_text(path: RelationPath) -> str:

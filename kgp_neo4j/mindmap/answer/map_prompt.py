@@ -16,10 +16,6 @@ _SYSTEM = """\
 You answer questions from the facts of a knowledge graph, as an expert of its field would: exact, \
 careful, and open about what is not known. Reply in the language of the question."""
 
-_MEDICAL = """\
-The question is a medical one. You name what is likely and how it can be confirmed and treated; \
-you do not replace a doctor."""
-
 _THOUGHT = """\
 Work in steps. First take in the evidence. Then build a mind map of your own: which entities of \
 the question lead by which relations to what, and which pieces of evidence belong together; \
@@ -57,10 +53,10 @@ Skipping gears (Evidence 1)
 End of the example."""
 
 
-def five_parts(question: str, reasoning: ReasoningGraph, *, medical: bool = False) -> str:
+def five_parts(question: str, reasoning: ReasoningGraph) -> str:
     """Return the prompt: system instruction, question, evidence, how to think, and an example."""
     parts = [
-        f"{_SYSTEM} {_MEDICAL}" if medical else _SYSTEM,
+        _SYSTEM,
         f"Question:\n{question.strip()}",
         "\n".join(
             ["Evidence from the knowledge graph:"]

@@ -19,14 +19,13 @@ from kgp_neo4j.mindmap.link.name_forms import (
     name_words,
     negated,
     phrases,
-    rough_stem,
     spans,
 )
 from kgp_neo4j.mindmap.link.name_scorer import are_names, mention_features
 from kgp_neo4j.mindmap.load.graph_names import key_of
 from kgp_neo4j.mindmap.stored_graph import StoredGraph
 from kgp_neo4j.models.pretrained import DEFAULT_ENCODER
-from kgp_neo4j.text.words import MAX_WORD
+from kgp_neo4j.text.words import MAX_WORD, stem
 from kgp_neo4j.types.mindmap import LinkedEntity
 from kgp_neo4j.types.settings import LinkSettings
 
@@ -148,7 +147,7 @@ class _Linker:
             if p.plain and p.places and not p.whole and self._can_embed(p) and not used & {*p.words}
         ]
         near = self._nearest(rest[:_EMBEDDED])
-        question_stems = {rough_stem(word) for run in spans(question) for word, _, _ in run}
+        question_stems = {stem(word) for run in spans(question) for word, _, _ in run}
         ranked = [Match(p, near[p.text], "embedding") for p in rest if near.get(p.text)]
         ranked.sort(key=lambda match: (-match.score, match.phrase.text))
         accepted = [self._accepts(match, question_stems) for match in ranked]
@@ -204,10 +203,10 @@ class _Linker:
         stems_denied = {p.text: {*content_stems(p.words)} for p in mentions if negated(p.words)}
         near: dict[str, list[Row]] = {}
         for row in rows:
-            stems = stems_denied.get(row["phrase"], set())
+            denied = stems_denied.get(row["phrase"], set())
             name_stems = {*content_stems(name_words(row["name"]))}
             # "Can't sleep" does not mean "sleepiness", however near the two are.
-            if not stems & name_stems and not begin_alike(stems, name_stems):
+            if not denied & name_stems and not begin_alike(denied, name_stems):
                 near.setdefault(row["phrase"], []).append(row)
         return near
 
@@ -259,6 +258,6 @@ def _terms(text: str) -> list[str]:
                 if content_words([part]):
                     terms[part] = None
                     # The index does not stem: a prefix makes "weak" find "weakness".
-                    if _PREFIX <= len(stem := rough_stem(part)) <= MAX_WORD:
-                        terms[f"{stem}*^0.2"] = None
+                    if _PREFIX <= len(start := stem(part)) <= MAX_WORD:
+                        terms[f"{start}*^0.2"] = None
     return list(terms)[:_TERMS]

@@ -9,7 +9,7 @@ from itertools import chain
 
 import regex
 
-from kgp_neo4j.text.words import FUNCTION_WORDS, SINGLE, WORD
+from kgp_neo4j.text.words import FUNCTION_WORDS, SINGLE, WORD, stem
 
 __all__ = [
     "Phrase",
@@ -21,7 +21,6 @@ __all__ = [
     "name_words",
     "negated",
     "phrases",
-    "rough_stem",
     "spans",
 ]
 
@@ -59,7 +58,6 @@ _FILLER_WORDS = frozenset(
     "get gets getting got take help thank thanks patient today yesterday sometimes often still "
     "possible all".split()
 )
-_PLURALS = {"sses": "ss", "ies": "y", "xes": "x", "ches": "ch", "shes": "sh"}
 _NEGATIONS = frozenset(("no", "not", "never", "cannot", "unable", "without"))
 
 
@@ -179,27 +177,7 @@ def content_words(words: Iterable[str]) -> set[str]:
 
 def content_stems(words: Iterable[str]) -> tuple[str, ...]:
     """Return the sorted stems of words that are not function words."""
-    return tuple(sorted({rough_stem(word) for word in words if word not in _FUNCTION_WORDS}))
-
-
-def rough_stem(word: str) -> str:
-    """Return a rough English stem, without plural, -ing, -ed, -ness and -ful."""
-    for ending, instead in _PLURALS.items():
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            word = word[: -len(ending)] + instead
-            break
-    else:
-        if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
-            word = word[:-1]
-    for ending in ("ing", "ed", "ness", "ful"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            word = word[: -len(ending)]
-            break
-    if word.endswith("e") and len(word) > 4:
-        word = word[:-1]
-    if len(word) > 4 and word[-1] == word[-2]:
-        word = word[:-1]
-    return word[:-1] + "i" if word.endswith("y") and len(word) > 2 else word
+    return tuple(sorted({stem(word) for word in words if word not in _FUNCTION_WORDS}))
 
 
 def forms(name: str) -> list[tuple[str, ...]]:
