@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from kgp_neo4j.environment.disk import read_private
 from kgp_neo4j.types.errors import ConfigurationError
 
 __all__ = ["KEY_VARIABLE", "checked_url", "read_key", "shown_url"]
@@ -63,33 +63,12 @@ def read_key(key_file: Path | None) -> str:
     key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key and key_file is not None:
         where = str(key_file)
-        key = _key_in(key_file)
+        hint = "Change OPENAI_API_KEY_FILE (or llm.key_file), or make the file."
+        # Whatever is not ASCII is refused below.
+        key = read_private(key_file, "the key's file", hint).decode("latin-1").strip()
     # httpx refuses headers with other characters, in a message that contains the key.
     if not (key.isascii() and key.isprintable()):
         raise ConfigurationError(
             f"{where} holds characters that no key has", hint="Copy the key once more."
         )
     return key
-
-
-def _key_in(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(0, "not a regular file")
-            # Windows has no such permission bits.
-            if os.name == "posix" and status.st_mode & 0o077:
-                raise ConfigurationError(
-                    "others may read this file, which holds a key",
-                    where=str(path),
-                    hint=f"Close it: chmod 600 {path}",
-                )
-            # Whoever asks refuses characters that are not ASCII.
-            return file.read(1 << 16).decode("latin-1").strip()
-    except OSError as error:
-        raise ConfigurationError(
-            f"the key's file cannot be read ({error.strerror})",
-            where=str(path),
-            hint="Change OPENAI_API_KEY_FILE (or llm.key_file), or make the file.",
-        ) from error

@@ -12,9 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from kgp_neo4j.types.errors import ServerError
+from kgp_neo4j.types.errors import ConfigurationError, ServerError
 
-__all__ = ["disk_error", "private_folder", "replacing", "require_free", "write_private"]
+__all__ = [
+    "disk_error",
+    "private_folder",
+    "read_private",
+    "replacing",
+    "require_free",
+    "write_private",
+]
 
 _OTHER_DISK = "choose folders on another disk with KGP_NEO4J_HOME and KGP_NEO4J_CACHE."
 _REASONS = {
@@ -80,6 +87,27 @@ def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read, atomically."""
     with replacing(path) as file:
         file.write(text.encode())
+
+
+def read_private(path: Path, subject: str, hint: str) -> bytes:
+    """Return what a file with secrets holds.
+
+    Raises ConfigurationError where it cannot be read (with the hint), and where others may read it.
+    """
+    try:
+        with path.open("rb") as file:
+            mode, data = os.fstat(file.fileno()).st_mode, file.read()
+    except OSError as error:
+        raise ConfigurationError(
+            f"{subject} cannot be read ({error.strerror})", where=str(path), hint=hint
+        ) from error
+    if os.name == "posix" and mode & 0o077:  # Windows has no such permission bits
+        raise ConfigurationError(
+            f"others may read {subject} (mode {mode & 0o777:o})",
+            where=str(path),
+            hint=f"Close it: chmod 600 {path}",
+        )
+    return data
 
 
 def require_free(folder: Path, size: int, subject: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.graphdb.database import record
-from kgp_neo4j.integrations.passages import described
+from kgp_neo4j.integrations.records import described
 from kgp_neo4j.types.errors import ConfigurationError
 
 with needs("graphrag", "this retriever"):

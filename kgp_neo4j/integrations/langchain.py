@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.integrations.passages import described
+from kgp_neo4j.integrations.records import described
 
 with needs("langchain", "this retriever"):
     from langchain_core.callbacks import CallbackManagerForRetrieverRun

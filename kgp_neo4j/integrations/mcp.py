@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from importlib import metadata
 from itertools import islice
 from pathlib import PurePath
@@ -20,7 +19,7 @@ from kgp_neo4j.corpus.traverse.paths import read_passages, seed_steps
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.environment.question import LONGEST_QUESTION
 from kgp_neo4j.graphdb.database import Database, Row
-from kgp_neo4j.integrations.passages import described
+from kgp_neo4j.integrations.records import described, structural_record
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.mindmap.explore.exploration import explore_neighbours, explore_paths
 from kgp_neo4j.mindmap.load.graphs import graphs
@@ -28,6 +27,7 @@ from kgp_neo4j.mindmap.stored_graph import open_graph
 from kgp_neo4j.show.mermaid import mind_map_mermaid
 from kgp_neo4j.types.corpus import Answer, Passage, Retrieval
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError, GraphError, KgpError, no_corpus
+from kgp_neo4j.types.json_records import parts
 from kgp_neo4j.types.mindmap import EvidenceGraph, GraphSummary, LinkedEntity, MindMap
 from kgp_neo4j.types.settings import ExplorationSettings
 
@@ -47,35 +47,26 @@ def describe_answer(answer: Answer, limit: int) -> dict[str, Any]:
     """Return an answer with at most `limit` of its passages."""
     record: dict[str, Any] = {
         "answer": answer.text,
-        "stated": answer.stated,
-        "tier": answer.tier,
+        **parts(answer, "stated", "tier", "agent", "notes", "browser"),
         "type": answer.type.type,
-        "agent": answer.agent,
+        "sentences": answer.shown_sentences,
         "passages": describe_passages(answer, limit),
-        "notes": list(answer.notes),
-        "browser": answer.browser,
         "seconds": round(answer.seconds, 3),
     }
     if answer.reading is not None:
-        record["reading"] = {"kind": answer.reading.kind, "confidence": answer.reading.confidence}
-    record["sentences"] = [asdict(each) for each in answer.shown_sentences]
+        record["reading"] = parts(answer.reading, "kind", "confidence")
     if answer.statements:
-        record["statements"] = [asdict(each) for each in answer.statements]
+        record["statements"] = answer.statements
     if answer.structural is not None:
-        names = ("text", "sure", "found", "doubt", "reading", "markdown")
-        record["structural"] = {name: getattr(answer.structural, name) for name in names}
-        record["structural"] |= {
-            "values": list(answer.structural.values),
-            "citations": [asdict(each) for each in answer.structural.citations[:50]],
-        }
+        record["structural"] = structural_record(answer.structural)
     return record
 
 
 def describe_evidence(found: EvidenceGraph) -> dict[str, Any]:
     """Return a path or a neighbourhood as triples."""
     return {
-        "triples": [[t.head, t.relation, t.tail] for t in found.triples],
-        "along": list(found.nodes),
+        "triples": [(t.head, t.relation, t.tail) for t in found.triples],
+        "along": found.nodes,
         "score": round(found.score, 4),
     }
 
@@ -84,19 +75,11 @@ def describe_mind_map(made: MindMap) -> dict[str, Any]:
     """Return a mind map: its answer, its edges, and the same as Mermaid."""
     return {
         "answer": made.text,
-        "by": made.by,
-        "entities": [
-            {"surface": e.surface, "name": e.name, "score": e.score}
-            for e in made.reasoning.entities
-        ],
-        "edges": [
-            {"head": e.head, "relation": e.relation, "tail": e.tail, "status": e.status}
-            for e in made.edges
-        ],
-        "routes": list(made.reasoning.routes[:20]),
+        **parts(made, "by", "notices", "browser"),
+        "entities": [parts(each, "surface", "name", "score") for each in made.reasoning.entities],
+        "edges": [parts(each, "head", "relation", "tail", "status") for each in made.edges],
+        "routes": made.reasoning.routes[:20],
         "mermaid": mind_map_mermaid(made.edges),
-        "notices": list(made.notices),
-        "browser": made.browser,
         "seconds": round(made.seconds, 3),
     }
 
@@ -217,11 +200,9 @@ class _Tools:
         with _told():
             return {
                 "corpora": [
-                    asdict(each)
-                    for each in corpora(self._database)
-                    if self._sees("corpus", each.name)
+                    each for each in corpora(self._database) if self._sees("corpus", each.name)
                 ],
-                "graphs": [asdict(each) for each in self._graphs()],
+                "graphs": self._graphs(),
                 "usual": {"corpus": self._corpus, "graph": self._graph},
             }
 

@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from kgp_neo4j.environment.extras import needs
-from kgp_neo4j.integrations.passages import described
+from kgp_neo4j.integrations.records import described
 from kgp_neo4j.show.pages import answer_page, mind_map_page
 from kgp_neo4j.types.corpus import Answer, Retrieval
 from kgp_neo4j.types.mindmap import MindMap

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from kgp_neo4j.corpus.answer.traces import Replay, explain, remove, traces
@@ -34,8 +33,8 @@ async def list_corpora(caller: Reads) -> Response:
 
     def look() -> dict[str, Any]:
         return {
-            "corpora": [asdict(each) for each in caller.corpora()],
-            "graphs": [asdict(each) for each in caller.graphs()],
+            "corpora": caller.corpora(),
+            "graphs": caller.graphs(),
             "rights": [right for right in RIGHTS if right in caller.access.rights],
             "model": service.model.name if service.model else None,
             "upload": service.settings.upload,
@@ -78,7 +77,7 @@ async def show_document(id: str, corpus: CorpusName, caller: Reads) -> Response:
             "id": id,
             "title": passages[0].title,
             "passages": [passage_record(each) for each in passages],
-            "tables": [asdict(each) for each in list_tables(database, corpus, id)],
+            "tables": list_tables(database, corpus, id),
         }
 
     return await caller.look(caller.seeing("corpus", corpus, look))
@@ -102,8 +101,7 @@ async def show_traces(corpus: CorpusName, caller: Reads) -> Response:
     """List the kept traversals of a corpus, the latest first."""
 
     def look() -> dict[str, Any]:
-        summaries = traces(caller.service.database, corpus, limit=_TRACES)
-        return {"traces": [asdict(each) for each in summaries]}
+        return {"traces": traces(caller.service.database, corpus, limit=_TRACES)}
 
     return await caller.look(caller.seeing("corpus", corpus, look))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import asdict
 from typing import Any
 
 from kgp_neo4j.corpus.answer.traces import with_trace
@@ -40,7 +39,6 @@ router = APIRouter(tags=["questions"])
 #: How what is told of a job reads in an event.
 _SHOWN: dict[str, Callable[[Any], Any]] = {
     "passages": passage_records,
-    "entities": lambda entities: [asdict(each) for each in entities],
     "evidence": reasoning_record,
 }
 

@@ -6,15 +6,12 @@ import hashlib
 import hmac
 import json
 import logging
-import os
 import secrets
-import stat
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from kgp_neo4j.environment.disk import private_folder, write_private
+from kgp_neo4j.environment.disk import private_folder, read_private, write_private
 from kgp_neo4j.environment.extras import needs
 from kgp_neo4j.types.errors import ConfigurationError
 
@@ -30,48 +27,33 @@ _ALL = "*"
 _LOG = logging.getLogger("kgp_neo4j.serve")
 
 
-class _Entry(BaseModel):
-    """One token, as the file has it."""
+class Access(BaseModel):
+    """What the holder of a token may see and do, as the file has it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     name: Annotated[str, Field(pattern=r"\S")]
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$", repr=False)]
     corpora: list[str] = []
     graphs: list[str] = []
     rights: Annotated[list[Literal["read", "load", "admin"]], Field(min_length=1)]
 
-    def access(self) -> Access:
-        """Return what this token may see and do."""
-        corpora, graphs = (
-            None if _ALL in names else frozenset(names) for names in (self.corpora, self.graphs)
-        )
-        return Access(self.name, corpora, graphs, frozenset(self.rights))
+    def sees(self, kind: str, name: str) -> bool:
+        """Return whether a "corpus" or a "graph" of that name is shown."""
+        names = self.corpora if kind == "corpus" else self.graphs
+        return name in names or _ALL in names
 
 
 class _File(BaseModel):
-    tokens: list[_Entry]
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """What the holder of a token may see and do; None stands for all corpora or graphs."""
-
-    name: str
-    corpora: frozenset[str] | None
-    graphs: frozenset[str] | None
-    rights: frozenset[str]
-
-    def sees(self, kind: str, name: str) -> bool:
-        """Return whether a "corpus" or a "graph" of that name is shown."""
-        known = self.corpora if kind == "corpus" else self.graphs
-        return known is None or name in known
+    tokens: list[Access]
 
 
 #: Of everyone who reaches the service on this machine, where it has no tokens.
-EVERYTHING = Access("local", None, None, frozenset(RIGHTS))
+EVERYTHING = Access.model_construct(
+    name="local", corpora=[_ALL], graphs=[_ALL], rights=["read", "load", "admin"]
+)
 #: Of a request without a token, where the service has some.
-NOTHING = Access("", frozenset(), frozenset(), frozenset())
+NOTHING = Access.model_construct(name="", rights=[])
 
 
 class Tokens:
@@ -84,7 +66,7 @@ class Tokens:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._stamp = _stamp(path)
-        self._accesses = _accesses(path)
+        self._accesses = _read(path).tokens
 
     def find(self, header: str) -> Access | None:
         """Return what an `Authorization` header allows; None for no token, or an unknown one.
@@ -97,16 +79,12 @@ class Tokens:
         if (stamp := _stamp(self._path)) != self._stamp:
             self._stamp = stamp
             try:
-                self._accesses = _accesses(self._path)
+                self._accesses = _read(self._path).tokens
             except ConfigurationError as error:
                 _LOG.warning("%s The tokens from before hold.", error)
-        sent = hashlib.sha256(token.strip().encode(errors="replace")).digest()
-        matches = [a for digest, a in self._accesses if hmac.compare_digest(digest, sent)]
+        sent = hashlib.sha256(token.strip().encode(errors="replace")).hexdigest()
+        matches = [each for each in self._accesses if hmac.compare_digest(each.sha256, sent)]
         return matches[-1] if matches else None
-
-
-def _accesses(path: Path) -> list[tuple[bytes, Access]]:
-    return [(bytes.fromhex(entry.sha256), entry.access()) for entry in _read(path).tokens]
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
@@ -145,7 +123,7 @@ def add_token(
         "graphs": sorted(graphs),
         "rights": [right for right in RIGHTS if right in rights],
     }
-    file.tokens.append(_checked(_Entry, json.dumps(entry), path))
+    file.tokens.append(_checked(Access, json.dumps(entry), path))
     private_folder(path.parent)
     write_private(path, f"{file.model_dump_json(indent=2)}\n")
     return token
@@ -154,7 +132,7 @@ def add_token(
 _M = TypeVar("_M", bound=BaseModel)
 
 
-def _checked(model: type[_M], text: str, path: Path) -> _M:
+def _checked(model: type[_M], text: str | bytes, path: Path) -> _M:
     """Return JSON as a model; raises ConfigurationError where it says something else."""
     try:
         return model.model_validate_json(text)
@@ -172,20 +150,5 @@ def _checked(model: type[_M], text: str, path: Path) -> _M:
 
 def _read(path: Path) -> _File:
     """Return the entries of a file; raises ConfigurationError where others may read it."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            if os.name == "posix" and mode & 0o077:
-                raise ConfigurationError(
-                    f"others may read the file of tokens (mode {mode:o})",
-                    where=str(path),
-                    hint="Run chmod 600 on it.",
-                )
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"the file of tokens cannot be read ({getattr(error, 'strerror', '') or error})",
-            where=str(path),
-            hint="`kgp-neo4j serve token NAME --tokens FILE` makes one.",
-        ) from error
-    return _checked(_File, text, path)
+    hint = "`kgp-neo4j serve token NAME --tokens FILE` makes one."
+    return _checked(_File, read_private(path, "the file of tokens", hint), path)

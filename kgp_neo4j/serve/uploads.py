@@ -9,7 +9,6 @@ import os
 import secrets
 import unicodedata
 from collections.abc import AsyncGenerator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +104,7 @@ async def _shown_events(events: Told, waiting: Any) -> AsyncGenerator[tuple[str,
 
 def _report_record(report: LoadReport, folder: Path) -> dict[str, Any]:
     """Return a report without the folder in which the file lay."""
-    record: dict[str, Any] = json.loads(to_json(asdict(report)).replace(f"{folder}{os.sep}", ""))
+    record: dict[str, Any] = json.loads(to_json(report).replace(f"{folder}{os.sep}", ""))
     return record
 
 

@@ -380,9 +380,9 @@ class Retrieval:
 
     def _repr_html_(self) -> str:
         """Return the HTML shown in a notebook."""
-        from kgp_neo4j.types.notebook import retrieval_html
+        from kgp_neo4j.types.notebook import result_html
 
-        return retrieval_html(self)
+        return result_html(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,9 +477,9 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """Return the HTML shown in a notebook."""
-        from kgp_neo4j.types.notebook import answer_html
+        from kgp_neo4j.types.notebook import result_html
 
-        return answer_html(self)
+        return result_html(self)
 
 
 @dataclass(frozen=True, slots=True)

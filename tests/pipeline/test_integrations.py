@@ -21,8 +21,8 @@ from kgp_neo4j.corpus.load.loading import load
 from kgp_neo4j.demo import QUESTION, SETTINGS, TABLE_QUESTION
 from kgp_neo4j.graphdb.database import Database
 from kgp_neo4j.integrations import graphrag, langchain, notebook
-from kgp_neo4j.integrations.passages import described
 from kgp_neo4j.integrations.py2neo import graph as py2neo_graph
+from kgp_neo4j.integrations.records import described
 from kgp_neo4j.mindmap.answer.ask_graph import ask_graph
 from kgp_neo4j.types.corpus import Answer
 from kgp_neo4j.types.errors import ConfigurationError, CorpusError

@@ -164,7 +164,7 @@ def test_every_field_comes_back(database: Database, corpus: str) -> None:
         text="An “answer”\nin two lines, 灯塔",
         reading=Reading("answer", "span", 0.75, (Span(_id(corpus, "c1"), 1, 4),)),
         statements=(Statement("It is so.", (_id(corpus, "c1"),), False, 0.1, "says otherwise"),),
-        usage=Usage("a model", 2, 1, 300, 20, 0.01),
+        usage=Usage("a model", 2, 1, 300, 20, estimated=True),
         notes=("One was left out.",),
         settings={"budget": 5, "edges": ["NEXT"], "named": 0.3},
     )

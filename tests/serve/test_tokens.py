@@ -26,7 +26,7 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(tmp_path: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
     access = Tokens(file).find(f"Bearer {token}")
     assert access is not None
-    assert (access.name, access.corpora, access.rights) == ("ann", {"mine"}, {"load"})
+    assert (access.name, access.corpora, access.rights) == ("ann", ["mine"], ["load"])
     assert not access.sees("corpus", "others")
     assert not access.sees("graph", "mine")
     for wrong in ("", token, f"Basic {token}", f"Bearer {token}x", "Bearer ", "Bearer \udce9"):

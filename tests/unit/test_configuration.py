@@ -264,7 +264,7 @@ def test_the_key_comes_from_the_environment_or_a_closed_file(
     monkeypatch.delenv("OPENAI_API_KEY")
     for mode in (0o640, 0o604):
         path.chmod(mode)
-        with pytest.raises(ConfigurationError, match="others may read this file") as caught:
+        with pytest.raises(ConfigurationError, match="others may read the key's file") as caught:
             read_key(path)
         assert "chmod 600" in str(caught.value)
     path.chmod(0o600)

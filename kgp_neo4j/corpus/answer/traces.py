@@ -8,6 +8,8 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from kgp_neo4j.corpus.answer.shown_queries import cited_parts, queries_of, shown_passages
 from kgp_neo4j.corpus.answer.visits import GIVEN, Visit, visits
 from kgp_neo4j.corpus.traverse.paths import read_passages
@@ -16,7 +18,7 @@ from kgp_neo4j.graphdb.links import browser_link
 from kgp_neo4j.text.safe import cut
 from kgp_neo4j.types.corpus import Answer, ReasoningPath, Step, Trace
 from kgp_neo4j.types.errors import ConfigurationError, TraceError, no_corpus
-from kgp_neo4j.types.json_records import read_record, to_json
+from kgp_neo4j.types.json_records import to_json
 
 __all__ = ["Replay", "explain", "remove", "store", "traces", "with_trace"]
 
@@ -132,7 +134,11 @@ def explain(database: Database, trace: str) -> Replay:
         seconds=question["seconds"],
         settings=json.loads(question["settings"]),
         trace=key,
-        **{name: read_record(hints[name], details.get(name)) for name in _DETAILS},
+        **{
+            name: msgspec.convert(details[name], hints[name])
+            for name in _DETAILS
+            if details.get(name) is not None
+        },
     )
     shown = [p for p in shown_passages(answer.paths) if p in passages]
     if answer.type.type == "structural":
