@@ -7,7 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain, islice, takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 from kgp_neo4j.corpus.load.contents import Blocks
@@ -24,6 +24,7 @@ _SAMPLE = 1 << 16
 _MOST_REPORTED = 10  # ragged lines that are reported one by one
 _PREAMBLE = 10  # lines above the header that may be a title
 _SEP = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
+_VALUE = re.compile(r'[^\s"|;,]')
 _LONE = re.compile(r'\\(["\\])|\\')
 #: Ends the text: it is read as a separate record unless a quote is open. No text has NUL.
 _END = "\0"
@@ -51,13 +52,13 @@ def read_values(text: str, where: str) -> SourceDocument:
     limit = csv.field_size_limit(max(len(text), 1 << 17))
     try:
         separator = named[1] if named else _separator(text)
-        escaped = '\\"' in text and _fit(text, separator, True) <= _fit(text, separator, False)
+        escaped = '\\"' in text and _is_escaped(text, separator)
         records = list(_records(text, separator, escaped, where, line=2 if named else 1))
     except csv.Error as error:
         raise InputError(f"not separated values ({error})", where=where) from error
     finally:
         csv.field_size_limit(limit)
-    if not records:
+    if not records or not _VALUE.search(text):
         raise InputError("the file holds no text", where=where)
     table, ragged = _table(records, separator)
     blocks = Blocks()
@@ -139,35 +140,22 @@ def _reader(text: str, separator: str, escaped: bool, *, strict: bool = False) -
 
 
 def _separator(text: str) -> str:
-    """Return the separator that splits the first lines into the same number of fields."""
-    cut = len(text) > _SAMPLE
-    sample = text[: text.rfind("\n", 0, _SAMPLE) + 1 or _SAMPLE] if cut else text
-    best, separator = 0.0, ","
-    for candidate in _DELIMITERS:
-        reader = _reader(sample, candidate, '\\"' in sample)
-        # In a sample the last record may be cut off within quotes.
-        rows = [fields for fields in reader if any(fields) and fields != [_END]]
-        if not (rows := rows[:-1] if cut else rows):
-            continue
-        width, count = Counter(map(len, rows)).most_common(1)[0]
-        if width < 2:
-            continue
-        if count == len(rows) > 2 and candidate != ",":
-            return candidate
-        score = count / len(rows) * (1 - 1 / width) * (1 if len(rows[0]) == width else 0.5)
-        if score > best:
-            best, separator = score, candidate
-    return separator
+    """Return the separator that splits most of the first lines into the same number of fields."""
+    sample = text if len(text) <= _SAMPLE else text[: text.rfind("\n", 0, _SAMPLE) + 1 or _SAMPLE]
+    shares = {}
+    for separator in _DELIMITERS:
+        reader = _reader(sample, separator, '\\"' in sample)
+        widths = Counter(len(fields) for fields in reader if any(fields) and fields != [_END])
+        width, count = widths.most_common(1)[0] if widths else (0, 0)
+        shares[separator] = count / widths.total() if width > 1 else 0
+    return max(shares, key=lambda separator: shares[separator])
 
 
-def _fit(text: str, separator: str, escaped: bool) -> tuple[bool, int]:
-    """Return how badly a reading fits: whether quotes are misread, and the number of odd lines."""
+def _is_escaped(text: str, separator: str) -> bool:
+    """Return whether a text has no fault where a backslash escapes a quote."""
     try:
-        wrong = False
-        for _ in _reader(text, separator, escaped, strict=True):
+        for _ in _reader(text, separator, escaped=True, strict=True):
             pass
     except csv.Error:
-        wrong = True
-    reader = _reader(text, separator, escaped)
-    widths = Counter(len(fields) for fields in islice(reader, 100_000))
-    return wrong, widths.total() - max(widths.values(), default=0)
+        return False
+    return True

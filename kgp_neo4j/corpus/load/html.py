@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import takewhile
 from typing import TypeAlias
 
 from bs4 import BeautifulSoup
@@ -52,8 +53,8 @@ def read_page(markup: str, where: str) -> SourceDocument:
             try:
                 if table := _data_table(tag):
                     tables[id(tag)] = table
-            except _TooLargeError:
-                left_out.append(f"table {count} has too many merged cells and is kept as text only")
+            except InputError as error:
+                left_out.append(f"table {count} has {error.what} and is kept as text only")
         return _laid_out(page, tables, where, tuple(left_out))
     except (ParserRejectedMarkup, RecursionError) as error:
         raise InputError("not HTML that can be read", where=where) from error
@@ -88,6 +89,8 @@ class _Lines:
             self._space = " " if words.endswith(" ") else ""
 
     def add_preformatted(self, text: str) -> None:
+        if not self._parts:
+            text = text.lstrip()
         if not text:
             return
         if self._parts:
@@ -139,17 +142,14 @@ def _laid_out(
                 lines.end_line(2)
             lines.add_preformatted(shown := markdown(table))
             placed.append(replace(table, start=lines.length - len(shown), end=lines.length))
-    text = lines.text()
-    shift = len(text) - len(text.lstrip())
-    text = text.strip()
-    placed = [replace(t, start=t.start - shift, end=t.end - shift) for t in placed]
+    text = lines.text().rstrip()
     return SourceDocument(
         _title(page, sections),
         text,
         where,
         tables=captioned(text, placed),
         left_out=left_out,
-        sections=tuple(replace(s, start=max(s.start - shift, 0)) for s in sections),
+        sections=tuple(sections),
     )
 
 
@@ -191,20 +191,8 @@ _MOST_CELLS = 2_000_000
 _WIDEST = 1000
 
 
-class _TooLargeError(Exception):
-    """A table whose merged cells unfold into too many cells."""
-
-
-@dataclass(slots=True)
-class _Cell:
-    """A `td` or `th` with its text, and the rows (0 is all) and columns that it spans."""
-
-    text: str = ""
-    is_header: bool = False
-    rows: int = 1
-    columns: int = 1
-
-
+#: A `td` or `th`, and its text.
+_Cell: TypeAlias = tuple[Tag, _Lines]
 #: The place of a row's section (`thead`, `tbody`, `tfoot`), and its cells.
 _Row: TypeAlias = tuple[int, list[_Cell]]
 
@@ -217,31 +205,24 @@ def _data_table(tag: Tag) -> SourceTable | None:
     if caption_and_rows is None:
         return None
     caption, table_rows = caption_and_rows
-    grid, spans, kinds = _placed([cells for _, cells in table_rows])
-    filled = [at for at, row in enumerate(grid) if any(text.strip() for text in row)]
+    grid, spans = _placed([cells for _, cells in table_rows])
     rows, merged = trimmed(grid, spans)
     if len(rows) < 2 or len(rows[0]) < 2:
         return None
-    # A title over all columns is removed below; it must not count as the header.
-    width = len(rows[0])
-    top = next((s.rows for s in merged if s.row == 0 and s.columns == width), 0)
-    heads = sum(table_rows[at][0] == 0 for at in filled)
-    below = [kinds[at] for at in filled][top:]
-    if heads <= top and below and below[0] == {True}:
-        heads = top + next((at for at, kind in enumerate(below) if kind != {True}), len(below))
-    elif heads <= top and below and below[0] == {False}:
-        heads = top + header_rows(
-            rows[top:], [replace(s, row=s.row - top) for s in merged if s.row >= top]
-        )
-    return titled(
-        SourceTable(
-            rows=tuple(map(tuple, rows)),
-            header_rows=heads if heads < len(rows) else top + 1,
-            caption=caption,
-            number=number(caption),
-            spans=merged,
-        )
+    table = titled(SourceTable(tuple(map(tuple, rows)), 0, caption, number(caption), spans=merged))
+    filled = [at for at, row in enumerate(grid) if any(text.strip() for text in row)]
+    below = [table_rows[at] for at in filled[len(rows) - len(table.rows) :]]
+    heads = sum(section == 0 for section, _ in below) or sum(
+        1 for _ in takewhile(lambda row: _names_of(row) == {"th"}, below)
     )
+    if not heads and _names_of(below[0]) == {"td"}:
+        heads = header_rows(table.rows, table.spans)
+    return replace(table, header_rows=heads if heads < len(below) else 1)
+
+
+def _names_of(row: _Row) -> set[str]:
+    """Return the names of a row's tags that have a text: `th`, `td` or both."""
+    return {tag.name for tag, lines in row[1] if lines.one_line()}
 
 
 def _rows(table: Tag) -> tuple[str, list[_Row]] | None:
@@ -250,7 +231,6 @@ def _rows(table: Tag) -> tuple[str, list[_Row]] | None:
     Rows and cells begin with their tags, so that unclosed ones are read as in browsers.
     """
     rows: list[_Row] = []
-    texts: list[tuple[_Cell, _Lines]] = []
     section = 1
     lines, caption = _Lines(), _Lines()
     for node, opens in _events(table):
@@ -271,13 +251,9 @@ def _rows(table: Tag) -> tuple[str, list[_Row]] | None:
             if not rows:
                 rows.append((section, []))
             lines = _Lines()
-            down, across = _count(node, "rowspan"), max(_count(node, "colspan"), 1)
-            rows[-1][1].append(_Cell("", node.name == "th", down, across))
-            texts.append((rows[-1][1][-1], lines))
+            rows[-1][1].append((node, lines))
         elif node.name in _PARAGRAPHS or node.name in _LINES:
             lines.end_line(1)
-    for cell, lines in texts:
-        cell.text = lines.one_line()
     return caption.one_line(), sorted(rows, key=lambda row: row[0])
 
 
@@ -286,36 +262,32 @@ def _count(tag: Tag, name: str) -> int:
     return int(value) if value.isdecimal() and len(value) < 7 else 1
 
 
-def _placed(
-    rows: Sequence[Sequence[_Cell]],
-) -> tuple[list[list[str]], list[Span], list[set[bool]]]:
-    """Return each row's texts, the merged cells, and whether the row has `th` (True) and `td`."""
+def _placed(rows: Sequence[Sequence[_Cell]]) -> tuple[list[list[str]], list[Span]]:
+    """Return each row's texts and the merged cells; raises InputError for too many of them."""
     grid: list[dict[int, str]] = [{} for _ in rows]
-    kinds: list[set[bool]] = [set() for _ in rows]
     spans = []
     count = 0
     for at, row in enumerate(rows):
         column = 0
-        for cell in row:
+        for tag, lines in row:
             while column in grid[at]:
                 column += 1
-            down = min(cell.rows or len(rows), len(rows) - at)
+            down = min(_count(tag, "rowspan") or len(rows), len(rows) - at)
+            most = min(_count(tag, "colspan"), _WIDEST)
             across = 1
-            while across < min(cell.columns, _WIDEST) and column + across not in grid[at]:
+            while across < most and column + across not in grid[at]:
                 across += 1
             count += down * across
             if count > _MOST_CELLS:
-                raise _TooLargeError
-            for below in range(at, at + down):
+                raise InputError("too many merged cells")
+            text = lines.one_line()
+            for below in grid[at : at + down]:
                 for beside in range(column, column + across):
-                    grid[below].setdefault(beside, cell.text)
-                if cell.text:
-                    kinds[below].add(cell.is_header)
+                    below.setdefault(beside, text)
             if down > 1 or across > 1:
                 spans.append(Span(at, column, down, across))
             column += across
     width = max((max(row) + 1 for row in grid if row), default=0)
     if width * len(rows) > _MOST_CELLS:
-        raise _TooLargeError
-    texts = [[row.get(column, "") for column in range(width)] for row in grid]
-    return texts, spans, kinds
+        raise InputError("too many merged cells")
+    return [[row.get(column, "") for column in range(width)] for row in grid], spans
